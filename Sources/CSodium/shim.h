@@ -1,0 +1,2 @@
+// The one door to libsodium; only the module `Sealing` goes through it.
+#include <sodium.h>

@@ -1,0 +1,64 @@
+private import CSodium
+
+/// Keys from keys, and keys from passphrases.
+package enum KeyDerivation {
+    @inlinable package static var contextSize: Int { 8 }
+
+    /// A subkey by libsodium's `crypto_kdf_derive_from_key`: BLAKE2b with the identifier as salt and the context as
+    /// personalisation.
+    ///
+    /// - Throws: ``SealingError/Code/length`` unless the key has 32 bytes, the context 8, and the subkey 16 to 64.
+    package static func subkey(
+        _ identifier: UInt64, context: StaticString, of key: UnsafeRawBufferPointer,
+        into subkey: UnsafeMutableRawBufferPointer
+    ) throws(SealingError) {
+        guard key.count == 32, context.utf8CodeUnitCount == contextSize, (16...64).contains(subkey.count) else {
+            throw SealingError(.length)
+        }
+        let status = context.utf8Start.withMemoryRebound(to: CChar.self, capacity: contextSize) {
+            crypto_kdf_derive_from_key(subkey.pointer, subkey.count, identifier, $0, key.pointer)
+        }
+        guard status == 0 else { throw SealingError(.length) }
+    }
+
+    /// The cost of Argon2id, version 1.3 (RFC 9106).
+    package struct StretchLimits: Hashable, Sendable {
+        /// Passes over the memory.
+        package let passes: UInt64
+        /// Memory in bytes.
+        package let memory: UInt64
+
+        package init(passes: UInt64, memory: UInt64) {
+            self.passes = passes
+            self.memory = memory
+        }
+
+        /// libsodium's interactive limits, 2 passes over 64 MiB: about 60 ms.
+        package static let interactive = StretchLimits(passes: 2, memory: 64 << 20)
+
+        /// A file may name its limits; without bounds it could make a reader work for days.
+        package var isWithinBounds: Bool {
+            (1...10).contains(passes) && (8 << 10...1 << 30).contains(memory)
+        }
+    }
+
+    @inlinable package static var saltSize: Int { 16 }
+
+    /// A key of 32 bytes from a passphrase, by Argon2id.
+    ///
+    /// - Throws: ``SealingError/Code/limits`` for limits out of bounds, ``SealingError/Code/outOfMemory`` where the
+    ///   memory that they ask for is not there, ``SealingError/Code/length`` unless salt and key have 16 and 32 bytes.
+    package static func stretch(
+        _ passphrase: UnsafeRawBufferPointer, salt: UnsafeRawBufferPointer, limits: StretchLimits,
+        into key: UnsafeMutableRawBufferPointer
+    ) throws(SealingError) {
+        guard limits.isWithinBounds else { throw SealingError(.limits) }
+        guard salt.count == saltSize, key.count == 32 else { throw SealingError(.length) }
+        let status = passphrase.pointer.withMemoryRebound(to: CChar.self, capacity: passphrase.count) {
+            crypto_pwhash(
+                key.pointer, UInt64(key.count), $0, UInt64(passphrase.count), salt.pointer, limits.passes,
+                Int(limits.memory), crypto_pwhash_ALG_ARGON2ID13)
+        }
+        guard status == 0 else { throw SealingError(.outOfMemory) }
+    }
+}

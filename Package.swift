@@ -15,6 +15,8 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .target(name: "Sealing", dependencies: ["CSodium"], swiftSettings: settings),
+        .target(name: "CLinux"),
+        .target(name: "SealedLog", dependencies: ["CLinux", "Sealing"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

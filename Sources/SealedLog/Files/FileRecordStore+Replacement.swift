@@ -1,0 +1,53 @@
+// A file is written under another name in the same folder, and gets its own by a rename: nobody ever sees half of it.
+
+extension FileRecordStore {
+    /// A new, empty file that will take the name `path`.
+    ///
+    /// Its name until then is fixed: only whoever holds the lock of the vault, or of its folder, makes one, so one that
+    /// is there was left by a crash.
+    package static func createUnpublished(
+        for path: String, in fileSystem: any FileSystem
+    ) throws(LogError) -> FileRecordStore {
+        let temporaryPath = path + ".new"
+        let file: FileDescriptor
+        do throws(SystemError) {
+            do { try fileSystem.remove(temporaryPath) } catch {
+                guard error.isMissing else { throw error }
+            }
+            file = try fileSystem.open(temporaryPath, .create)
+        } catch { throw LogError(error, temporaryPath) }
+        return try FileRecordStore(file, at: path, in: fileSystem, temporaryPath: temporaryPath)
+    }
+
+    package func makeReplacement() throws(LogError) -> any RecordStore {
+        let new = try FileRecordStore.createUnpublished(for: location, in: fileSystem)
+        do throws(SystemError) {
+            let status = try fileSystem.status(of: file)
+            let made = try fileSystem.status(of: new.file)
+            if made.owner != status.owner || made.group != status.group {
+                try fileSystem.setOwner(new.file, owner: status.owner, group: status.group)
+            }
+            if made.mode != status.mode { try fileSystem.setMode(new.file, status.mode) }
+        } catch {
+            new.discard()
+            throw LogError(error, location)
+        }
+        return new
+    }
+
+    package func publish(replacing: Bool) throws(LogError) {
+        guard let temporaryPath else { return }
+        do throws(SystemError) {
+            try fileSystem.synchronize(file)
+            try fileSystem.rename(temporaryPath, to: location, replacing: replacing)
+        } catch {
+            if error.isExisting { throw LogError(.exists, location) }
+            throw LogError(error, location)
+        }
+    }
+
+    package func discard() {
+        guard let temporaryPath else { return }
+        try? fileSystem.remove(temporaryPath)
+    }
+}

@@ -1,0 +1,80 @@
+/// The system calls that the vault makes on files, so that tests can let each of them fail.
+package protocol FileSystem: Sendable {
+    func open(_ path: String, _ access: FileAccess) throws(SystemError) -> FileDescriptor
+    /// Reads up to the buffer's size; fewer bytes only at the end of the file.
+    func read(
+        _ file: borrowing FileDescriptor, into buffer: UnsafeMutableRawBufferPointer, at place: UInt64
+    ) throws(SystemError) -> Int
+    /// Writes all the bytes; a short write is an error.
+    func write(_ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at place: UInt64) throws(SystemError)
+    /// fdatasync.
+    func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError)
+    /// fsync; for folders too.
+    func synchronize(_ file: borrowing FileDescriptor) throws(SystemError)
+    /// Tries to take the lock; false if someone else holds it.
+    func tryLock(_ file: borrowing FileDescriptor, _ kind: LockKind) throws(SystemError) -> Bool
+    func unlock(_ file: borrowing FileDescriptor)
+    /// Whether other machines or programs may write the file's bytes behind the kernel's back: NFS, SMB, FUSE.
+    func isRemote(_ file: borrowing FileDescriptor) -> Bool
+    func status(of file: borrowing FileDescriptor) throws(SystemError) -> FileStatus
+    func status(at path: String) throws(SystemError) -> FileStatus
+    func setMode(_ file: borrowing FileDescriptor, _ mode: UInt32) throws(SystemError)
+    func setOwner(_ file: borrowing FileDescriptor, owner: UInt32, group: UInt32) throws(SystemError)
+    func rename(_ path: String, to newPath: String, replacing: Bool) throws(SystemError)
+    func remove(_ path: String) throws(SystemError)
+    /// One folder, mode 0700; false if it is there already.
+    func makeFolder(_ path: String) throws(SystemError) -> Bool
+}
+
+/// How a file is opened. Never inherited by other programs.
+package enum FileAccess: Hashable, Sendable {
+    case read
+    case readWrite
+    /// A new file of mode 0600; an error if there is one.
+    case create
+    /// The file there, or a new one of mode 0600.
+    case readWriteOrCreate
+    case folder
+}
+
+package enum LockKind: Hashable, Sendable {
+    case shared
+    case exclusive
+}
+
+extension FileSystem {
+    package func isRemote(_ file: borrowing FileDescriptor) -> Bool { false }
+
+    /// Makes the folder and those above it that are missing. Their names are on the disk when this returns: what is
+    /// stored below them would be lost with them.
+    package func makeFolders(_ path: String) throws(SystemError) {
+        let parent = path.parentFolder
+        do {
+            guard try makeFolder(path) else { return }
+        } catch {
+            guard error.isMissing, parent != path else { throw error }
+            try makeFolders(parent)
+            _ = try makeFolder(path)
+        }
+        try synchronizeFolder(parent)
+    }
+
+    /// Flushes a folder's list of names.
+    package func synchronizeFolder(_ path: String) throws(SystemError) {
+        try synchronize(open(path, .folder))
+    }
+}
+
+extension String {
+    /// The folder that a path names a file in; "/" for the root, "." for a bare name.
+    package var parentFolder: String {
+        guard let slash = lastIndex(of: "/") else { return "." }
+        return slash == startIndex ? "/" : String(self[..<slash])
+    }
+
+    /// What follows the last slash.
+    package var lastPathComponent: String {
+        guard let slash = lastIndex(of: "/") else { return self }
+        return String(self[index(after: slash)...])
+    }
+}

@@ -1,0 +1,141 @@
+private import CLinux
+private import Glibc
+
+/// The files of this machine.
+package struct PosixFileSystem: FileSystem {
+    package init() {}
+
+    package func open(_ path: String, _ access: FileAccess) throws(SystemError) -> FileDescriptor {
+        // O_NONBLOCK: a named pipe in place of a file must not make the open wait. It changes nothing for files.
+        let number = Glibc.open(path, access.flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o600)
+        guard number >= 0 else { throw SystemError(errno, access.verb) }
+        return FileDescriptor(owning: number)
+    }
+
+    package func read(
+        _ file: borrowing FileDescriptor, into buffer: UnsafeMutableRawBufferPointer, at place: UInt64
+    ) throws(SystemError) -> Int {
+        var done = 0
+        while done < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            let count = pread(file.number, rest.baseAddress, rest.count, Int(place) + done)
+            if count == 0 { break }
+            if count > 0 { done += count } else if errno != EINTR { throw SystemError(errno, "read") }
+        }
+        return done
+    }
+
+    package func write(
+        _ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at place: UInt64
+    ) throws(SystemError) {
+        var done = 0
+        while done < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+            let count = pwrite(file.number, rest.baseAddress, rest.count, Int(place) + done)
+            // The kernel ends a write early at a full disk; the next one names the reason.
+            if count >= 0 { done += count } else if errno != EINTR { throw SystemError(errno, "write") }
+        }
+    }
+
+    package func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError) {
+        try check(fdatasync(file.number), "flush")
+    }
+
+    package func synchronize(_ file: borrowing FileDescriptor) throws(SystemError) {
+        try check(fsync(file.number), "flush")
+    }
+
+    package func tryLock(_ file: borrowing FileDescriptor, _ kind: LockKind) throws(SystemError) -> Bool {
+        while true {
+            if flock(file.number, (kind == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 { return true }
+            if errno == EWOULDBLOCK { return false }
+            if errno != EINTR { throw SystemError(errno, "lock") }
+        }
+    }
+
+    package func unlock(_ file: borrowing FileDescriptor) {
+        _ = flock(file.number, LOCK_UN)
+    }
+
+    package func isRemote(_ file: borrowing FileDescriptor) -> Bool {
+        // NFS, FUSE, CIFS, SMB2; statfs(2).
+        [0x6969, 0x6573_5546, 0xFF53_4D42, 0xFE53_4D42].contains(vault_file_system_type(file.number))
+    }
+
+    package func status(of file: borrowing FileDescriptor) throws(SystemError) -> FileStatus {
+        var status = stat()
+        try check(fstat(file.number, &status), "look at")
+        return FileStatus(status)
+    }
+
+    package func status(at path: String) throws(SystemError) -> FileStatus {
+        var status = stat()
+        try check(stat(path, &status), "look at")
+        return FileStatus(status)
+    }
+
+    package func setMode(_ file: borrowing FileDescriptor, _ mode: UInt32) throws(SystemError) {
+        try check(fchmod(file.number, mode), "set the mode of")
+    }
+
+    package func setOwner(_ file: borrowing FileDescriptor, owner: UInt32, group: UInt32) throws(SystemError) {
+        try check(fchown(file.number, owner, group), "set the owner of")
+    }
+
+    package func rename(_ path: String, to newPath: String, replacing: Bool) throws(SystemError) {
+        try check(replacing ? Glibc.rename(path, newPath) : vault_rename_exclusively(path, newPath), "rename")
+    }
+
+    package func remove(_ path: String) throws(SystemError) {
+        try check(unlink(path), "remove")
+    }
+
+    package func makeFolder(_ path: String) throws(SystemError) -> Bool {
+        guard mkdir(path, 0o700) != 0 else { return true }
+        guard errno == EEXIST else { throw SystemError(errno, "make the folder") }
+        return false
+    }
+
+    private func check(_ status: Int32, _ call: String) throws(SystemError) {
+        guard status != 0 else { return }
+        throw SystemError(errno, call)
+    }
+}
+
+extension FileAccess {
+    fileprivate var flags: Int32 {
+        switch self {
+        case .read: O_RDONLY
+        case .readWrite: O_RDWR
+        case .create: O_RDWR | O_CREAT | O_EXCL
+        case .readWriteOrCreate: O_RDWR | O_CREAT
+        case .folder: O_RDONLY | O_DIRECTORY
+        }
+    }
+
+    fileprivate var verb: String {
+        switch self {
+        case .create, .readWriteOrCreate: "create"
+        default: "open"
+        }
+    }
+}
+
+extension FileStatus {
+    fileprivate init(_ status: stat) {
+        identity = Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        size = UInt64(max(status.st_size, 0))
+        contentsChanged = status.st_mtim.nanoseconds
+        changed = status.st_ctim.nanoseconds
+        mode = status.st_mode & 0o7777
+        owner = status.st_uid
+        group = status.st_gid
+        isRegularFile = status.st_mode & S_IFMT == S_IFREG
+        isDirectory = status.st_mode & S_IFMT == S_IFDIR
+    }
+}
+
+extension timespec {
+    /// Wraps around where a file system gives times past the year 2262; they are only compared.
+    fileprivate var nanoseconds: Int64 { Int64(tv_sec) &* 1_000_000_000 &+ Int64(tv_nsec) }
+}

@@ -1,0 +1,95 @@
+import Sealing
+
+/// Where the bytes of a sealed log lie. What they mean is not its business.
+package protocol RecordStore: AnyObject, Sendable {
+    /// For messages: the path.
+    var location: String { get }
+
+    /// What tells one store from another in this process; nil if nothing does.
+    var identity: FileStatus.Identity? { get }
+
+    func size() throws(LogError) -> UInt64
+    /// Reads up to the buffer's size; fewer bytes only at the end.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at place: UInt64) throws(LogError) -> Int
+    func write(_ bytes: UnsafeRawBufferPointer, at place: UInt64) throws(LogError)
+    /// Makes what was written durable.
+    func synchronize() throws(LogError)
+    /// Makes the name under which the bytes are found durable.
+    func synchronizeLocation() throws(LogError)
+    /// Waits for the lock between processes. Not for use by two threads at once.
+    func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock
+    func unlock()
+    /// Whether a reader has to hold the lock to see what others have written.
+    var needsLockToRead: Bool { get }
+    /// Whether a parent process opened the store: its lock would be ours.
+    var isInherited: Bool { get }
+    /// Whether the location still leads to these bytes.
+    func isCurrent() throws(LogError) -> Bool
+    /// The store that the location leads to now.
+    func reopened() throws(LogError) -> any RecordStore
+    /// An empty store that can take the place of this one, at the same location, once it is published.
+    func makeReplacement() throws(LogError) -> any RecordStore
+    /// Makes all the bytes of a replacement durable and lets the location lead to them; that it does is durable only
+    /// after ``synchronizeLocation()``.
+    ///
+    /// - Throws: `exists` if something is there that may not be replaced.
+    func publish(replacing: Bool) throws(LogError)
+    /// Gives a replacement up.
+    func discard()
+}
+
+/// A lock that is held until this value goes.
+package struct StoreLock: ~Copyable, Sendable {
+    private let store: any RecordStore
+
+    init(heldBy store: any RecordStore) {
+        self.store = store
+    }
+
+    deinit {
+        store.unlock()
+    }
+
+    /// Gives the lock back.
+    package consuming func release() {}
+}
+
+extension RecordStore {
+    /// Exactly `count` bytes.
+    ///
+    /// - Throws: `damaged` if the store ends before.
+    func bytes(at place: UInt64, count: Int) throws(LogError) -> [UInt8] {
+        let bytes = try available(at: place, upTo: count)
+        guard bytes.count == count else { throw LogError.damaged("the file ends too early; it was cut", at: place) }
+        return bytes
+    }
+
+    /// As many bytes as there are, at most `count`.
+    func available(at place: UInt64, upTo count: Int) throws(LogError) -> [UInt8] {
+        var failure: LogError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            do throws(LogError) { initialized = try read(into: UnsafeMutableRawBufferPointer(buffer), at: place) } catch
+            {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    func write(_ bytes: [UInt8], at place: UInt64) throws(LogError) {
+        try bytes.withRawBytes { (bytes) throws(LogError) in try write(bytes, at: place) }
+    }
+
+    func writeZeros(_ range: Range<UInt64>) throws(LogError) {
+        let zeros = [UInt8](repeating: 0, count: Int(min(UInt64(range.count), 1 << 20)))
+        var place = range.lowerBound
+        while place < range.upperBound {
+            let count = Int(min(range.upperBound - place, UInt64(zeros.count)))
+            try zeros.withRawBytes { (zeros) throws(LogError) in
+                try write(UnsafeRawBufferPointer(rebasing: zeros[..<count]), at: place)
+            }
+            place += UInt64(count)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Sealing
+
+extension KeyFile {
+    /// Makes a generated key file, 0600 from its first byte, on the disk when this returns.
+    ///
+    /// - Parameter isFolderLocked: whether the caller holds the lock of the folder; asking for it twice would wait for ever.
+    /// - Returns: nil if there is a file at the path; whoever comes second uses the first one's.
+    /// - Throws: `unavailable`, `busy`, `outOfMemory`.
+    package static func create(
+        at path: String, isFolderLocked: Bool, in fileSystem: any FileSystem, until deadline: Deadline
+    ) throws(LogError) -> KeyFile? {
+        guard !isFolderLocked else { return try create(at: path, in: fileSystem) }
+        let lock = try FolderLock.acquire(path.parentFolder, in: fileSystem, until: deadline)
+        let key = try create(at: path, in: fileSystem)
+        lock.release()
+        return key
+    }
+
+    private static func create(at path: String, in fileSystem: any FileSystem) throws(LogError) -> KeyFile? {
+        let key = try generate()
+        let text = try key.text()
+        do throws(LogError) {
+            let store = try FileRecordStore.createUnpublished(for: path, in: fileSystem)
+            do throws(LogError) {
+                try text.withUnsafeBytes { (text) throws(LogError) in try store.write(text, at: 0) }
+                try store.publish(replacing: false)
+            } catch {
+                store.discard()
+                throw error
+            }
+            try store.synchronizeLocation()
+        } catch {
+            guard error.code == .exists else { throw error }
+            return nil
+        }
+        return key
+    }
+}

@@ -1,0 +1,147 @@
+import Sealing
+
+// The text of a generated key file; Format.md, "Generated key file".
+
+extension KeyFile {
+    private static let prefix = Array("vault-key-1-".utf8)
+    private static let family = Array("vault-key-".utf8)
+    private static let comment = Array("# vault key file".utf8)
+    private static var keySize: Int { SecretBox.keySize }
+    private static let checksumSize = 4
+    private static let textLimit = 4_096
+
+    /// Room that ``parse(_:)`` needs before the text, to work in: one piece of guarded memory serves for all.
+    static let parsingRoom = 48
+
+    /// Reads the bytes of a key file.
+    ///
+    /// - Parameter memory: the file's bytes behind ``parsingRoom`` zero bytes.
+    /// - Throws: `keyDamaged` for an empty file, and for a generated file that is mistyped, cut or changed: such a one is
+    ///   never taken for a file of the other kind.
+    static func parse(_ memory: consuming SecretBytes) throws(LogError) -> KeyFile {
+        let size = memory.count - parsingRoom
+        guard size > 0 else { throw LogError(.keyDamaged, "it is empty") }
+        var isGenerated = false
+        var isValid = true
+        do throws(SealingError) {
+            isValid = try memory.withUnsafeMutableBytes { (memory) throws(SealingError) in
+                let room = UnsafeMutableRawBufferPointer(rebasing: memory[..<parsingRoom])
+                let text = UnsafeMutableRawBufferPointer(rebasing: memory[parsingRoom...])
+                isGenerated = KeyFile.isGenerated(UnsafeRawBufferPointer(text))
+                if isGenerated { return try read(UnsafeRawBufferPointer(text), into: room) }
+                UnsafeMutableRawBufferPointer(rebasing: memory[..<size]).copyMemory(from: UnsafeRawBufferPointer(text))
+                return true
+            }
+        } catch { throw LogError(error) }
+        guard isValid else { throw LogError(.keyDamaged, "its checksum does not hold") }
+        memory.truncate(to: isGenerated ? keySize : size)
+        return KeyFile(kind: isGenerated ? .generated : .other, secret: memory)
+    }
+
+    /// A new key.
+    package static func generate() throws(LogError) -> KeyFile {
+        do throws(SealingError) {
+            var key = try SecretBytes(zeroCount: keySize)
+            key.withUnsafeMutableBytes { RandomBytes.fill($0) }
+            return KeyFile(kind: .generated, secret: key)
+        } catch { throw LogError(error) }
+    }
+
+    /// The text of a generated key's file.
+    borrowing func text() throws(LogError) -> SecretBytes {
+        do throws(SealingError) {
+            return try secret.withUnsafeBytes { (key) throws(SealingError) in try KeyFile.text(of: key) }
+        } catch { throw LogError(error) }
+    }
+
+    private static func text(of key: UnsafeRawBufferPointer) throws(SealingError) -> SecretBytes {
+        let heading =
+            "# vault key file: whoever has it can open the vault; without it the vault is lost. Keep a backup.\n"
+        let digits = (keySize + checksumSize) * 2 + 1
+        let size = heading.utf8.count + prefix.count + digits + 1
+        var text = try SecretBytes(zeroCount: size)
+        try text.withUnsafeMutableBytes { (text) throws(SealingError) in
+            var rest = UnsafeMutableRawBufferPointer(rebasing: text[...])
+            func take(_ count: Int) -> UnsafeMutableRawBufferPointer {
+                defer { rest = UnsafeMutableRawBufferPointer(rebasing: rest[count...]) }
+                return UnsafeMutableRawBufferPointer(rebasing: rest[..<count])
+            }
+            take(heading.utf8.count).copyBytes(from: heading.utf8)
+            // The digits' place holds the prefix and the key while the checksum is made, and then the prefix and digits.
+            let input = UnsafeMutableRawBufferPointer(rebasing: rest[..<(prefix.count + keySize)])
+            take(prefix.count).copyBytes(from: prefix)
+            UnsafeMutableRawBufferPointer(rebasing: input[prefix.count...]).copyMemory(from: key)
+            let sum = Array(try checksum(of: UnsafeRawBufferPointer(input)))
+            try Hexadecimal.encode(key, into: take(keySize * 2))
+            take(1)[0] = UInt8(ascii: "-")
+            let sumDigits = take(checksumSize * 2)
+            try sum.withRawBytes { (sum) throws(SealingError) in try Hexadecimal.encode(sum, into: sumDigits) }
+            take(1)[0] = UInt8(ascii: "\n")
+        }
+        return text
+    }
+
+    /// The checksum of a key.
+    ///
+    /// - Parameter input: the prefix and the key, one after the other.
+    private static func checksum(of input: UnsafeRawBufferPointer) throws(SealingError) -> ArraySlice<UInt8> {
+        var sum = [UInt8](repeating: 0, count: KeyedHash.size)
+        try sum.withMutableRawBytes { (sum) throws(SealingError) in try KeyedHash.hash(input, into: sum) }
+        return sum[..<checksumSize]
+    }
+
+    private static func isGenerated(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard text.count <= textLimit else { return false }
+        var isOurs = false
+        forEachLine(of: text) { line in
+            if line.starts(with: family, by: isSameLetter) || line.starts(with: comment, by: isSameLetter) {
+                isOurs = true
+            }
+        }
+        return isOurs
+    }
+
+    /// Reads the one line of the key; its 32 bytes come to lie at the start of `room`. False if it does not hold.
+    private static func read(
+        _ text: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer
+    ) throws(SealingError) -> Bool {
+        var (count, whole) = (0, text)
+        forEachLine(of: text) { line in
+            guard !line.isEmpty, line.first != UInt8(ascii: "#") else { return }
+            (count, whole) = (count + 1, line)
+        }
+        let keyDigits = prefix.count..<prefix.count + keySize * 2
+        guard count == 1, whole.count == keyDigits.upperBound + 1 + checksumSize * 2,
+            whole.starts(with: prefix, by: isSameLetter)
+        else { return false }
+        let input = UnsafeMutableRawBufferPointer(rebasing: room[..<(prefix.count + keySize)])
+        let key = UnsafeMutableRawBufferPointer(rebasing: input[prefix.count...])
+        var written = [UInt8](repeating: 0, count: checksumSize)
+        guard whole[keyDigits.upperBound] == UInt8(ascii: "-"),
+            Hexadecimal.decode(UnsafeRawBufferPointer(rebasing: whole[keyDigits]), into: key),
+            written.withMutableRawBytes({
+                Hexadecimal.decode(UnsafeRawBufferPointer(rebasing: whole[(keyDigits.upperBound + 1)...]), into: $0)
+            })
+        else { return false }
+        input.copyBytes(from: prefix)
+        guard try checksum(of: UnsafeRawBufferPointer(input)).elementsEqual(written) else { return false }
+        UnsafeMutableRawBufferPointer(rebasing: room[..<keySize]).copyMemory(from: UnsafeRawBufferPointer(key))
+        return true
+    }
+
+    /// Goes through the lines, the empty ones too. Not through `split`: its types cost a start 15 µs.
+    private static func forEachLine(of text: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void) {
+        var start = 0
+        for end in 0...text.count {
+            let isEnd = end == text.count || text[end] == UInt8(ascii: "\n") || text[end] == UInt8(ascii: "\r")
+            guard isEnd else { continue }
+            body(UnsafeRawBufferPointer(rebasing: text[start..<end]))
+            start = end + 1
+        }
+    }
+
+    private static func isSameLetter(_ left: UInt8, _ right: UInt8) -> Bool {
+        let isUpper = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(left)
+        return (isUpper ? left | 0x20 : left) == right
+    }
+}

@@ -1,0 +1,140 @@
+private import Glibc
+package import Sealing
+import Synchronization
+
+extension SealedLog {
+    /// Seals a value for a transaction; it lies nowhere yet.
+    ///
+    /// - Throws: `invalid` for a value that is too large; `outOfMemory`.
+    package func seal(
+        _ value: borrowing SecretBytes, kind: UInt8, nonces: inout NonceSource
+    ) throws(LogError) -> SealedValue {
+        guard value.count <= Limits.valueSize else {
+            throw LogError(.invalid, "a value may have at most \(Limits.valueSize >> 20) MiB")
+        }
+        let nonce = nonces.next()
+        var box = [UInt8](repeating: 0, count: StoredVersion.boxLength(of: value.count))
+        do throws(SealingError) {
+            try value.withPaddedBytes { (value) throws(SealingError) in
+                try box.withMutableRawBytes { (box) throws(SealingError) in
+                    try keys.seal(value, for: .value, nonce: nonce, into: box)
+                }
+            }
+        } catch { throw LogError(error) }
+        return SealedValue(nonce: nonce, length: value.count, box: box, kind: kind)
+    }
+
+    /// Makes changes, all or nothing, and returns when they are durable.
+    ///
+    /// - Throws: `conflict` or `exists` if an expectation does not hold, `invalid`; `busy`, `unavailable` (the old state
+    ///   holds), `outcomeUnknown`; what a replaced file may bring.
+    package func commit(_ changes: [Change], timeout: Duration) throws(LogError) {
+        let pending = PendingCommit(changes, deadline: Deadline(after: timeout))
+        queue.withLock { $0.append(pending) }
+        writer.withLock { writer in
+            // Whoever held the lock before may have written this one along with its own.
+            guard pending.result == nil else { return }
+            let batch = queue.withLock { waiting in
+                defer { waiting.removeAll() }
+                return waiting
+            }
+            do throws(LogError) {
+                // Nobody in the batch is to give up before their own time.
+                try write(batch, &writer, until: batch.map(\.deadline).max() ?? pending.deadline)
+            } catch {
+                for pending in batch { pending.finish(.failure(error)) }
+            }
+        }
+        try (pending.result ?? .failure(LogError(.outcomeUnknown))).get()
+    }
+
+    /// Writes one record for all the transactions that can be written.
+    private func write(
+        _ batch: [PendingCommit], _ writer: inout Writer, until deadline: Deadline
+    ) throws(LogError) {
+        let lock = try lockForWriting(&writer, until: deadline)
+        let now = SealedLog.now
+        let planned = try view.withLock { (view) throws(LogError) -> (RecordPlan, [PendingCommit])? in
+            var gathered = TransactionBatch(totals: try view.currentTotals())
+            var accepted: [PendingCommit] = []
+            for pending in batch {
+                do throws(LogError) {
+                    try gathered.add(pending.changes, now: now) { (name) throws(LogError) in try view.find(name) }
+                    accepted.append(pending)
+                } catch {
+                    guard [.conflict, .exists, .invalid].contains(error.code) else { throw error }
+                    pending.finish(.failure(error))
+                }
+            }
+            return gathered.isEmpty ? nil : (try view.plan(gathered), accepted)
+        }
+        if let (plan, _) = planned {
+            try makeLocationDurable(&writer)
+            try append(plan, &writer)
+        }
+        for pending in batch { pending.finish(.success(())) }
+        // What was asked for is done; a compaction that fails takes nothing of it back.
+        let isDue = planned != nil && view.withLock { $0.head.sequence >= writer.compactAfter && $0.isCompactionDue }
+        if isDue { compactIfPossible(&writer, lock) } else { lock.release() }
+    }
+
+    /// Takes the lock between processes, on the file that lies at the path, with everything read that was appended.
+    func lockForWriting(_ writer: inout Writer, until deadline: Deadline) throws(LogError) -> StoreLock {
+        guard !writer.isPoisoned else { throw LogError(.outcomeUnknown) }
+        while true {
+            let store = view.withLock { $0.store }
+            if store.isInherited {
+                try replaceView(until: deadline)
+                continue
+            }
+            let lock = try store.lock(.exclusive, until: deadline)
+            guard try store.isCurrent() else {
+                lock.release()
+                try replaceView(until: deadline)
+                continue
+            }
+            try view.withLock { (view) throws(LogError) in
+                // A head that was seen and then taken back by its writer must not become an ancestor.
+                if try view.headIsThere(), case .clean = try view.catchUp() { return }
+                view = try view.reopened(on: store)
+            }
+            try makeReady(store)
+            return lock
+        }
+    }
+
+    /// Clears what lies behind the end, and makes the newest record durable if another process wrote it: one that was killed
+    /// before its flush leaves a record that is not, and everyone takes the one before the last for durable.
+    private func makeReady(_ store: any RecordStore) throws(LogError) {
+        let (end, needsClearing, isDurable) = view.withLock { ($0.end, $0.needsClearing, $0.durable == $0.head) }
+        if needsClearing { try store.writeZeros(end..<max(end, store.size())) }
+        guard needsClearing || !isDurable else { return }
+        try store.synchronize()
+        view.withLock { view in
+            view.needsClearing = false
+            view.durable = view.head
+        }
+    }
+
+    private func replaceView(until deadline: Deadline) throws(LogError) {
+        let current = view.withLock { $0 }
+        let next = try current.reopened(until: deadline)
+        view.withLock { $0 = next }
+        register()
+    }
+
+    /// Before the first acknowledgement the file's name has to be on the disk too.
+    private func makeLocationDurable(_ writer: inout Writer) throws(LogError) {
+        let (store, origin) = view.withLock { ($0.store, $0.origin.authenticator) }
+        guard writer.durableLocation != origin else { return }
+        try store.synchronizeLocation()
+        writer.durableLocation = origin
+        try? memory?.rememberPlace(durable: origin)
+    }
+
+    static var now: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return UInt64(max(time.tv_sec, 0)) * 1_000 + UInt64(time.tv_nsec) / 1_000_000
+    }
+}

@@ -1,0 +1,79 @@
+import Sealing
+import Synchronization
+
+/// What a compaction came to.
+package struct CompactionReport: Hashable, Sendable {
+    package let sizeBefore: UInt64
+    package let sizeAfter: UInt64
+}
+
+extension LogView {
+    /// Whether dead bytes or the minor checkpoint have passed their share.
+    var isCompactionDue: Bool {
+        if let minor, minor.entries > Limits.minorEntriesFloor, let totals,
+            minor.entries > totals.entries / 16
+        {
+            return true
+        }
+        guard let totals else { return false }
+        return totals.deadBytes > Limits.deadBytesFloor && totals.deadBytes > totals.liveBytes / 2
+    }
+}
+
+extension SealedLog {
+    /// Writes the vault anew, without what is dead.
+    ///
+    /// - Throws: `busy`, `unavailable`: the vault is as it was; as opening a replaced file.
+    package func compact(timeout: Duration) throws(LogError) -> CompactionReport {
+        try writer.withLock { (writer) throws(LogError) in
+            let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
+            return try compact(&writer, lock)
+        }
+    }
+
+    /// Compacts on the way of a transaction, which is done whatever comes of this.
+    func compactIfPossible(_ writer: inout Writer, _ lock: consuming StoreLock) {
+        do throws(LogError) { _ = try compact(&writer, lock) } catch {
+            writer.compactAfter =
+                view.withLock { $0.head.sequence } + UInt64(Limits.recordsBeforeMinorCheckpoint.upperBound)
+        }
+    }
+
+    private func compact(
+        _ writer: inout Writer, _ lock: consuming StoreLock
+    ) throws(LogError) -> CompactionReport {
+        let old = view.withLock { $0 }
+        let store = try old.store.makeReplacement()
+        var isPublished = false
+        defer { if !isPublished { store.discard() } }
+        // Before it gets its name: nobody may write between the rename and our next record.
+        let newLock = try store.lock(.exclusive, until: Deadline(after: .zero))
+        var compactor = Compactor(old, into: store)
+        try compactor.copyEntries()
+
+        let notice = try old.noticePlan()
+        try append(notice, &writer)
+        try compactor.finish(after: notice.record)
+        try store.publish(replacing: true)
+        isPublished = true
+
+        var (new, _) = try LogView.start(store) { (_) throws(LogError) in keys }
+        _ = try new.followToEnd(nil, durable: nil, isSettled: true)
+        let next = new
+        view.withLock { $0 = next }
+        register()
+        rememberCompaction(next, &writer)
+        let report = CompactionReport(sizeBefore: try old.store.size(), sizeAfter: try store.size())
+        newLock.release()
+        lock.release()
+        return report
+    }
+
+    /// The renamed file counts as seen only once its name is durable; until then power loss may bring the old one back.
+    private func rememberCompaction(_ view: LogView, _ writer: inout Writer) {
+        do throws(LogError) { try view.store.synchronizeLocation() } catch { return }
+        writer.durableLocation = view.origin.authenticator
+        try? memory?.rememberPlace(durable: view.origin.authenticator)
+        try? memory?.remember(view.origin)
+    }
+}

@@ -1,0 +1,27 @@
+import Sealing
+
+/// Figures about a vault; no name and no value among them.
+package struct LogInformation: Sendable {
+    package let vaultID: String
+    package let created: UInt64
+    package let sequence: UInt64
+    package let totals: Totals
+    package let fileSize: UInt64
+    /// Records since the whole checkpoint.
+    package let recordsSinceCheckpoint: UInt64
+    package let slots: [(kind: String, label: String, created: UInt64)]
+    package let remembers: Bool
+}
+
+extension SealedLog {
+    package func information() throws(LogError) -> LogInformation {
+        let view = try read { (view) throws(LogError) in view }
+        let manifest = try view.manifest()
+        return LogInformation(
+            vaultID: RollbackMemory.hexadecimal(vaultID), created: manifest.created, sequence: view.head.sequence,
+            totals: view.totals ?? manifest.totals, fileSize: try view.store.size(),
+            recordsSinceCheckpoint: view.head.sequence - view.origin.sequence,
+            slots: zip(view.header.slots, manifest.labels).map { ($0.kindName, $1.text, $1.created) },
+            remembers: memory?.seen() != nil)
+    }
+}

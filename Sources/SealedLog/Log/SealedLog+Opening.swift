@@ -1,0 +1,62 @@
+import Sealing
+import Synchronization
+
+extension SealedLog {
+    /// Opens a vault.
+    ///
+    /// - Parameters:
+    ///   - path: without symbolic links.
+    ///   - readKey: gives the key; called once the file is open, so that a missing vault comes before a missing key.
+    /// - Throws: `missing`, `keyWrong`, `damaged`, `newerFormat`, `rolledBack`, `diverged`, `exchanged`, `busy`, `unavailable`, or
+    ///   what `readKey` throws.
+    package static func open(
+        _ path: String, options: Options, in fileSystem: any FileSystem, readKey: () throws(LogError) -> KeyFile
+    ) throws(LogError) -> SealedLog {
+        let opening = Opening(path: path, options: options, fileSystem: fileSystem)
+        var keys: KeyRing?
+        let first = try opening.attempt { (header) throws(LogError) in
+            let ring = try header.unlock(with: readKey())
+            keys = ring
+            return ring
+        }
+        if let first { return SealedLog.shared(first) }
+        // Something was doubtful: a record half written, a file just replaced. It is judged while nobody can write.
+        let settled = try opening.settle(until: Deadline(after: options.lockTimeout)) { (header) throws(LogError) in
+            if let keys { return keys }
+            return try header.unlock(with: readKey())
+        }
+        return SealedLog.shared(settled)
+    }
+
+    /// The log of this process for the same file, if there is one: one core keeps threads from waiting for each other's
+    /// file locks.
+    private static func shared(_ opened: Opened) -> SealedLog {
+        guard let identity = opened.view.store.identity else { return SealedLog(opened) }
+        return registry.withLock { logs in
+            logs.removeAll { $0.log == nil }
+            // With another memory it would raise another's: then each has its own log, and they lock each other out.
+            let known = logs.first { $0.identity == identity && $0.log?.memory?.folder == opened.memory?.folder }?.log
+            if let known, !known.view.withLock({ $0.store.isInherited }) { return known }
+            let log = SealedLog(opened)
+            logs.append(KnownLog(identity: identity, log: log))
+            return log
+        }
+    }
+
+    /// Makes the log known under the file that it has moved to.
+    func register() {
+        guard let identity = view.withLock({ $0.store.identity }) else { return }
+        SealedLog.registry.withLock { logs in
+            logs.removeAll { $0.log == nil || $0.log === self }
+            logs.append(KnownLog(identity: identity, log: self))
+        }
+    }
+
+    /// A list rather than a dictionary: a process has few logs, and hashing costs a start 20 µs.
+    private struct KnownLog: Sendable {
+        let identity: FileStatus.Identity
+        weak var log: SealedLog?
+    }
+
+    private static let registry = Guarded<[KnownLog]>([])
+}

@@ -1,0 +1,57 @@
+import Sealing
+import Synchronization
+
+/// One vault file, for all of a process: the same file opened twice is one log.
+///
+/// Reads follow the file without a lock. Writes of several threads are gathered: whoever gets the writer's lock first writes
+/// one record for all that wait.
+package final class SealedLog: Sendable {
+    /// How to open a log.
+    package struct Options: Sendable {
+        /// How long to wait for other processes.
+        package var lockTimeout: Duration
+        /// Alarms of the rollback memory that the person has accepted: `rolledBack`, `diverged`, `exchanged`.
+        package var accepted: [LogError.Code]
+        /// The folder of the rollback memory; nil for none.
+        package var memoryFolder: String?
+
+        package init(
+            lockTimeout: Duration = .seconds(10), accepted: [LogError.Code] = [], memoryFolder: String? = nil
+        ) {
+            self.lockTimeout = lockTimeout
+            self.accepted = accepted
+            self.memoryFolder = memoryFolder
+        }
+    }
+
+    /// What only the one who writes may touch.
+    struct Writer: Sendable {
+        /// A write whose outcome is unknown: nothing more is written.
+        var isPoisoned = false
+        /// The header whose folder entry is known to be durable.
+        var durableLocation: Authenticator?
+        /// After a compaction that failed: no other try before this moment.
+        var compactAfter: UInt64 = 0
+    }
+
+    let keys: KeyRing
+    let vaultID: [UInt8]
+    let memory: RollbackMemory?
+    let needsLockToRead: Bool
+    let view: Guarded<LogView>
+    let writer: Guarded<Writer>
+    let queue = Guarded<[PendingCommit]>([])
+    let scratch = Guarded<[Scratch]>([])
+
+    init(_ opened: Opened) {
+        keys = opened.view.keys
+        vaultID = opened.view.header.vaultID
+        memory = opened.memory
+        needsLockToRead = opened.view.store.needsLockToRead
+        view = Guarded(opened.view)
+        writer = Guarded(Writer(durableLocation: opened.durableLocation))
+    }
+
+    /// Whether the system let the keys be locked against swapping.
+    package var keysAreLockedInMemory: Bool { keys.isLockedInMemory }
+}

@@ -1,0 +1,154 @@
+import Sealing
+
+/// What a verification went through.
+package struct VerificationReport: Hashable, Sendable {
+    /// Names that are present.
+    package internal(set) var entries: UInt64 = 0
+    package internal(set) var records: UInt64 = 0
+    /// Bytes that were authenticated.
+    package internal(set) var bytes: UInt64 = 0
+}
+
+/// Reads and authenticates every byte of a vault: the checkpoint with all its pages and values, and every record with its
+/// payload, its values and its tree. It follows no hint and trusts no memory.
+struct Verifier: ~Copyable {
+    /// As far as the records have been gone through.
+    private var view: LogView
+    private var report = VerificationReport()
+    /// Values are opened into it, one after the other; nobody reads them.
+    private var scratch: SecretBytes
+
+    /// - Parameter view: a view that has followed the log to its end.
+    init(of view: LogView) throws(LogError) {
+        self.view = LogView(
+            store: view.store, keys: view.keys, header: view.header, authenticator: view.origin.authenticator)
+        do throws(SealingError) { scratch = try SecretBytes(zeroCount: 4_096) } catch { throw LogError(error) }
+    }
+
+    /// - Parameter end: where the log ends, as the view found it.
+    /// - Throws: `damaged`, naming the first place; `unavailable`.
+    consuming func run(to end: UInt64) throws(LogError) -> VerificationReport {
+        try verifyCheckpoint()
+        var reader = RecordReader(store: view.store, keys: view.keys, vaultID: view.header.vaultID)
+        while view.end < end {
+            guard case .record(let record) = try reader.record(at: view.end, after: view.head) else {
+                throw LogError.damaged("a record", at: view.end)
+            }
+            try verify(record, reader)
+            view.apply(record)
+            report.records += 1
+            report.bytes += record.frame.recordLength
+        }
+        try count()
+        return report
+    }
+
+    private mutating func verifyCheckpoint() throws(LogError) {
+        let header = view.header
+        let manifest = try view.manifest()
+        guard UInt64(manifest.chain.count) <= header.sequence else { throw LogError.damaged("the manifest's chain") }
+        var boxes = [header.manifest.place..<header.manifest.place + UInt64(header.manifest.length)]
+        var cursor = try TreeCursor(root: header.root, loader: view.loader)
+        while let entry = try cursor.next() {
+            for version in entry.versions {
+                try open(version, in: UInt64(Header.size)..<header.checkpointEnd)
+                boxes.append(version.place..<version.place + UInt64(version.boxLength))
+            }
+        }
+        boxes += cursor.pages
+        // Every byte belongs to one thing that has been opened, or it is not what a writer wrote.
+        boxes.sort { $0.lowerBound < $1.lowerBound }
+        var covered = UInt64(Header.size)
+        for box in boxes {
+            guard box.lowerBound == covered else { throw LogError.damaged("the checkpoint's parts", at: covered) }
+            covered = box.upperBound
+        }
+        guard covered == header.checkpointEnd else { throw LogError.damaged("the checkpoint's parts", at: covered) }
+        report.bytes += covered
+    }
+
+    private mutating func verify(_ record: Record, _ reader: borrowing RecordReader) throws(LogError) {
+        guard try reader.payloadHolds(record) else { throw LogError.damaged("a payload", at: record.place) }
+        for entry in record.index.transactions.joined() {
+            for version in entry.versions { try open(version, in: UInt64(Header.size)..<record.end) }
+        }
+        guard let tree = record.index.tree else { return }
+        guard tree.header == view.origin.authenticator else {
+            throw LogError.damaged("a minor checkpoint of another checkpoint", at: record.place)
+        }
+        try verify(tree, of: record)
+    }
+
+    /// A tree has to hold what the records before it say; what is new in it has to open.
+    private mutating func verify(_ tree: RecordIndex.Tree, of record: Record) throws(LogError) {
+        var replay = EntryMerge(
+            overlays: [view.overlay], trees: [try TreeCursor(root: view.minor?.root, loader: view.loader)])
+        var expected = try replay.next()
+        var cursor = try TreeCursor(root: tree.root, loader: view.loader)
+        var count: UInt64 = 0
+        while let entry = try cursor.next() {
+            count += 1
+            let isKnown = expected?.name == entry.name
+            let isSame = isKnown && expected == entry
+            if let expected, expected.name < entry.name {
+                throw LogError.damaged("a tree lacks an entry", at: record.place)
+            }
+            if isKnown { expected = try replay.next() }
+            if isSame { continue }
+            try verify(entry, newIn: record)
+        }
+        guard expected == nil, count == tree.entries else {
+            throw LogError.damaged("a tree lacks an entry", at: record.place)
+        }
+        let payload = record.payload
+        guard cursor.pages.allSatisfy({ payload.lowerBound <= $0.lowerBound && $0.upperBound <= payload.upperBound })
+        else {
+            throw LogError.damaged("a tree outside its record", at: record.place)
+        }
+    }
+
+    /// An entry that a tree changes has its value in the tree's record, or keeps one that the name had before.
+    private mutating func verify(_ entry: Entry, newIn record: Record) throws(LogError) {
+        let before = try view.find(entry.name)?.versions ?? []
+        for version in entry.versions {
+            let isKept = before.contains { $0.nonce == version.nonce }
+            try open(version, in: isKept ? UInt64(Header.size)..<record.end : record.payload)
+        }
+    }
+
+    private mutating func open(_ version: StoredVersion, in range: Range<UInt64>) throws(LogError) {
+        let length = UInt64(version.boxLength)
+        guard version.place >= range.lowerBound, version.place <= range.upperBound,
+            range.upperBound - version.place >= length
+        else { throw LogError.damaged("a value outside its place", at: version.place) }
+        let box = try view.store.bytes(at: version.place, count: version.boxLength)
+        let size = version.boxLength - SecretBox.tagSize
+        do throws(SealingError) {
+            if scratch.paddedCapacity < size { scratch = try SecretBytes(zeroCount: size) }
+            let keys = view.keys
+            try scratch.withUnsafeMutablePaddedBytes { (scratch) throws(SealingError) in
+                try box.withRawBytes { (box) throws(SealingError) in
+                    let room = UnsafeMutableRawBufferPointer(rebasing: scratch[..<size])
+                    try keys.open(box, for: .value, nonce: version.nonce, into: room)
+                    guard room[version.length...].allSatisfy({ $0 == 0 }) else { throw SealingError(.forged) }
+                }
+            }
+        } catch { throw LogError(opening: version, error) }
+    }
+
+    /// Goes through all the names once more, as a list would.
+    private mutating func count() throws(LogError) {
+        var merge = try view.entries()
+        while let entry = try merge.next() {
+            if !entry.isRemoved { report.entries += 1 }
+        }
+    }
+}
+
+extension Entry {
+    /// The present version and the earlier ones; none of a tombstone.
+    fileprivate var versions: [StoredVersion] {
+        guard let content else { return [] }
+        return [content.current] + content.earlier.map(\.version)
+    }
+}

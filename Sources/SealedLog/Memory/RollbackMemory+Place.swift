@@ -1,0 +1,50 @@
+import Sealing
+
+// Which vault lay at the path.
+
+extension RollbackMemory {
+    struct Place: Hashable, Sendable {
+        let vaultID: [UInt8]
+        /// The header whose folder entry was flushed; nil if the memory does not authenticate under this vault's key.
+        let durable: Authenticator?
+    }
+
+    /// Which vault was at the path; nil without memory.
+    func place() -> Place? {
+        guard let bytes = read(pathPath) else { return nil }
+        guard let id = RollbackMemory.vaultID(inPathFile: bytes) else { return nil }
+        guard let body = authentic(bytes, magic: RollbackMemory.pathMagic, context: Array(path.utf8)) else {
+            // Only the key of the vault that was here before could tell more.
+            return id == vaultID ? nil : Place(vaultID: id, durable: nil)
+        }
+        var reader = ByteReader(body, in: Header.identifierSize..<body.count)
+        return Place(vaultID: id, durable: try? reader.authenticator())
+    }
+
+    /// The vault id in a path's memory, if its checksum holds: all that can be had without a key.
+    static func vaultID(inPathFile bytes: [UInt8]) -> [UInt8]? {
+        let checked = pathMagic.count + Header.identifierSize + Authenticator.size
+        guard bytes.count == checked + 8 + codeSize, bytes.starts(with: pathMagic) else { return nil }
+        var reader = ByteReader(bytes, in: checked..<bytes.count)
+        guard let sum: UInt64 = try? reader.integer(), sum == checksum(bytes[..<checked]) else { return nil }
+        return Array(bytes[pathMagic.count..<pathMagic.count + Header.identifierSize])
+    }
+
+    /// - Parameter durable: the header whose folder entry has been flushed; nil if that is not known.
+    func rememberPlace(durable: Authenticator?) throws(SystemError) {
+        var body = ByteWriter(reserving: 48)
+        body.append(vaultID)
+        if let durable { body.authenticator(durable) } else { body.zeros(Authenticator.size) }
+        body.integer(RollbackMemory.checksum(RollbackMemory.pathMagic + body.bytes))
+        try update(pathPath, magic: RollbackMemory.pathMagic, context: Array(path.utf8), body: body.bytes) { _ in true }
+    }
+
+    private static func checksum(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        let key = [UInt8](repeating: 0, count: ShortHash.keySize)
+        // The key has the right length, so it cannot fail.
+        return
+            (try? Array(bytes).withUnsafeBytes { bytes in
+                try key.withUnsafeBytes { try ShortHash.hash(bytes, key: $0) }
+            }) ?? 0
+    }
+}

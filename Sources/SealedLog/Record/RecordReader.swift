@@ -1,0 +1,123 @@
+import Sealing
+
+/// Reads records, many with one system call.
+struct RecordReader {
+    /// What lies at a place.
+    enum Finding {
+        /// Nothing: zeros, or the end of the file.
+        case nothing
+        case record(Record)
+        /// Something that is no record, or does not continue the chain.
+        case failing(StaticString)
+    }
+
+    /// As large as the zeros ahead: a larger window costs more page faults than it saves system calls.
+    static let windowSize = Int(Limits.growth)
+
+    let store: any RecordStore
+    let keys: KeyRing
+    let vaultID: [UInt8]
+    private var window: [UInt8] = []
+    /// How many bytes of the window were read.
+    private var windowCount = 0
+    private var windowPlace: UInt64 = 0
+    /// The index that was opened last, at its beginning. One piece of memory for all of them: a tail has up to 512.
+    private var opened: [UInt8] = []
+    /// Whether the window reaches to the end of the file.
+    private var windowIsLast = false
+
+    init(store: any RecordStore, keys: KeyRing, vaultID: [UInt8]) {
+        self.store = store
+        self.keys = keys
+        self.vaultID = vaultID
+    }
+
+    /// Reads the record at a place.
+    ///
+    /// - Parameter previous: the moment that it has to follow; nil if any will do.
+    mutating func record(at place: UInt64, after previous: Moment?) throws(LogError) -> Finding {
+        let head = try bytes(at: place, upTo: Frame.headSize)
+        if head.allSatisfy({ $0 == 0 }) { return .nothing }
+        guard head.count == Frame.headSize, let frame = head.withUnsafeBytes({ Frame($0, vaultID: vaultID) }) else {
+            return .failing("no record begins here")
+        }
+        let nonce = RecordReader.nonce(inHead: head)
+        let box = try bytes(at: place + UInt64(Frame.headSize), upTo: frame.indexLength)
+        guard box.count == frame.indexLength else { return .failing("a record is cut") }
+        guard open(box, nonce) else { return .failing("a record does not authenticate") }
+        let plaintext = ByteReader(opened, in: 0..<box.count - SecretBox.tagSize)
+        guard let index = try? RecordIndex(parsing: plaintext), !index.isNotice || frame.payloadLength == 0 else {
+            return .failing("a record breaks the format")
+        }
+        let record = Record(
+            place: place, frame: frame, index: index, authenticator: box.withUnsafeBytes { Authenticator($0) })
+        if let previous {
+            guard index.sequence == previous.sequence + 1, index.previous == previous.authenticator else {
+                return .failing("a record does not follow the one before")
+            }
+        }
+        return .record(record)
+    }
+
+    /// Whether a frame at a place leads to an index that opens, whatever the index says.
+    mutating func authenticates(at place: UInt64) throws(LogError) -> Bool {
+        let head = try bytes(at: place, upTo: Frame.headSize)
+        guard head.count == Frame.headSize, let frame = head.withUnsafeBytes({ Frame($0, vaultID: vaultID) }) else {
+            return false
+        }
+        let nonce = RecordReader.nonce(inHead: head)
+        return open(try bytes(at: place + UInt64(Frame.headSize), upTo: frame.indexLength), nonce)
+    }
+
+    /// Taken out before the box is read: a slice of the window that is still in use makes the next read copy it.
+    private static func nonce(inHead head: ArraySlice<UInt8>) -> Nonce {
+        head.withUnsafeBytes { Nonce(UnsafeRawBufferPointer(rebasing: $0[Frame.size...])) }
+    }
+
+    /// Opens an index to the beginning of `opened`; false if it does not authenticate.
+    private mutating func open(_ box: ArraySlice<UInt8>, _ nonce: Nonce) -> Bool {
+        guard box.count >= SecretBox.tagSize else { return false }
+        let size = box.count - SecretBox.tagSize
+        if opened.count < size { opened = [UInt8](repeating: 0, count: size) }
+        return opened.withUnsafeMutableBytes { opened in
+            let plaintext = UnsafeMutableRawBufferPointer(rebasing: opened[..<size])
+            return box.withUnsafeBytes { (try? keys.open($0, for: .record, nonce: nonce, into: plaintext)) != nil }
+        }
+    }
+
+    /// Whether the payload is the one that the index names.
+    func payloadHolds(_ record: Record) throws(LogError) -> Bool {
+        var hash = RunningHash()
+        var place = record.payload.lowerBound
+        while place < record.payload.upperBound {
+            let count = Int(min(record.payload.upperBound - place, 1 << 20))
+            let piece = try store.available(at: place, upTo: count)
+            guard piece.count == count else { return false }
+            piece.withUnsafeBytes { hash.update($0) }
+            place += UInt64(count)
+        }
+        return hash.finish() == record.index.payloadHash
+    }
+
+    /// The bytes at a place, as many as there are; from the window, or read into it.
+    mutating func bytes(at place: UInt64, upTo count: Int) throws(LogError) -> ArraySlice<UInt8> {
+        if place < windowPlace || (place + UInt64(count) > windowEnd && !(windowIsLast && place <= windowEnd)) {
+            let wanted = max(count, RecordReader.windowSize)
+            if window.count < wanted {
+                // Not filled in: each page of it is touched only when something is read there.
+                window = [UInt8](unsafeUninitializedCapacity: wanted) { $1 = wanted }
+            }
+            windowCount = 0
+            windowCount = try window.withMutableRawBytes { (window) throws(LogError) in
+                try store.read(into: UnsafeMutableRawBufferPointer(rebasing: window[..<wanted]), at: place)
+            }
+            windowPlace = place
+            // What lies behind the end of the file now is read with the next window, not by asking again.
+            windowIsLast = windowCount < wanted
+        }
+        let start = Int(place - windowPlace)
+        return window[start..<min(start + count, windowCount)]
+    }
+
+    private var windowEnd: UInt64 { windowPlace + UInt64(windowCount) }
+}

@@ -1,0 +1,83 @@
+import Sealing
+
+extension LogView {
+    /// An index that continues the chain.
+    private func nextIndex(_ totals: Totals) -> RecordIndex {
+        RecordIndex(
+            sequence: head.sequence + 1, previous: head.authenticator,
+            payloadHash: [UInt8](repeating: 0, count: KeyedHash.size), totals: totals)
+    }
+
+    /// The record for a batch: with its entries in the index as a rule, as a tree when enough records have gathered or the entries
+    /// are many.
+    func plan(_ batch: TransactionBatch) throws(LogError) -> RecordPlan {
+        if recordsSinceMinor < recordsBeforeMinor, let plan = try inlinePlan(batch) { return plan }
+        return try treePlan(batch)
+    }
+
+    private var recordsBeforeMinor: Int {
+        let bounds = Limits.recordsBeforeMinorCheckpoint
+        let wanted = (minor?.entries ?? 0) / Limits.minorEntriesPerRecord
+        return max(bounds.lowerBound, Int(min(wanted, UInt64(bounds.upperBound))))
+    }
+
+    /// A record that says that a compacted file is about to take this one's place.
+    func noticePlan() throws(LogError) -> RecordPlan {
+        var index = nextIndex(try currentTotals())
+        index.isNotice = true
+        return try RecordPlan(index, payload: [], at: end, keys: keys, vaultID: header.vaultID)
+    }
+
+    /// nil if the index would be too large.
+    private func inlinePlan(_ batch: TransactionBatch) throws(LogError) -> RecordPlan? {
+        // Places are numbers of varying length in the index whose length they depend on: a larger guess until it fits.
+        var size = 0
+        while size <= Limits.inlineIndexSize {
+            var index = nextIndex(batch.totals)
+            let payloadPlace = end + UInt64(Frame.headSize + size + SecretBox.tagSize)
+            index.transactions = batch.transactions.map { $0.map { $0.moved(by: payloadPlace) } }
+            let needed = index.encoded.count
+            guard needed > size else {
+                return try RecordPlan(
+                    index, payload: batch.payload, at: end, indexSize: size, keys: keys, vaultID: header.vaultID)
+            }
+            size = needed
+        }
+        return nil
+    }
+
+    /// A minor checkpoint with the batch's entries in it.
+    private func treePlan(_ batch: TransactionBatch) throws(LogError) -> RecordPlan {
+        // The longest that an index with a tree can be.
+        let size = 160
+        let payloadPlace = end + UInt64(Frame.headSize + size + SecretBox.tagSize)
+        var sink = PayloadSink(bytes: batch.payload, start: payloadPlace)
+        var newer = Overlay()
+        for entries in batch.transactions {
+            for entry in entries { newer.insert(entry.moved(by: payloadPlace)) }
+        }
+        var merge = EntryMerge(
+            overlays: [newer, overlay], trees: [try TreeCursor(root: minor?.root, loader: loader)])
+        var tree = TreeBuilder(keys: keys, expecting: newer.count)
+        while let entry = try merge.next() { try tree.add(entry, to: &sink) }
+        guard let root = try tree.finish(to: &sink) else { throw LogError(.invalid, "nothing to write") }
+        var totals = batch.totals
+        if let minor { totals.deadBytes &+= minor.entries &* 64 }
+        var index = nextIndex(totals)
+        index.tree = RecordIndex.Tree(header: origin.authenticator, root: root, entries: tree.count)
+        return try RecordPlan(
+            index, payload: sink.bytes, at: end, indexSize: size, keys: keys, vaultID: header.vaultID)
+    }
+}
+
+/// A payload that grows in memory.
+private struct PayloadSink: ByteSink {
+    var bytes: [UInt8]
+    let start: UInt64
+
+    var place: UInt64 { start + UInt64(bytes.count) }
+
+    mutating func write(_ more: UnsafeRawBufferPointer) throws(LogError) {
+        bytes.append(contentsOf: more)
+    }
+}

@@ -17,6 +17,8 @@ let package = Package(
         .target(name: "Sealing", dependencies: ["CSodium"], swiftSettings: settings),
         .target(name: "CLinux"),
         .target(name: "SealedLog", dependencies: ["CLinux", "Sealing"], swiftSettings: settings),
+        .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
+        .target(name: "PropertyList", dependencies: ["CExpat"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,63 @@
+import FoundationEssentials
+
+/// A date as XML property lists write it: `YYYY-MM-DDTHH:MM:SSZ`, in the proleptic Gregorian calendar, years 0001 to 9999.
+///
+/// The days are counted as in Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms" (`days_from_civil`,
+/// `civil_from_days`): years that begin in March, so that the leap day is a year's last, in eras of 400 years.
+enum CalendarTime {
+    private static let daysInEra = 146_097
+    /// Days from 0000-03-01, where the first era begins, to 2001-01-01, which `Date` counts from.
+    private static let referenceDay = days(year: 2001, month: 1, day: 1)
+    private static let shape = Array("0000-00-00T00:00:00Z".utf8)
+
+    private static func days(year: Int, month: Int, day: Int) -> Int {
+        let year = month <= 2 ? year - 1 : year
+        let yearOfEra = year % 400
+        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        return year / 400 * daysInEra + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    }
+
+    private static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
+        let dayOfEra = days % daysInEra
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let fromMarch = (5 * dayOfYear + 2) / 153
+        let month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9
+        let year = days / daysInEra * 400 + yearOfEra + (month <= 2 ? 1 : 0)
+        return (year, month, dayOfYear - (153 * fromMarch + 2) / 5 + 1)
+    }
+
+    static func date(_ text: ArraySlice<UInt8>) throws(PropertyListError) -> Date {
+        let pairs = zip(text, shape)
+        let isShaped = pairs.allSatisfy { $1 == UInt8(ascii: "0") ? (0x30...0x39).contains($0) : $0 == $1 }
+        guard text.count == shape.count, isShaped else { throw .malformed("a date that is not YYYY-MM-DDTHH:MM:SSZ") }
+        let digits = text.filter { (0x30...0x39).contains($0) }.map { Int($0) - 0x30 }
+        func number(_ range: Range<Int>) -> Int { digits[range].reduce(0) { $0 * 10 + $1 } }
+        let (year, month, day) = (number(0..<4), number(4..<6), number(6..<8))
+        let (hour, minute, second) = (number(8..<10), number(10..<12), number(12..<14))
+        guard year > 0, (1...12).contains(month), day > 0, hour < 24, minute < 60, second < 60 else {
+            throw .malformed("a date that no calendar has")
+        }
+        let dayCount = days(year: year, month: month, day: day)
+        // A day beyond the month's last one comes back as one of the next month.
+        guard civil(dayCount) == (year, month, day) else { throw .malformed("a date that no calendar has") }
+        let seconds = (dayCount - referenceDay) * 86_400 + hour * 3_600 + minute * 60 + second
+        return Date(timeIntervalSinceReferenceDate: Double(seconds))
+    }
+
+    /// nil for a date that has a fraction of a second or lies outside the years.
+    static func text(_ date: Date) -> String? {
+        guard let seconds = Int(exactly: date.timeIntervalSinceReferenceDate) else { return nil }
+        let first = (days(year: 1, month: 1, day: 1) - referenceDay) * 86_400
+        let end = (days(year: 10_000, month: 1, day: 1) - referenceDay) * 86_400
+        guard (first..<end).contains(seconds) else { return nil }
+        let (dayCount, time) = (seconds + referenceDay * 86_400).quotientAndRemainder(dividingBy: 86_400)
+        let (year, month, day) = civil(dayCount)
+        func padded(_ number: Int, _ width: Int) -> String {
+            let digits = String(number)
+            return String(repeating: "0", count: width - digits.utf8.count) + digits
+        }
+        let clock = [time / 3_600, time / 60 % 60, time % 60].map { padded($0, 2) }
+        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T\(clock.joined(separator: ":"))Z"
+    }
+}

@@ -1,0 +1,83 @@
+import FoundationEssentials
+
+/// The text of an element as the value that it stands for.
+///
+/// Numbers and dates may have white space around them. Otherwise as CoreFoundation reads them (CFPropertyList.c,
+/// `parseIntegerTag` and `parseRealTag`), or stricter.
+enum XMLText {
+    static func value(of element: XMLElement, _ text: [UInt8]) throws(PropertyListError) -> PropertyList {
+        switch element {
+        case .string: return .string(try string(text))
+        case .integer: return .integer(try integer(text))
+        case .real: return .real(try real(text))
+        case .date: return .date(try CalendarTime.date(trimmed(text)))
+        case .data: return .data(try data(text))
+        case .yes, .no:
+            guard text.isEmpty else { throw .malformed("content in \(element.rawValue)") }
+            return .boolean(element == .yes)
+        case .plist, .dict, .array, .key: throw .malformed("no value")
+        }
+    }
+
+    static func string(_ text: [UInt8]) throws(PropertyListError) -> String {
+        guard let string = String(validating: text, as: UTF8.self) else { throw .malformed("text that is not UTF-8") }
+        return string
+    }
+
+    /// `[+-] digits` or `[+-] 0x hexadecimal digits`, white space allowed behind the sign.
+    static func integer(_ text: [UInt8]) throws(PropertyListError) -> Int128 {
+        var rest = trimmed(text)
+        let isNegative = rest.first == UInt8(ascii: "-")
+        if isNegative || rest.first == UInt8(ascii: "+") { rest = rest.dropFirst().drop { $0.isXMLSpace } }
+        let isHexadecimal = rest.starts(with: "0x".utf8) || rest.starts(with: "0X".utf8)
+        if isHexadecimal { rest = rest.dropFirst(2) }
+        guard !rest.isEmpty else { throw .malformed("an integer without digits") }
+        let radix: Int128 = isHexadecimal ? 16 : 10
+        var value: Int128 = 0
+        for character in rest {
+            guard let digit = Character(UnicodeScalar(character)).hexDigitValue, digit < radix else {
+                throw .malformed("an integer with other characters")
+            }
+            value = value * radix + Int128(digit)
+            guard value <= PropertyList.integers.upperBound else { throw .unsupported("an integer beyond 64 bits") }
+        }
+        if isNegative { value.negate() }
+        guard PropertyList.integers.contains(value) else { throw .unsupported("an integer beyond 64 bits") }
+        return value
+    }
+
+    /// A decimal number, or `nan`, `inf` or `infinity` in any case. A number too large to be finite is refused, as it
+    /// would be read as another one.
+    static func real(_ text: [UInt8]) throws(PropertyListError) -> Double {
+        let word = String(decoding: trimmed(text), as: UTF8.self)
+        switch word.lowercased() {
+        case "nan": return .nan
+        case "inf", "+inf", "infinity", "+infinity": return .infinity
+        case "-inf", "-infinity": return -.infinity
+        default: break
+        }
+        guard word.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }), let value = Double(word) else {
+            throw .malformed("a real that is not a decimal number")
+        }
+        guard value.isFinite else { throw .unsupported("a real beyond 64 bits") }
+        return value
+    }
+
+    /// Base64 (RFC 4648, section 4), with white space anywhere.
+    static func data(_ text: [UInt8]) throws(PropertyListError) -> Data {
+        let characters = text.filter { !$0.isXMLSpace }
+        let padding = characters.drop { $0 != UInt8(ascii: "=") }
+        // Foundation takes more padding than there should be.
+        let isPadded = padding.count <= 2 && padding.allSatisfy { $0 == UInt8(ascii: "=") }
+        guard isPadded, characters.count.isMultiple(of: 4), let data = Data(base64Encoded: Data(characters)) else {
+            throw .malformed("data that is not base64")
+        }
+        return data
+    }
+
+    private static func trimmed(_ text: [UInt8]) -> ArraySlice<UInt8> {
+        let start = text.drop { $0.isXMLSpace }
+        let end = start.lastIndex { !$0.isXMLSpace }
+        return end.map { start[...$0] } ?? []
+    }
+}

@@ -11,6 +11,7 @@ let settings: [SwiftSetting] = [
 let package = Package(
     name: "vault",
     products: [
+        .library(name: "Vault", targets: ["Vault"]),
     ],
     targets: [
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
@@ -19,6 +20,8 @@ let package = Package(
         .target(name: "SealedLog", dependencies: ["CLinux", "Sealing"], swiftSettings: settings),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .target(name: "PropertyList", dependencies: ["CExpat"], swiftSettings: settings),
+        .target(
+            name: "Vault", dependencies: ["CLinux", "PropertyList", "SealedLog", "Sealing"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,44 @@
+public import FoundationEssentials
+
+/// A store in the shape that many client libraries ask for to keep their session: data that is stored, retrieved and removed by name.
+///
+/// ```swift
+/// extension LocalStorageAdapter: @retroactive AuthLocalStorage {}  // Supabase's protocol: nothing is left to write
+///
+/// let storage = LocalStorageAdapter(in: keychain.scoped(to: "supabase"))
+/// ```
+///
+/// The values are those of a ``KeychainStorable`` of Data with the same key and store. Calls block until the disk has the change.
+public struct LocalStorageAdapter: Sendable {
+    private let home: StoreReference
+
+    /// - Parameter store: where the data lies; ``Keychain/standard``, found anew at each call, if none is given.
+    public init(in store: (any ValueStore)? = nil) {
+        home = store.map { .store($0) } ?? .keychain
+    }
+
+    /// Sets the data of a key; the store has it when this returns.
+    ///
+    /// - Throws: ``VaultError`` as ``StoredKeyed/write(_:)``.
+    public func store(key: String, value: Data) throws(VaultError) {
+        try stored(key).write(value)
+    }
+
+    /// The data of a key; nil if, and only if, there is none.
+    ///
+    /// - Throws: ``VaultError`` as ``StoredKeyed/read()``.
+    public func retrieve(key: String) throws(VaultError) -> Data? {
+        try stored(key).read()
+    }
+
+    /// Removes the data of a key, if it has some.
+    ///
+    /// - Throws: ``VaultError`` as ``StoredKeyed/remove()``.
+    public func remove(key: String) throws(VaultError) {
+        try stored(key).remove()
+    }
+
+    private func stored(_ key: String) -> StoredKey<Data> {
+        StoredKey(key, in: home)
+    }
+}

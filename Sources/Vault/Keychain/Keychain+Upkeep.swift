@@ -1,0 +1,102 @@
+public import FoundationEssentials
+import SealedLog
+
+extension Keychain {
+    /// What a compaction came to: sizes of the file in bytes.
+    public struct Compaction: Hashable, Sendable {
+        /// The old file's.
+        public let sizeBefore: Int
+        /// The new file's.
+        public let sizeAfter: Int
+    }
+
+    /// What a verification went through.
+    public struct Verification: Hashable, Sendable {
+        /// Names that are present.
+        public let entries: Int
+        /// Records since the last compaction.
+        public let records: Int
+        /// Bytes that were authenticated.
+        public let bytes: Int
+    }
+
+    /// Writes the vault anew without what is dead: values that were replaced or removed.
+    ///
+    /// It happens by itself when enough is dead. File systems, SSDs and backups may keep what the old file held.
+    ///
+    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable` (the vault is as it was); `rolledBack`, `diverged` or `exchanged`
+    ///   if the file was replaced meanwhile.
+    @discardableResult
+    public func compact() throws(VaultError) -> Compaction {
+        let report = try translated { () throws(LogError) in try log.compact(timeout: options.lockTimeout) }
+        return Compaction(sizeBefore: Int(report.sizeBefore), sizeAfter: Int(report.sizeAfter))
+    }
+
+    /// Reads and authenticates everything in the vault. Values are opened in guarded memory and given to nobody.
+    ///
+    /// - Throws: ``VaultError`` with `damaged`, naming the first place; `busy`, `unavailable`; `rolledBack`, `diverged` or
+    ///   `exchanged` if the file was replaced meanwhile.
+    public func verify() throws(VaultError) -> Verification {
+        let report = try translated { () throws(LogError) in try log.verify(timeout: options.lockTimeout) }
+        return Verification(entries: Int(report.entries), records: Int(report.records), bytes: Int(report.bytes))
+    }
+}
+
+/// Figures about a vault; no name and no value among them.
+public struct Information: Sendable, Hashable {
+    /// The path of the vault.
+    public let vault: String
+    /// The path of the key file that opened it.
+    public let keyFile: String
+    /// The vault's id, 32 hex digits.
+    public let id: String
+    /// When the vault was made.
+    public let created: Date
+    /// The number of the last change.
+    public let sequence: UInt64
+    /// Names that are present.
+    public let entries: Int
+    /// The size of the file in bytes.
+    public let fileSize: Int
+    /// Bytes that hold what is present.
+    public let liveBytes: Int
+    /// Bytes that compaction would free.
+    public let deadBytes: Int
+    /// Changes since the last compaction.
+    public let recordsSinceCheckpoint: Int
+    /// The ways to open the vault.
+    public let keySlots: [KeySlotInformation]
+    /// Whether this machine remembers the vault, so that an older one would be noticed.
+    public let memoryIsKept: Bool
+    /// Whether the keys are locked against swapping.
+    public let keysAreLockedInMemory: Bool
+}
+
+/// One way to open a vault.
+public struct KeySlotInformation: Sendable, Hashable {
+    /// "generated key file" or "key file, Argon2id".
+    public let kind: String
+    /// What the slot was called when it was made; it is sealed in the file.
+    public let label: String
+    /// When the slot was made.
+    public let created: Date
+}
+
+extension Keychain {
+    /// Figures about the vault.
+    ///
+    /// - Throws: as ``item(_:)``.
+    public func information() throws(VaultError) -> Information {
+        let known = try translated { () throws(LogError) in try log.information() }
+        return Information(
+            vault: places.vault, keyFile: places.keyFile, id: known.vaultID, created: Date(milliseconds: known.created),
+            sequence: known.sequence, entries: Int(clamping: known.totals.entries),
+            fileSize: Int(clamping: known.fileSize), liveBytes: Int(clamping: known.totals.liveBytes),
+            deadBytes: Int(clamping: known.totals.deadBytes),
+            recordsSinceCheckpoint: Int(clamping: known.recordsSinceCheckpoint),
+            keySlots: known.slots.map {
+                KeySlotInformation(kind: $0.kind, label: $0.label, created: Date(milliseconds: $0.created))
+            },
+            memoryIsKept: known.remembers, keysAreLockedInMemory: log.keysAreLockedInMemory)
+    }
+}

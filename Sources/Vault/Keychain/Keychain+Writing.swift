@@ -1,0 +1,104 @@
+import SealedLog
+public import Sealing
+
+extension Keychain {
+    /// Sets a value; it is on the disk when this returns.
+    ///
+    /// - Parameter attributes: in place of those that the name has; nil keeps them.
+    /// - Throws: ``VaultError`` with `invalid` for a name, value or attributes out of bounds, `damaged`, `busy`, `unavailable`
+    ///   (what was there holds), `outcomeUnknown`; `rolledBack`, `diverged` or `exchanged` if the file was replaced meanwhile.
+    public func set(
+        _ name: String, to value: borrowing SecretBytes, attributes: [String: String]? = nil
+    ) throws(VaultError) {
+        try set(name, to: value, kind: .unspecified, attributes: attributes)
+    }
+
+    /// Sets a text; it is on the disk when this returns.
+    ///
+    /// - Throws: as ``set(_:to:attributes:)-(_,SecretBytes,_)``.
+    public func set(_ name: String, to text: String, attributes: [String: String]? = nil) throws(VaultError) {
+        let value = try guarded { () throws(SealingError) in try SecretBytes(utf8: text) }
+        try set(name, to: value, kind: .text, attributes: attributes)
+    }
+
+    /// Sets bytes; they are on the disk when this returns.
+    ///
+    /// - Throws: as ``set(_:to:attributes:)-(_,SecretBytes,_)``.
+    public func set(_ name: String, to bytes: [UInt8], attributes: [String: String]? = nil) throws(VaultError) {
+        let value = try guarded { () throws(SealingError) in try SecretBytes(copying: bytes) }
+        try set(name, to: value, kind: .data, attributes: attributes)
+    }
+
+    /// Without a ``Transaction``, whose books of names a single change does not need.
+    private func set(
+        _ name: String, to value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String]?
+    ) throws(VaultError) {
+        var nonces = NonceSource(expected: 1)
+        let change = try setting(name, to: value, kind: kind, attributes: attributes, nonces: &nonces)
+        try translated { () throws(LogError) in try log.commit([change], timeout: options.lockTimeout) }
+        changes.notify()
+    }
+
+    /// The change that sets a value, sealed; nothing is written.
+    func setting(
+        _ name: String, to value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String]?,
+        nonces: inout NonceSource
+    ) throws(VaultError) -> Change {
+        let name = try checked(name)
+        let attributes = try attributes.map(Keychain.checked)
+        let sealed: SealedValue
+        do { sealed = try log.seal(value, kind: kind.rawValue, nonces: &nonces) } catch {
+            throw VaultError(error, places)
+        }
+        return Change(name, .anything, .set(sealed, attributes: attributes))
+    }
+
+    /// Removes a name.
+    ///
+    /// - Returns: whether it was there.
+    /// - Throws: as ``set(_:to:attributes:)-(_,SecretBytes,_)``.
+    @discardableResult
+    public func remove(_ name: String) throws(VaultError) -> Bool {
+        try repeated { (transaction) throws(VaultError) in
+            try transaction.remove(name)
+        }
+    }
+
+    /// Gives a value another name.
+    ///
+    /// - Throws: as ``set(_:to:attributes:)-(_,SecretBytes,_)``; `absent` if the name is not there, `exists` if the new one is and
+    ///   `replacing` is false.
+    public func rename(_ name: String, to newName: String, replacing: Bool = false) throws(VaultError) {
+        try duplicate(name, to: newName, replacing: replacing, removing: true)
+    }
+
+    /// Stores a value under another name too, with its attributes.
+    ///
+    /// - Throws: as ``rename(_:to:replacing:)``.
+    public func copy(_ name: String, to newName: String, replacing: Bool = false) throws(VaultError) {
+        try duplicate(name, to: newName, replacing: replacing, removing: false)
+    }
+
+    private func duplicate(
+        _ name: String, to newName: String, replacing: Bool, removing: Bool
+    ) throws(VaultError) {
+        let source = try checked(name)
+        let target = try checked(newName)
+        try repeated { (transaction) throws(VaultError) in
+            guard let content = try transaction.read(source)?.content, let value = try get(name) else {
+                throw VaultError(.absent, "There is nothing named \"\(name)\" in the vault.")
+            }
+            // As names, byte by byte: as strings two spellings of an accented letter are equal.
+            guard source != target else { return }
+            if !replacing {
+                guard try !transaction.exists(newName) else {
+                    throw VaultError(.exists, "There is a value named \"\(newName)\" already.")
+                }
+            }
+            try transaction.set(
+                newName, to: value, kind: ValueKind(rawValue: content.current.kind),
+                attributes: Dictionary(content.attributes.map { ($0.key, $0.value) }) { first, _ in first })
+            if removing { try transaction.remove(name) }
+        }
+    }
+}

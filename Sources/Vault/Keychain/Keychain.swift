@@ -1,0 +1,101 @@
+package import SealedLog
+@_exported public import Sealing
+
+/// A vault of secrets: names, and values that lie encrypted in one file.
+///
+/// ```swift
+/// let keychain = try Keychain(at: .standard(), creating: .ifAbsent)
+/// try keychain.set("u.token", to: "…")
+/// try keychain.withSecret("u.token") { token in … }
+/// ```
+///
+/// When a call that writes returns, the change survives a crash and power loss. Other processes and threads may use the same vault
+/// at the same time; none loses a write of another. A keychain may be used from any thread. Calls read and write files
+/// and block while they do.
+///
+/// Names are 1 to 1,024 bytes of UTF-8 without control characters, compared byte by byte; values are any bytes,
+/// up to ``maximumValueSize``.
+public final class Keychain: Sendable {
+    /// How a keychain is opened.
+    public struct Options: Sendable {
+        /// How long a call waits for other processes before it throws ``VaultError/Code/busy``.
+        public var lockTimeout: Duration = .seconds(10)
+        /// Alarms that a person has looked into: the vault is taken as it is now, and remembered so. Any of
+        /// ``VaultError/Code/rolledBack``, ``VaultError/Code/diverged`` and ``VaultError/Code/exchanged``.
+        public var acceptedAlarms: Set<VaultError.Code> = []
+
+        /// Waits 10 seconds, and accepts no alarm.
+        public init() {}
+    }
+
+    /// What to do where there is no vault.
+    public enum Creation: Sendable {
+        /// It is an error.
+        case never
+        /// Make a vault, and a key file if there is none either.
+        case ifAbsent
+    }
+
+    /// What opening a keychain has made.
+    public struct Created: Hashable, Sendable {
+        /// Whether the vault was made.
+        public internal(set) var vault = false
+        /// Whether the key file was made: tell the person to back it up.
+        public internal(set) var keyFile = false
+    }
+
+    /// The largest value, in bytes: 16 MiB.
+    public static let maximumValueSize = Limits.valueSize
+
+    /// Where the vault, its key file and the memory are.
+    public let places: VaultPlaces
+    /// What had to be made.
+    public let created: Created
+    public let changes: ChangeFeed
+    public let failures: FailureLog
+    let options: Options
+    let log: SealedLog
+
+    /// Opens a vault.
+    ///
+    /// A vault without its key, or one that the key does not open, is never replaced. Nor is one made, even with
+    /// ``Creation/ifAbsent``, where this machine remembers a vault that is gone: ``create(at:label:options:)`` does that.
+    ///
+    /// - Parameter failures: where errors go that a property's getter or setter cannot throw.
+    /// - Throws: ``VaultError`` with `noVault`, `locked`, `damaged`, `rolledBack`, `diverged`, `exchanged`, `busy` or
+    ///   `unavailable`; `exists` where a vault is remembered that is gone.
+    public convenience init(
+        at places: VaultPlaces, creating creation: Creation = .never, options: Options = Options(),
+        failures: FailureLog = FailureLog()
+    ) throws(VaultError) {
+        try self.init(at: places, creating: creation, options: options, failures: failures, in: PosixFileSystem())
+    }
+
+    package convenience init(
+        at places: VaultPlaces, creating creation: Creation, options: Options = Options(),
+        failures: FailureLog = FailureLog(), in fileSystem: any FileSystem
+    ) throws(VaultError) {
+        let opening = KeychainOpening(places, options, fileSystem: fileSystem)
+        try self.init(opening.open(creating: creation), failures)
+    }
+
+    /// Makes a new vault, and a generated key file if there is none.
+    ///
+    /// - Parameter label: what to call the key slot, for people; at most 256 bytes. It is sealed.
+    /// - Throws: ``VaultError`` with `exists` if there is a file at the vault's place; `locked` if the key file
+    ///   cannot be used; `invalid`, `busy`, `unavailable`.
+    public static func create(
+        at places: VaultPlaces, label: String = "", options: Options = Options()
+    ) throws(VaultError) -> Keychain {
+        try Keychain(KeychainOpening(places, options).create(label: label))
+    }
+
+    init(_ opened: KeychainOpening.Outcome, _ failures: FailureLog = FailureLog()) {
+        places = opened.places
+        options = opened.options
+        created = opened.created
+        log = opened.log
+        changes = ChangeFeed(watching: opened.vaultPath) { [log] in log.lookAtPath() }
+        self.failures = failures
+    }
+}

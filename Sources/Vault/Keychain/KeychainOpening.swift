@@ -1,0 +1,129 @@
+import SealedLog
+
+/// The ways to an open vault.
+struct KeychainOpening {
+    struct Outcome {
+        let places: VaultPlaces
+        /// The vault's path without symbolic links.
+        let vaultPath: String
+        let options: Keychain.Options
+        let created: Keychain.Created
+        let log: SealedLog
+    }
+
+    private let places: VaultPlaces
+    private let options: Keychain.Options
+    private let fileSystem: any FileSystem
+    /// Without symbolic links: a rename would replace them.
+    private let vaultPath: String
+    private var keyPath: String { places.keyFile }
+
+    init(_ places: VaultPlaces, _ options: Keychain.Options, fileSystem: any FileSystem = PosixFileSystem()) {
+        self.places = places
+        self.options = options
+        self.fileSystem = fileSystem
+        vaultPath = resolvedPath(places.vault)
+    }
+
+    private var logOptions: SealedLog.Options {
+        var accepted: [LogError.Code] = []
+        if options.acceptedAlarms.contains(.rolledBack) { accepted.append(.rolledBack) }
+        if options.acceptedAlarms.contains(.diverged) { accepted.append(.diverged) }
+        if options.acceptedAlarms.contains(.exchanged) { accepted.append(.exchanged) }
+        return SealedLog.Options(
+            lockTimeout: options.lockTimeout, accepted: accepted, memoryFolder: places.memory)
+    }
+
+    // MARK: Opening
+
+    func open(creating creation: Keychain.Creation) throws(VaultError) -> Outcome {
+        try translated { () throws(LogError) in
+            do throws(LogError) { return try open(Keychain.Created()) } catch {
+                guard error.code == .missing, creation == .ifAbsent else { throw error }
+            }
+            do throws(LogError) { return try make(label: "", evenIfRemembered: false) } catch {
+                // Someone else was first; theirs is the vault.
+                guard error.code == .exists else { throw error }
+                return try open(Keychain.Created())
+            }
+        }
+    }
+
+    func create(label: String) throws(VaultError) -> Outcome {
+        try translated { () throws(LogError) in
+            try make(label: label, evenIfRemembered: true)
+        }
+    }
+
+    private func open(_ created: Keychain.Created) throws(LogError) -> Outcome {
+        let log = try SealedLog.open(vaultPath, options: logOptions, in: fileSystem) { () throws(LogError) in
+            try readKey()
+        }
+        return outcome(log, created)
+    }
+
+    private func isThere(_ path: String) -> Bool {
+        do { _ = try fileSystem.status(at: path) } catch { return !error.isMissing }
+        return true
+    }
+
+    private func readKey() throws(LogError) -> KeyFile {
+        try KeyFile.read(keyPath, secretFolders: places.secretFolders, in: fileSystem)
+    }
+
+    // MARK: Making
+
+    /// A vault that was here and is gone may be on a disk that is not mounted, or deleted by mistake: making another
+    /// in silence would hide that.
+    private func checkThatNoneIsRemembered() throws(LogError) {
+        guard let memory = places.memory,
+            SealedLog.rememberedVault(at: vaultPath, memoryFolder: memory, in: fileSystem) != nil
+        else { return }
+        throw LogError(.missing, "remembered")
+    }
+
+    private func make(label: String, evenIfRemembered: Bool) throws(LogError) -> Outcome {
+        let deadline = Deadline(after: options.lockTimeout)
+        let lock = try FolderLock.acquire(vaultPath.parentFolder, in: fileSystem, until: deadline)
+        guard !isThere(vaultPath) else { throw LogError(.exists, vaultPath) }
+        if !evenIfRemembered { try checkThatNoneIsRemembered() }
+        var created = Keychain.Created()
+        let log: SealedLog
+        // The key comes first: a vault without a key would be lost from the start.
+        let isSameFolder = resolvedPath(keyPath).parentFolder == vaultPath.parentFolder
+        if !isThere(keyPath),
+            let key = try KeyFile.create(
+                at: keyPath, isFolderLocked: isSameFolder, in: fileSystem, until: deadline)
+        {
+            created.keyFile = true
+            log = try makeVault(key, label)
+        } else {
+            log = try makeVault(readKey(), label)
+        }
+        created.vault = true
+        lock.release()
+        return outcome(log, created)
+    }
+
+    private func makeVault(_ key: borrowing KeyFile, _ label: String) throws(LogError) -> SealedLog {
+        try SealedLog.create(vaultPath, key: key, label: label, options: logOptions, in: fileSystem)
+    }
+
+    // MARK: Results
+
+    private func outcome(_ log: SealedLog, _ created: Keychain.Created) -> Outcome {
+        Outcome(places: places, vaultPath: vaultPath, options: options, created: created, log: log)
+    }
+
+    private func translated(_ body: () throws(LogError) -> Outcome) throws(VaultError) -> Outcome {
+        do { return try body() } catch {
+            if error.code == .missing, error.detail == "remembered" {
+                throw VaultError(
+                    .exists,
+                    "The vault that was at \(places.vault) is gone. Put it back, or run `vault init` to start a new one."
+                )
+            }
+            throw VaultError(error, places)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+private import CLinux
+private import Glibc
+import SealedLog
+
+/// A thread that nobody waits for.
+enum DetachedThread {
+    /// In bytes. Only what is used of it takes memory.
+    private static let stackSize = 512 << 10
+
+    /// Runs `body` on a new thread, which gets no signals: handlers run on the program's own.
+    ///
+    /// - Parameter name: what tools show; at most 15 bytes.
+    /// - Throws: if a limit of the system is reached.
+    static func start(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        pthread_attr_setstacksize(&attributes, stackSize)
+
+        var (all, former) = (sigset_t(), sigset_t())
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &former)
+        defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
+
+        let work = Unmanaged.passRetained(
+            Work {
+                vault_name_thread(name)
+                body()
+            })
+        var thread = pthread_t()
+        let error = pthread_create(&thread, &attributes, { Work.run($0) }, work.toOpaque())
+        guard error != 0 else { return }
+        work.release()
+        throw SystemError(error, "start a thread for")
+    }
+
+    private final class Work: Sendable {
+        private let body: @Sendable () -> Void
+
+        init(_ body: @escaping @Sendable () -> Void) {
+            self.body = body
+        }
+
+        static func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+            guard let context else { return nil }
+            Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
+            return nil
+        }
+    }
+}

@@ -1,0 +1,94 @@
+public import Observation
+import Sealing
+import Synchronization
+
+/// Follows the value of a key for `@Observable` models, `withObservationTracking` and `Observations`.
+///
+/// ```swift
+/// @MainActor @Observable final class Session {
+///     let token = Observed(Persistence.token)
+///     var isLoggedIn: Bool { token.value != nil }
+/// }
+/// ```
+///
+/// It holds the value from the beginning, and follows the key until it is released. It may be used from any thread. Changes
+/// arrive on the actor that made it, if one did: code on that actor misses none. Observation itself cannot promise that to code elsewhere, which
+/// may look just while a change arrives; where that matters, use ``StoredKeyed/values``.
+public final class Observed<Value: StoredObject & Sendable>: Observable, Sendable {
+    private struct State {
+        var value: Value?
+        var error: VaultError?
+    }
+
+    private let state = Guarded(State())
+    private let registrar = ObservationRegistrar()
+    private let task = Guarded<Task<Void, Never>?>(nil)
+
+    /// The value, or the key's default; nil if there is neither. While there is an ``error`` it is the last one that could be read.
+    public var value: Value? {
+        registrar.access(self, keyPath: \.value)
+        return state.withLock { $0.value }
+    }
+
+    /// Why the key cannot be read at present; nil if it can.
+    ///
+    /// It goes when the key can be read again, unless the store was not to be found at all: that takes another ``Observed``.
+    public var error: VaultError? {
+        registrar.access(self, keyPath: \.error)
+        return state.withLock { $0.error }
+    }
+
+    /// Reads the value of a key, and follows it from now on.
+    ///
+    /// The store is the one that the key has here, in this task.
+    ///
+    /// - Parameter isolation: the actor on which changes arrive.
+    public init(_ key: some StoredKeyed<Value>, isolation: (any Actor)? = #isolation) {
+        do throws(VaultError) {
+            var follower = try StoreFollower(FollowedKey(key.stored))
+            // Nobody observes yet.
+            set(Result { () throws(VaultError) in try follower.current() ?? nil })
+            task.withLock { $0 = follow(with: follower, on: isolation) }
+        } catch { set(.failure(error)) }
+    }
+
+    deinit {
+        task.withLock { $0 }?.cancel()
+    }
+
+    /// Neither this value nor the actor is held while the task waits: the actor may be the one that holds this value.
+    private func follow(
+        with follower: StoreFollower<FollowedKey<Value>>, on actor: (any Actor)?
+    ) -> Task<Void, Never> {
+        Task { [weak self, weak actor] in
+            var follower = follower
+            while true {
+                let result: Result<Value?, VaultError>
+                do throws(VaultError) {
+                    guard let value = try await follower.next(isolation: nil) else { return }
+                    result = .success(value)
+                } catch { result = .failure(error) }
+                await self?.set(result, on: actor)
+            }
+        }
+    }
+
+    private func set(_ result: Result<Value?, VaultError>, on actor: isolated (any Actor)?) {
+        set(result)
+    }
+
+    private func set(_ result: Result<Value?, VaultError>) {
+        let (former, present) = state.withLock { state in
+            let former = state
+            switch result {
+            case .success(let value): state = State(value: value)
+            case .failure(let error): state.error = error
+            }
+            return (former, state)
+        }
+        // After the change, not around it: whoever was told before it, and looked at once from another thread, would find the
+        // old value, and hear no more.
+        if case .success = result { registrar.withMutation(of: self, keyPath: \.value) {} }
+        if former.error != present.error { registrar.withMutation(of: self, keyPath: \.error) {} }
+    }
+}

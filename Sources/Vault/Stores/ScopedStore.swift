@@ -1,0 +1,81 @@
+import Sealing
+
+/// The part of a store that belongs to one scope: a user, say.
+///
+/// Its keys lie in the store below as `scope/key`, with what would make two scopes meet encoded in the scope's name: one
+/// scope cannot see or change another's values. Whoever has the store below sees them all.
+public struct ScopedStore: ValueStore {
+    private let base: any ValueStore
+    private let prefix: String
+
+    init(_ base: any ValueStore, scope: String) {
+        self.base = base
+        // Without slashes no scope's prefix begins another's. Byte by byte: with an accent after it, a slash is another character.
+        var prefix: [UInt8] = []
+        for byte in scope.utf8 {
+            switch byte {
+            case UInt8(ascii: "%"): prefix += "%25".utf8
+            case UInt8(ascii: "/"): prefix += "%2F".utf8
+            default: prefix.append(byte)
+            }
+        }
+        self.prefix = String(decoding: prefix, as: UTF8.self) + "/"
+    }
+
+    public var changes: ChangeFeed { base.changes }
+    public var failures: FailureLog { base.failures }
+    public var identity: StoreIdentity { base.identity.scoped(to: prefix) }
+
+    public func value(of key: String) throws(VaultError) -> StoredValue? {
+        try base.value(of: prefix + key)
+    }
+
+    public func keys(prefix: String) throws(VaultError) -> [String] {
+        try base.keys(prefix: self.prefix + prefix).map(unscoped)
+    }
+
+    public func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
+        let contents = try base.contents(prefix: self.prefix + prefix)
+        return Dictionary(contents.map { (unscoped($0.key), $0.value) }) { first, _ in first }
+    }
+
+    private func unscoped(_ key: String) -> String {
+        String(decoding: key.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
+    }
+
+    public func commit(_ batch: StoreBatch) throws(VaultError) -> Bool {
+        try base.commit(StoreBatch(scoped(batch.changes), expecting: scoped(batch.expectations)))
+    }
+
+    public func eraseRemoved() throws(VaultError) {
+        try base.eraseRemoved()
+    }
+
+    private func scoped(_ values: [String: StoredValue?]) -> [String: StoredValue?] {
+        Dictionary(uniqueKeysWithValues: values.map { (prefix + $0.key, $0.value) })
+    }
+}
+
+extension ValueStore {
+    /// The part of this store that belongs to a scope, such as a user's id: its values are its own.
+    public func scoped(to scope: String) -> ScopedStore {
+        ScopedStore(self, scope: scope)
+    }
+}
+
+extension ScopedStore: SecretStore {
+    func withSecret<Result>(_ name: String, _ body: (RawSpan) throws -> Result) throws -> Result? {
+        try secretBase().withSecret(prefix + name, body)
+    }
+
+    func setSecret(_ name: String, to value: borrowing SecretBytes) throws(VaultError) {
+        try secretBase().setSecret(prefix + name, to: value)
+    }
+
+    private func secretBase() throws(VaultError) -> any SecretStore {
+        guard let store = base as? any SecretStore else {
+            throw VaultError(.invalid, "The store below this scope keeps no secrets in guarded memory.")
+        }
+        return store
+    }
+}

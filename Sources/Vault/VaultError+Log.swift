@@ -1,0 +1,89 @@
+import SealedLog
+
+// What goes wrong below is told here, once, as a sentence that names what mends it.
+
+extension VaultError {
+    /// - Parameter places: the vault and the key file that were used.
+    init(_ error: LogError, _ places: VaultPlaces) {
+        let (vault, key) = (places.vault, places.keyFile)
+        switch error.code {
+        case .missing:
+            self.init(.noVault, "There is no vault at \(vault); `vault init` makes one.")
+        case .exists:
+            self.init(.exists, "There is something at \(error.detail.isEmpty ? vault : error.detail) already.")
+        case .invalid: self.init(.invalid, "That cannot be stored: \(error.detail).")
+        case .keyMissing, .keyUnreadable, .keyExposed, .keyDamaged, .keyWrong:
+            self.init(key: error, key, vault)
+        case .damaged:
+            self.init(
+                .damaged,
+                "The vault \(vault) is damaged or was tampered with: \(error.detail). "
+                    + "Restore it from a backup; nothing is written to it.")
+        case .newerFormat:
+            self.init(.damaged, "The vault \(vault) has a later format (\(error.detail)); it needs a later `vault`.")
+        case .rolledBack, .diverged, .exchanged: self.init(alarm: error, vault)
+        case .busy:
+            self.init(.busy, "Another process holds \(error.detail); try again when it is done.")
+        case .unavailable: self.init(system: error)
+        case .outcomeUnknown:
+            self.init(
+                .outcomeUnknown,
+                "The disk failed while \(vault) was written, so the last change may or may not last; "
+                    + "check the disk, then run `vault verify`.", systemError: error.systemError)
+        case .conflict:
+            self.init(.busy, "Others kept changing the same names; try again.")
+        case .outOfMemory:
+            self.init(.unavailable, "There is no guarded memory left for keys and values.")
+        }
+    }
+
+    private init(key error: LogError, _ key: String, _ vault: String) {
+        let sentence =
+            switch error.code {
+            case .keyMissing:
+                "The key file \(key) is missing; put it back from its backup, or name another with --key-file."
+            case .keyUnreadable:
+                "The key file \(key) cannot be read (\(SystemError.words(for: error.systemError ?? 0))); "
+                    + "check who owns it and its mode."
+            case .keyExposed:
+                "The key file \(key) is open to others; `chmod 600 \(key)` as its owner mends it."
+            case .keyDamaged:
+                "The key file \(error.detail.isEmpty ? key : error.detail), so it is not usable; put it back from its backup."
+            default:
+                "The key file \(key) does not open \(vault): it is another vault's key, or the key slot is damaged."
+            }
+        self.init(.locked, sentence, systemError: error.systemError)
+    }
+
+    private init(alarm error: LogError, _ vault: String) {
+        switch error.code {
+        case .rolledBack:
+            self.init(
+                .rolledBack,
+                "The vault \(vault) is older than it was (it ends with \(error.detail)). "
+                    + "If you put it back yourself, run the command once with --accept-rolled-back.")
+        case .diverged:
+            self.init(
+                .diverged,
+                "The vault \(vault) has another history than the one seen here (\(error.detail) differs). "
+                    + "If that is right, run the command once with --accept-diverged.")
+        default:
+            self.init(
+                .exchanged,
+                "Another vault lies at \(vault) than the one seen there. "
+                    + "If you put it there yourself, run the command once with --accept-exchanged.")
+        }
+    }
+
+    /// What the system refused to do with a file.
+    init(system error: LogError) {
+        let number = error.systemError ?? 0
+        let advice =
+            switch SystemError(number, "").advice {
+            case .some(let advice): " \(advice)"
+            case .none: ""
+            }
+        self.init(
+            .unavailable, "Cannot \(error.detail): \(SystemError.words(for: number)).\(advice)", systemError: number)
+    }
+}

@@ -12,6 +12,7 @@ let package = Package(
     name: "vault",
     products: [
         .library(name: "Vault", targets: ["Vault"]),
+        .library(name: "VaultTesting", targets: ["VaultTesting"]),
     ],
     targets: [
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
@@ -22,6 +23,10 @@ let package = Package(
         .target(name: "PropertyList", dependencies: ["CExpat"], swiftSettings: settings),
         .target(
             name: "Vault", dependencies: ["CLinux", "PropertyList", "SealedLog", "Sealing"], swiftSettings: settings),
+        .target(name: "CVaultTesting", dependencies: ["CLinux"]),
+        .target(
+            name: "VaultTesting", dependencies: ["CVaultTesting", "SealedLog", "Sealing", "Vault"],
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

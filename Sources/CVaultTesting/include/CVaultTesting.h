@@ -1,0 +1,2 @@
+// Nothing to call: that the library is linked is what it says.
+#pragma once

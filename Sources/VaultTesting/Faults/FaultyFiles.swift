@@ -1,0 +1,75 @@
+/// Files whose calls fail on demand, for stores of a test: what does your program do when the disk is full?
+///
+/// ```swift
+/// let files = FaultyFiles()
+/// try withTemporaryStores(files: files) { stores in
+///     files.fail(.write, with: ENOSPC)
+///     #expect(throws: VaultError.self) { try token.write("new") }
+/// }
+/// ```
+public final class FaultyFiles: Sendable {
+    /// What a call does.
+    public enum Operation: Hashable, Sendable, CaseIterable {
+        /// Opening a file or a folder, and making a file.
+        case open
+        /// Reading bytes of an open file.
+        case read
+        /// Writing bytes to an open file.
+        case write
+        /// Making what was written last: fsync(2), fdatasync(2).
+        case flush
+        /// Taking a lock between processes.
+        case lock
+        /// Asking for a file's size, times and mode.
+        case status
+        /// Changing a file's mode or owner.
+        case permissions
+        /// Giving a file another name, as replacing one does.
+        case rename
+        /// Removing a file.
+        case remove
+        /// Making a folder.
+        case makeFolder
+    }
+
+    let fileSystem = FaultyFileSystem()
+
+    /// Files of which no call fails yet.
+    public init() {}
+
+    /// Lets calls fail; what they were to do is not done.
+    ///
+    /// - Parameters:
+    ///   - operation: which calls.
+    ///   - systemError: the `errno` that they fail with: `ENOSPC`, `EIO`.
+    ///   - skipped: how many calls go well first.
+    ///   - times: how many calls fail then.
+    public func fail(_ operation: Operation, with systemError: Int32, after skipped: Int = 0, times: Int = 1) {
+        fileSystem.fail(operation.calls, after: skipped, times: times, with: .error(systemError))
+    }
+
+    /// No call fails any more.
+    public func heal() {
+        fileSystem.heal()
+    }
+
+    /// How many calls have failed on demand.
+    public var failures: Int { fileSystem.failures }
+}
+
+extension FaultyFiles.Operation {
+    fileprivate var calls: Set<FileCall> {
+        switch self {
+        case .open: [.open]
+        case .read: [.read]
+        case .write: [.write]
+        case .flush: [.synchronize, .synchronizeData]
+        case .lock: [.lock]
+        case .status: [.status]
+        case .permissions: [.setMode, .setOwner]
+        case .rename: [.rename]
+        case .remove: [.remove]
+        case .makeFolder: [.makeFolder]
+        }
+    }
+}

@@ -12,6 +12,7 @@ let package = Package(
     name: "vault",
     products: [
         .library(name: "Vault", targets: ["Vault"]),
+        .library(name: "VaultAccount", targets: ["VaultAccount"]),
         .library(name: "VaultTesting", targets: ["VaultTesting"]),
     ],
     targets: [
@@ -23,6 +24,7 @@ let package = Package(
         .target(name: "PropertyList", dependencies: ["CExpat"], swiftSettings: settings),
         .target(
             name: "Vault", dependencies: ["CLinux", "PropertyList", "SealedLog", "Sealing"], swiftSettings: settings),
+        .target(name: "VaultAccount", dependencies: ["Vault"], packageAccess: false, swiftSettings: settings),
         .target(name: "CVaultTesting", dependencies: ["CLinux"]),
         .target(
             name: "VaultTesting", dependencies: ["CVaultTesting", "SealedLog", "Sealing", "Vault"],

@@ -1,0 +1,104 @@
+import FoundationEssentials
+import Synchronization
+import Vault
+
+extension AccountManager {
+    /// Logs in. The login is in the vault when this returns; another account that was logged in stays, and can be switched to.
+    ///
+    /// - Throws: ``AccountError``: `rejected`, `unreachable` after all attempts: the state is then as it was; `store` if the login could not
+    ///   be kept, or, if the state says that the person is logged in, if the profile could not: that is made good at the next start.
+    @discardableResult
+    public func login(userName: String, password: String) async throws(AccountError) -> State {
+        let login: Login<Profile>
+        do {
+            login = try await options.retries.run(options.sleep) { () async throws(ServiceError) in
+                try await service.login(userName: userName, password: password)
+            }
+        } catch { throw AccountError(error) }
+        do {
+            try keep(login, userName, password)
+            try settle()
+        } catch {
+            // Memory follows what the vault has.
+            reload()
+            throw .store(error)
+        }
+        return reload()
+    }
+
+    /// Finds out at a program's start who is logged in, without the network; only a login that is too old is renewed, if the password was
+    /// kept, and a login that ``migrate(from:)`` has found as a user name and a password is made.
+    ///
+    /// - Returns: the state. A server that cannot be reached and a vault that cannot be opened change nothing.
+    @discardableResult
+    public func autoLogin() async -> State {
+        let debt = Result { () throws(VaultError) in try settle() }
+        let state = reload()
+        // A vault that cannot be opened is told by the state.
+        if case .failure(let error) = debt, !state.isLocked { report(error) }
+        if case .loggedOut = state { return await loginThatWaits() }
+        guard case .expired(let account) = state else { return state }
+        let password = try? vault().password(account.id).read()
+        guard let password else { return state }
+        do { return try await login(userName: account.userName, password: password) } catch {
+            if case .rejected = error { try? end(.rejected) }
+            return self.state
+        }
+    }
+
+    /// The name that was last logged in with, to be offered at the next login; nil if there was none.
+    ///
+    /// - Throws: ``AccountError/store(_:)``.
+    public func lastUserName() throws(AccountError) -> String? {
+        do { return try preferences().lastUserName.read() } catch { throw .store(error) }
+    }
+
+    /// One commit in the vault; the preferences owe the rest.
+    private func keep(_ login: Login<Profile>, _ userName: String, _ password: String) throws(VaultError) {
+        let session = Session(
+            accountID: login.accountID, userName: userName, tokens: login.tokens, loggedInAt: options.now())
+        let fields = try login.profile.map { (profile) throws(VaultError) in try AccountPreferences.fields(of: profile)
+        }
+        let vault = try vault()
+        try vault.commit { (transaction) throws(VaultError) in
+            try transaction.write(session, to: vault.session(login.accountID))
+            try transaction.write(login.accountID, to: vault.current)
+            try transaction.remove(vault.ended)
+            try transaction.remove(vault.waiting)
+            try transaction.remove(vault.leaving(login.accountID))
+            try transaction.write(fields ?? [:], to: vault.owed(login.accountID))
+            if options.keepsPassword {
+                try transaction.write(password, to: vault.password(login.accountID))
+            } else {
+                try transaction.remove(vault.password(login.accountID))
+            }
+        }
+    }
+
+    /// Makes good what the preferences owe after a login or a logout.
+    func settle() throws(VaultError) {
+        let vault = try vault()
+        for id in try vault.debtors() {
+            let preferences = try preferences()
+            let isLeaving = try vault.leaving(id).read() ?? false
+            if isLeaving { try preferences.remove(id) }
+            let fields = try vault.owed(id).read()
+            if let fields {
+                do throws(VaultError) { try preferences.write(fields, of: id) } catch {
+                    // What they can never hold is not owed for ever: each later login would fail for it.
+                    if error.code == .invalid { try vault.owed(id).remove() }
+                    throw error
+                }
+                if try vault.current.read() == id, let session = try vault.session(id).read() {
+                    try preferences.lastUserName.write(session.userName)
+                }
+            }
+            try preferences.flush()
+            try vault.commit { (transaction) throws(VaultError) in
+                if isLeaving { try transaction.remove(vault.leaving(id)) }
+                // Another login may owe something newer by now.
+                if try transaction.read(vault.owed(id)) == fields { try transaction.remove(vault.owed(id)) }
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Vault
+
+/// The plain part of the accounts: profiles, a key for each field, and the last user name.
+struct AccountPreferences: Sendable {
+    private let whole: any ValueStore
+    private let store: ScopedStore
+
+    init(_ preferences: any ValueStore) {
+        whole = preferences
+        store = preferences.scoped(to: "account")
+    }
+
+    /// The name that was last logged in with: the default at the next login.
+    var lastUserName: StoredKey<String> { StoredKey("lastUserName", in: .store(store)) }
+
+    /// Puts on the disk what preferences that write later have held back.
+    func flush() throws(VaultError) {
+        try (whole as? Preferences)?.flush()
+    }
+
+    private func fields(of id: String) -> ScopedStore {
+        store.scoped(to: "profile").scoped(to: AccountKey.encode(id))
+    }
+
+    /// The profile that the fields make up; nil if there are none, or if they make up none of this type.
+    func profile<Profile: AccountProfile>(_ id: String, _ type: Profile.Type) throws(VaultError) -> Profile? {
+        let store = fields(of: id)
+        var fields: [String: StoredValue] = [:]
+        for field in try store.keys(prefix: "") { fields[field] = try store.value(of: field) }
+        return fields.isEmpty ? nil : Profile.from(primitive: .dictionary(fields))
+    }
+
+    /// Writes fields, and leaves those that are not among them: a later or an older version of the app may know them.
+    func write(_ fields: [String: StoredValue], of id: String) throws(VaultError) {
+        _ = try self.fields(of: id).commit(StoreBatch(fields.mapValues { .some($0) }))
+    }
+
+    func remove(_ id: String) throws(VaultError) {
+        let store = fields(of: id)
+        let fields = try store.keys(prefix: "")
+        guard !fields.isEmpty else { return }
+        _ = try store.commit(StoreBatch(Dictionary(uniqueKeysWithValues: fields.map { ($0, nil) })))
+    }
+
+    /// Changes a profile; only the fields that come out otherwise are written.
+    func update<Profile: AccountProfile>(_ id: String, _ body: (inout Profile) throws -> Void) throws -> Profile {
+        let store = fields(of: id)
+        return try store.atomically { transaction in
+            var before: [String: StoredValue] = [:]
+            for field in try store.keys(prefix: "") {
+                before[field] = try transaction.read(StoredKey<StoredValue>(field, in: .store(store)))
+            }
+            guard var profile = Profile.from(primitive: .dictionary(before)) else {
+                throw VaultError(.absent, "There is no profile of this account that could be updated.")
+            }
+            let former = try AccountPreferences.fields(of: profile)
+            try body(&profile)
+            let after = try AccountPreferences.fields(of: profile)
+            for field in Set(former.keys).union(after.keys) where former[field] != after[field] {
+                let key = StoredKey<StoredValue>(field, in: .store(store))
+                if let value = after[field] {
+                    try transaction.write(value, to: key)
+                } else {
+                    try transaction.remove(key)
+                }
+            }
+            return profile
+        }
+    }
+
+    /// - Throws: ``VaultError/Code/invalid`` if the profile is not stored as fields.
+    static func fields(of profile: some AccountProfile) throws(VaultError) -> [String: StoredValue] {
+        guard case .dictionary(let fields)? = profile.toPrimitive() else {
+            throw VaultError(.invalid, "A profile has to be a type with fields that can be stored.")
+        }
+        return fields
+    }
+}

@@ -14,6 +14,7 @@ let package = Package(
         .library(name: "Vault", targets: ["Vault"]),
         .library(name: "VaultAccount", targets: ["VaultAccount"]),
         .library(name: "VaultTesting", targets: ["VaultTesting"]),
+        .executable(name: "vault", targets: ["VaultCommand"]),
     ],
     targets: [
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
@@ -29,6 +30,7 @@ let package = Package(
         .target(
             name: "VaultTesting", dependencies: ["CVaultTesting", "SealedLog", "Sealing", "Vault"],
             swiftSettings: settings),
+        .executableTarget(name: "VaultCommand", dependencies: ["CLinux", "Vault", "Sealing"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

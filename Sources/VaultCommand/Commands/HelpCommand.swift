@@ -1,0 +1,34 @@
+enum HelpCommand: Command {
+    static let description = CommandDescription(
+        name: .help,
+        summary: "show help on the tool, a command or a topic",
+        arguments: [
+            ArgumentDescription(
+                name: "COMMAND|TOPIC", count: .optional, completion: .command,
+                help: "A command, or one of the topics: "
+                    + HelpTopic.allCases.map(\.rawValue).joined(separator: ", ") + ".")
+        ],
+        details: ["With --json, the descriptions of the commands as data; a topic stays text."]
+    )
+
+    static func run(_ session: Session) throws -> ExitCode {
+        guard let word = session.invocation.arguments.first else {
+            try session.print(json: HelpReport()) { HelpText.full() }
+            return .success
+        }
+        if let command = CommandName(rawValue: word) {
+            try session.print(json: command.description) { HelpText.command(command.description) }
+        } else if let topic = HelpTopic(rawValue: word) {
+            try StandardOutput.write(topic.text)
+        } else {
+            let known = CommandName.allCases.map(\.rawValue) + HelpTopic.allCases.map(\.rawValue)
+            throw UsageError.unknownTopic(word, near: NearName.nearest(to: word, among: known))
+        }
+        return .success
+    }
+}
+
+struct HelpReport: Encodable {
+    let commands = CommandName.allCases.map(\.description)
+    let globalOptions = GlobalOptions.all
+}

@@ -1,0 +1,76 @@
+import Vault
+
+enum InfoCommand: Command {
+    static let description = CommandDescription(
+        name: .info,
+        summary: "show where the vault is and how it is doing",
+        details: ["Nothing of what is shown is secret, but for the labels of keys, which the vault keeps sealed."]
+    )
+
+    static func run(_ session: Session) throws -> ExitCode {
+        let information = try session.openVault().information()
+        try session.print(json: InfoReport(information)) { TextLayout.table(rows(information, session)) }
+        return .success
+    }
+
+    private static func rows(_ information: Information, _ session: Session) -> [(String, String)] {
+        let keys = information.keySlots.map { slot in
+            let label = slot.label.isEmpty ? "" : " \"\(session.shown(slot.label))\""
+            return ("Key", "\(slot.kind)\(label), since \(Timestamp.text(slot.created))")
+        }
+        let sizes = "\(information.liveBytes) in use, \(information.deadBytes) outdated"
+        return [
+            ("Vault", session.shown(information.vault)),
+            ("Key file", session.shown(information.keyFile)),
+            ("Id", information.id),
+            ("Made", Timestamp.text(information.created)),
+            ("Entries", String(information.entries)),
+            ("Sequence", String(information.sequence)),
+            ("File", "\(information.fileSize) bytes, \(sizes)"),
+            ("Records", "\(information.recordsSinceCheckpoint) since the last checkpoint"),
+        ] + keys + [
+            ("Rollback memory", information.memoryIsKept ? "kept" : "not kept: an older file would not be noticed"),
+            ("Keys in memory", information.keysAreLockedInMemory ? "locked" : "may be swapped out: see `ulimit -l`"),
+        ]
+    }
+}
+
+struct InfoReport: Encodable {
+    struct Key: Encodable {
+        let kind: String
+        let label: String
+        let created: String
+    }
+
+    let vault: String
+    let keyFile: String
+    let id: String
+    let created: String
+    let sequence: UInt64
+    let entries: Int
+    let fileSize: Int
+    let liveBytes: Int
+    let deadBytes: Int
+    let recordsSinceCheckpoint: Int
+    let keys: [Key]
+    let memoryIsKept: Bool
+    let keysAreLockedInMemory: Bool
+
+    init(_ information: Information) {
+        vault = information.vault
+        keyFile = information.keyFile
+        id = information.id
+        created = Timestamp.text(information.created)
+        sequence = information.sequence
+        entries = information.entries
+        fileSize = information.fileSize
+        liveBytes = information.liveBytes
+        deadBytes = information.deadBytes
+        recordsSinceCheckpoint = information.recordsSinceCheckpoint
+        keys = information.keySlots.map {
+            Key(kind: $0.kind, label: $0.label, created: Timestamp.text($0.created))
+        }
+        memoryIsKept = information.memoryIsKept
+        keysAreLockedInMemory = information.keysAreLockedInMemory
+    }
+}

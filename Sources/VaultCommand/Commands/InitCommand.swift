@@ -1,0 +1,30 @@
+import Vault
+
+enum InitCommand: Command {
+    static let description = CommandDescription(
+        name: .initialize,
+        summary: "make a vault and, where there is none, its key file",
+        options: [
+            OptionDescription(
+                name: .label, value: "TEXT", help: "Name the key in the vault, such as laptop; it is kept sealed.")
+        ],
+        details: [
+            "The first `vault set` does the same, without a label.",
+            """
+            A key file that is there already is used as it is, also one that is no vault key, such as a Docker secret \
+            or a passphrase in a file. One that is not there is generated.
+            """,
+        ],
+        examples: [
+            .init(line: "vault init --label laptop", meaning: "at the standard places"),
+            .init(line: "vault init --vault ./ci.vault --key-file ./ci.key", meaning: "at other places"),
+        ],
+        exitCodes: [.init(code: .refused, meaning: "there is a vault already; it is left as it is")]
+    )
+
+    static func run(_ session: Session) throws -> ExitCode {
+        let keychain = try session.makeVault(label: session.invocation.value(of: .label) ?? "")
+        if session.wantsJSON { try StandardOutput.write(JSONText.encode(MadeReport(keychain))) }
+        return .success
+    }
+}

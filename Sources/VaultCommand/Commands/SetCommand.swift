@@ -1,0 +1,89 @@
+import Glibc
+import Vault
+
+enum SetCommand: Command {
+    static let description = CommandDescription(
+        name: .set,
+        summary: "store a value under a name",
+        arguments: [
+            ArgumentDescription(name: "NAME", completion: .secretName, help: "The name, such as u.token or ssh/key.")
+        ],
+        options: [
+            OptionDescription(
+                name: .attribute, short: "a", value: "KEY=VALUE", isRepeatable: true,
+                help: "An attribute to find the name by. Those given replace all that the name has."),
+            OptionDescription(
+                name: .file, value: "PATH", completion: .file,
+                help: "Read the value from a file, byte for byte; - is standard input."),
+            OptionDescription(name: .exact, help: "Keep the input byte for byte, a final newline too."),
+            OptionDescription(name: .allowEmpty, help: "Store an empty value; otherwise empty input is an error."),
+        ],
+        details: [
+            """
+            The value is never an argument. At a terminal it is asked for twice and not shown; from a pipe it is read \
+            to the end. If the input is a single line, the newline that ends it is not part of the value; the newlines \
+            of longer input are, and so is a carriage return. A value has up to 16 MiB of any bytes.
+            """,
+            "Where there is no vault yet, it and its key file are made, and it is said where.",
+        ],
+        examples: [
+            .init(line: "vault set u.token", meaning: "ask for the value"),
+            .init(line: "gh auth token | vault set github -a host=github.com", meaning: "take it from a program"),
+            .init(line: "vault set ssh/key --file ~/.ssh/id_ed25519", meaning: "take it from a file"),
+        ],
+        exitCodes: [
+            .init(code: .usage, meaning: "the value is empty or too large, or was given as an argument"),
+            .init(code: .refused, meaning: "the two entries at the prompt differ"),
+        ],
+        surplusHelp: """
+            A value is never an argument: the shell's history and the list of processes would show it. Use one of:
+              vault set NAME                  (asks for the value and does not show it)
+              a-program | vault set NAME
+              vault set NAME --file PATH
+            """,
+        mayHoldSecrets: true
+    )
+
+    static func run(_ session: Session) throws -> ExitCode {
+        let pairs = session.invocation.values(of: .attribute)
+        let attributes = pairs.isEmpty ? nil : try Attributes.parse(pairs)
+        // Name and value come first: a vault is not made for what is then refused.
+        try Keychain.checkName(session.name)
+        let value = try readValue(session)
+        guard value.count > 0 || session.invocation.has(.allowEmpty) else {
+            throw CommandError.invalid("The value is empty; nothing was stored. --allow-empty stores an empty value.")
+        }
+        try session.openVault(creating: .ifAbsent).set(session.name, to: value, attributes: attributes)
+        if session.wantsJSON {
+            try StandardOutput.write(JSONText.encode(SetReport(name: session.name, size: value.count)))
+        }
+        return .success
+    }
+
+    private static func readValue(_ session: Session) throws -> SecretBytes {
+        let isExact = session.invocation.has(.exact)
+        if let path = session.invocation.value(of: .file) {
+            let reader = ValueReader(source: path == "-" ? "Standard input" : path, isExact: true)
+            return try path == "-" ? reader.read(from: STDIN_FILENO) : reader.readFile(at: path)
+        }
+        if isatty(STDIN_FILENO) == 1 {
+            try checkBeforeAsking(session)
+            return try ValuePrompt.ask(for: session.name)
+        }
+        return try ValueReader(source: "Standard input", isExact: isExact).read(from: STDIN_FILENO)
+    }
+
+    /// Nobody is to type a secret twice only to learn that the vault is locked or the name is none.
+    private static func checkBeforeAsking(_ session: Session) throws {
+        do {
+            _ = try session.openVault().exists(session.name)
+        } catch let error as VaultError where error.code == .noVault {
+            // It is made once there is a value.
+        }
+    }
+}
+
+struct SetReport: Encodable {
+    let name: String
+    let size: Int
+}

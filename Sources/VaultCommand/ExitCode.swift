@@ -1,0 +1,29 @@
+/// How the process ends. The numbers are stable: scripts rely on them.
+enum ExitCode: Int32, CaseIterable, Sendable, Encodable {
+    case success = 0
+    case other = 1
+    case usage = 2
+    case notFound = 3
+    case refused = 4
+    case locked = 5
+    case damaged = 6
+    case busy = 7
+    case inputOutput = 8
+    case alarm = 9
+
+    /// For help and manual.
+    var meaning: String {
+        switch self {
+        case .success: "done"
+        case .other: "another error"
+        case .usage: "wrong usage: an unknown option, a bad name or value"
+        case .notFound: "there is no such name, or no vault"
+        case .refused: "refused: it is there already, or was not confirmed"
+        case .locked: "locked: the key is missing, unreadable or wrong"
+        case .damaged: "the vault is damaged or was tampered with"
+        case .busy: "another process kept the vault busy"
+        case .inputOutput: "reading or writing failed"
+        case .alarm: "the vault file was rolled back, has diverged or was exchanged"
+        }
+    }
+}

@@ -1,0 +1,67 @@
+/// Help, made from the table alone.
+enum HelpText {
+    /// For whoever types `vault` and nothing else.
+    static func short() -> String {
+        """
+        vault keeps secrets in an encrypted file.
+
+        Usage: vault [OPTIONS] COMMAND [ARGUMENTS]
+
+        Commands:
+        \(TextLayout.definitions(CommandName.allCases.map { ($0.rawValue, $0.description.summary) }))
+        `vault help COMMAND` tells more about one, `vault help` about all.
+
+        """
+    }
+
+    static func full() -> String {
+        short() + "\n" + section("Options of every command, before or after it", options(GlobalOptions.all))
+            + "\n" + section("Topics", HelpTopic.allCases.map { ("help " + $0.rawValue, $0.summary) })
+    }
+
+    static func command(_ command: CommandDescription) -> String {
+        var sections = [
+            "vault \(command.name.rawValue): \(command.summary)\n",
+            TextLayout.wrapped("Usage: " + synopsis(command), indent: 0),
+        ]
+        sections += command.details.map { TextLayout.wrapped($0, indent: 0) }
+        let argumentRows = command.arguments.map { ($0.name, $0.help) }
+        let exitRows = command.exitCodes.map { (String($0.code.rawValue), $0.meaning) }
+        for (title, rows) in [
+            ("Arguments", argumentRows), ("Options", options(command.options)), ("Exit codes", exitRows),
+        ] where !rows.isEmpty {
+            sections.append(section(title, rows))
+        }
+        if !command.examples.isEmpty {
+            let lines = command.examples.map { "  \($0.line)\n      \($0.meaning)\n" }
+            sections.append("Examples:\n" + lines.joined())
+        }
+        sections.append("`vault help` lists the options that every command takes.\n")
+        return sections.joined(separator: "\n")
+    }
+
+    /// `vault set [OPTIONS] NAME`.
+    static func synopsis(_ command: CommandDescription) -> String {
+        let arguments = command.arguments.map { argument in
+            switch argument.count {
+            case .one: argument.name
+            case .optional: "[\(argument.name)]"
+            case .oneOrMore: "\(argument.name)..."
+            }
+        }
+        return (["vault", command.name.rawValue, "[OPTIONS]"] + arguments).joined(separator: " ")
+    }
+
+    private static func options(_ options: [OptionDescription]) -> [(String, String)] {
+        options.map { option in
+            let short = option.short.map { "-\($0), " } ?? ""
+            let value = option.value.map { "=\($0)" } ?? ""
+            let repetition = option.isRepeatable ? " May be repeated." : ""
+            return (short + option.name.spelling + value, option.help + repetition)
+        }
+    }
+
+    private static func section(_ title: String, _ rows: [(String, String)]) -> String {
+        title + ":\n" + TextLayout.definitions(rows)
+    }
+}

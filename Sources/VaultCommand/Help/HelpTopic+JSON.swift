@@ -1,0 +1,37 @@
+extension HelpTopic {
+    /// The one description of what `--json` writes. A test holds it against what is written.
+    static let jsonText = """
+        With --json every command that has done its work writes one JSON object, on one
+        line, to standard output. Later versions may add keys; those below stay.
+
+          get       {"name", "value"}, or {"name", "value_base64"} if it is not UTF-8
+          set       {"name", "size"}
+          ls, find  {"items": [{"name", "size", "kind", "created", "modified",
+                     "attributes": {KEY: VALUE}}]}
+          exists    {"name", "exists"}
+          rm        {"removed": [NAME]}
+          mv, cp    {"from", "to"}
+          init      {"vault", "key_file", "made_vault", "made_key_file"}
+          info      {"vault", "key_file", "id", "created", "sequence", "entries",
+                     "file_size", "live_bytes", "dead_bytes",
+                     "records_since_checkpoint", "memory_is_kept",
+                     "keys_are_locked_in_memory",
+                     "keys": [{"kind", "label", "created"}]}
+          verify    {"entries", "records", "bytes"}
+          compact   {"size_before", "size_after"}
+          version   {"version"}
+          help      {"commands", "global_options"}, or one command's description
+
+        Sizes are bytes. Times are UTC, such as "2026-01-31T09:05:00.120Z". A kind is
+        "text", "data" or "unspecified".
+
+        Standard error gets one object a line. An error:
+          {"error": {"code", "exit", "message"}}
+        The exit is the exit code, the message is for people, and the code is one of
+        absent, busy, damaged, diverged, exchanged, exists, invalid, locked, no-vault,
+        other, outcome-unknown, refused, rolled-back, unavailable, usage, wrong-type.
+        A vault that was made along the way:
+          {"note": {"vault", "key_file", "made_vault", "made_key_file"}}
+
+        """
+}

@@ -1,0 +1,52 @@
+import Glibc
+import Vault
+
+/// Reads the value that `set` stores from a pipe or a file, straight into guarded memory.
+struct ValueReader {
+    /// For errors: "standard input", or the file's path.
+    let source: String
+    /// Keep every byte, a final newline too.
+    let isExact: Bool
+
+    func readFile(at path: String) throws -> SecretBytes {
+        let (opened, error) = SystemCall.retrying { Int(open(path, O_RDONLY | O_CLOEXEC)) }
+        guard let opened else { throw CommandError.system("\(source) could not be opened", error) }
+        defer { close(Int32(opened)) }
+        return try read(from: Int32(opened))
+    }
+
+    func read(from descriptor: Int32) throws -> SecretBytes {
+        let largest = Keychain.maximumValueSize
+        // One byte more than the largest value with its newline: more need not be read to refuse it.
+        let value = try SecretBytes.growing(from: likelySize(descriptor), to: largest + 2) { buffer, used in
+            while used < buffer.count {
+                let free = UnsafeMutableRawBufferPointer(rebasing: buffer[used...])
+                let (count, error) = SystemCall.retrying { Glibc.read(descriptor, free.baseAddress, free.count) }
+                guard let count else { throw CommandError.system("\(source) could not be read", error) }
+                if count == 0 {
+                    if !isExact { used = ValueReader.sizeWithoutFinalNewline(UnsafeRawBufferPointer(buffer), used) }
+                    return true
+                }
+                used += count
+            }
+            return false
+        }
+        guard value.count <= largest else { throw CommandError.tooLarge }
+        return value
+    }
+
+    /// The size without the final newline, if it is the only one: `echo` adds one to a token, but the one that ends a
+    /// private key of several lines belongs to it. A carriage return is part of the value.
+    static func sizeWithoutFinalNewline(_ bytes: UnsafeRawBufferPointer, _ size: Int) -> Int {
+        let newline = UInt8(ascii: "\n")
+        guard size > 0, bytes[size - 1] == newline, !bytes[..<(size - 1)].contains(newline) else { return size }
+        return size - 1
+    }
+
+    /// A file's own size and a byte, so that its end is met without growing; a page for anything else.
+    private func likelySize(_ descriptor: Int32) -> Int {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return 4096 }
+        return max(4096, status.st_size + 1)
+    }
+}

@@ -1,0 +1,8 @@
+import Glibc
+
+@main
+enum Main {
+    static func main() {
+        exit(VaultTool.run().rawValue)
+    }
+}

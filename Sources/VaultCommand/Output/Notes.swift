@@ -1,0 +1,49 @@
+/// What the tool says beside its results, on standard error: errors, and what it has made.
+enum Notes {
+    static func report(_ error: CommandError, asJSON: Bool) {
+        if asJSON, let line = try? JSONText.encode(ErrorReport(error)) {
+            StandardError.write(line)
+        } else {
+            StandardError.write("vault: " + error.message.forTerminal + "\n")
+        }
+    }
+
+    /// Says where a new vault and a new key file are. Losing the key loses the values, so it says that too.
+    static func report(_ made: MadeReport, asJSON: Bool) {
+        if asJSON, let line = try? JSONText.encode(["note": made]) {
+            StandardError.write(line)
+        } else {
+            StandardError.write(made.message.forTerminal + "\n")
+        }
+    }
+}
+
+struct ErrorReport: Encodable {
+    struct Content: Encodable {
+        let code: String
+        let exit: ExitCode
+        let message: String
+    }
+
+    let error: Content
+
+    init(_ error: CommandError) {
+        self.error = Content(code: error.code, exit: error.exit, message: error.message)
+    }
+}
+
+/// What an invocation has made.
+struct MadeReport: Encodable {
+    let vault: String
+    let keyFile: String
+    let madeVault: Bool
+    let madeKeyFile: Bool
+
+    var message: String {
+        let backUp = "Back it up, and not beside the vault: without it, what the vault holds is lost."
+        let vaultLine = madeVault ? "Made a new vault: \(vault)" : "The vault: \(vault)"
+        return madeKeyFile
+            ? "\(vaultLine)\nMade its key file: \(keyFile)\n\(backUp)"
+            : "\(vaultLine)\nIts key file: \(keyFile)\n\(backUp)"
+    }
+}

@@ -1,0 +1,37 @@
+import Glibc
+
+/// What repeats around system calls.
+enum SystemCall {
+    /// Repeats a call that a signal interrupted; nil and the error's number where it failed.
+    static func retrying(_ call: () -> Int) -> (result: Int?, error: Int32) {
+        while true {
+            let result = call()
+            if result >= 0 { return (result, 0) }
+            if errno != EINTR { return (nil, errno) }
+        }
+    }
+
+    /// Writes all of it, in one call where the other side takes it so: 0, or the error's number.
+    static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let part = UnsafeRawBufferPointer(rebasing: rest)
+            let (written, error) = retrying { write(descriptor, part.baseAddress, part.count) }
+            if let written {
+                rest = rest.dropFirst(written)
+            } else if error == EAGAIN {
+                // Somebody made the pipe non-blocking: wait for the reader instead of losing the rest.
+                var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&wait, 1, -1)
+            } else {
+                return error
+            }
+        }
+        return 0
+    }
+
+    /// The system's words for an error number, such as "No such file or directory".
+    static func text(of number: Int32) -> String {
+        strerror(number).map { String(cString: $0) } ?? "error \(number)"
+    }
+}

@@ -1,0 +1,76 @@
+import Vault
+
+/// One run of the tool: what was asked for, and the ways to the vault and to the outputs.
+struct Session {
+    let invocation: Invocation
+    private let options: Keychain.Options
+
+    /// - Throws: ``UsageError`` if the value of a global option is none: before anything is read or asked for.
+    init(_ invocation: Invocation) throws(UsageError) {
+        self.invocation = invocation
+        options = try Keychain.Options(invocation)
+    }
+
+    var wantsJSON: Bool { invocation.has(.json) }
+
+    /// The first argument; the parser has checked that there is one where a command needs it.
+    var name: String { invocation.arguments[0] }
+
+    /// Writes a result to standard output, in the form that was asked for.
+    func print(json report: @autoclosure () throws -> some Encodable, text: () throws -> String) throws {
+        try StandardOutput.write(wantsJSON ? JSONText.encode(report()) : text())
+    }
+
+    /// A text from the vault, for a line of a list: as it is in a pipe, made harmless on a terminal.
+    func shown(_ text: String) -> String {
+        StandardOutput.isTerminal ? text.forTerminal : text
+    }
+}
+
+// MARK: - The vault
+
+extension Session {
+    /// Opens the vault that the options name. If that made one, says so.
+    func openVault(creating: Keychain.Creation = .never) throws -> Keychain {
+        let keychain = try Keychain(at: places(), creating: creating, options: options)
+        announce(keychain)
+        return keychain
+    }
+
+    /// Makes a vault where the options say; an existing one is an error.
+    func makeVault(label: String) throws -> Keychain {
+        let keychain = try Keychain.create(at: places(), label: label, options: options)
+        announce(keychain)
+        return keychain
+    }
+
+    private func announce(_ keychain: Keychain) {
+        let made = keychain.created
+        guard made.vault || made.keyFile else { return }
+        Notes.report(MadeReport(keychain), asJSON: wantsJSON)
+    }
+
+    private func places() throws -> VaultPlaces {
+        try VaultPlaces.standard(vault: invocation.value(of: .vault), keyFile: invocation.value(of: .keyFile))
+    }
+}
+
+extension Keychain.Options {
+    init(_ invocation: Invocation) throws(UsageError) {
+        self.init()
+        if let seconds = invocation.value(of: .timeout) {
+            lockTimeout = try LockTimeout.parse(seconds)
+        }
+        if invocation.has(.acceptRolledBack) { acceptedAlarms.insert(.rolledBack) }
+        if invocation.has(.acceptDiverged) { acceptedAlarms.insert(.diverged) }
+        if invocation.has(.acceptExchanged) { acceptedAlarms.insert(.exchanged) }
+    }
+}
+
+extension MadeReport {
+    init(_ keychain: Keychain) {
+        self.init(
+            vault: keychain.places.vault, keyFile: keychain.places.keyFile,
+            madeVault: keychain.created.vault, madeKeyFile: keychain.created.keyFile)
+    }
+}

@@ -1,0 +1,26 @@
+/// The options that stand before or after any command.
+enum GlobalOptions {
+    static let all: [OptionDescription] = [
+        OptionDescription(
+            name: .vault, value: "PATH", completion: .file,
+            help: "The vault file; otherwise $VAULT_FILE, or the standard place."),
+        OptionDescription(
+            name: .keyFile, value: "PATH", completion: .file,
+            help: "The key file; otherwise $VAULT_KEY_FILE, or the standard places."),
+        OptionDescription(name: .json, help: "Write results and errors as JSON; see `vault help json`."),
+        OptionDescription(
+            name: .timeout, value: "SECONDS",
+            help: "How long to wait for another writer: 10 unless given; 0 does not wait."),
+        OptionDescription(
+            name: .acceptRolledBack,
+            help: "Accept, once, a vault file that is older than this machine remembers."),
+        OptionDescription(
+            name: .acceptDiverged,
+            help: "Accept, once, a vault file with another history than this machine remembers."),
+        OptionDescription(
+            name: .acceptExchanged,
+            help: "Accept, once, another vault than this machine remembers at the place."),
+        OptionDescription(name: .help, short: "h", help: "Show help."),
+        OptionDescription(name: .version, help: "Show the version."),
+    ]
+}

@@ -1,0 +1,40 @@
+import CLinux
+import Glibc
+
+/// The tool from its arguments to its exit code.
+enum VaultTool {
+    static func run() -> ExitCode {
+        _ = ProcessState.harden()
+        var wantsJSON = false
+        do {
+            let words = try CommandLineWords.read()
+            // The parser may fail before it comes to the option, and the error is to have the form that was asked for.
+            wantsJSON = words.prefix { $0 != "--" }.contains(OptionName.json.spelling)
+            let invocation = try CommandLineParser.parse(words)
+            return try invocation.command.command.run(Session(invocation))
+        } catch UsageError.noCommand where !wantsJSON {
+            StandardError.write(HelpText.short())
+            return .usage
+        } catch {
+            let error = CommandError(error)
+            Notes.report(error, asJSON: wantsJSON)
+            return error.exit
+        }
+    }
+}
+
+/// The process's arguments as text.
+enum CommandLineWords {
+    /// All words after the program's name.
+    ///
+    /// Swift's own list mends what is not UTF-8, and a mended path leads to another file.
+    static func read() throws(UsageError) -> [String] {
+        var words: [String] = []
+        for index in 1..<max(1, vault_argument_count()) {
+            guard let pointer = vault_argument(index) else { break }
+            guard let word = String(validatingCString: pointer) else { throw .notUnicode(Int(index)) }
+            words.append(word)
+        }
+        return words
+    }
+}

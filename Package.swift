@@ -31,6 +31,15 @@ let package = Package(
             name: "VaultTesting", dependencies: ["CVaultTesting", "SealedLog", "Sealing", "Vault"],
             swiftSettings: settings),
         .executableTarget(name: "VaultCommand", dependencies: ["CLinux", "Vault", "Sealing"], swiftSettings: settings),
+        .systemLibrary(name: "CTestSupport", path: "Tests/CTestSupport"),
+        .target(
+            name: "TestSupport", dependencies: ["CTestSupport", "SealedLog", "Sealing", "VaultTesting"],
+            path: "Tests/TestSupport", swiftSettings: settings),
+        .testTarget(
+            name: "SealingTests", dependencies: ["CTestSupport", "Sealing", "TestSupport"],
+            resources: [.copy("Vectors")], swiftSettings: settings),
+        .testTarget(
+            name: "SealedLogTests", dependencies: ["SealedLog", "Sealing", "TestSupport"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

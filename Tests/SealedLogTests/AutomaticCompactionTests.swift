@@ -1,0 +1,79 @@
+import Foundation
+import Sealing
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SealedLog
+
+@Suite("Compaction that comes by itself")
+struct AutomaticCompactionTests {
+    private let fixture: LogFixture
+    private let log: SealedLog
+
+    init() throws {
+        fixture = try LogFixture()
+        log = try fixture.open()
+    }
+
+    private var header: Header {
+        get throws { try Header(parsing: Array(fixture.bytes[..<Header.size])) }
+    }
+
+    @Test func comesOnceDeadBytesPassTheirShare() throws {
+        let value = RandomBytes.array(50_000)
+        try log.set("keep", value)
+        var sets = 0
+        while try header.sequence == 1, sets < 20 {
+            try log.set("a", value)
+            sets += 1
+        }
+        // The floor is 256 KiB: five dead values are less, six more.
+        #expect(sets == 7)
+        #expect(try log.state() == ["a": value, "keep": value])
+        #expect(try fixture.bytes.count < 192 << 10)
+        try log.expectTotalsToBeRight()
+    }
+
+    @Test func doesNotComeWhileLiveBytesAreMany() throws {
+        let value = RandomBytes.array(50_000)
+        for number in 0..<20 { try log.set("keep \(number)", value) }
+        for _ in 0..<9 { try log.set("a", value) }
+        #expect(try header.sequence == 1)
+        for _ in 0..<6 { try log.set("a", value) }
+        #expect(try header.sequence > 1)
+    }
+
+    @Test func comesOnceTheMinorCheckpointIsLarge() throws {
+        try log.make((0..<4_097).map { ("name \($0)", []) })
+        #expect(try header.root != nil)
+        #expect(log.view.withLock { $0.minor } == nil)
+        try log.make((0..<400).map { ("more \($0)", []) })
+        #expect(log.view.withLock { $0.minor } != nil)
+        #expect(try fixture.open().verify().entries == 4_497)
+        try log.expectTotalsToBeRight()
+    }
+
+    @Test func thatFailsOnTheWayOfASetIsNotTriedAgainAtOnce() throws {
+        let files = FaultyFileSystem()
+        let other = try fixture.open(in: files)
+        files.fail([.rename], times: 1_000, with: .error(EIO))
+        for _ in 0..<30 { try other.set("a", RandomBytes.array(50_000)) }
+        #expect(files.calls.filter { $0.kind == .rename }.count == 1)
+        #expect(try fixture.open().verify().entries == 1)
+    }
+
+    @Test(arguments: 0..<6) func totalsAreWhatARecountGives(_ seed: Int) throws {
+        var generator = SeededGenerator(seed)
+        for _ in 0..<150 {
+            let wishes: [Wish] = (0..<Int.random(in: 1...3, using: &generator)).map { _ in
+                let name = "name \(Int.random(in: 0..<15, using: &generator))"
+                let isSet = Int.random(in: 0..<4, using: &generator) > 0
+                return (name, isSet ? generator.bytes(Int.random(in: 0...700, using: &generator)) : nil)
+            }
+            try log.make(wishes)
+            if Int.random(in: 0..<60, using: &generator) == 0 { try log.compact() }
+            try log.expectTotalsToBeRight()
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import Sealing
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SealedLog
+
+@Suite("A failed flush")
+struct FailedFlushTests {
+    private let fixture: LogFixture
+    private let files = FaultyFileSystem()
+    private let log: SealedLog
+
+    init() throws {
+        fixture = try LogFixture()
+        log = try fixture.open(in: files)
+        try log.set("a", "old")
+    }
+
+    @Test func thatCanBeTakenBackLeavesTheOldState() throws {
+        files.fail([.synchronizeData], with: .afterwards(EIO))
+        let error = #expect(throws: LogError.self) { try log.set("a", "new") }
+        #expect(error?.code == .unavailable)
+        #expect(error?.systemError == EIO)
+        #expect(files.failures == 1)
+        for reader in [log, try fixture.open()] {
+            #expect(try reader.text("a") == "old")
+            #expect(try reader.verify().entries == 1)
+        }
+        try log.set("a", "newer")
+        #expect(try log.text("a") == "newer")
+        #expect(try fixture.open().text("a") == "newer")
+    }
+
+    @Test func thatCannotBeTakenBackIsAnUnknownOutcomeAndEndsAllWriting() throws {
+        files.fail([.synchronizeData], times: 2, with: .error(EIO))
+        #expect(try LogError.code { try log.set("a", "new") } == .outcomeUnknown)
+        let before = try fixture.bytes
+        #expect(try LogError.code { try log.set("b", "more") } == .outcomeUnknown)
+        #expect(try LogError.code { try log.remove("a") } == .outcomeUnknown)
+        #expect(try LogError.code { try log.compact() } == .outcomeUnknown)
+        #expect(try fixture.bytes == before)
+        // Another handle starts from what is there.
+        let other = try fixture.open()
+        #expect(["old", "new"].contains(try other.text("a")))
+        try other.verify()
+        try other.set("a", "newer")
+        #expect(try fixture.open().text("a") == "newer")
+    }
+
+    @Test func afterWhichEvenTheZerosCannotBeWrittenIsAnUnknownOutcome() throws {
+        files.fail([.synchronizeData], with: .error(EIO))
+        files.fail([.write], after: 1, with: .error(EIO))
+        #expect(try LogError.code { try log.set("a", "new") } == .outcomeUnknown)
+        #expect(["old", "new"].contains(try fixture.open().text("a")))
+    }
+
+    /// Sets a value in vain; the other handle sees it before it is taken back.
+    private func failToFlush(whileReading other: SealedLog) throws {
+        let seen = Guarded<String?>(nil)
+        files.watch(.synchronizeData) { _ in
+            // At the first flush alone: at the second the record is zeros already.
+            guard seen.withLock({ $0 == nil }) else { return }
+            let text = try? other.text("a")
+            seen.withLock { $0 = text ?? "" }
+        }
+        files.fail([.synchronizeData], with: .error(EIO))
+        #expect(try LogError.code { try log.set("a", "new") } == .unavailable)
+        files.heal()
+        try #require(seen.withLock { $0 } == "new")
+    }
+
+    /// Another process may have read the record before it was taken back.
+    @Test func ofARecordThatAnotherProcessHasSeenDoesNotLeadToDamage() throws {
+        let other = try fixture.open()
+        try failToFlush(whileReading: other)
+        try other.set("b", "from the other one")
+        for reader in [log, other, try fixture.open()] {
+            #expect(try reader.text("b") == "from the other one")
+            #expect(try reader.verify().entries == 2)
+        }
+    }
+
+    @Test func ofARecordThatAnotherProcessHasSeenIsForgottenByItsReads() throws {
+        let other = try fixture.open()
+        try failToFlush(whileReading: other)
+        try log.set("a", "old")
+        #expect(try other.text("a") == "old")
+        try other.set("b", "x")
+        try log.set("c", "x")
+        #expect(try fixture.open().verify().entries == 3)
+    }
+
+    /// A record of another length takes the place of the one that was seen.
+    @Test(arguments: [0, 1, 16, 100, 480, 5_000])
+    func ofARecordThatAnotherProcessHasSeenIsFollowedByAnyOther(_ size: Int) throws {
+        let other = try fixture.open()
+        try failToFlush(whileReading: other)
+        let value = RandomBytes.array(size)
+        try log.set("a", value)
+        #expect(try other.get("a") == value)
+        try other.set("b", "x")
+        #expect(try fixture.open().verify().entries == 2)
+    }
+
+    @Test func ofTheFolderComesBeforeTheFirstAcknowledgement() throws {
+        let files = FaultyFileSystem()
+        let other = try fixture.open(in: files)
+        files.fail([.synchronize], with: .error(EIO))
+        #expect(try LogError.code { try other.set("b", "x") } == .unavailable)
+        #expect(try other.text("b") == nil)
+        try other.set("b", "x")
+        let flushes = files.calls.filter { $0.kind == .synchronize }.map(\.path)
+        #expect(flushes == [fixture.folder.path, fixture.folder.path])
+        try other.set("b", "y")
+        #expect(files.calls.filter { $0.kind == .synchronize }.count == 2)
+    }
+}

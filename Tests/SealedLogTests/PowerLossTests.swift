@@ -1,0 +1,109 @@
+import Foundation
+import Sealing
+import TestSupport
+import Testing
+
+@testable import SealedLog
+
+@Suite("Power loss")
+struct PowerLossTests {
+    private static func randomWishes(_ generator: inout SeededGenerator) -> [Wish] {
+        (0..<[1, 1, 1, 4][Int.random(in: 0..<4, using: &generator)]).map { _ in
+            let name = "name \(Int.random(in: 0..<6, using: &generator))"
+            if Int.random(in: 0..<6, using: &generator) == 0 { return (name, nil) }
+            let size = [0, 20, 300, 600, 2_000, 9_000, 70_000][Int.random(in: 0..<7, using: &generator)]
+            return (name, generator.bytes(Int.random(in: 0...size, using: &generator)))
+        }
+    }
+
+    /// 60 machines, each of which loses power 5 times.
+    @Test(arguments: 0..<60) func leavesTheLastAcknowledgedStateOrTheOneInFlight(_ seed: Int) throws {
+        var machine = try PowerLossMachine(seed)
+        for _ in 0..<5 {
+            let inFlight = try machine.workUntilPowerLoss(within: 12) { _, generator, _ in
+                PowerLossTests.randomWishes(&generator)
+            }
+            try machine.checkAfterPowerLoss(inFlight)
+            if Bool.random(using: &machine.generator) { try machine.checkNextCommit() }
+        }
+    }
+
+    @Test(arguments: 0..<40) func duringCompactionLosesNothing(_ seed: Int) throws {
+        var machine = try PowerLossMachine(1_000 + seed)
+        for _ in 0..<3 {
+            let inFlight = try machine.workUntilPowerLoss(within: 20) { log, generator, _ in
+                if Bool.random(using: &generator) { try log.compact() }
+                return PowerLossTests.randomWishes(&generator)
+            }
+            try machine.checkAfterPowerLoss(inFlight)
+            if Bool.random(using: &machine.generator) { try machine.checkNextCommit() }
+        }
+    }
+
+    /// Large enough for a tree, and longer than one step of zeros.
+    @Test(arguments: 0..<16) func duringALargeTransactionKeepsAllOfItOrNothing(_ seed: Int) throws {
+        var machine = try PowerLossMachine(2_000 + seed)
+        for round in 0..<2 {
+            let inFlight = try machine.workUntilPowerLoss(within: 6) { _, generator, _ in
+                (0..<400).map { ("name \(round) \($0)", generator.bytes(40)) }
+            }
+            try machine.checkAfterPowerLoss(inFlight)
+            try machine.checkNextCommit()
+        }
+    }
+
+    /// A writer that was killed between its write and its flush leaves a record that nobody knows to be durable; the
+    /// next writer builds on it.
+    @Test(arguments: 0..<100) func afterAKilledWriterLosesNothingEither(_ seed: Int) throws {
+        var machine = try PowerLossMachine(3_000 + seed)
+        try machine.checkNextCommit()
+        let files = try CrashingFileSystem(machine.folder.path)
+        let killed = try machine.open(in: files)
+        try killed.writeWithoutFlush("killed", machine.generator.bytes(1_500))
+        let other = try machine.open(in: files)
+        // Power is lost at its flush.
+        files.losePower(afterCalls: 2)
+        let change = try other.change("other", to: machine.generator.bytes(1_500))
+        let isAcknowledged = try LogError.code { try other.commit([change], timeout: .seconds(1)) } == nil
+        // A reader's memory may have grown meanwhile.
+        files.restorePower()
+        _ = try machine.open(in: files)
+        let next = try TemporaryFolder()
+        try files.materialize(into: next.path, seed: seed)
+        machine.folder = next
+        let log = try machine.open(in: PosixFileSystem())
+        let names = try log.entries().map(\.name.text)
+        #expect([["next"], ["killed", "next"], ["killed", "next", "other"]].contains(names))
+        #expect(!isAcknowledged || names.contains("other"))
+        try log.verify()
+    }
+
+    @Test(arguments: 0..<40) func duringCreationLeavesAWholeVaultOrNone(_ seed: Int) throws {
+        var generator = SeededGenerator(seed)
+        let folder = try TemporaryFolder()
+        let files = try CrashingFileSystem(folder.path, powerLostAtCall: seed % 20 + 1)
+        let (path, keyPath) = (folder.file("default.vault"), folder.file("default.key"))
+        var isAcknowledged = false
+        do {
+            let deadline = Deadline(after: .seconds(1))
+            let made = try KeyFile.create(at: keyPath, isFolderLocked: false, in: files, until: deadline)
+            if let made {
+                _ = try SealedLog.create(path, key: made, label: "", options: SealedLog.Options(), in: files)
+                isAcknowledged = true
+            }
+        } catch {
+            try #require(files.isOff, "\(error)")
+        }
+        let next = try TemporaryFolder()
+        try files.materialize(into: next.path, seed: Int.random(in: 0...Int.max, using: &generator))
+        guard FileManager.default.fileExists(atPath: next.file("default.vault")) else {
+            #expect(!isAcknowledged)
+            return
+        }
+        let log = try openApart(next.file("default.vault"), options: SealedLog.Options()) { () throws(LogError) in
+            try KeyFile.read(next.file("default.key"), secretFolders: [], in: PosixFileSystem())
+        }
+        try log.set("a", "b")
+        #expect(try log.verify().entries == 1)
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import Sealing
+import TestSupport
+
+@testable import SealedLog
+
+/// A vault with a generated key, in a folder of its own.
+final class LogFixture: Sendable {
+    let folder: TemporaryFolder
+    let path: String
+    let keyPath: String
+    let memory: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.file("default.vault")
+        keyPath = folder.file("default.key")
+        memory = folder.file("state")
+        let files = PosixFileSystem()
+        _ = try KeyFile.create(
+            at: keyPath, isFolderLocked: false, in: files, until: Deadline(after: .seconds(10)))
+        _ = try SealedLog.create(path, key: key(), label: "a label", options: options(), in: files)
+    }
+
+    func key() throws(LogError) -> KeyFile {
+        try KeyFile.read(keyPath, secretFolders: [], in: PosixFileSystem())
+    }
+
+    func options(remembering: Bool = false, accepting: [LogError.Code] = []) -> SealedLog.Options {
+        SealedLog.Options(
+            lockTimeout: .seconds(20), accepted: accepting, memoryFolder: remembering ? memory : nil)
+    }
+
+    /// Opens the vault as another process would: with a descriptor of its own, although it is open here already.
+    func open(
+        in files: any FileSystem = PosixFileSystem(), remembering: Bool = false, accepting: [LogError.Code] = []
+    ) throws -> SealedLog {
+        try openApart(
+            path, options: options(remembering: remembering, accepting: accepting), in: files, readKey: key)
+    }
+
+    var bytes: [UInt8] {
+        get throws { try contents(path) }
+    }
+}
+
+/// Opens a vault without looking whether this process has it open.
+func openApart(
+    _ path: String, options: SealedLog.Options, in files: any FileSystem = PosixFileSystem(),
+    readKey: () throws(LogError) -> KeyFile
+) throws -> SealedLog {
+    let opening = Opening(path: path, options: options, fileSystem: files)
+    func unlock(_ header: Header) throws(LogError) -> KeyRing { try header.unlock(with: readKey()) }
+    if let opened = try opening.attempt(unlock: unlock) { return SealedLog(opened) }
+    return SealedLog(try opening.settle(until: Deadline(after: options.lockTimeout), unlock: unlock))
+}
+
+extension LogError {
+    /// The code of the error that `body` throws; nil if it throws none.
+    static func code(_ body: () throws -> Void) throws -> Code? {
+        do { try body() } catch let error as LogError { return error.code }
+        return nil
+    }
+}

@@ -1,0 +1,76 @@
+import Sealing
+import TestSupport
+
+@testable import SealedLog
+
+func randomNonce() -> Nonce {
+    RandomBytes.array(Nonce.size).withUnsafeBytes { Nonce($0) }
+}
+
+func randomAuthenticator() -> Authenticator {
+    RandomBytes.array(Authenticator.size).withUnsafeBytes { Authenticator($0) }
+}
+
+func randomKeys() throws -> KeyRing {
+    try KeyRing { (dataKey, _) throws(LogError) in RandomBytes.fill(dataKey) }
+}
+
+extension EntryName {
+    /// - Throws: `invalid` for what is no name.
+    static func sample(_ text: String) throws -> EntryName {
+        guard let name = EntryName(text) else { throw LogError(.invalid, text) }
+        return name
+    }
+}
+
+extension Entry {
+    static func sample(_ name: String, place: UInt64 = 4_096, length: Int = 40, modified: UInt64 = 7) throws -> Entry {
+        Entry(
+            name: try .sample(name), modified: modified,
+            content: Content(
+                created: 5, current: StoredVersion(kind: 1, nonce: randomNonce(), place: place, length: length),
+                attributes: []))
+    }
+
+    static func tombstone(_ name: String, modified: UInt64 = 9) throws -> Entry {
+        Entry(name: try .sample(name), modified: modified, content: nil)
+    }
+
+    /// An entry of any shape that the format allows.
+    static func random(_ name: EntryName, _ generator: inout SeededGenerator) -> Entry {
+        let modified = UInt64.random(in: 0...UInt64.max, using: &generator) >> Int.random(in: 0..<64, using: &generator)
+        if Int.random(in: 0..<5, using: &generator) == 0 { return Entry(name: name, modified: modified, content: nil) }
+        var content = Content(
+            created: UInt64.random(in: 0...UInt64.max, using: &generator), current: .random(&generator), attributes: [])
+        if Bool.random(using: &generator) { content.expiry = UInt64.random(in: 0...UInt64.max, using: &generator) }
+        for _ in 0..<(Bool.random(using: &generator) ? Int.random(in: 0...9, using: &generator) : 0) {
+            content.earlier.append(EarlierVersion(modified: modified >> 1, version: .random(&generator)))
+        }
+        let attributeCount = Bool.random(using: &generator) ? Int.random(in: 0...64, using: &generator) : 0
+        content.attributes = (0..<attributeCount).map { Attribute(key: "key \($0 + 100)", value: "wert ü \($0)") }
+        return Entry(name: name, modified: modified, content: content)
+    }
+}
+
+extension StoredVersion {
+    static func random(_ generator: inout SeededGenerator) -> StoredVersion {
+        StoredVersion(
+            kind: UInt8.random(in: 0...255, using: &generator), nonce: randomNonce(),
+            place: UInt64.random(in: 0..<1 << 58, using: &generator) * 16,
+            length: Int.random(in: 0...Limits.valueSize, using: &generator))
+    }
+}
+
+extension Header {
+    static func sample(slots count: Int) -> Header {
+        let slots = (0..<count).map { _ in
+            KeySlot(
+                kind: 1, salt: RandomBytes.array(16), limits: .init(passes: 0, memory: 0), nonce: randomNonce(),
+                wrapped: RandomBytes.array(48) + [UInt8](repeating: 0, count: 32))
+        }
+        return Header(
+            vaultID: RandomBytes.array(16), sequence: 77,
+            root: PageReference(place: 4_096, length: 1_024, nonce: randomNonce()),
+            manifest: SealedExtent(place: 5_120, length: 96, nonce: randomNonce()), checkpointEnd: 5_216, slots: slots)
+    }
+}

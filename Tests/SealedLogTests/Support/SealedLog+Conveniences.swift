@@ -1,0 +1,90 @@
+import Sealing
+import Synchronization
+
+@testable import SealedLog
+
+/// What a name is to become; nil: it is removed.
+typealias Wish = (name: String, value: [UInt8]?)
+
+extension SealedLog {
+    static let patience: Duration = .seconds(30)
+
+    func change(
+        _ name: String, to value: [UInt8]?, _ expectation: Change.Expectation = .anything,
+        attributes: [Attribute]? = nil
+    ) throws -> Change {
+        guard let entryName = EntryName(name) else { throw LogError(.invalid, "no name") }
+        guard let value else { return Change(entryName, expectation, .remove) }
+        var nonces = NonceSource(expected: 1)
+        let sealed = try seal(SecretBytes(copying: value), kind: 0, nonces: &nonces)
+        return Change(entryName, expectation, .set(sealed, attributes: attributes))
+    }
+
+    func set(_ name: String, _ value: [UInt8], _ expectation: Change.Expectation = .anything) throws {
+        try commit([change(name, to: value, expectation)], timeout: SealedLog.patience)
+    }
+
+    func set(_ name: String, _ text: String) throws {
+        try set(name, Array(text.utf8))
+    }
+
+    func remove(_ name: String) throws {
+        try commit([change(name, to: nil)], timeout: SealedLog.patience)
+    }
+
+    /// Sets and removes several names, all or nothing.
+    func make(_ wishes: [Wish]) throws {
+        try commit(wishes.map { try change($0.name, to: $0.value) }, timeout: SealedLog.patience)
+    }
+
+    func get(_ name: String) throws -> [UInt8]? {
+        guard let value = try open(name) else { return nil }
+        return value.unsafeArray()
+    }
+
+    func text(_ name: String) throws -> String? {
+        try get(name).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// All names and values.
+    func state() throws -> [String: [UInt8]] {
+        var state: [String: [UInt8]] = [:]
+        for entry in try entries() { state[entry.name.text] = try get(entry.name.text) }
+        return state
+    }
+
+    @discardableResult
+    func verify() throws -> VerificationReport {
+        try verify(timeout: SealedLog.patience)
+    }
+
+    @discardableResult
+    func compact() throws -> CompactionReport {
+        try compact(timeout: SealedLog.patience)
+    }
+}
+
+// MARK: Beside the usual way
+
+extension SealedLog {
+    /// Plans a record at another time than now.
+    func plan(_ changes: [Change], at now: UInt64) throws -> RecordPlan {
+        try view.withLock { view in
+            var batch = TransactionBatch(totals: try view.currentTotals())
+            try batch.add(changes, now: now) { (name) throws(LogError) in try view.find(name) }
+            return try view.plan(batch)
+        }
+    }
+
+    /// Commits at another time than now.
+    func commit(_ changes: [Change], at now: UInt64) throws {
+        let plan = try plan(changes, at: now)
+        try writer.withLock { try append(plan, &$0) }
+    }
+
+    /// Writes a record as a writer does that is killed before it flushes.
+    func writeWithoutFlush(_ name: String, _ value: [UInt8]) throws {
+        let plan = try plan([change(name, to: value)], at: SealedLog.now)
+        try view.withLock { $0.store }.write(plan.bytes, at: plan.record.place)
+    }
+}

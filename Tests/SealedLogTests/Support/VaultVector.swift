@@ -1,0 +1,73 @@
+import Foundation
+
+/// A vault of `Tests/Interop/Vectors`, made by another implementation, and what a reader has to make of it.
+struct VaultVector: Sendable, CustomStringConvertible {
+    enum Outcome: String, Decodable, Sendable {
+        case ok, damaged, locked, newer
+    }
+
+    struct Version: Decodable, Hashable, Sendable {
+        let value: Data
+        let kind: UInt8
+        let modified: UInt64
+
+        enum CodingKeys: String, CodingKey {
+            case value = "value_base64"
+            case kind, modified
+        }
+    }
+
+    struct Entry: Decodable, Hashable, Sendable {
+        let value: Data
+        let kind: UInt8
+        let modified: UInt64
+        let created: UInt64
+        let attributes: [String: String]
+        let expiry: UInt64?
+        let earlier: [Version]?
+
+        enum CodingKeys: String, CodingKey {
+            case value = "value_base64"
+            case kind, modified, created, attributes, expiry, earlier
+        }
+    }
+
+    private struct Expectation: Decodable {
+        let expect: Outcome
+        let entries: [String: Entry]?
+    }
+
+    let name: String
+    let outcome: Outcome
+    let entries: [String: Entry]
+    let vault: Data
+    let key: Data
+
+    var description: String { name }
+
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Interop/Vectors").standardizedFileURL
+
+    init(_ name: String) throws {
+        func file(_ kind: String) throws -> Data {
+            try Data(contentsOf: VaultVector.folder.appending(path: "\(name).\(kind)"))
+        }
+        self.name = name
+        let plain = VaultVector.plain(try file("json"))
+        let expectation = try JSONDecoder().decode(Expectation.self, from: Data(plain.utf8))
+        outcome = expectation.expect
+        entries = expectation.entries ?? [:]
+        vault = try file("vault")
+        key = try file("key")
+    }
+
+    /// A text with hex digits in place of what is not ASCII: to Swift, strings of other bytes can be the same string.
+    static func plain(_ text: some Sequence<UInt8>) -> String {
+        text.map { $0 < 0x80 ? String(UnicodeScalar($0)) : "<\(String($0, radix: 16))>" }.joined()
+    }
+
+    static func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix(".vault") }.map { String($0.dropLast(6)) }.sorted()
+    }
+}

@@ -1,0 +1,77 @@
+import Sealing
+import TestSupport
+import Testing
+
+@testable import SealedLog
+
+@Suite("Parsers are total")
+struct TotalityTests {
+    /// Whatever the bytes are, each parser gives a value or throws; a trap would end the test run.
+    @Test(arguments: 0..<16) func noBytesTrap(_ seed: Int) throws {
+        var generator = SeededGenerator(seed)
+        for _ in 0..<400 {
+            let bytes = generator.bytes(Int.random(in: 0...300, using: &generator))
+            parseAll(bytes)
+        }
+    }
+
+    /// Bytes that are nearly right get further into the parsers than random ones.
+    @Test(arguments: 0..<16) func noChangedBytesTrap(_ seed: Int) throws {
+        var generator = SeededGenerator(seed)
+        for sample in try samples(&generator) {
+            parseAll(sample)
+            for _ in 0..<60 {
+                var bytes = sample
+                for _ in 0...Int.random(in: 0...3, using: &generator) {
+                    let place = Int.random(in: 0..<bytes.count, using: &generator)
+                    bytes[place] =
+                        [0, 1, 0x7f, 0x80, 0xff, UInt8.random(in: 0...255, using: &generator)]
+                        .randomElement(using: &generator) ?? 0
+                }
+                if Bool.random(using: &generator) {
+                    bytes.removeLast(Int.random(in: 0..<bytes.count, using: &generator))
+                }
+                parseAll(bytes)
+            }
+        }
+    }
+
+    private func samples(_ generator: inout SeededGenerator) throws -> [[UInt8]] {
+        var page = PageBuilder(level: 0)
+        for number in 0..<5 {
+            let entry = Entry.random(try .sample("name \(number)"), &generator)
+            var cell = ByteWriter()
+            cell.entry(entry)
+            page.add(cell.bytes, name: entry.name)
+        }
+        var index = RecordIndex(
+            sequence: 9, previous: randomAuthenticator(), payloadHash: RandomBytes.array(32), totals: Totals())
+        index.transactions = [[Entry.random(try .sample("a"), &generator), Entry.random(try .sample("b"), &generator)]]
+        let manifest = Manifest(
+            created: 1, totals: Totals(), chain: [randomAuthenticator()], labels: [SlotLabel(created: 1, text: "x")],
+            settings: [Attribute(key: "k", value: "v")])
+        let header = try Header.sample(slots: 2).sealed(with: randomKeys()).bytes
+        return [page.encoded, index.encoded, manifest.encoded, header]
+    }
+
+    private func parseAll(_ bytes: [UInt8]) {
+        _ = try? RecordIndex(parsing: bytes)
+        _ = try? Manifest(parsing: bytes, slotCount: 1)
+        _ = try? Header(parsing: bytes)
+        _ = Header.hint(in: bytes + [UInt8](repeating: 0xff, count: max(0, Header.size - bytes.count)))
+        _ = bytes.withUnsafeBytes { Frame($0, vaultID: [UInt8](repeating: 0, count: 16)) }
+        var reader = ByteReader(bytes)
+        _ = try? reader.entry()
+        _ = try? reader.pageReference()
+        _ = try? reader.totals()
+        _ = try? reader.name()
+        _ = EntryName(bytes: bytes)
+        guard let page = try? Page(parsing: bytes) else { return }
+        for index in 0..<page.count {
+            _ = try? page.entry(index)
+            _ = try? page.child(index)
+            _ = try? page.name(index)
+        }
+        _ = Array("name 3".utf8).withUnsafeBytes { try? page.lastCell(notAfter: $0) }
+    }
+}

@@ -1,0 +1,126 @@
+import Sealing
+import TestSupport
+import Testing
+
+@testable import SealedLog
+
+@Suite("Trees of sealed pages")
+struct TreeTests {
+    /// A tree of entries whose names are even numbers.
+    private struct Tree {
+        let store = MemoryStore()
+        let keys: KeyRing
+        let entries: [Entry]
+        let root: PageReference?
+        var loader: PageLoader { PageLoader(store: store, keys: keys) }
+
+        init(_ count: Int) throws {
+            keys = try randomKeys()
+            entries = try (0..<count).map { try .sample(Tree.name($0 * 2)) }
+            var builder = TreeBuilder(keys: keys, expecting: count)
+            var sink = StoreSink(store)
+            for entry in entries { try builder.add(entry, to: &sink) }
+            root = try builder.finish(to: &sink)
+        }
+
+        static func name(_ number: Int) -> String {
+            let digits = String(number)
+            return "entry/" + String(repeating: "0", count: 6 - digits.count) + digits
+        }
+
+        /// A view that looks into this tree and nothing else.
+        func view() throws -> LogView {
+            var header = Header.sample(slots: 1)
+            header.root = root
+            return LogView(store: store, keys: keys, header: header, authenticator: randomAuthenticator())
+        }
+
+        func scan(from start: String = "") throws -> [Entry] {
+            var cursor = try TreeCursor(root: root, loader: loader, from: Array(start.utf8))
+            var found: [Entry] = []
+            while let entry = try cursor.next() { found.append(entry) }
+            return found
+        }
+    }
+
+    @Test(arguments: [(0, 0), (1, 1), (2, 1), (150, 1), (400, 2), (3_000, 2), (20_000, 2)])
+    func findWhatIsThereAndNothingElse(_ count: Int, _ levels: Int) throws {
+        let tree = try Tree(count)
+        var view = try tree.view()
+        if let root = tree.root {
+            #expect(Int(try tree.loader.load(root, level: nil).level) + 1 == levels)
+        } else {
+            #expect(levels == 0)
+        }
+        for index in stride(from: 0, to: count, by: max(1, count / 500)) {
+            #expect(try view.find(tree.entries[index].name) == tree.entries[index])
+            #expect(try view.find(.sample(Tree.name(index * 2 + 1))) == nil)
+        }
+        #expect(try view.find(.sample("a")) == nil)
+        #expect(try view.find(.sample("z")) == nil)
+    }
+
+    @Test(arguments: [0, 1, 150, 400, 3_000, 20_000]) func areScannedInOrderFromAnyName(_ count: Int) throws {
+        let tree = try Tree(count)
+        #expect(try tree.scan() == tree.entries)
+        for index in [0, 1, count / 3, count / 2, count - 1, count] where index >= 0 {
+            #expect(try tree.scan(from: Tree.name(index * 2)) == Array(tree.entries.dropFirst(index)))
+            // Between two names.
+            #expect(try tree.scan(from: Tree.name(index * 2 + 1)) == Array(tree.entries.dropFirst(index + 1)))
+        }
+        #expect(try tree.scan(from: "a") == tree.entries)
+        #expect(try tree.scan(from: "z").isEmpty)
+    }
+
+    @Test func ofLongNamesHaveThreeLevels() throws {
+        let keys = try randomKeys()
+        let store = MemoryStore()
+        var builder = TreeBuilder(keys: keys)
+        var sink = StoreSink(store)
+        let prefix = String(repeating: "p", count: 1_000)
+        let entries = try (1_000..<1_600).map { try Entry.sample(prefix + "\($0)") }
+        for entry in entries { try builder.add(entry, to: &sink) }
+        let root = try #require(try builder.finish(to: &sink))
+        let loader = PageLoader(store: store, keys: keys)
+        #expect(try loader.load(root, level: nil).level == 2)
+        var cursor = try TreeCursor(root: root, loader: loader)
+        for entry in entries { #expect(try cursor.next() == entry) }
+        #expect(try cursor.next() == nil)
+    }
+
+    @Test func aChangedPageIsNeverRead() throws {
+        let tree = try Tree(400)
+        let size = try tree.store.size()
+        let root = try #require(tree.root)
+        for place in stride(from: UInt64(4_096), to: size, by: 251) {
+            var byte = try tree.store.bytes(at: place, count: 1)
+            byte[0] ^= 1
+            try tree.store.write(byte, at: place)
+            #expect(throws: LogError.self) { _ = try tree.scan() }
+            byte[0] ^= 1
+            try tree.store.write(byte, at: place)
+        }
+        #expect(try tree.scan().count == 400)
+        // A page under the nonce of another one.
+        let moved = PageReference(place: root.place, length: root.length, nonce: randomNonce())
+        #expect(throws: LogError.self) { _ = try tree.loader.load(moved, level: nil) }
+    }
+
+    @Test func namesOutOfOrderAreDamage() throws {
+        let keys = try randomKeys()
+        let store = MemoryStore()
+        var page = PageBuilder(level: 0)
+        for name in ["b", "a"] {
+            var cell = ByteWriter()
+            cell.entry(try .sample(name))
+            page.add(cell.bytes, name: try .sample(name))
+        }
+        let nonce = randomNonce()
+        let box = try keys.seal(page.encoded, for: .page, nonce: nonce)
+        try store.write(box, at: 4_096)
+        let root = PageReference(place: 4_096, length: box.count, nonce: nonce)
+        var cursor = try TreeCursor(root: root, loader: PageLoader(store: store, keys: keys))
+        _ = try cursor.next()
+        #expect(throws: LogError.self) { _ = try cursor.next() }
+    }
+}

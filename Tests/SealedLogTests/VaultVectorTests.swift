@@ -1,0 +1,100 @@
+import Foundation
+import Sealing
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SealedLog
+
+@Suite("Vaults of another implementation")
+struct VaultVectorTests {
+    @Test func thereAreSomeOfEachOutcome() throws {
+        let outcomes = try VaultVector.names().map { try VaultVector($0).outcome }
+        for outcome in [VaultVector.Outcome.ok, .damaged, .locked, .newer] { #expect(outcomes.contains(outcome)) }
+    }
+
+    @Test(arguments: try VaultVector.names()) func areReadAsWrittenOrRefused(_ name: String) throws {
+        let vector = try VaultVector(name)
+        let folder = try TemporaryFolder()
+        try overwrite(folder.file("vault"), vector.vault)
+        try overwrite(folder.file("key"), vector.key)
+        do {
+            let log = try openApart(folder.file("vault"), options: SealedLog.Options()) { () throws(LogError) in
+                try KeyFile.read(folder.file("key"), secretFolders: [], in: PosixFileSystem())
+            }
+            let report = try log.verify()
+            try #require(vector.outcome == .ok, "it opens and verifies")
+            #expect(try entries(of: log) == vector.entries)
+            #expect(report.entries == UInt64(vector.entries.count))
+            for entry in try log.entries() { #expect(try log.entry(entry.name) == entry) }
+        } catch let error as LogError {
+            let codes: [LogError.Code] =
+                switch vector.outcome {
+                case .ok: []
+                case .damaged: [.damaged]
+                case .locked: [.keyWrong, .keyDamaged, .keyUnreadable]
+                case .newer: [.newerFormat]
+                }
+            #expect(codes.contains(error.code), "\(error)")
+        }
+        // Whatever it was, reading changes nothing.
+        #expect(try contents(folder.file("vault")) == Array(vector.vault))
+    }
+
+    /// Whatever a file says that authenticates, working on it ends well or with an error, never with a trap.
+    @Test(arguments: try VaultVector.names()) func areWrittenOnAndCompacted(_ name: String) throws {
+        let vector = try VaultVector(name)
+        let folder = try TemporaryFolder()
+        try overwrite(folder.file("vault"), vector.vault)
+        try overwrite(folder.file("key"), vector.key)
+        func open() throws -> SealedLog {
+            try openApart(folder.file("vault"), options: SealedLog.Options()) { () throws(LogError) in
+                try KeyFile.read(folder.file("key"), secretFolders: [], in: PosixFileSystem())
+            }
+        }
+        do {
+            let log = try open()
+            try log.set("one more", "x")
+            try log.make((0..<300).map { ("many \($0)", [1]) })
+            try log.compact()
+            try log.remove("one more")
+            try log.make((0..<300).map { ("many \($0)", nil) })
+            try log.compact()
+            guard vector.outcome == .ok else { return }
+            #expect(try entries(of: open()).keys.sorted() == vector.entries.keys.sorted())
+            #expect(try open().verify().entries == UInt64(vector.entries.count))
+            for (name, entry) in try entries(of: open()) {
+                #expect(entry == vector.entries[name])
+            }
+        } catch let error as LogError {
+            // One that has used up its sequence numbers takes no more.
+            #expect(vector.outcome != .ok || error.code == .invalid, "\(error)")
+        }
+    }
+
+    private func entries(of log: SealedLog) throws -> [String: VaultVector.Entry] {
+        var found: [String: VaultVector.Entry] = [:]
+        for entry in try log.entries() {
+            let content = try #require(entry.content)
+            let earlier = try content.earlier.map {
+                VaultVector.Version(
+                    value: try value(of: $0.version, in: log), kind: $0.version.kind, modified: $0.modified)
+            }
+            found[VaultVector.plain(entry.name.bytes)] = VaultVector.Entry(
+                value: try value(of: content.current, in: log), kind: content.current.kind, modified: entry.modified,
+                created: content.created,
+                attributes: Dictionary(uniqueKeysWithValues: content.attributes.map(plain)),
+                expiry: content.expiry, earlier: earlier.isEmpty ? nil : earlier)
+        }
+        return found
+    }
+
+    private func plain(_ attribute: Attribute) -> (String, String) {
+        (VaultVector.plain(attribute.key.utf8), VaultVector.plain(attribute.value.utf8))
+    }
+
+    private func value(of version: StoredVersion, in log: SealedLog) throws -> Data {
+        let store = log.view.withLock { $0.store }
+        return Data(try log.keys.open(store.bytes(at: version.place, count: version.boxLength), version).unsafeArray())
+    }
+}

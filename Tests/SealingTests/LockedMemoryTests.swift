@@ -1,0 +1,44 @@
+import CTestSupport
+import Foundation
+import Sealing
+import Testing
+
+/// In processes of their own: what is changed here cannot be changed back.
+@Suite("Locked memory")
+struct LockedMemoryTests {
+    private static let nobody: uid_t = 65_534
+
+    @Test func secretsAreLockedWithinTheLimit() async {
+        await #expect(processExitsWith: .success) {
+            let secret = try SecretBytes(zeroCount: 32)
+            let isLocked = secret.isLockedInMemory
+            #expect(isLocked)
+        }
+    }
+
+    @Test(
+        .disabled(
+            if: ProcessInfo.processInfo.environment["VAULT_SANITIZER"] == "address",
+            "the address sanitizer makes mlock do nothing, so no limit is ever met"))
+    func secretsPastTheLimitWorkAndSayThatTheyAreNotLocked() async {
+        await #expect(processExitsWith: .success) {
+            try #require(test_limit_locked_memory(256 << 10) == 0)
+            // Root may lock without limit.
+            if geteuid() == 0 { try #require(setuid(LockedMemoryTests.nobody) == 0) }
+            var states: [Bool] = []
+            try LockedMemoryTests.nest(200) { states.append($0) }
+            #expect(states.first == true)
+            #expect(states.last == false)
+        }
+    }
+
+    /// Makes secrets that live at the same time, checks each, and tells whether it is locked.
+    private static func nest(_ depth: Int, _ tell: (Bool) -> Void) throws {
+        guard depth > 0 else { return }
+        let bytes = RandomBytes.array(100)
+        let secret = try SecretBytes(copying: bytes)
+        tell(secret.isLockedInMemory)
+        try nest(depth - 1, tell)
+        #expect(secret.unsafeArray() == bytes)
+    }
+}

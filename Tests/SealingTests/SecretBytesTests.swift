@@ -1,0 +1,84 @@
+import Sealing
+import TestSupport
+import Testing
+
+@Suite("Secret bytes")
+struct SecretBytesTests {
+    @Test(arguments: [0, 1, 15, 16, 17, 31, 32, 100, 4_096, 70_000]) func arePaddedWithZeros(_ count: Int) throws {
+        let bytes = RandomBytes.array(count)
+        let secret = try SecretBytes(copying: bytes)
+        let size = secret.count
+        #expect(size == count)
+        #expect(secret.unsafeArray() == bytes)
+        let padded = secret.withPaddedBytes { Array($0) }
+        #expect(padded.count == max(16, (count + 15) / 16 * 16))
+        #expect(padded == bytes + [UInt8](repeating: 0, count: padded.count - count))
+    }
+
+    @Test func areZeroWhenTheyAreNew() throws {
+        let secret = try SecretBytes(zeroCount: 100)
+        #expect(secret.unsafeArray() == [UInt8](repeating: 0, count: 100))
+    }
+
+    @Test func areReadAsTheyWereWritten() throws {
+        var secret = try SecretBytes(utf8: "grüße")
+        #expect(secret.unsafeString() == "grüße")
+        #expect(secret.withBytes { $0.byteCount } == 7)
+        secret.withUnsafeMutableBytes { $0[0] = UInt8(ascii: "G") }
+        #expect(secret.unsafeString() == "Grüße")
+        #expect(try SecretBytes(copying: [0xff, 0xfe]).unsafeString() == nil)
+        #expect(try SecretBytes(utf8: "").unsafeString() == "")
+    }
+
+    @Test func truncatingWipesWhatIsCutOff() throws {
+        var secret = try SecretBytes(copying: [UInt8](repeating: 0xaa, count: 100))
+        secret.truncate(to: 3)
+        let size = secret.count
+        #expect(size == 3)
+        #expect(secret.unsafeArray() == [0xaa, 0xaa, 0xaa])
+        let all = secret.withUnsafeMutablePaddedBytes { Array($0) }
+        #expect(all.count == 112)
+        #expect(all.dropFirst(3).allSatisfy { $0 == 0 })
+    }
+
+    @Test func areEqualOnlyIfAllTheirBytesAre() throws {
+        let bytes = RandomBytes.array(40)
+        let secret = try SecretBytes(copying: bytes)
+        #expect(secret.isEqual(to: try SecretBytes(copying: bytes)))
+        for bit in 0..<320 {
+            var other = bytes
+            other[bit / 8] ^= 1 << UInt8(bit % 8)
+            #expect(!secret.isEqual(to: try SecretBytes(copying: other)))
+        }
+        // The padding would be the same.
+        #expect(!(try SecretBytes(copying: [1])).isEqual(to: try SecretBytes(copying: [1, 0])))
+        #expect(try SecretBytes(zeroCount: 0).isEqual(to: try SecretBytes(zeroCount: 0)))
+    }
+
+    @Test func keepNoMoreThanTheirFillerSaysItWrote() throws {
+        let secret = try SecretBytes(unsafeCapacity: 64) { room in
+            room.copyBytes(from: [UInt8](repeating: 9, count: 64))
+            return 5
+        }
+        #expect(secret.unsafeArray() == [9, 9, 9, 9, 9])
+        #expect(secret.withPaddedBytes { $0.dropFirst(5).allSatisfy { $0 == 0 } })
+    }
+
+    @Test func passOnWhatTheirFillerThrows() {
+        struct Failure: Error {}
+        #expect(throws: Failure.self) { _ = try SecretBytes(unsafeCapacity: 8) { _ in throw Failure() } }
+    }
+
+    // Overloads that the compiler picks by what a type can do: if secret bytes ever become copyable, or get a textual
+    // form, the other one is picked.
+    private func isCopyable<T: ~Copyable>(_ type: T.Type) -> Bool { false }
+    private func isCopyable<T>(_ type: T.Type) -> Bool { true }
+    private func hasText<T: ~Copyable>(_ type: T.Type) -> Bool { false }
+    private func hasText<T: CustomStringConvertible>(_ type: T.Type) -> Bool { true }
+
+    @Test func cannotBeCopiedAndHaveNoTextualForm() {
+        #expect(!isCopyable(SecretBytes.self))
+        #expect(!hasText(SecretBytes.self))
+        #expect(isCopyable(String.self) && hasText(String.self))
+    }
+}

@@ -1,0 +1,83 @@
+package import SealedLog
+
+extension CrashingFileSystem {
+    package func open(_ path: String, _ access: FileAccess) throws(SystemError) -> FileDescriptor {
+        let isThere = (try? PosixFileSystem().status(at: path)) != nil
+        let file =
+            switch access {
+            case .read, .readWrite, .folder: try look { (real) throws(SystemError) in try real.open(path, access) }
+            case .create, .readWriteOrCreate:
+                try change { (real) throws(SystemError) in try real.open(path, access) }
+            }
+        noteOpened(file, path)
+        let identity = try PosixFileSystem().status(of: file).identity
+        if !isThere { note { $0.create(identity, at: path) } }
+        return file
+    }
+
+    package func read(
+        _ file: borrowing FileDescriptor, into buffer: UnsafeMutableRawBufferPointer, at place: UInt64
+    ) throws(SystemError) -> Int {
+        try look { (real) throws(SystemError) in try real.read(file, into: buffer, at: place) }
+    }
+
+    package func write(
+        _ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at place: UInt64
+    ) throws(SystemError) {
+        let identity = try PosixFileSystem().status(of: file).identity
+        let copy = Array(bytes)
+        func note(_ disk: inout Disk) { disk.write(identity, copy, at: place) }
+        try change(pending: note) { (real) throws(SystemError) in try real.write(file, bytes, at: place) }
+    }
+
+    package func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError) {
+        try synchronize(file)
+    }
+
+    package func synchronize(_ file: borrowing FileDescriptor) throws(SystemError) {
+        // The model's flush is enough; a real one would cost time and prove nothing.
+        let status = try PosixFileSystem().status(of: file)
+        try change { (_) throws(SystemError) in }
+        let path = path(of: file)
+        note { status.isDirectory ? $0.flushFolder(path) : $0.flush(status.identity) }
+    }
+
+    package func tryLock(_ file: borrowing FileDescriptor, _ kind: LockKind) throws(SystemError) -> Bool {
+        try look { (real) throws(SystemError) in try real.tryLock(file, kind) }
+    }
+
+    package func unlock(_ file: borrowing FileDescriptor) {
+        PosixFileSystem().unlock(file)
+    }
+
+    package func status(of file: borrowing FileDescriptor) throws(SystemError) -> FileStatus {
+        try look { (real) throws(SystemError) in try real.status(of: file) }
+    }
+
+    package func status(at path: String) throws(SystemError) -> FileStatus {
+        try look { (real) throws(SystemError) in try real.status(at: path) }
+    }
+
+    package func setMode(_ file: borrowing FileDescriptor, _ mode: UInt32) throws(SystemError) {
+        try look { (real) throws(SystemError) in try real.setMode(file, mode) }
+    }
+
+    package func setOwner(_ file: borrowing FileDescriptor, owner: UInt32, group: UInt32) throws(SystemError) {
+        try look { (real) throws(SystemError) in try real.setOwner(file, owner: owner, group: group) }
+    }
+
+    package func rename(_ path: String, to newPath: String, replacing: Bool) throws(SystemError) {
+        let identity = try PosixFileSystem().status(at: path).identity
+        try change { (real) throws(SystemError) in try real.rename(path, to: newPath, replacing: replacing) }
+        note { $0.rename(identity, path, to: newPath) }
+    }
+
+    package func remove(_ path: String) throws(SystemError) {
+        try change { (real) throws(SystemError) in try real.remove(path) }
+        note { $0.remove(path) }
+    }
+
+    package func makeFolder(_ path: String) throws(SystemError) -> Bool {
+        try change { (real) throws(SystemError) in try real.makeFolder(path) }
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import SealedLog
+import Sealing
+import Synchronization
+
+/// The files of a folder on a machine that loses power.
+///
+/// It makes each call, and knows what of it would outlast power loss: what was flushed, and of what was written since, any
+/// subset of the 512-byte sectors. ``materialize(into:seed:)`` writes down one of the states that the disk may be in.
+package final class CrashingFileSystem: FileSystem {
+    private struct State {
+        var disk = Disk()
+        var paths: [Int32: String] = [:]
+        /// Changing calls before power is lost; nil: it never is.
+        var remaining: Int?
+        var isOff = false
+    }
+
+    private let real = PosixFileSystem()
+    private let root: String
+    private let state: Guarded<State>
+
+    /// - Parameters:
+    ///   - root: the folder; all in it counts as flushed.
+    ///   - calls: how many writes, flushes and changes of names are begun before power is lost, the last of them
+    ///     in vain.
+    package init(_ root: String, powerLostAtCall calls: Int? = nil) throws {
+        self.root = root
+        var state = State()
+        state.remaining = calls
+        for path in try FileManager.default.subpathsOfDirectory(atPath: root).map({ "\(root)/\($0)" }) {
+            let status = try real.status(at: path)
+            if status.isRegularFile { state.disk.add(status.identity, at: path, try contents(path)) }
+        }
+        self.state = Guarded(state)
+    }
+
+    /// Whether power is lost: every call fails from then on.
+    package var isOff: Bool { state.withLock { $0.isOff } }
+
+    /// Power is lost at the given one of the changing calls from now on.
+    package func losePower(afterCalls calls: Int) {
+        state.withLock { $0.remaining = calls }
+    }
+
+    /// As if power had not been lost: to look at what is not on the disk yet.
+    package func restorePower() {
+        state.withLock {
+            $0.isOff = false
+            $0.remaining = nil
+        }
+    }
+
+    /// Writes what the disk may hold into another folder, with the same relative paths.
+    package func materialize(into folder: String, seed: Int) throws {
+        var generator = SeededGenerator(seed)
+        let files = state.withLock { $0.disk.afterPowerLoss(&generator) }
+        for (path, bytes) in files {
+            let target = folder + path.dropFirst(root.count)
+            try FileManager.default.createDirectory(atPath: target.parentFolder, withIntermediateDirectories: true)
+            try overwrite(target, bytes)
+        }
+    }
+
+    // MARK: For the calls
+
+    func note(_ body: (inout Disk) -> Void) {
+        state.withLock { body(&$0.disk) }
+    }
+
+    func path(of file: borrowing FileDescriptor) -> String {
+        let number = file.number
+        return state.withLock { $0.paths[number] ?? "" }
+    }
+
+    func noteOpened(_ file: borrowing FileDescriptor, _ path: String) {
+        let number = file.number
+        state.withLock { $0.paths[number] = path }
+    }
+
+    /// Makes a call that changes nothing.
+    func look<Result: ~Copyable>(
+        _ body: (PosixFileSystem) throws(SystemError) -> Result
+    ) throws(SystemError) -> Result {
+        guard !isOff else { throw SystemError(EIO, "power lost") }
+        return try body(real)
+    }
+
+    /// Makes a call that changes the disk.
+    ///
+    /// - Parameter pending: notes what may be on the disk although the call was cut short.
+    func change<Result: ~Copyable>(
+        pending: (inout Disk) -> Void = { _ in }, _ body: (PosixFileSystem) throws(SystemError) -> Result
+    ) throws(SystemError) -> Result {
+        let isLost = state.withLock { state in
+            guard !state.isOff else { return true }
+            pending(&state.disk)
+            guard let remaining = state.remaining else { return false }
+            state.remaining = remaining - 1
+            state.isOff = remaining <= 1
+            return state.isOff
+        }
+        guard !isLost else { throw SystemError(EIO, "power lost") }
+        return try body(real)
+    }
+}

@@ -1,0 +1,28 @@
+import Foundation
+
+/// A file's bytes.
+package func contents(_ path: String) throws -> [UInt8] {
+    Array(try Data(contentsOf: URL(filePath: path)))
+}
+
+/// Writes a file in place, so that whoever has it open sees the change; a new one has mode 0600.
+package func overwrite(_ path: String, _ bytes: some Sequence<UInt8>) throws {
+    if !FileManager.default.fileExists(atPath: path) {
+        guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
+        else { throw CocoaError(.fileWriteUnknown) }
+    }
+    let file = try FileHandle(forWritingTo: URL(filePath: path))
+    try file.truncate(atOffset: 0)
+    try file.write(contentsOf: Data(bytes))
+    try file.close()
+}
+
+/// Puts a file of mode 0600 in a file's place, as restoring a backup does.
+package func replace(_ path: String, with bytes: some Sequence<UInt8>) throws {
+    try overwrite(path + ".restored", bytes)
+    guard rename(path + ".restored", path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+}
+
+package func setMode(_ path: String, _ mode: Int) throws {
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+}

@@ -1,0 +1,13 @@
+import Sealing
+import Synchronization
+
+/// A flag that one thread sets and others see.
+package final class Flag: Sendable {
+    private let value = Guarded(false)
+
+    package init() {}
+
+    package var isSet: Bool { value.withLock { $0 } }
+
+    package func set() { value.withLock { $0 = true } }
+}

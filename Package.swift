@@ -40,6 +40,9 @@ let package = Package(
             resources: [.copy("Vectors")], swiftSettings: settings),
         .testTarget(
             name: "SealedLogTests", dependencies: ["SealedLog", "Sealing", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"],
+            resources: [.copy("Fixtures")], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -43,6 +43,15 @@ let package = Package(
         .testTarget(
             name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"],
             resources: [.copy("Fixtures")], swiftSettings: settings),
+        .testTarget(
+            name: "VaultTests",
+            dependencies: [
+                "CTestSupport", "PropertyList", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultTesting",
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "VaultTestingTests",
+            dependencies: ["SealedLog", "Sealing", "TestSupport", "Vault", "VaultTesting"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,107 @@
+import FoundationEssentials
+import Sealing
+import Synchronization
+import TestSupport
+import Testing
+import Vault
+
+/// Concurrent updates are among the rules.
+@Suite("The conformance suite, and concurrent updates")
+struct ConformanceConcurrencyTests {
+    @Test func theKeychainKeepsTheRules() async throws {
+        let made = Made()
+        try await checkConformance { try made.stores().keychain }
+    }
+
+    @Test func thePreferencesKeepTheRules() async throws {
+        let made = Made()
+        try await checkConformance { try made.stores().preferences }
+    }
+
+    @Test func theMemoryStoreKeepsTheRules() async throws {
+        try await checkConformance { MemoryStore() }
+    }
+
+    @Test func aScopeOfTheKeychainKeepsTheRules() async throws {
+        let made = Made()
+        // The scope, with its slash and percent sign encoded, and a slash stand before each key.
+        try await checkConformance(maximumKeySize: 1_024 - "a user%2Fwith 100%25/".utf8.count) {
+            try made.stores().keychain.scoped(to: "a user/with 100%")
+        }
+    }
+
+    @Test func aScopeOfThePreferencesKeepsTheRules() async throws {
+        let made = Made()
+        try await checkConformance(maximumKeySize: 1_024 - "user/".utf8.count) {
+            try made.stores().preferences.scoped(to: "user")
+        }
+    }
+
+    @Test func aScopeOfAScopeOfTheMemoryStoreKeepsTheRules() async throws {
+        try await checkConformance { MemoryStore().scoped(to: "a").scoped(to: "b") }
+    }
+
+    @Test(arguments: BrokenStore.Flaw.allCases) func aBrokenStoreIsCaught(_ flaw: BrokenStore.Flaw) async throws {
+        let broken = try await brokenRules { BrokenStore(flaw) }
+        #expect(broken.contains { $0.rule == flaw.rule }, "caught were \(broken)")
+    }
+
+    @Test func aBrokenStoreIsAnIssueThatNamesTheRule() async throws {
+        let recorded = Guarded<[String]>([])
+        try await withKnownIssue {
+            try await checkConformance { BrokenStore(.isSilent) }
+        } matching: { issue in
+            recorded.withLock { $0 += issue.comments.map(\.rawValue) }
+            return true
+        }
+        let sentences = recorded.withLock { $0 }
+        #expect(
+            sentences == [
+                "Broken rule: After a commit that changed something, `changes` gives notice. None came after a write."
+            ])
+    }
+
+    @Test func whatTheMakerThrowsIsThrown() async throws {
+        await #expect(throws: CancellationError.self) {
+            try await checkConformance { () throws -> MemoryStore in throw CancellationError() }
+        }
+    }
+}
+
+/// Keeps stores for as long as a test uses what is in them.
+private final class Made: Sendable {
+    private let all = Guarded<[TemporaryStores]>([])
+
+    func stores() throws -> TemporaryStores {
+        let stores = try TemporaryStores()
+        all.withLock { $0.append(stores) }
+        return stores
+    }
+}
+
+extension BrokenStore.Flaw {
+    /// The sentence of the rule that it breaks.
+    fileprivate var rule: String {
+        switch self {
+        case .keepsTheFirstValue: StoreRule.readsWhatWasWritten.sentence
+        case .ignoresRemovals, .takesEmptyForAbsent, .listsRemovedKeys: StoreRule.nilMeansAbsent.sentence
+        case .makesRealsIntegers, .losesTheSignOfZero, .dropsNaN, .normalizesLineEnds, .trimsStrings,
+            .cutsFractionsOfDates, .refusesEmptyStrings, .storesBeforeItRefuses, .composesAccents, .losesTypes:
+            StoreRule.keepsValuesExactly.sentence
+        case .sortsKeysAsUTF16, .matchesPrefixesByCharacters, .ignoresThePrefix:
+            StoreRule.sortsKeysByBytes.sentence
+        case .refusesSlashes, .cutsLongKeys: StoreRule.takesAnyKey.sentence
+        case .ignoresCase, .decodesPercents: StoreRule.keepsKeysApart.sentence
+        case .changesOneByOne: StoreRule.commitsAllOrNothing.sentence
+        case .neverMatchesNaN: StoreRule.commitsIfExpectationsHold.sentence
+        case .ignoresExpectations, .comparesNumbersByValue, .changesBeforeItCompares:
+            StoreRule.changesNothingIfOneFails.sentence
+        case .overwritesWhatShouldBeAbsent: StoreRule.letsOneCreate.sentence
+        case .refusesToRemoveAbsent, .refusesWhatChangesNothing: StoreRule.takesEmptyChanges.sentence
+        case .losesUpdates: StoreRule.losesNoUpdate.sentence
+        case .isSilent: StoreRule.givesNotice.sentence
+        case .hasManyIdentities, .hasManyFeeds: StoreRule.staysTheSame.sentence
+        case .hasOneIdentityForAll: StoreRule.identitySentence
+        }
+    }
+}

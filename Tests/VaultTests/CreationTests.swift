@@ -1,0 +1,160 @@
+import Foundation
+import SealedLog
+import Sealing
+import TestSupport
+import Testing
+
+@testable import Vault
+
+@Suite("Making a vault")
+struct CreationTests {
+    private let fixture: KeychainFixture
+    private var places: VaultPlaces { fixture.places }
+
+    init() throws {
+        fixture = try KeychainFixture()
+    }
+
+    private func mode(_ path: String) throws -> UInt32 { try PosixFileSystem().status(at: path).mode }
+
+    @Test func makesAVaultAndAKeyForTheirOwnerAlone() throws {
+        let first = try fixture.open()
+        #expect(first.created == Keychain.Created(vault: true, keyFile: true))
+        #expect(try mode(places.vault) == 0o600)
+        #expect(try mode(places.keyFile) == 0o600)
+        for folder in ["data", "config", "state"] { #expect(try mode(fixture.folder.file(folder)) == 0o700) }
+        #expect(try fixture.open().created == Keychain.Created())
+    }
+
+    @Test func comesAboutOnlyIfItIsAskedFor() throws {
+        #expect(try VaultError.code { _ = try Keychain(at: places) } == .noVault)
+        #expect(!fixture.isThere(places.vault) && !fixture.isThere(places.keyFile))
+    }
+
+    @Test func neverReplacesAVault() throws {
+        try fixture.open().set("a", to: "x")
+        let before = try contents(places.vault)
+        #expect(try VaultError.code { _ = try Keychain.create(at: places) } == .exists)
+        #expect(try contents(places.vault) == before)
+        #expect(try fixture.open().unsafeString("a") == "x")
+    }
+
+    @Test func neverReplacesAVaultWhoseKeyIsMissingOrAnotherOne() throws {
+        try fixture.open().set("a", to: "x")
+        let before = try contents(places.vault)
+        let key = try contents(places.keyFile)
+        try FileManager.default.removeItem(atPath: places.keyFile)
+        for _ in 0..<2 {
+            let error = try #require(throws: VaultError.self) { _ = try fixture.open() }
+            #expect(error.code == .locked)
+            #expect(error.description.contains(places.keyFile))
+        }
+        #expect(try VaultError.code { _ = try Keychain.create(at: places) } == .exists)
+        #expect(!fixture.isThere(places.keyFile))
+
+        let other = try KeychainFixture()
+        _ = try other.open()
+        try overwrite(places.keyFile, try contents(other.places.keyFile))
+        #expect(try VaultError.code { _ = try fixture.open() } == .locked)
+        try overwrite(places.keyFile, [])
+        #expect(try VaultError.code { _ = try fixture.open() } == .locked)
+        #expect(try contents(places.vault) == before)
+
+        try overwrite(places.keyFile, key)
+        #expect(try fixture.open().unsafeString("a") == "x")
+    }
+
+    @Test func neverReplacesWhatIsNoVault() throws {
+        _ = try PosixFileSystem().makeFolder(fixture.folder.file("data"))
+        _ = try KeychainFixture().open()
+        for bytes in [[], Array("not a vault".utf8), [UInt8](repeating: 0, count: 8_192)] as [[UInt8]] {
+            try overwrite(places.vault, bytes)
+            #expect(try VaultError.code { _ = try fixture.open() } == .damaged)
+            #expect(try VaultError.code { _ = try Keychain.create(at: places) } == .exists)
+            #expect(try contents(places.vault) == bytes)
+        }
+        try FileManager.default.removeItem(atPath: places.vault)
+        try FileManager.default.createDirectory(atPath: places.vault, withIntermediateDirectories: true)
+        #expect(throws: VaultError.self) { _ = try fixture.open() }
+    }
+
+    @Test func usesTheKeyFileThatIsThere() throws {
+        _ = try PosixFileSystem().makeFolder(fixture.folder.file("config"))
+        try overwrite(places.keyFile, Array("a passphrase in a file".utf8))
+        let keychain = try Keychain.create(at: places, label: "the laptop's")
+        #expect(keychain.created == Keychain.Created(vault: true, keyFile: false))
+        let slots = try keychain.information().keySlots
+        #expect(slots.map(\.kind) == ["key file, Argon2id"] && slots.map(\.label) == ["the laptop's"])
+        #expect(try contents(places.keyFile) == Array("a passphrase in a file".utf8))
+    }
+
+    @Test func doesNotUseAKeyFileThatOthersCanRead() throws {
+        _ = try PosixFileSystem().makeFolder(fixture.folder.file("config"))
+        try overwrite(places.keyFile, Array("a passphrase in a file".utf8))
+        try setMode(places.keyFile, 0o644)
+        let error = try #require(throws: VaultError.self) { _ = try fixture.open() }
+        #expect(error.code == .locked)
+        #expect(error.description.contains("chmod 600 \(places.keyFile)"))
+        #expect(!fixture.isThere(places.vault))
+    }
+
+    @Test func refusesALabelThatIsTooLong() throws {
+        let label = String(repeating: "ü", count: 129)
+        #expect(try VaultError.code { _ = try Keychain.create(at: places, label: label) } == .invalid)
+        #expect(!fixture.isThere(places.vault))
+    }
+
+    @Test func worksWithBothInOneFolder() throws {
+        let folder = fixture.folder.file("both")
+        let places = VaultPlaces(vault: folder + "/vault", keyFile: folder + "/key", memory: nil)
+        try Keychain(at: places, creating: .ifAbsent).set("a", to: "x")
+        #expect(try Keychain(at: places).unsafeString("a") == "x")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["key", "vault"])
+        #expect(try !Keychain(at: places).information().memoryIsKept)
+    }
+
+    @Test func followsALinkAndLeavesItThere() throws {
+        try fixture.open().set("a", to: "x")
+        let link = fixture.folder.file("link.vault")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: places.vault)
+        let keychain = try Keychain(
+            at: VaultPlaces(vault: link, keyFile: places.keyFile, memory: places.memory), creating: .ifAbsent)
+        try keychain.set("b", to: "y")
+        try keychain.compact()
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == places.vault)
+        #expect(try Keychain(at: places).names() == ["a", "b"])
+    }
+
+    @Test func aVaultThatIsRememberedAndGoneIsNotMadeAnewInSilence() throws {
+        try fixture.open().set("a", to: "x")
+        let bytes = try contents(places.vault)
+        try FileManager.default.removeItem(atPath: places.vault)
+        let error = try #require(throws: VaultError.self) { _ = try fixture.open() }
+        #expect(error.code == .exists)
+        #expect(error.description.contains(places.vault))
+        #expect(!fixture.isThere(places.vault))
+        #expect(try VaultError.code { _ = try Keychain(at: places) } == .noVault)
+        // Put back it is as it was; or a new one is made, if that is what is wanted.
+        try overwrite(places.vault, bytes)
+        #expect(try fixture.open().unsafeString("a") == "x")
+        try FileManager.default.removeItem(atPath: places.vault)
+        #expect(try Keychain.create(at: places).names().isEmpty)
+        #expect(try fixture.open().names().isEmpty)
+    }
+
+    /// Between looking for a vault and taking the lock to make one, another process makes it.
+    @Test func aVaultThatAnotherMakesAtTheSameTimeIsOpened() throws {
+        let files = FaultyFileSystem()
+        let hasMade = Flag()
+        files.watch(.open) { [fixture] call in
+            // Whoever goes for the folder's lock has found no vault.
+            guard call.path == fixture.places.vault.parentFolder, !hasMade.isSet else { return }
+            hasMade.set()
+            try? fixture.open().set("a", to: "the other's")
+        }
+        let opened = try KeychainOpening(places, Keychain.Options(), fileSystem: files).open(creating: .ifAbsent)
+        #expect(hasMade.isSet)
+        #expect(opened.created == Keychain.Created())
+        #expect(try fixture.open().unsafeString("a") == "the other's")
+    }
+}

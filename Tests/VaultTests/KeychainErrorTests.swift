@@ -1,0 +1,140 @@
+import Foundation
+import SealedLog
+import TestSupport
+import Testing
+
+@testable import Vault
+
+@Suite("Errors of the keychain")
+struct VaultErrorTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let log: LogError
+        let code: VaultError.Code
+        /// What the sentence has to name: the file, and what mends it.
+        let words: [String]
+        var testDescription: String { "\(log.code)" }
+    }
+
+    private static let places = VaultPlaces(vault: "/v/a.vault", keyFile: "/k/a.key", memory: nil)
+
+    private static let cases = [
+        Case(log: LogError(.missing, "/v/a.vault"), code: .noVault, words: ["/v/a.vault", "vault init"]),
+        Case(log: LogError(.exists, "/v/a.vault"), code: .exists, words: ["/v/a.vault"]),
+        Case(log: LogError(.exists), code: .exists, words: ["/v/a.vault"]),
+        Case(log: LogError(.invalid, "it is too large"), code: .invalid, words: ["it is too large"]),
+        Case(log: LogError(.keyMissing, "/k/a.key"), code: .locked, words: ["/k/a.key", "backup", "--key-file"]),
+        Case(
+            log: LogError(.keyUnreadable, "/k/a.key", systemError: EACCES), code: .locked,
+            words: ["/k/a.key", "Permission denied", "mode"]),
+        Case(log: LogError(.keyExposed, "/k/a.key"), code: .locked, words: ["chmod 600 /k/a.key"]),
+        Case(
+            log: LogError(.keyDamaged, "/k/a.key: its checksum does not hold"), code: .locked,
+            words: ["/k/a.key", "checksum", "backup"]),
+        Case(log: LogError(.keyWrong), code: .locked, words: ["/k/a.key", "/v/a.vault", "another vault's key"]),
+        Case(
+            log: LogError(.damaged, "a page at byte 4096"), code: .damaged,
+            words: ["/v/a.vault", "byte 4096", "backup"]),
+        Case(log: LogError(.newerFormat, "version 2"), code: .damaged, words: ["/v/a.vault", "version 2", "later"]),
+        Case(log: LogError(.rolledBack, "change 3"), code: .rolledBack, words: ["/v/a.vault", "--accept-rolled-back"]),
+        Case(log: LogError(.diverged, "change 3"), code: .diverged, words: ["/v/a.vault", "--accept-diverged"]),
+        Case(log: LogError(.exchanged, "/v/a.vault"), code: .exchanged, words: ["/v/a.vault", "--accept-exchanged"]),
+        Case(log: LogError(.busy, "/v/a.vault"), code: .busy, words: ["/v/a.vault", "try again"]),
+        Case(
+            log: LogError(.unavailable, "write /v/a.vault", systemError: ENOSPC), code: .unavailable,
+            words: ["write /v/a.vault", "No space left", "make room"]),
+        Case(
+            log: LogError(.unavailable, "open /v/a.vault", systemError: EROFS), code: .unavailable,
+            words: ["open /v/a.vault", "Read-only", "mounted read-only"]),
+        Case(
+            log: LogError(.outcomeUnknown, "flush /v/a.vault", systemError: EIO), code: .outcomeUnknown,
+            words: ["/v/a.vault", "may or may not", "vault verify"]),
+        Case(log: LogError(.conflict), code: .busy, words: ["try again"]),
+        Case(log: LogError(.outOfMemory), code: .unavailable, words: ["guarded memory"]),
+    ]
+
+    @Test(arguments: cases) func areSentencesThatNameTheFileAndWhatMendsIt(_ example: Case) {
+        let error = VaultError(example.log, VaultErrorTests.places)
+        #expect(error.code == example.code)
+        #expect(error.systemError == example.log.systemError)
+        for word in example.words { #expect(error.description.contains(word)) }
+        #expect(error.description.first?.isUppercase == true)
+        #expect(error.description.last == ".")
+        #expect(!error.description.contains("  ") && !error.description.contains(".."))
+        #expect("\(error)" == error.description)
+    }
+
+    @Test func thereIsOneForEveryErrorBelow() {
+        // A new case below does not compile here until the table has it.
+        func isInTable(_ code: LogError.Code) -> Bool {
+            switch code {
+            case .missing, .exists, .invalid, .keyMissing, .keyUnreadable, .keyExposed, .keyDamaged, .keyWrong,
+                .damaged,
+                .newerFormat, .rolledBack, .diverged, .exchanged, .busy, .unavailable, .outcomeUnknown, .conflict,
+                .outOfMemory:
+                VaultErrorTests.cases.contains { $0.log.code == code }
+            }
+        }
+        #expect(VaultErrorTests.cases.allSatisfy { isInTable($0.log.code) })
+        #expect(Set(VaultErrorTests.cases.map(\.log.code)).count == 18)
+    }
+
+    @Test func theirCodesAreStableWords() {
+        let codes: [VaultError.Code] = [
+            .absent, .noVault, .exists, .invalid, .locked, .damaged, .rolledBack, .diverged, .exchanged, .busy,
+            .unavailable, .outcomeUnknown, .wrongType,
+        ]
+        #expect(
+            codes.map(\.name) == [
+                "absent", "noVault", "exists", "invalid", "locked", "damaged", "rolledBack", "diverged", "exchanged",
+                "busy", "unavailable", "outcomeUnknown", "wrongType",
+            ])
+        #expect(Set(codes).count == codes.count)
+    }
+
+    @Test func comeFromWhatHappensToFiles() throws {
+        let fixture = try KeychainFixture()
+        let places = fixture.places
+        try fixture.open().set("a", to: "x")
+        let older = try contents(places.vault)
+        try fixture.open().set("a", to: "y")
+        let newer = try contents(places.vault)
+        func opening(accepting: Set<VaultError.Code> = []) throws -> VaultError.Code? {
+            try VaultError.code { _ = try fixture.open(accepting: accepting) }
+        }
+        try replace(places.vault, with: older)
+        #expect(try opening() == .rolledBack)
+        try replace(places.vault, with: Array(newer[..<5_000]) + [1] + Array(newer[5_001...]))
+        #expect(try opening() == nil)
+        try replace(places.vault, with: Array(newer[..<100]) + [1] + Array(newer[101...]))
+        #expect(try opening() == .damaged)
+        let other = try KeychainFixture()
+        try FileManager.default.createDirectory(
+            atPath: other.folder.file("config"), withIntermediateDirectories: true)
+        try overwrite(other.places.keyFile, try contents(places.keyFile))
+        _ = try other.open()
+        try replace(places.vault, with: try contents(other.places.vault))
+        #expect(try opening() == .exchanged)
+        #expect(try opening(accepting: [.exchanged]) == nil)
+        #expect(try opening() == nil)
+        try replace(places.vault, with: newer)
+        #expect(try opening(accepting: [.exchanged]) == nil)
+        try replace(places.vault, with: older)
+        #expect(try opening(accepting: [.rolledBack]) == nil)
+        #expect(try opening() == nil)
+    }
+
+    @Test func ofTheDiskSayThatWhatWasThereHolds() throws {
+        let fixture = try KeychainFixture()
+        let files = FaultyFileSystem()
+        let keychain = try fixture.open(in: files)
+        try keychain.set("a", to: "x")
+        files.fail([.write], with: .short(10, ENOSPC))
+        let full = try #require(throws: VaultError.self) { try keychain.set("a", to: "y") }
+        #expect(full.code == .unavailable && full.systemError == ENOSPC)
+        #expect(try keychain.unsafeString("a") == "x")
+        files.fail([.synchronizeData], times: 2, with: .error(EIO))
+        let unknown = try #require(throws: VaultError.self) { try keychain.set("a", to: "y") }
+        #expect(unknown.code == .outcomeUnknown && unknown.systemError == EIO)
+        #expect(try VaultError.code { try keychain.set("b", to: "z") } == .outcomeUnknown)
+    }
+}

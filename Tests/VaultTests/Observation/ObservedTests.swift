@@ -1,0 +1,122 @@
+import Observation
+import Sealing
+import Synchronization
+import TestSupport
+import Testing
+import VaultTesting
+
+@testable import Vault
+
+@MainActor @Observable private final class Session {
+    let token: Observed<String>
+    var greeting: String { token.value.map { "Hello \($0)" } ?? "Hello" }
+
+    init(_ key: StoredKey<String>) {
+        token = Observed(key)
+    }
+}
+
+@Suite("Observed values", .temporaryStores, .timeLimit(.minutes(1)))
+struct ObservedTests {
+    @Test(arguments: ObservedStore.allCases)
+    func areThereFromTheBeginningAndFollowTheKey(_ store: ObservedStore) async throws {
+        let key: StoredKey<String> = try store.key("k")
+        try key.write("a")
+        let observed = Observed(key)
+        #expect(observed.value == "a")
+        #expect(observed.error == nil)
+        try key.write("b")
+        for await value in Observations({ observed.value }) where value == "b" { break }
+        try key.remove()
+        for await value in Observations({ observed.value }) where value == nil { break }
+    }
+
+    @MainActor @Test func takePartInModels() async throws {
+        let key = StoredKey<String>("k", in: .memory)
+        let session = Session(key)
+        #expect(session.greeting == "Hello")
+        let store = try MemoryStore.standard
+        for number in 1...200 {
+            let change = Task.detached { store.commit(StoreBatch(["k": .string("\(number)")])) }
+            var greeting = ""
+            while greeting != "Hello \(number)" {
+                let (change, continuation) = AsyncStream<Void>.makeStream()
+                // What comes after this look is told, since it comes on the same actor.
+                greeting = withObservationTracking {
+                    session.greeting
+                } onChange: {
+                    MainActor.preconditionIsolated()
+                    continuation.yield()
+                }
+                if greeting != "Hello \(number)" { for await _ in change.prefix(1) {} }
+            }
+            _ = await change.value
+        }
+    }
+
+    @Test func tellOfTheChangeAfterItIsMade() async throws {
+        let key = StoredKey<Int>("k", in: .memory)
+        let observed = Observed(key)
+        let seen = Guarded<Int?>(nil)
+        let (changes, continuation) = AsyncStream<Void>.makeStream()
+        withObservationTracking {
+            _ = observed.value
+        } onChange: { [weak observed] in
+            let value = observed?.value
+            seen.withLock { $0 = value }
+            continuation.finish()
+        }
+        try key.write(1)
+        for await _ in changes {}
+        #expect(seen.withLock { $0 } == 1)
+    }
+
+    @Test func keepTheValueAndTellTheErrorUntilTheKeyCanBeReadAgain() async throws {
+        let key = StoredKey<Int>("k", default: 0, in: .memory)
+        let text = StoredKey<String>("k", in: .memory)
+        try key.write(1)
+        let observed = Observed(key)
+        try text.write("text")
+        for await error in Observations({ observed.error?.code }) where error == .wrongType { break }
+        #expect(observed.value == 1)
+        try key.write(1)
+        for await error in Observations({ observed.error?.code }) where error == nil { break }
+        #expect(observed.value == 1)
+    }
+
+    @Test func ofAStoreThatCannotBeOpenedTellTheError() {
+        let locked = StoreReference(failures: nil) { () throws(VaultError) in throw VaultError(.locked, "No key.") }
+        let observed = Observed(StoredKey<String>("k", in: locked))
+        #expect(observed.error?.code == .locked)
+        #expect(observed.value == nil)
+    }
+
+    @Test func followTheirKeyOnlyUntilTheyAreReleased() async throws {
+        let changes = try MemoryStore.standard.changes
+        var observed: Observed<Int>? = Observed(StoredKey<Int>("k", in: .memory))
+        #expect(changes.observerCount == 1)
+        weak let reference = observed
+        observed = nil
+        #expect(reference == nil)
+        try await ThisProcess.wait { changes.observerCount == 0 }
+    }
+
+    private actor Owner {
+        private var observed: Observed<Int>?
+        var value: Int? { observed?.value ?? nil }
+
+        func observe(_ key: StoredKey<Int>) { observed = Observed(key) }
+    }
+
+    @Test func doNotKeepTheActorThatOwnsThem() async throws {
+        let key = StoredKey<Int>("k", in: .memory)
+        let changes = try MemoryStore.standard.changes
+        var owner: Owner? = Owner()
+        weak let reference = owner
+        await owner?.observe(key)
+        try key.write(1)
+        while await owner?.value != 1 { await Task.yield() }
+        owner = nil
+        try await ThisProcess.wait { reference == nil && changes.observerCount == 0 }
+    }
+}

@@ -1,0 +1,215 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+import VaultTesting
+
+@testable import Vault
+
+/// The store that a test's keys are in.
+enum ObservedStore: CaseIterable, Sendable {
+    case vault, plist, memory
+
+    var standard: any ValueStore {
+        get throws {
+            switch self {
+            case .vault: try Keychain.standard
+            case .plist: try Preferences.standard
+            case .memory: try MemoryStore.standard
+            }
+        }
+    }
+
+    func key<Value: StoredObject>(_ name: String, default defaultValue: Value? = nil) throws -> StoredKey<Value> {
+        StoredKey(name, default: defaultValue, in: .store(try standard))
+    }
+}
+
+@Suite("Values of a key", .temporaryStores, .timeLimit(.minutes(1)))
+struct StoredValuesTests {
+    @Test(arguments: ObservedStore.allCases)
+    func beginWithThePresentOneAndFollowEachChange(_ store: ObservedStore) async throws {
+        let key: StoredKey<String> = try store.key("k")
+        try key.write("a")
+        var iterator = key.values.makeAsyncIterator()
+        #expect(try await iterator.next() == .some("a"))
+        try key.write("b")
+        #expect(try await iterator.next() == .some("b"))
+        try key.remove()
+        #expect(try await iterator.next() == .some(nil))
+        try key.write("")
+        #expect(try await iterator.next() == .some(""))
+    }
+
+    @Test(arguments: ObservedStore.allCases)
+    func skipWhatIsNoChange(_ store: ObservedStore) async throws {
+        let key: StoredKey<Int> = try store.key("k")
+        let other: StoredKey<Int> = try store.key("other")
+        try key.write(1)
+        var iterator = key.values.makeAsyncIterator()
+        #expect(try await iterator.next() == .some(1))
+        // Each notice is taken before the next change, so that the changes cannot be skipped as intermediate ones.
+        let notices = try store.standard.changes.notices()
+        async let changing: Void = {
+            try key.write(1)
+            for await _ in notices.prefix(1) {}
+            try other.write(1)
+            for await _ in notices.prefix(1) {}
+            try key.write(2)
+        }()
+        #expect(try await iterator.next() == .some(2))
+        try await changing
+    }
+
+    @Test func areTheDefaultWhereThereIsNone() async throws {
+        let key = StoredKey("k", default: 7, in: .memory)
+        var iterator = key.values.makeAsyncIterator()
+        #expect(try await iterator.next() == .some(7))
+        // That the default is stored now is no change for an observer.
+        try key.write(7)
+        try key.write(8)
+        #expect(try await iterator.next() == .some(8))
+        try key.remove()
+        #expect(try await iterator.next() == .some(7))
+    }
+
+    @Test func mayBeSkippedButTheLastOneComes() async throws {
+        let key = StoredKey<Int>("k", in: .memory)
+        var iterator = key.values.makeAsyncIterator()
+        #expect(try await iterator.next() == .some(nil))
+        for number in 1...1_000 { try key.write(number) }
+        #expect(try await iterator.next() == .some(1_000))
+    }
+
+    @Test func goToEachIterationOnItsOwn() async throws {
+        let key = StoredKey<Int>("k", in: .memory)
+        let values = key.values
+        var (first, second) = (values.makeAsyncIterator(), values.makeAsyncIterator())
+        #expect(try await first.next() == .some(nil))
+        try key.write(1)
+        #expect(try await first.next() == .some(1))
+        #expect(try await second.next() == .some(1))
+        try key.write(2)
+        #expect(try await second.next() == .some(2))
+        #expect(try await first.next() == .some(2))
+    }
+
+    @Test func comeFromTheStoreInWhichIterationStarted() async throws {
+        let key: RAMStorable<String> = "k"
+        try key.write("a")
+        var iterator = key.values.makeAsyncIterator()
+        #expect(try await iterator.next() == .some("a"))
+        let store = try MemoryStore.standard
+        try await withTemporaryStores { _ in
+            try key.write("elsewhere")
+            _ = store.commit(StoreBatch(["k": .string("b")]))
+            #expect(try await iterator.next() == .some("b"))
+        }
+    }
+
+    @Test func bringAlongTheValueOfTheOldStore() async throws {
+        let old: Storable<String> = "k"
+        try old.write("a")
+        let key = KeychainStorable<String>(key: "k", movedFrom: .preferences)
+        var iterator = key.values.makeAsyncIterator()
+        #expect(try await iterator.next() == .some("a"))
+        #expect(try !old.exists())
+        try key.write("b")
+        #expect(try await iterator.next() == .some("b"))
+    }
+
+    // MARK: Errors
+
+    @Test func endWithAnErrorForAValueOfAnotherType() async throws {
+        let key = StoredKey<Int>("k", in: .memory)
+        try key.write(1)
+        var iterator = key.values.makeAsyncIterator()
+        #expect(try await iterator.next() == .some(1))
+        try StoredKey<String>("k", in: .memory).write("text")
+        #expect(try await code { try await iterator.next() } == .wrongType)
+        #expect(try await iterator.next() == nil)
+        #expect(try MemoryStore.standard.changes.observerCount == 0)
+    }
+
+    @Test func endWithAnErrorForADamagedVault() async throws {
+        let keychain = try Keychain.standard
+        let key = StoredKey<String>("k", in: .keychain)
+        try key.write("a")
+        var iterator = key.values.makeAsyncIterator()
+        #expect(try await iterator.next() == .some("a"))
+        // Not by this library: as a broken disk, or someone else, would do it.
+        var bytes = try contents(keychain.places.vault)
+        for index in bytes.indices.dropFirst(64) { bytes[index] ^= 0x55 }
+        try replace(keychain.places.vault, with: bytes)
+        #expect(try await code { try await iterator.next() } == .damaged)
+        #expect(try await iterator.next() == nil)
+    }
+
+    @Test func endWithAnErrorForADamagedPropertyList() async throws {
+        let preferences = try Preferences.standard
+        let key = StoredKey<String>("k", in: .preferences)
+        try key.write("a")
+        var iterator = key.values.makeAsyncIterator()
+        #expect(try await iterator.next() == .some("a"))
+        try replace(preferences.path, with: "<plist>".utf8)
+        #expect(try await code { try await iterator.next() } == .damaged)
+    }
+
+    @Test func beginWithAnErrorForALockedVault() async throws {
+        let locked = StoreReference(failures: nil) { () throws(VaultError) in throw VaultError(.locked, "No key.") }
+        var iterator = StoredKey<String>("k", in: locked).values.makeAsyncIterator()
+        #expect(try await code { try await iterator.next() } == .locked)
+        #expect(try await iterator.next() == nil)
+    }
+
+    @Test func noticeAtOnceThatAnotherFileTookThePlaceOfTheVault() async throws {
+        let keychain = try Keychain.standard
+        let key = StoredKey<Int>("k", in: .keychain)
+        try key.write(1)
+        let older = try contents(keychain.places.vault)
+        try key.write(2)
+        var iterator = key.values.makeAsyncIterator()
+        #expect(try await iterator.next() == .some(2))
+        // The path was looked at a moment ago; as a rule it is not looked at again so soon.
+        try replace(keychain.places.vault, with: older)
+        #expect(try await code { try await iterator.next() } == .rolledBack)
+    }
+
+    // MARK: The end
+
+    @Test func endWithoutAnErrorWhenTheTaskIsCancelled() async throws {
+        let key = StoredKey<Int>("k", in: .memory)
+        let changes = try MemoryStore.standard.changes
+        let task = Task {
+            var count = 0
+            for try await _ in key.values { count += 1 }
+            return count
+        }
+        while changes.observerCount == 0 { await Task.yield() }
+        task.cancel()
+        #expect(try await task.value <= 1)
+        #expect(changes.observerCount == 0)
+        let cancelled = Task {
+            while !Task.isCancelled { await Task.yield() }
+            var iterator = key.values.makeAsyncIterator()
+            return try await iterator.next() == nil
+        }
+        cancelled.cancel()
+        #expect(try await cancelled.value)
+    }
+
+    @Test func areObservedNoLongerOnceTheIteratorIsGone() async throws {
+        let key = StoredKey<Int>("k", in: .memory)
+        let changes = try MemoryStore.standard.changes
+        for try await _ in key.values {
+            #expect(changes.observerCount == 1)
+            break
+        }
+        #expect(changes.observerCount == 0)
+    }
+
+    /// The code of the error that `body` throws; nil if it throws none.
+    private func code<Result>(_ body: () async throws -> Result) async throws -> VaultError.Code? {
+        do { _ = try await body() } catch let error as VaultError { return error.code }
+        return nil
+    }
+}

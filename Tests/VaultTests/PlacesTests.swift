@@ -1,0 +1,96 @@
+import Foundation
+import TestSupport
+import Testing
+import Vault
+
+@Suite("Standard places")
+struct PlacesTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var vault: String?
+        var keyFile: String?
+        var environment: [String: String]
+        let expected: [String?]
+    }
+
+    private static let home = ["HOME": "/home/ann"]
+    private static let cases = [
+        Case(
+            testDescription: "home alone", environment: home,
+            expected: [
+                "/home/ann/.local/share/vault/default.vault", "/home/ann/.config/vault/default.key",
+                "/home/ann/.local/state/vault",
+            ]),
+        Case(
+            testDescription: "the folders of XDG",
+            environment: ["XDG_DATA_HOME": "/d", "XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s"],
+            expected: ["/d/vault/default.vault", "/c/vault/default.key", "/s/vault"]),
+        Case(
+            testDescription: "relative and empty ones count as not set",
+            environment: [
+                "HOME": "/home/ann", "XDG_DATA_HOME": "d", "XDG_CONFIG_HOME": "", "XDG_STATE_HOME": "./s",
+                "VAULT_FILE": "", "VAULT_KEY_FILE": "", "CREDENTIALS_DIRECTORY": "",
+            ],
+            expected: [
+                "/home/ann/.local/share/vault/default.vault", "/home/ann/.config/vault/default.key",
+                "/home/ann/.local/state/vault",
+            ]),
+        Case(
+            testDescription: "files that are named go before folders",
+            environment: ["HOME": "/home/ann", "VAULT_FILE": "/f.vault", "VAULT_KEY_FILE": "f.key"],
+            expected: ["/f.vault", "f.key", "/home/ann/.local/state/vault"]),
+        Case(
+            testDescription: "options go before all", vault: "o.vault", keyFile: "/o.key",
+            environment: ["HOME": "/home/ann", "VAULT_FILE": "/f.vault", "VAULT_KEY_FILE": "/f.key"],
+            expected: ["o.vault", "/o.key", "/home/ann/.local/state/vault"]),
+        Case(
+            testDescription: "no home at all, both named", vault: "/o.vault", keyFile: "/o.key", environment: [:],
+            expected: ["/o.vault", "/o.key", nil]),
+        Case(
+            testDescription: "the root as home", environment: ["HOME": "/"],
+            expected: ["/.local/share/vault/default.vault", "/.config/vault/default.key", "/.local/state/vault"]),
+    ]
+
+    @Test(arguments: cases) func areFoundInTheirOrder(_ example: Case) throws {
+        let places = try VaultPlaces.standard(
+            vault: example.vault, keyFile: example.keyFile, environment: example.environment)
+        #expect([places.vault, places.keyFile, places.memory] == example.expected)
+    }
+
+    @Test func withoutAHomeSayWhatToName() throws {
+        for (vault, words) in [(nil, ["--vault", "VAULT_FILE"]), ("/v", ["--key-file", "VAULT_KEY_FILE"])]
+            as [(String?, [String])]
+        {
+            let error = try #require(throws: VaultError.self) {
+                try VaultPlaces.standard(vault: vault, environment: ["HOME": "relative"])
+            }
+            #expect(error.code == .unavailable)
+            for word in words { #expect(error.description.contains(word)) }
+        }
+    }
+
+    @Test func theCredentialsOfTheServiceManagerGoBeforeTheHome() throws {
+        let folder = try TemporaryFolder()
+        let environment = ["HOME": "/home/ann", "CREDENTIALS_DIRECTORY": folder.path]
+        #expect(
+            try VaultPlaces.standard(environment: environment).keyFile == "/home/ann/.config/vault/default.key")
+        try overwrite(folder.file("vault.key"), [1])
+        #expect(try VaultPlaces.standard(environment: environment).keyFile == folder.file("vault.key"))
+        let named = environment.merging(["VAULT_KEY_FILE": "/k"]) { $1 }
+        #expect(try VaultPlaces.standard(environment: named).keyFile == "/k")
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can make root's files"))
+    func aCredentialMayBeReadableByOthersBelowItsFolderAlone() throws {
+        let fixture = try KeychainFixture()
+        let credentials = fixture.folder.file("credentials")
+        try FileManager.default.createDirectory(atPath: credentials, withIntermediateDirectories: true)
+        try overwrite(credentials + "/vault.key", Array("a secret of the service manager".utf8))
+        try setMode(credentials + "/vault.key", 0o440)
+        let environment = ["HOME": fixture.folder.path, "CREDENTIALS_DIRECTORY": credentials]
+        let places = try VaultPlaces.standard(environment: environment)
+        try Keychain(at: places, creating: .ifAbsent).set("a", to: "x")
+        let elsewhere = VaultPlaces(vault: places.vault, keyFile: places.keyFile, memory: nil)
+        #expect(try VaultError.code { _ = try Keychain(at: elsewhere) } == .locked)
+    }
+}

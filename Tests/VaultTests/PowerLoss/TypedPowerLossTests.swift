@@ -1,0 +1,128 @@
+import Foundation
+import SealedLog
+import TestSupport
+import Testing
+
+@testable import Vault
+
+/// A vault and preferences in one folder, on a disk that loses power.
+private struct Machine {
+    let folder: TemporaryFolder
+
+    struct Stores {
+        let keychain: Keychain
+        let preferences: Preferences
+    }
+
+    var places: VaultPlaces {
+        VaultPlaces(vault: folder.file("v/v.vault"), keyFile: folder.file("k/k.key"), memory: folder.file("state"))
+    }
+
+    func stores(in files: any FileSystem) throws -> Stores {
+        let opened = try KeychainOpening(places, Keychain.Options(), fileSystem: files).open(creating: .ifAbsent)
+        return Stores(
+            keychain: Keychain(opened),
+            preferences: Preferences(
+                .success(folder.file("p.plist")), .atOnce, FailureLog { _, _ in }, in: files))
+    }
+
+    /// Prepares a disk, lets `work` run on it until power is lost at a call, and shows what the disk may hold then.
+    ///
+    /// - Returns: whether `work` came to its end.
+    static func losingPower(
+        atCall call: Int, preparing prepare: (Stores, String) throws -> Void,
+        _ work: (Stores, CrashingFileSystem, String) throws -> Void, then check: (Stores, String, Bool) throws -> Void
+    ) throws -> Bool {
+        let machine = Machine(folder: try TemporaryFolder())
+        try prepare(machine.stores(in: PosixFileSystem()), machine.folder.path)
+        let files = try CrashingFileSystem(machine.folder.path)
+        var isDone = false
+        do {
+            let stores = try machine.stores(in: files)
+            files.losePower(afterCalls: call)
+            try work(stores, files, machine.folder.path)
+            isDone = true
+        } catch is VaultError {
+            #expect(files.isOff)
+        }
+        for seed in 0..<4 {
+            let after = Machine(folder: try TemporaryFolder())
+            try files.materialize(into: after.folder.path, seed: seed)
+            try check(after.stores(in: PosixFileSystem()), after.folder.path, isDone)
+        }
+        return isDone
+    }
+}
+
+@Suite("Power loss over the typed API")
+struct TypedPowerLossTests {
+    /// More calls than any of the operations makes.
+    private static let calls = 1...40
+
+    @Test func aPreferenceIsOldOrNewAndNewOnceAcknowledged() throws {
+        var done = 0
+        for call in Self.calls {
+            done +=
+                try Machine.losingPower(atCall: call) { stores, _ in
+                    try stores.preferences.set("k", .string("old"))
+                } _: { stores, _, _ in
+                    try stores.preferences.set("k", .string("new"))
+                } then: { stores, _, isDone in
+                    let value = try stores.preferences.value(of: "k")
+                    #expect(value == .string("new") || !isDone && value == .string("old"))
+                } ? 1 : 0
+        }
+        #expect(done > 0 && done < Self.calls.count)
+    }
+
+    @Test func aValueThatMovesIsInAtLeastOneStore() throws {
+        var done = 0
+        for call in Self.calls {
+            done +=
+                try Machine.losingPower(atCall: call) { stores, _ in
+                    try stores.preferences.set("token", .string("canary"))
+                    try stores.keychain.set("other", to: "x")
+                } _: { stores, _, _ in
+                    _ = try moving(stores).read()
+                } then: { stores, _, isDone in
+                    let (old, new) = (try stores.preferences.value(of: "token"), try stores.keychain.value(of: "token"))
+                    #expect(old == .string("canary") || new == .string("canary"))
+                    if isDone { #expect(old == nil && new == .string("canary")) }
+                    // The next use finishes it.
+                    #expect(try moving(stores).read() == "canary")
+                    #expect(try stores.preferences.value(of: "token") == nil)
+                } ? 1 : 0
+        }
+        #expect(done > 0 && done < Self.calls.count)
+    }
+
+    private func moving(_ stores: Machine.Stores) -> KeychainStorable<String> {
+        KeychainStorable(key: "token", in: stores.keychain, movedFrom: .store(stores.preferences))
+    }
+
+    @Test func anImportThatIsCutOffIsFinishedByTheNext() throws {
+        var done = 0
+        for call in Self.calls {
+            done +=
+                try Machine.losingPower(atCall: call) { _, folder in
+                    try overwrite(folder + "/tokens.json", #"{"token": "canary", "theme": "dark"}"#.utf8)
+                } _: { stores, files, folder in
+                    try importTokens(stores, folder, files)
+                } then: { stores, folder, isDone in
+                    if isDone { #expect(!FileManager.default.fileExists(atPath: folder + "/tokens.json")) }
+                    try importTokens(stores, folder, PosixFileSystem())
+                    #expect(try stores.keychain.value(of: "token") == .string("canary"))
+                    #expect(try stores.preferences.value(of: "theme") == .string("dark"))
+                    #expect(!FileManager.default.fileExists(atPath: folder + "/tokens.json"))
+                } ? 1 : 0
+        }
+        #expect(done > 0 && done < Self.calls.count)
+    }
+
+    private func importTokens(_ stores: Machine.Stores, _ folder: String, _ files: any FileSystem) throws {
+        try PlainFileImport(path: folder + "/tokens.json", in: files)
+            .run(keychain: stores.keychain, preferences: stores.preferences) {
+                $0 == "token" ? .keychain : .preferences
+            }
+    }
+}

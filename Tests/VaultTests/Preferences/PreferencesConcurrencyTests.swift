@@ -1,0 +1,35 @@
+import TestSupport
+import Testing
+
+@testable import Vault
+
+@Suite("Concurrency of preferences", .serialized)
+struct PreferencesConcurrencyTests {
+    private let fixture: PreferencesFixture
+
+    init() throws {
+        fixture = try PreferencesFixture()
+    }
+
+    /// Two stores on one file are as strange to each other as two processes.
+    @Test func storesOnOneFileLoseNoWriteOfEachOther() throws {
+        let fixture = fixture
+        try onThreads(8) { number in
+            let preferences = fixture.open()
+            for count in 0..<25 { try preferences.set("\(number)/\(count)", .integer(Int128(count))) }
+        }
+        #expect(try fixture.open().keys(prefix: "").count == 200)
+    }
+
+    @Test(arguments: [Preferences.Writing.atOnce, .coalesced(every: .milliseconds(5))])
+    func eightThreadsCountToEightThousand(_ writing: Preferences.Writing) throws {
+        let preferences = fixture.open(writing)
+        let counter = Storable<Int>(key: "n", default: 0, in: preferences)
+        try onThreads(8) { _ in
+            for _ in 0..<1_000 { try counter.update { $0 += 1 } }
+        }
+        #expect(try counter.read() == 8_000)
+        try preferences.flush()
+        #expect(try fixture.open().value(of: "n") == .integer(8_000))
+    }
+}

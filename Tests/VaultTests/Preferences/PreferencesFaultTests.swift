@@ -1,0 +1,53 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Vault
+
+@Suite("Preferences when the disk fails")
+struct PreferencesFaultTests {
+    private let fixture: PreferencesFixture
+    private let files = FaultyFileSystem()
+    private let preferences: Preferences
+
+    init() throws {
+        fixture = try PreferencesFixture()
+        preferences = fixture.open(in: files)
+        try preferences.set("k", .string("old"))
+    }
+
+    @Test(arguments: [FileCall.open, .write, .synchronize, .rename])
+    func holdTheOldStateAndLeaveNothingBehind(_ call: FileCall) throws {
+        let before = try contents(fixture.path)
+        // The call that fails is the one that makes the new file, not one that reads the present.
+        files.fail([call], after: call == .open ? 2 : 0, with: call == .write ? .short(10, ENOSPC) : .error(ENOSPC))
+        let error = #expect(throws: VaultError.self) { try preferences.set("k", .string("canary")) }
+        #expect(files.failures == 1)
+        #expect(error?.code == .unavailable)
+        #expect(error?.systemError == ENOSPC)
+        #expect(error?.message.contains("canary") == false)
+        #expect(try contents(fixture.path) == before)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path) == ["suite.plist"])
+        try preferences.set("k", .string("new"))
+        #expect(try fixture.open().value(of: "k") == .string("new"))
+    }
+
+    @Test func sayThatTheOutcomeIsUnknownIfTheFolderIsNotFlushed() throws {
+        files.fail([.synchronize], after: 1, with: .error(EIO))
+        #expect(try VaultError.code { try preferences.set("k", .string("new")) } == .outcomeUnknown)
+        #expect(files.failures == 1)
+    }
+
+    @Test func reportReadsThatFailAndDoNotTakeThemForNoValue() throws {
+        files.fail([.status], times: 2, with: .error(EIO))
+        #expect(try VaultError.code { _ = try preferences.value(of: "k") } == .unavailable)
+        var key = Storable<String>(key: "k", in: preferences)
+        #expect(key.value == nil)
+        #expect(preferences.lastError?.code == .unavailable)
+        #expect(key.value == "old")
+        files.fail([.write], with: .error(ENOSPC))
+        key.value = "canary"
+        #expect(preferences.lastError?.systemError == ENOSPC)
+        #expect(key.value == "old")
+    }
+}

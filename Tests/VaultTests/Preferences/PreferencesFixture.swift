@@ -1,0 +1,40 @@
+import Foundation
+import SealedLog
+import TestSupport
+import Testing
+
+@testable import Vault
+
+/// A property list in a folder of its own; nothing is made there yet.
+struct PreferencesFixture {
+    let folder: TemporaryFolder
+    let path: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.file("suite.plist")
+    }
+
+    func open(in files: any FileSystem = PosixFileSystem(), _ writing: Preferences.Writing = .atOnce) -> Preferences {
+        Preferences(.success(path), writing, FailureLog { _, _ in }, in: files)
+    }
+
+    /// The file as another tool reads it.
+    func foreignRead() throws -> [String: Any] {
+        let list = try PropertyListSerialization.propertyList(from: Data(contents(path)), format: nil)
+        return try #require(list as? [String: Any])
+    }
+
+    /// Writes a property list with this inside its root dictionary.
+    func write(xml: String) throws {
+        try overwrite(
+            path,
+            #"<?xml version="1.0" encoding="UTF-8"?><plist version="1.0"><dict>\#(xml)</dict></plist>"#.utf8)
+    }
+}
+
+extension Preferences {
+    func set(_ key: String, _ value: StoredValue?) throws(VaultError) {
+        _ = try commit(StoreBatch([key: value]))
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import SealedLog
+import TestSupport
+
+@testable import Vault
+
+/// Places for a vault, its key and its memory, in a folder of their own; nothing is made there yet.
+final class KeychainFixture: Sendable {
+    let folder: TemporaryFolder
+    let places: VaultPlaces
+
+    init() throws {
+        folder = try TemporaryFolder()
+        places = VaultPlaces(
+            vault: folder.file("data/default.vault"), keyFile: folder.file("config/default.key"),
+            memory: folder.file("state"))
+    }
+
+    /// Opens the vault, and makes it if there is none.
+    func open(accepting: Set<VaultError.Code> = []) throws(VaultError) -> Keychain {
+        var options = Keychain.Options()
+        options.acceptedAlarms = accepting
+        return try Keychain(at: places, creating: .ifAbsent, options: options)
+    }
+
+    /// The same with calls that can be made to fail. Nobody else may have the vault open: a process has one log for a
+    /// file, with the file system that it was opened in.
+    func open(in files: any FileSystem) throws(VaultError) -> Keychain {
+        try Keychain(at: places, creating: .ifAbsent, in: files)
+    }
+
+    func isThere(_ path: String) -> Bool {
+        FileManager.default.fileExists(atPath: path)
+    }
+}
+
+extension VaultError {
+    /// The code of the error that `body` throws; nil if it throws none.
+    static func code(_ body: () throws -> Void) throws -> Code? {
+        do { try body() } catch let error as VaultError { return error.code }
+        return nil
+    }
+}

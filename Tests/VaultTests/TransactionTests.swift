@@ -1,0 +1,213 @@
+import Foundation
+import Sealing
+import Synchronization
+import TestSupport
+import Testing
+import Vault
+
+@Suite("Transactions")
+struct TransactionTests {
+    private struct Failure: Error {}
+    private let fixture: KeychainFixture
+    private let keychain: Keychain
+
+    init() throws {
+        fixture = try KeychainFixture()
+        keychain = try fixture.open()
+        try keychain.set("a", to: "1")
+        try keychain.set("b", to: "2")
+    }
+
+    private func state() throws -> [String: String] {
+        try keychain.names().reduce(into: [:]) { $0[$1] = try keychain.unsafeString($1) }
+    }
+
+    @Test func areMadeAllTogether() throws {
+        let before = try keychain.information().sequence
+        let result = try keychain.transaction { transaction in
+            try transaction.set("a", to: "3")
+            try transaction.remove("b")
+            try transaction.set("c", to: [52])
+            return "done"
+        }
+        #expect(result == "done")
+        #expect(try state() == ["a": "3", "c": "4"])
+        #expect(try keychain.information().sequence == before + 1)
+    }
+
+    @Test func thatThrowChangeNothing() throws {
+        #expect(throws: Failure.self) {
+            try keychain.transaction { transaction in
+                try transaction.set("a", to: "3")
+                try transaction.remove("b")
+                throw Failure()
+            }
+        }
+        #expect(throws: VaultError.self) {
+            try keychain.transaction { transaction in
+                try transaction.set("a", to: "3")
+                try transaction.set("", to: "3")
+            }
+        }
+        #expect(try state() == ["a": "1", "b": "2"])
+    }
+
+    @Test func seeWhatTheyHaveDoneThemselves() throws {
+        try keychain.transaction { transaction in
+            #expect(try transaction.get("a")?.unsafeString() == "1")
+            try transaction.set("a", to: "3")
+            #expect(try transaction.get("a")?.unsafeString() == "3")
+            #expect(try transaction.exists("a"))
+            #expect(try transaction.remove("a"))
+            #expect(try !transaction.exists("a"))
+            #expect(try transaction.get("a") == nil)
+            #expect(try !transaction.remove("a"))
+            try transaction.set("a", to: "4")
+            try transaction.set("c", to: "5")
+            #expect(try transaction.remove("c"))
+            // Outside nothing has happened yet.
+            #expect(try state() == ["a": "1", "b": "2"])
+        }
+        #expect(try state() == ["a": "4", "b": "2"])
+    }
+
+    @Test func withoutChangesWriteNothing() throws {
+        let before = try contents(fixture.places.vault)
+        try keychain.transaction { _ in }
+        #expect(try keychain.transaction { try $0.get("a")?.unsafeString() } == "1")
+        #expect(try !keychain.transaction { try $0.remove("none") })
+        #expect(try contents(fixture.places.vault) == before)
+    }
+
+    @Test func runAgainIfWhatTheyHaveReadWasChanged() throws {
+        var runs = 0
+        try keychain.transaction { transaction in
+            runs += 1
+            let value = try transaction.get("a")?.unsafeString() ?? ""
+            if runs == 1 { try keychain.set("a", to: "7") }
+            try transaction.set("c", to: value)
+        }
+        #expect(runs == 2)
+        #expect(try keychain.unsafeString("c") == "7")
+    }
+
+    @Test func runAgainIfWhatTheyHaveMissedWasMade() throws {
+        var runs = 0
+        try keychain.transaction { transaction in
+            runs += 1
+            let isThere = try transaction.exists("new")
+            if runs == 1 { try keychain.set("new", to: "x") }
+            try transaction.set("c", to: isThere ? "yes" : "no")
+        }
+        #expect(runs == 2)
+        #expect(try keychain.unsafeString("c") == "yes")
+    }
+
+    @Test func givesUpIfOthersNeverCease() throws {
+        var options = Keychain.Options()
+        options.lockTimeout = .milliseconds(100)
+        let impatient = try Keychain(at: fixture.places, options: options)
+        var runs = 0
+        let code = try VaultError.code {
+            try impatient.transaction { transaction in
+                runs += 1
+                _ = try transaction.get("a")
+                try keychain.set("a", to: "\(runs)")
+                try transaction.set("c", to: "x")
+            }
+        }
+        #expect(code == .busy)
+        #expect(runs > 1)
+        #expect(try keychain.get("c") == nil)
+    }
+
+    @Test func ofManyNamesAreOneRecord() throws {
+        try keychain.transaction { transaction in
+            for number in 0..<1_000 { try transaction.set("many/\(number)", to: "value \(number)") }
+        }
+        #expect(try keychain.names(prefix: "many/").count == 1_000)
+        #expect(try keychain.unsafeString("many/999") == "value 999")
+        #expect(try keychain.verify().records == 3)
+    }
+}
+
+@Suite("Concurrency of the keychain", .serialized)
+struct KeychainConcurrencyTests {
+    private let fixture: KeychainFixture
+
+    init() throws {
+        fixture = try KeychainFixture()
+    }
+
+    @Test func twoNamesThatAreSwappedAreNeverSeenAlike() throws {
+        let keychain = try fixture.open()
+        try keychain.set("left", to: "L")
+        try keychain.set("right", to: "R")
+        let swaps = Atomic(0)
+        try onThreads(6) { thread in
+            for _ in 0..<40 {
+                if thread < 3 {
+                    try keychain.transaction { transaction in
+                        let left = try transaction.get("left")?.unsafeString() ?? ""
+                        letOthersRun()
+                        let right = try transaction.get("right")?.unsafeString() ?? ""
+                        try transaction.set("left", to: right)
+                        try transaction.set("right", to: left)
+                    }
+                    swaps.add(1, ordering: .relaxed)
+                } else {
+                    // A transaction that only reads sees both as they were at one moment.
+                    let both = try keychain.transaction { transaction in
+                        let left = try transaction.get("left")?.unsafeString() ?? ""
+                        letOthersRun()
+                        return left + (try transaction.get("right")?.unsafeString() ?? "")
+                    }
+                    #expect(both == "LR" || both == "RL")
+                }
+            }
+        }
+        #expect(swaps.load(ordering: .relaxed) == 120)
+        #expect(try keychain.unsafeString("left") == "L")
+        #expect(try keychain.verify().entries == 2)
+    }
+
+    /// Between two reads, where a transaction that relied on nothing would come apart.
+    private func letOthersRun() {
+        Thread.sleep(forTimeInterval: 0.000_2)
+    }
+
+    @Test func everyRenameUnderContentionMovesOneValue() throws {
+        let keychain = try fixture.open()
+        try keychain.set("place 0", to: "the value")
+        try onThreads(4) { thread in
+            for number in 0..<30 {
+                for from in 0..<3 {
+                    let code = try VaultError.code {
+                        try keychain.rename("place \(from)", to: "place \((from + thread + number) % 3)")
+                    }
+                    try #require([nil, .absent, .exists].contains(code))
+                }
+            }
+        }
+        let names = try keychain.names()
+        #expect(names.count == 1)
+        #expect(try keychain.unsafeString(names[0]) == "the value")
+    }
+
+    @Test func eightThreadsThatCreateAtOnceMakeOneVaultAndOneKey() throws {
+        for _ in 0..<10 {
+            let fixture = try KeychainFixture()
+            let made = Guarded<[Keychain.Created]>([])
+            try onThreads(8) { thread in
+                let keychain = try fixture.open()
+                made.withLock { $0.append(keychain.created) }
+                try keychain.set("name \(thread)", to: "\(thread)")
+            }
+            #expect(made.withLock { $0.filter(\.vault).count } == 1)
+            #expect(made.withLock { $0.filter(\.keyFile).count } == 1)
+            let keychain = try Keychain(at: fixture.places)
+            #expect(try keychain.names() == (0..<8).map { "name \($0)" })
+            #expect(try keychain.verify().entries == 8)
+        }
+    }
+}

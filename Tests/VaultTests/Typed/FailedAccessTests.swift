@@ -1,0 +1,117 @@
+import Foundation
+import TestSupport
+import Testing
+import Vault
+import VaultTesting
+
+/// A value that cannot be read is not absent, and nothing is written over it.
+@Suite("Failed access to a value")
+struct FailedAccessTests {
+    private let fixture: KeychainFixture
+    private let failures = FailureLog { _, _ in }
+    private let seen = SeenFailures()
+
+    init() throws {
+        fixture = try KeychainFixture()
+        failures.setHandler(seen.handler)
+        let keychain = try fixture.open()
+        try KeychainStorable<String>(key: "u.token", in: keychain).write("canary")
+    }
+
+    private func reopened(_ creation: Keychain.Creation = .ifAbsent) throws(VaultError) -> Keychain {
+        try Keychain(at: fixture.places, creating: creation, failures: failures)
+    }
+
+    @Test func aVaultWhoseKeyIsAwayIsLockedAndStaysAsItIs() throws {
+        let vault = try contents(fixture.places.vault)
+        try FileManager.default.moveItem(atPath: fixture.places.keyFile, toPath: fixture.places.keyFile + ".away")
+        let key = keyOfUnopened()
+        #expect(try VaultError.code { _ = try key.read() } == .locked)
+        var token = key
+        #expect(token.value == nil)
+        token.value = "a default"
+        #expect(seen.all.map(\.code) == [.locked, .locked] && seen.keys == ["u.token", "u.token"])
+        #expect(failures.lastError?.code == .locked)
+        #expect(try VaultError.code { try token.update { $0 = "new" } } == .locked)
+        #expect(try VaultError.code { try token.remove() } == .locked)
+        #expect(try VaultError.code { _ = try token.exists() } == .locked)
+        #expect(try contents(fixture.places.vault) == vault)
+        #expect(!fixture.isThere(fixture.places.keyFile))
+
+        try FileManager.default.moveItem(atPath: fixture.places.keyFile + ".away", toPath: fixture.places.keyFile)
+        #expect(try key.read() == "canary")
+        #expect(token.value == "canary")
+    }
+
+    @Test func aDamagedVaultIsReportedAndStaysAsItIs() throws {
+        let keychain = try reopened()
+        var bytes = try contents(fixture.places.vault)
+        for place in 4_096..<bytes.count { bytes[place] ^= 1 }
+        try overwrite(fixture.places.vault, bytes)
+        var token = KeychainStorable<String>(key: "u.token", default: "a default", in: keychain)
+        #expect(token.value == nil, "a default would be taken for the value")
+        token.value = "new"
+        #expect(!seen.all.isEmpty && seen.all.allSatisfy { $0.code == .damaged })
+        #expect(keychain.lastError?.code == .damaged)
+        #expect(try contents(fixture.places.vault) == bytes)
+    }
+
+    @Test func aDamagedPropertyListIsReportedAndStaysAsItIs() throws {
+        let path = fixture.folder.file("p.plist")
+        try overwrite(path, Array("<plist><dict><key>k</key>".utf8))
+        let preferences = Preferences(path: path, failures: failures)
+        var flag = Storable<Bool>(key: "k", default: true, in: preferences)
+        #expect(flag.value == nil)
+        flag.value = false
+        flag.value = nil
+        #expect(seen.all.map(\.code) == [.damaged, .damaged, .damaged])
+        #expect(preferences.lastError?.message.contains(path) == true)
+        #expect(try contents(path) == Array("<plist><dict><key>k</key>".utf8))
+    }
+
+    @Test func aWrapperWithADefaultGivesItAndReports() throws {
+        let memory = MemoryStore(failures: failures)
+        _ = memory.commit(StoreBatch(["k": .string("text")]))
+        struct Model {
+            @RAMStored<Int, Int> var number: Int
+            @RAMStored<Int?, Int> var optional: Int?
+        }
+        let model = Model(number: RAMStored("k", default: 7, in: memory), optional: RAMStored("k", in: memory))
+        #expect(model.number == 7 && model.optional == nil)
+        #expect(seen.all.map(\.code) == [.wrongType, .wrongType])
+        #expect(memory.value(of: "k") == .string("text"))
+    }
+
+    @Test func theHandlerMayUseTheStoreThatFailed() throws {
+        let memory = MemoryStore(failures: failures)
+        failures.setHandler { error, _ in
+            try? RAMStorable<String>(key: "last error", in: memory).write(error.code.name)
+            #expect(memory.lastError == error)
+        }
+        _ = memory.commit(StoreBatch(["k": .string("text")]))
+        #expect(RAMStorable<Int>(key: "k", in: memory).value == nil)
+        #expect(memory.value(of: "last error") == .string("wrongType"))
+    }
+
+    /// A key whose store is opened at each use, as the standard ones are.
+    private func keyOfUnopened() -> KeychainStorable<String> {
+        KeychainStorable(key: "u.token", in: Reopening(fixture.places, failures))
+    }
+}
+
+/// A keychain that is opened anew at each use.
+private final class Reopening: ValueStore {
+    private let places: VaultPlaces
+    let failures: FailureLog
+    let changes = ChangeFeed()
+
+    init(_ places: VaultPlaces, _ failures: FailureLog) {
+        self.places = places
+        self.failures = failures
+    }
+
+    private func keychain() throws(VaultError) -> Keychain { try Keychain(at: places, creating: .ifAbsent) }
+    func value(of key: String) throws(VaultError) -> StoredValue? { try keychain().value(of: key) }
+    func keys(prefix: String) throws(VaultError) -> [String] { try keychain().keys(prefix: prefix) }
+    func commit(_ batch: StoreBatch) throws(VaultError) -> Bool { try keychain().commit(batch) }
+}

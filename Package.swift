@@ -52,6 +52,10 @@ let package = Package(
         .testTarget(
             name: "VaultTestingTests",
             dependencies: ["SealedLog", "Sealing", "TestSupport", "Vault", "VaultTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "VaultAccountTests",
+            dependencies: ["SealedLog", "Sealing", "TestSupport", "Vault", "VaultAccount", "VaultTesting"],
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,154 @@
+import Foundation
+import TestSupport
+import Testing
+import Vault
+import VaultAccount
+
+@Suite("Logging in and out")
+struct LoginTests {
+    private let fixture: AccountFixture
+
+    init() throws {
+        fixture = try AccountFixture()
+    }
+
+    @Test func nobodyIsLoggedInAtFirst() async {
+        let manager = fixture.manager()
+        #expect(manager.state == .unknown)
+        #expect(await manager.autoLogin() == .loggedOut(.never))
+        #expect(!manager.isLoggedIn)
+    }
+
+    @Test func whoHasLoggedInIsStillAfterARestartAndWithoutTheServer() async throws {
+        let state = try await fixture.manager().login(userName: "ada", password: "canary-password")
+        let account = try #require(state.account)
+        #expect(state.isLoggedIn)
+        #expect(account.id == "id-ada" && account.userName == "ada" && account.loggedInAt == fixture.now)
+        #expect(account.profile == Profile(nickname: "Ada", points: 10))
+        fixture.service.fail(.login, .unreachable("down"))
+        let restarted = fixture.manager()
+        #expect(await restarted.autoLogin() == state)
+        #expect(try await restarted.accessToken() == "canary-access-1")
+        #expect(fixture.service.count(.login) == 1)
+        #expect(try restarted.lastUserName() == "ada")
+    }
+
+    @Test func secretsAreInTheVaultAlone() async throws {
+        _ = try await fixture.loggedIn(fixture.options(keepsPassword: true))
+        let plist = String(decoding: try contents(fixture.preferences.path), as: UTF8.self)
+        #expect(plist.contains("Ada") && !plist.contains("canary"))
+        #expect(try !contents(fixture.keychain.places.vault).contains("canary-access-1".utf8))
+        #expect(try fixture.keychain.keys(prefix: "account/password/") == ["account/password/id-ada"])
+    }
+
+    @Test func aWrongPasswordChangesNothing() async throws {
+        let manager = try await fixture.loggedIn()
+        let before = manager.state
+        let error = await #expect(throws: AccountError.self) {
+            try await manager.login(userName: "eve", password: "canary-wrong")
+        }
+        #expect(error?.isRejection == true)
+        #expect(manager.state == before && fixture.manager().reload() == before)
+        #expect(fixture.service.count(.login) == 2)
+    }
+
+    @Test func anUnreachableServerIsAskedAgainAtGrowingDistances() async throws {
+        var options = fixture.options()
+        options.retries = RetryPolicy(attempts: 4, firstPause: .seconds(1), longestPause: .seconds(3))
+        fixture.service.fail(
+            .login, .unreachable("a"), .unreachable("b", retryAfter: .seconds(2)), .unreachable("c"))
+        #expect(try await fixture.loggedIn(options).isLoggedIn)
+        let pauses = fixture.pauses
+        #expect(pauses.count == 3 && fixture.service.count(.login) == 4)
+        #expect(pauses[0] >= .milliseconds(500) && pauses[0] <= .seconds(1))
+        #expect(pauses[1] == .seconds(2))
+        #expect(pauses[2] >= .milliseconds(1_500) && pauses[2] <= .seconds(3))
+    }
+
+    @Test func aServerThatStaysAwayIsAnErrorInTheEnd() async throws {
+        fixture.service.fail(.login, .unreachable("a"), .unreachable("b"), .unreachable("c"))
+        let error = await #expect(throws: AccountError.self) { try await fixture.loggedIn() }
+        #expect(error == .unreachable(.unreachable("c")))
+        #expect(fixture.manager().reload() == .loggedOut(.never))
+    }
+
+    @Test func loggingOutLeavesNoSecretAndNoProfile() async throws {
+        let manager = try await fixture.loggedIn(fixture.options(keepsPassword: true))
+        try manager.logout()
+        #expect(manager.state == .loggedOut(.byUser))
+        #expect(fixture.manager().reload() == .loggedOut(.byUser))
+        #expect(try fixture.keychain.keys(prefix: "") == ["account/ended"])
+        // Compacted: what was dead is gone from the file.
+        #expect(try fixture.keychain.information().deadBytes == 0)
+        #expect(try fixture.keychain.information().recordsSinceCheckpoint == 0)
+        #expect(try fixture.preferences.keys(prefix: "") == ["account/lastUserName"])
+        let error = await #expect(throws: AccountError.self) { try await manager.accessToken() }
+        #expect(error == .notLoggedIn(.byUser))
+    }
+
+    @Test func loggingOutOfAScopeErasesToo() async throws {
+        let manager = AccountManager(
+            service: fixture.service, keychain: .store(fixture.keychain.scoped(to: "app")),
+            preferences: .store(fixture.preferences))
+        try await manager.login(userName: "ada", password: "canary-password")
+        try manager.logout()
+        #expect(try fixture.keychain.information().deadBytes == 0)
+    }
+
+    @Test func whoIsKickedIsLoggedOutForThatReason() async throws {
+        let manager = try await fixture.loggedIn(fixture.options(keepsPassword: true))
+        try manager.kicked()
+        #expect(manager.state == .loggedOut(.kicked))
+        // And not logged in again behind the server's back.
+        #expect(await fixture.manager(fixture.options(keepsPassword: true)).autoLogin() == .loggedOut(.kicked))
+        #expect(fixture.service.count(.login) == 1)
+    }
+
+    @Test func aLoginThatIsTooOldExpiresAndStaysKnown() async throws {
+        let options = fixture.options(validity: .seconds(3_600))
+        let manager = try await fixture.loggedIn(options)
+        fixture.pass(.seconds(3_599))
+        #expect(manager.isLoggedIn)
+        fixture.pass(.seconds(1))
+        #expect(!manager.isLoggedIn)
+        #expect(manager.state.account?.userName == "ada")
+        let restarted = fixture.manager(options)
+        guard case .expired = await restarted.autoLogin() else {
+            Issue.record("\(restarted.state)")
+            return
+        }
+        let error = await #expect(throws: AccountError.self) { try await restarted.accessToken() }
+        #expect(error == .expired)
+    }
+
+    @Test func aKeptPasswordRenewsALoginThatIsTooOld() async throws {
+        let options = fixture.options(validity: .seconds(3_600), keepsPassword: true)
+        _ = try await fixture.loggedIn(options)
+        fixture.pass(.seconds(4_000))
+        fixture.service.fail(.login, .unreachable("a"), .unreachable("b"), .unreachable("c"))
+        let restarted = fixture.manager(options)
+        #expect(await !restarted.autoLogin().isLoggedIn)
+        #expect(restarted.state.account != nil)
+        #expect(await restarted.autoLogin().isLoggedIn)
+        fixture.pass(.seconds(4_000))
+        fixture.service.fail(.login, .rejected("changed"))
+        #expect(await fixture.manager(options).autoLogin() == .loggedOut(.rejected))
+    }
+
+    @Test func accountsAreSwitchedAndNeverMixed() async throws {
+        let manager = try await fixture.loggedIn()
+        fixture.service.setProfile(Profile(nickname: "Bob", points: 1))
+        try await manager.login(userName: "b/o%b\n", password: "canary-password")
+        #expect(try manager.accountIDs() == ["id-ada", "id-b/o%b\n"])
+        #expect(manager.state.account?.profile?.nickname == "Bob")
+        try manager.switchAccount(to: "id-ada")
+        #expect(manager.state.account?.profile?.nickname == "Ada")
+        #expect(try await manager.accessToken() == "canary-access-1")
+        try manager.update(\.points, to: 11)
+        try manager.logout()
+        #expect(try manager.accountIDs() == ["id-b/o%b\n"])
+        try manager.switchAccount(to: "id-b/o%b\n")
+        #expect(manager.state.account?.profile == Profile(nickname: "Bob", points: 1))
+        #expect(throws: AccountError.notLoggedIn(.never)) { try manager.switchAccount(to: "id-ada") }
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import SealedLog
+import Sealing
+import Synchronization
+import TestSupport
+import VaultAccount
+
+@testable import Vault
+
+/// A vault and preferences in a folder of their own, a server, and a clock that stands still.
+final class AccountFixture: Sendable {
+    let folder: TemporaryFolder
+    let files = FaultyFileSystem()
+    let service = FakeService()
+    let keychain: Keychain
+    let preferences: Preferences
+    private let clock = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
+    private let waited = Mutex<[Duration]>([])
+
+    init() throws {
+        folder = try TemporaryFolder()
+        keychain = Keychain(
+            try KeychainOpening(AccountFixture.places(folder), Keychain.Options(), fileSystem: files).open(
+                creating: .ifAbsent))
+        preferences = Preferences(
+            .success(folder.file("p.plist")), .atOnce, FailureLog { _, _ in }, in: files)
+    }
+
+    static func places(_ folder: TemporaryFolder) -> VaultPlaces {
+        VaultPlaces(vault: folder.file("v/v.vault"), keyFile: folder.file("k/k.key"), memory: nil)
+    }
+
+    var now: Date { clock.withLock { $0 } }
+    func pass(_ duration: Duration) { clock.withLock { $0 += duration / .seconds(1) } }
+    /// The pauses between attempts.
+    var pauses: [Duration] { waited.withLock { $0 } }
+
+    func options(validity: Duration? = nil, keepsPassword: Bool = false) -> AccountManager<FakeService>.Options {
+        var options = AccountManager<FakeService>.Options()
+        options.validity = validity
+        options.keepsPassword = keepsPassword
+        options.now = { [self] in now }
+        options.sleep = { [self] duration in waited.withLock { $0.append(duration) } }
+        return options
+    }
+
+    /// A manager as a newly started program has it.
+    func manager(_ options: AccountManager<FakeService>.Options? = nil) -> AccountManager<FakeService> {
+        AccountManager(
+            service: service, keychain: .store(keychain), preferences: .store(preferences),
+            options: options ?? self.options())
+    }
+
+    func loggedIn(_ options: AccountManager<FakeService>.Options? = nil) async throws -> AccountManager<FakeService> {
+        let manager = manager(options)
+        try await manager.login(userName: "ada", password: "canary-password")
+        return manager
+    }
+}
+
+extension AccountError {
+    var isRejection: Bool { if case .rejected = self { true } else { false } }
+    var isUnreachable: Bool { if case .unreachable = self { true } else { false } }
+}

@@ -56,6 +56,7 @@ let package = Package(
             name: "VaultAccountTests",
             dependencies: ["SealedLog", "Sealing", "TestSupport", "Vault", "VaultAccount", "VaultTesting"],
             swiftSettings: settings),
+        .testTarget(name: "VaultCommandTests", dependencies: ["VaultCommand"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,116 @@
+import FoundationEssentials
+import Glibc
+import Testing
+import Vault
+
+@testable import VaultCommand
+
+@Suite struct OutputTests {
+    @Test(arguments: [
+        ("tok", ValueForm.Newline.auto, false, nil as String?),
+        ("tok", .no, false, nil),
+        ("tok", .yes, false, "tok\n"),
+        ("tok\n", .yes, false, "tok\n\n"),
+        ("tok", .auto, true, "tok\n"),
+        ("tok\n", .auto, true, "tok\n"),
+        ("tok", .no, true, "tok"),
+        ("\u{1b}c", .auto, true, "\\x1bc\n"),
+        ("\u{1b}c", .yes, false, "\u{1b}c\n"),
+        ("", .auto, true, "\n"),
+    ])
+    func aValueTakesTheFormOfItsPlace(
+        value: String, newline: ValueForm.Newline, onTerminal: Bool, expected: String?
+    ) throws {
+        let rendered = try ValueForm.rendered(SecretBytes(utf8: value), newline: newline, onTerminal: onTerminal)
+        #expect(text(rendered) == expected)
+    }
+
+    @Test func aValueInJSON() throws {
+        let plain = try ValueForm.json(SecretBytes(utf8: "a\"b\\c\n\u{1b}"), name: "n\"1")
+        #expect(plain.unsafeString() == #"{"name":"n\"1","value":"a\"b\\c\n\u001b"}"# + "\n")
+        let bytes = try ValueForm.json(SecretBytes(copying: [0xFF, 0x00]), name: "n")
+        #expect(bytes.unsafeString() == #"{"name":"n","value_base64":"/wA="}"# + "\n")
+        let empty = try ValueForm.json(SecretBytes(utf8: ""), name: "n")
+        #expect(empty.unsafeString() == #"{"name":"n","value":""}"# + "\n")
+    }
+
+    @Test func anErrorInJSON() throws {
+        let error = CommandError(code: "locked", exit: .locked, message: "The key in ~/k \u{1b}is wrong.")
+        #expect(
+            try JSONText.encode(ErrorReport(error))
+                == #"{"error":{"code":"locked","exit":5,"message":"The key in ~/k \u001bis wrong."}}"# + "\n")
+    }
+
+    @Test func keysAreSortedAndNamesKeptAsTheyAre() throws {
+        let report = SetReport(name: "ssh/key", size: 3)
+        #expect(try JSONText.encode(report) == #"{"name":"ssh/key","size":3}"# + "\n")
+        // A key that a person chose is not respelled.
+        #expect(
+            try JSONText.encode(["attributes": ["hostName": "\u{9b}x"]]) == #"{"attributes":{"hostName":"\u009bx"}}"#
+                + "\n")
+    }
+
+    @Test func whatIsWrittenInJSONIsDocumented() throws {
+        let reports: [(String, any Encodable)] = [
+            ("set", SetReport(name: "n", size: 1)),
+            ("exists", ExistsReport(name: "n", exists: true)),
+            ("rm", RemoveReport(removed: [])),
+            ("mv, cp", RelocationReport(from: "a", to: "b")),
+            ("init", MadeReport(vault: "v", keyFile: "k", madeVault: true, madeKeyFile: true)),
+            ("verify", VerifyReport(entries: 1, records: 2, bytes: 3)),
+            ("compact", CompactReport(sizeBefore: 2, sizeAfter: 1)),
+            ("version", VersionReport(version: "1")),
+            ("help", HelpReport()),
+        ]
+        for (command, report) in reports {
+            let line = try #require(HelpTopic.jsonText.split(separator: "\n").first { $0.hasPrefix("  \(command) ") })
+            let json = try JSONText.encode(report)
+            for child in Mirror(reflecting: report).children {
+                let key = try #require(child.label).reduce(into: "") {
+                    $0 += $1.isUppercase ? "_" + $1.lowercased() : "\($1)"
+                }
+                #expect(json.contains("\"\(key)\":"), "\(command)")
+                #expect(line.contains("\"\(key)\""), "\(command)")
+            }
+        }
+    }
+
+    @Test func newVaultsAreAnnouncedWithTheirKeys() {
+        let made = MadeReport(vault: "/v", keyFile: "/k", madeVault: true, madeKeyFile: true)
+        #expect(
+            made.message == """
+                Made a new vault: /v
+                Made its key file: /k
+                Back it up, and not beside the vault: without it, what the vault holds is lost.
+                """)
+    }
+
+    @Test func aWriteThatFailsSaysWhy() {
+        let full = open("/dev/full", O_WRONLY)
+        defer { close(full) }
+        #expect([1, 2, 3].withUnsafeBytes { SystemCall.writeAll($0, to: full) } == ENOSPC)
+    }
+
+    @Test func theProcessIsHardenedAndPutBack() {
+        let before = ProcessState.harden()
+        // What a second call finds is what the first one left.
+        let hardened = ProcessState.harden()
+        #expect(hardened.coreLimit.rlim_cur == 0)
+        #expect(hardened.coreLimit.rlim_max == before.coreLimit.rlim_max)
+        #expect(hardened.dumpable == 0)
+        #expect(hardened.mask == 0o077)
+        #expect(hardened.brokenPipe.isIgnored)
+        before.restore()
+        let after = ProcessState.harden()
+        #expect(after.coreLimit.rlim_cur == before.coreLimit.rlim_cur)
+        #expect(after.dumpable == before.dumpable)
+        #expect(after.mask == before.mask)
+        #expect(after.brokenPipe.isIgnored == before.brokenPipe.isIgnored)
+        after.restore()
+    }
+
+    private func text(_ secret: consuming SecretBytes?) -> String? {
+        guard let secret else { return nil }
+        return secret.unsafeString()
+    }
+}

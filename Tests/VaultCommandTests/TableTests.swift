@@ -1,0 +1,71 @@
+import Testing
+
+@testable import VaultCommand
+
+@Suite struct TableTests {
+    @Test(arguments: CommandName.allCases)
+    func aRowBearsTheNameThatItIsFoundBy(name: CommandName) {
+        #expect(name.description.name == name)
+        #expect(!name.description.summary.isEmpty)
+        #expect(!name.description.summary.hasSuffix("."))
+    }
+
+    @Test(arguments: CommandName.allCases)
+    func noOptionOfACommandHidesAnother(name: CommandName) {
+        let options = name.description.options + GlobalOptions.all
+        #expect(Set(options.map(\.name)).count == options.count)
+        let shorts = options.compactMap(\.short)
+        #expect(Set(shorts).count == shorts.count)
+        #expect(shorts.allSatisfy { $0.utf8.count == 1 })
+    }
+
+    @Test func everyOptionIsInATable() {
+        let described = CommandName.allCases.flatMap(\.description.options) + GlobalOptions.all
+        #expect(Set(described.map(\.name)) == Set(OptionName.allCases))
+    }
+
+    @Test(arguments: CommandName.allCases)
+    func onlyTheLastArgumentMayBeOptionalOrRepeated(name: CommandName) {
+        #expect(name.description.arguments.dropLast().allSatisfy { $0.count == .one })
+    }
+
+    @Test(arguments: CommandName.allCases)
+    func helpTellsEverythingInTheTable(name: CommandName) {
+        let row = name.description
+        let text = HelpText.command(row)
+        #expect(text.hasPrefix("vault \(name.rawValue): \(row.summary)\n"))
+        for option in row.options { #expect(text.contains(option.name.spelling)) }
+        for argument in row.arguments { #expect(text.contains(argument.name)) }
+        for example in row.examples { #expect(text.contains(example.line)) }
+        for note in row.exitCodes { #expect(text.contains("\n  \(note.code.rawValue)  ")) }
+        #expect(HelpText.short().contains("\n  \(name.rawValue) "))
+    }
+
+    @Test(arguments: CommandName.allCases)
+    func examplesParse(name: CommandName) throws {
+        for example in name.description.examples {
+            // The part that calls the tool, without what the shell does around it.
+            let calls = example.line.split(whereSeparator: { "|>".contains($0) })
+            let call = try #require(calls.first { $0.drop { $0 == " " }.hasPrefix("vault ") })
+            let words = call.split(separator: " ").dropFirst().map(String.init)
+            #expect(try CommandLineParser.parse(words).command == name)
+        }
+    }
+
+    @Test func helpFitsAnOrdinaryTerminal() {
+        let texts = CommandName.allCases.map { HelpText.command($0.description) } + HelpTopic.allCases.map(\.text)
+        for line in (texts + [HelpText.full()]).joined().split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
+    }
+
+    @Test func fullHelpNamesGlobalOptionsAndTopics() {
+        let text = HelpText.full()
+        for option in GlobalOptions.all { #expect(text.contains(option.name.spelling)) }
+        for topic in HelpTopic.allCases { #expect(text.contains("help \(topic.rawValue)")) }
+    }
+
+    @Test func theHelpOnExitCodesHasThemAll() {
+        for code in ExitCode.allCases {
+            #expect(HelpTopic.exitCodes.text.contains("  \(code.rawValue)  \(code.meaning)"))
+        }
+    }
+}

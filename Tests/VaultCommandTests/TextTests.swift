@@ -1,0 +1,114 @@
+import FoundationEssentials
+import Testing
+
+@testable import VaultCommand
+
+@Suite struct TextTests {
+    @Test(arguments: [
+        ("gte", "get"), ("GET", "get"), ("st", "set"), ("lss", "ls"), ("verifi", "verify"), ("compcat", "compact"),
+        ("", nil), ("x", nil), ("delete", nil), ("something", nil),
+    ])
+    func theNearestCommand(typed: String, expected: String?) {
+        #expect(NearName.nearest(to: typed, among: CommandName.allCases.map(\.rawValue)) == expected)
+    }
+
+    @Test(arguments: [
+        ("", "", 0), ("a", "", 1), ("ab", "ba", 1), ("kitten", "sitting", 3), ("abc", "abc", 0), ("ca", "abc", 3),
+    ])
+    func distances(left: String, right: String, expected: Int) {
+        #expect(NearName.distance(Array(left.utf8), Array(right.utf8)) == expected)
+        #expect(NearName.distance(Array(right.utf8), Array(left.utf8)) == expected)
+    }
+
+    @Test(arguments: [
+        ("plain, with \"quotes\" and \\ and ü and 🔑", "plain, with \"quotes\" and \\ and ü and 🔑"),
+        ("two\nlines\tand a tab", "two\nlines\tand a tab"),
+        ("\u{1b}[2J", "\\x1b[2J"),
+        ("bell\u{7} return\r delete\u{7f} nul\0", "bell\\x07 return\\x0d delete\\x7f nul\\x00"),
+        ("c1 \u{9b}31m", "c1 \\u{9b}31m"),
+        ("turned \u{202e}txt", "turned \\u{202e}txt"),
+    ])
+    func aTerminalGetsNothingItWouldObey(text: String, expected: String) {
+        #expect(escaped(Array(text.utf8), Escaping.terminal) == expected)
+        #expect(text.forTerminal == expected)
+    }
+
+    @Test func bytesThatAreNotUTF8AreShownOneByOne() {
+        #expect(escaped([0x61, 0xFF, 0xC3, 0x28, 0xE2, 0x82], Escaping.terminal) == "a\\xff\\xc3(\\xe2\\x82")
+        // An overlong slash, and a surrogate.
+        #expect(escaped([0xC0, 0xAF], Escaping.terminal) == "\\xc0\\xaf")
+        #expect(escaped([0xED, 0xA0, 0x80], Escaping.terminal) == "\\xed\\xa0\\x80")
+    }
+
+    @Test func everyCharacterComesBackFromJSON() throws {
+        let text =
+            (0...0x2FF).compactMap(Unicode.Scalar.init).map(String.init).joined() + "\u{2028}\u{202e}\u{1F511}\\\""
+        let json = "[\"" + escaped(Array(text.utf8), { Escaping.json($0, $1) }) + "\"]"
+        #expect(try JSONDecoder().decode([String].self, from: Data(json.utf8)) == [text])
+        #expect(!json.unicodeScalars.contains { $0.isUnsafeOnTerminal })
+    }
+
+    @Test func validityOfUTF8() {
+        func isValid(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes(UTF8Walk.isValid) }
+        #expect(isValid([]))
+        #expect(isValid(Array("aü€🔑".utf8)))
+        #expect(!isValid([0x80]))
+        #expect(!isValid([0xE2, 0x82]))
+        #expect(!isValid([0xF5, 0x80, 0x80, 0x80]))
+    }
+
+    @Test(arguments: 0...70)
+    func base64IsTheUsualOne(count: Int) {
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 37 + 200) }
+        #expect(escaped(bytes, Base64.encode) == Data(bytes).base64EncodedString())
+    }
+
+    @Test(arguments: [
+        (0.0, "1970-01-01T00:00:00.000Z"),
+        (1_769_850_300.12, "2026-01-31T09:05:00.120Z"),
+        (951_782_399.999, "2000-02-28T23:59:59.999Z"),
+        (-0.001, "1969-12-31T23:59:59.999Z"),
+    ])
+    func times(seconds: Double, expected: String) {
+        #expect(Timestamp.text(Date(timeIntervalSince1970: seconds)) == expected)
+    }
+
+    @Test func attributesAreSplitAtTheFirstEqualsSign() throws {
+        #expect(try Attributes.parse(["a=1", "url=x?y=z", "empty="]) == ["a": "1", "url": "x?y=z", "empty": ""])
+    }
+
+    @Test(arguments: [
+        (["novalue"], UsageError.badAttribute), (["=x"], .badAttribute), (["a=1", "a=2"], .doubledAttribute),
+    ])
+    func badAttributes(pairs: [String], expected: UsageError) {
+        #expect(throws: expected) { try Attributes.parse(pairs) }
+    }
+
+    @Test func timeouts() throws {
+        #expect(try LockTimeout.parse("0") == .zero)
+        #expect(try LockTimeout.parse("2.5") == .milliseconds(2500))
+        for text in ["", "-1", "nan", "inf", "1e300", "ten", "1s"] {
+            #expect(throws: UsageError.badTimeout, "\(text)") { try LockTimeout.parse(text) }
+        }
+    }
+
+    @Test func wordsAreFoundInNamesInEitherCase() {
+        #expect(FindCommand.contains("u.Token", "tok"))
+        #expect(FindCommand.contains("u.token", "TOKEN"))
+        #expect(FindCommand.contains("u", ""))
+        #expect(!FindCommand.contains("u.tok", "token"))
+    }
+
+    @Test func paragraphsBreakBetweenWords() {
+        let text = TextLayout.wrapped(String(repeating: "word ", count: 20), indent: 4)
+        let lines = text.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines.allSatisfy { $0.hasPrefix("    word") && $0.count <= 80 })
+    }
+
+    private func escaped(_ bytes: [UInt8], _ escape: (UnsafeRawBufferPointer, (UInt8) -> Void) -> Void) -> String {
+        var result: [UInt8] = []
+        bytes.withUnsafeBytes { escape($0) { result.append($0) } }
+        return String(decoding: result, as: UTF8.self)
+    }
+}

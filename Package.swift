@@ -31,6 +31,12 @@ let package = Package(
             name: "VaultTesting", dependencies: ["CVaultTesting", "SealedLog", "Sealing", "Vault"],
             swiftSettings: settings),
         .executableTarget(name: "VaultCommand", dependencies: ["CLinux", "Vault", "Sealing"], swiftSettings: settings),
+        .executableTarget(
+            name: "VaultExample", dependencies: ["Vault"], path: "Tools/Example", packageAccess: false,
+            swiftSettings: settings),
+        .executableTarget(
+            name: "AccountExample", dependencies: ["Vault", "VaultAccount"], path: "Tools/AccountExample",
+            exclude: ["login-server.py"], swiftSettings: settings),
         .systemLibrary(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
             name: "TestSupport", dependencies: ["CTestSupport", "SealedLog", "Sealing", "VaultTesting"],

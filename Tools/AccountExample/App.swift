@@ -1,0 +1,39 @@
+import Foundation
+import VaultAccount
+
+/// The app: an account manager, and commands that use it.
+struct App {
+    let service: ExampleService
+    let manager: AccountManager<ExampleService>
+
+    init(server: URL) {
+        service = ExampleService(server: ServerConnection(server))
+        var options = AccountManager<ExampleService>.Options()
+        options.validity = .seconds(90 * 24 * 3600)
+        manager = AccountManager(service: service, options: options)
+    }
+
+    func run(_ command: Invocation.Command) async throws {
+        await manager.autoLogin()
+        switch command {
+        case .login(let userName): try await login(userName)
+        case .whoami: try whoami()
+        case .check: try await check()
+        case .refresh: try await refresh()
+        case .collect(let id): try await collect(id)
+        case .accounts: try accounts()
+        case .switchAccount(let id): try switchAccount(to: id)
+        case .migrate(let path): try migrate(path)
+        case .logout: try await logout()
+        case .watch: try await watch()
+        }
+    }
+
+    func say(_ line: String) {
+        FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+    }
+
+    func note(_ line: String) {
+        FileHandle.standardError.write(Data("AccountExample: \(line)\n".utf8))
+    }
+}

@@ -58,6 +58,10 @@ let package = Package(
         .testTarget(
             name: "VaultTestingTests",
             dependencies: ["SealedLog", "Sealing", "TestSupport", "Vault", "VaultTesting"], swiftSettings: settings),
+        // What README and the articles show, as their readers see the package: by its public symbols alone.
+        .testTarget(
+            name: "SnippetTests", dependencies: ["Vault", "VaultTesting"], packageAccess: false,
+            swiftSettings: settings),
         .testTarget(
             name: "VaultAccountTests",
             dependencies: ["SealedLog", "Sealing", "TestSupport", "Vault", "VaultAccount", "VaultTesting"],

@@ -1,0 +1,72 @@
+import FoundationEssentials
+import Glibc
+import Synchronization
+import Testing
+import Vault
+import VaultTesting
+
+@Suite("Handling secrets", .temporaryStores)
+struct HandlingSecretsSnippets {
+    private struct Account {
+        var password: KeychainStorable<String> = "u.password"
+    }
+
+    private let account = Account()
+
+    @Test func aSecretIsReadInPlace() throws {
+        try Keychain.standard.set("u.token", to: "secret")
+
+        let token: KeychainStorable<String> = "u.token"
+        let length = try token.withSecret { bytes in bytes.byteCount }
+
+        #expect(length == 6)
+    }
+
+    @Test func aSecretComesFromADescriptorIntoGuardedMemory() throws {
+        var ends: [CInt] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        #expect(write(ends[1], "secret", 6) == 6)
+        let descriptor = ends[0]
+        defer { for end in ends { close(end) } }
+
+        let password = try SecretBytes(unsafeCapacity: 1_024) { buffer in
+            max(0, read(descriptor, buffer.baseAddress, buffer.count))
+        }
+        try account.password.write(secret: password)
+
+        let text = try Keychain.standard.unsafeString("u.password")
+
+        #expect(text == "secret")
+        #expect(try account.password.read() == "secret")
+    }
+
+    @Test func aProgramThatMustNotMakeAVault() throws {
+        let folder = try temporaryFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let places = VaultPlaces(vault: folder + "/a.vault", keyFile: folder + "/a.key", memory: nil)
+        let error = #expect(throws: VaultError.self) { try Keychain(at: places, creating: .never) }
+        #expect(error?.code == .noVault)
+        try Keychain.create(at: places).set("u.token", to: "secret")
+
+        let keychain = try Keychain(at: places, creating: .never)
+        let token = KeychainStorable<String>(key: "u.token", in: keychain)
+
+        #expect(try token.read() == "secret")
+    }
+
+    @Test func aGettersFailureIsReported() async throws {
+        let lines = Mutex<[String]>([])
+        let warn: @Sendable (String) -> Void = { line in lines.withLock { $0.append(line) } }
+
+        Keychain.standardFailures.setHandler { error, key in
+            warn("\(key): \(error.message)")
+        }
+
+        defer { Keychain.standardFailures.setHandler(FailureLog.standardErrorLine) }
+        // A detached task has none of the test's stores, so its standard keychain cannot be opened.
+        let value = await Task.detached { KeychainStorable<String>(key: "unreadable.token").value }.value
+        #expect(value == nil)
+        #expect(Keychain.standardFailures.lastError?.code == .unavailable)
+        #expect(lines.withLock { $0.filter { $0.hasPrefix("unreadable.token: ") }.count } == 1)
+    }
+}

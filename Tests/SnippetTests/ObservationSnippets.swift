@@ -1,0 +1,69 @@
+import Observation
+import Synchronization
+import Testing
+import Vault
+import VaultTesting
+
+@MainActor @Observable final class Model {
+    let theme = Observed(Storable<Theme>(key: "theme", default: .light))
+    var isDark: Bool { theme.value == .dark }
+}
+
+/// What an observer was shown.
+private final class Screen: Sendable {
+    private let shown = Mutex<[String?]>([])
+
+    var last: String?? { shown.withLock { $0.last } }
+
+    func show(_ text: String?) { shown.withLock { $0.append(text) } }
+
+    func waits(for text: String?) async throws {
+        while last != .some(text) { try await Task.sleep(for: .milliseconds(1)) }
+    }
+}
+
+@Suite("Observation", .temporaryStores, .timeLimit(.minutes(1)))
+struct ObservationSnippets {
+    private struct Account {
+        let token: KeychainStorable<String> = "account.token"
+    }
+
+    @Test func aValueIsFollowed() async throws {
+        let account = Account()
+        let screen = Screen()
+        let observer = Task {
+            func show(_ token: String?) { screen.show(token) }
+
+            for try await token in account.token.values {
+                show(token)
+            }
+        }
+        try await screen.waits(for: nil)
+        try account.token.write("secret")
+        try await screen.waits(for: "secret")
+        try account.token.remove()
+        try await screen.waits(for: nil)
+        observer.cancel()
+        try await observer.value
+    }
+
+    @Test func theReadmesLoop() async throws {
+        try Storable<Theme>(key: "theme").write(.dark)
+        let screen = Screen()
+        let observer = Task {
+            func show(_ theme: Theme?) { screen.show(theme?.rawValue) }
+
+            for try await theme in Storable<Theme>(key: "theme").values { show(theme) }
+        }
+        try await screen.waits(for: "dark")
+        observer.cancel()
+        try await observer.value
+    }
+
+    @MainActor @Test func aModelChangesWithTheValue() async throws {
+        let model = Model()
+        #expect(!model.isDark)
+        try Storable<Theme>(key: "theme").write(.dark)
+        while !model.isDark { try await Task.sleep(for: .milliseconds(1)) }
+    }
+}

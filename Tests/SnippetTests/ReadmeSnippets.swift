@@ -1,0 +1,57 @@
+import Testing
+import Vault
+import VaultTesting
+
+@Suite("README", .temporaryStores)
+struct ReadmeSnippets {
+    @Test func theTypedAPI() throws {
+        var tokens: [String] = []
+        func logIn(with token: String) { tokens.append(token) }
+        try KeychainStorable<String>(key: "u.token").write("kept")
+        try KeychainStorable<String>(key: "u.refresh").write("spent")
+
+        var utility = Persistence.Utility()
+        utility.upgradeAlertIgnored.value = true
+        if let token = utility.token.value { logIn(with: token) }
+
+        // A property cannot throw. Where a failure must not look like "no value":
+        let token = try utility.token.read()
+        try utility.token.write("secret")
+
+        // Others may write at the same time; nothing is lost:
+        let launches = Storable<Int>(key: "launches", default: 0)
+        try launches.update { $0 += 1 }
+
+        // Several keys, all or nothing:
+        try Keychain.standard.atomically { transaction in
+            try transaction.write("new", to: utility.token)
+            try transaction.remove(KeychainStorable<String>(key: "u.refresh"))
+        }
+
+        #expect(tokens == ["kept"] && token == "kept")
+        #expect(try launches.read() == 1)
+        #expect(try Keychain.standard.names() == ["u.token"])
+        #expect(try utility.token.read() == "new")
+        #expect(try Preferences.standard.keys(prefix: "") == ["launches", "u.upgradeIgnored"])
+    }
+
+    @Test func theBytesOfASecret() throws {
+        var printed: [String] = []
+        func print(_ name: String, _ size: Int) { printed.append("\(name) \(size)") }
+
+        let keychain = try Keychain.standard
+        try keychain.set("u.token", to: "secret", attributes: ["service": "example"])
+        let length = try keychain.withSecret("u.token") { $0.byteCount }
+        let token = try keychain.unsafeString("u.token")
+        for item in try keychain.items(prefix: "u.") { print(item.name, item.size) }
+
+        #expect(length == 6 && token == "secret")
+        #expect(printed == ["u.token 6"])
+    }
+
+    @Test(.temporaryStores) func aTokenIsKept() throws {
+        let token: KeychainStorable<String> = "u.token"
+        try token.write("secret")
+        #expect(try token.read() == "secret")
+    }
+}

@@ -1,0 +1,85 @@
+import Glibc
+import Synchronization
+import Testing
+import Vault
+import VaultTesting
+
+/// The app under test.
+private struct Account {
+    let token: KeychainStorable<String> = "account.token"
+
+    func logIn(token new: String) throws { try token.write(new) }
+    func logOut() throws { try token.remove() }
+}
+
+@Suite(.temporaryStores) struct LoginTests {
+    @Test func loggingOutForgetsTheToken() throws {
+        let account = Account()
+        try account.logIn(token: "secret")
+        try account.logOut()
+        #expect(try !account.token.exists())
+    }
+}
+
+/// A store that someone has written: it counts what is read.
+private final class CountingStore: ValueStore {
+    private let base = MemoryStore()
+    private let reads = Atomic(0)
+
+    var changes: ChangeFeed { base.changes }
+    var failures: FailureLog { base.failures }
+
+    func value(of key: String) throws(VaultError) -> StoredValue? {
+        try Keychain.checkName(key)
+        reads.add(1, ordering: .relaxed)
+        return base.value(of: key)
+    }
+    func keys(prefix: String) throws(VaultError) -> [String] { base.keys(prefix: prefix) }
+    func commit(_ batch: StoreBatch) throws(VaultError) -> Bool {
+        for key in batch.changes.keys { try Keychain.checkName(key) }
+        return base.commit(batch)
+    }
+}
+
+@Suite("Testing your app")
+struct TestingYourAppSnippets {
+    @Test func aClosureHasStoresOfItsOwn() throws {
+        let account = Account()
+
+        try withTemporaryStores { stores in
+            try account.logIn(token: "secret")
+            let names = try stores.keychain.names()
+            #expect(names == ["account.token"])
+        }
+    }
+
+    @Test(.temporaryStores) func aDetachedTaskGetsTheStorePassed() async throws {
+        let keychain = try Keychain.standard
+        let token = KeychainStorable<String>(key: "token", in: keychain)
+        try await Task.detached { try token.write("secret") }.value
+
+        #expect(try token.read() == "secret")
+        let standard: KeychainStorable<String> = "token"
+        let error = await #expect(throws: VaultError.self) {
+            try await Task.detached { try standard.write("secret") }.value
+        }
+        #expect(error?.code == .unavailable)
+    }
+
+    @Test func aFullDiskIsATest() throws {
+        let files = FaultyFiles()
+        try withTemporaryStores(files: files) { _ in
+            let token: KeychainStorable<String> = "token"
+            try token.write("old")
+            files.fail(.write, with: ENOSPC)
+            let error = #expect(throws: VaultError.self) { try token.write("new") }
+            #expect(error?.code == .unavailable)
+            let kept = try token.read()
+            #expect(kept == "old")
+        }
+    }
+
+    @Test func countingStoreKeepsTheRules() async throws {
+        try await checkConformance { CountingStore() }
+    }
+}

@@ -32,6 +32,9 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(name: "VaultCommand", dependencies: ["CLinux", "Vault", "Sealing"], swiftSettings: settings),
         .executableTarget(
+            name: "VaultBenchmark", dependencies: ["Vault", "Sealing", "CSodium"], path: "Tools/Benchmark",
+            exclude: ["c"], swiftSettings: settings),
+        .executableTarget(
             name: "VaultExample", dependencies: ["Vault"], path: "Tools/Example", packageAccess: false,
             swiftSettings: settings),
         .executableTarget(

@@ -1,0 +1,53 @@
+import Glibc
+import Vault
+
+/// What Tools/bench asks of the library: vaults of a given size, and the library's own figures.
+///
+/// The vaults are made here and not through the command, because a million processes would take ten minutes.
+@main
+struct Benchmark {
+    static let usage = """
+        Usage: VaultBenchmark fill VAULT KEY COUNT    makes a vault of COUNT entries, compacted
+               VaultBenchmark tail VAULT KEY COUNT    compacts it, then sets COUNT values one by one
+               VaultBenchmark library VAULT KEY       measures the library on it
+               VaultBenchmark preferences PLIST       measures preferences in a new file there
+
+        """
+
+    static func main() {
+        do {
+            try run(CommandLine.arguments.dropFirst())
+        } catch {
+            say("VaultBenchmark: \(error)\n")
+            exit(1)
+        }
+    }
+
+    private static func run(_ arguments: ArraySlice<String>) throws {
+        let words = Array(arguments)
+        if words.count == 2, words[0] == "preferences" { return try PreferenceFigures(path: words[1]).measure() }
+        guard words.count >= 3 else { return refuse() }
+        let places = try VaultPlaces.standard(vault: words[1], keyFile: words[2])
+        switch (words[0], words.count == 4 ? Int(words[3]) : nil) {
+        case ("fill", let count?): try Filling.fill(places, count: count)
+        case ("tail", let count?): try Filling.addTail(places, count: count)
+        case ("library", nil) where words.count == 3: try LibraryFigures(places).measure()
+        default: refuse()
+        }
+    }
+
+    private static func refuse() {
+        say(usage)
+        exit(2)
+    }
+
+    private static func say(_ text: String) {
+        // Glibc's `stderr` is a global variable, which Swift 6 does not let one read.
+        _ = Array(text.utf8).withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+}
+
+/// A failure of the benchmark itself.
+struct BenchmarkError: Error, CustomStringConvertible {
+    let description: String
+}

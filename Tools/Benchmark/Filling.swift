@@ -1,0 +1,38 @@
+import Vault
+
+/// Makes the vaults that are measured.
+enum Filling {
+    private static let entriesInATransaction = 100_000
+
+    static func fill(_ places: VaultPlaces, count: Int) throws {
+        let keychain = try Keychain.create(at: places)
+        for start in stride(from: 0, to: count, by: entriesInATransaction) {
+            try keychain.transaction { transaction in
+                for index in start..<min(start + entriesInATransaction, count) {
+                    try transaction.set(Entries.name(index), to: Entries.value)
+                }
+            }
+        }
+        _ = try keychain.compact()
+    }
+
+    /// Entries that make a minor checkpoint large enough to be written seldom.
+    private static let entriesBeforeTail = 2_100
+
+    /// Leaves `count` records behind a minor checkpoint: 511 are the most a reader ever has to read.
+    static func addTail(_ places: VaultPlaces, count: Int) throws {
+        let keychain = try Keychain(at: places)
+        _ = try keychain.compact()
+        let entries = try keychain.information().entries
+        try keychain.transaction { transaction in
+            for index in 0..<entriesBeforeTail { try transaction.set(Entries.name(index), to: Entries.value) }
+        }
+        for step in 0..<count {
+            try keychain.set(Entries.name(Entries.scattered(step, below: entries)), to: Entries.value)
+        }
+        let tail = try keychain.information().recordsSinceCheckpoint
+        guard tail == count + 1 else {
+            throw BenchmarkError(description: "the tail is \(tail) records long, not \(count)")
+        }
+    }
+}

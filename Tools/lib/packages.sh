@@ -1,0 +1,75 @@
+# Installs Debian packages that are missing. Needs common.sh.
+
+# Runs a command as root: directly, or through sudo. Without a terminal sudo must not wait for a password.
+as_root() {
+    if ((EUID == 0)); then
+        "$@"
+    elif { : </dev/tty; } 2>/dev/null; then
+        sudo "$@"
+    else
+        sudo -n "$@"
+    fi
+}
+
+# apt_get ARGS...: apt-get that asks nothing and leaves standard input alone: a secret may be waiting there.
+apt_get() {
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120 "$@" </dev/null
+}
+
+# install_packages NAMES...: shows apt-get's own words only when it fails.
+install_packages() {
+    local advice="Please install these packages, then run this again: $*"
+    command -v apt-get >/dev/null || die "this system has no apt-get (Debian and its kin have). $advice"
+    if ((EUID != 0)) && ! command -v sudo >/dev/null; then
+        die "only root can install packages, and there is no sudo. $advice"
+    fi
+    say "Installing $*..."
+    local log
+    log=$(mktemp)
+    if ! {
+        apt_get install -y --no-install-recommends "$@" || {
+            apt_get update && apt_get install -y --no-install-recommends "$@"
+        }
+    } >"$log" 2>&1; then
+        cat "$log" >&2
+        rm -f "$log"
+        die "apt-get could not install them. $advice"
+    fi
+    rm -f "$log"
+}
+
+# The checks ask for what is used (a command, a file), not for a package's name, so that what was installed in
+# another way counts too. `missing` gathers package names.
+missing=()
+
+need_command() { # COMMAND PACKAGE
+    command -v "$1" >/dev/null || missing+=("$2")
+}
+
+need_file() { # PATTERN PACKAGE
+    compgen -G "$1" >/dev/null || missing+=("$2")
+}
+
+has_archive() { # NAME, as pkg-config knows it, ARCHIVE
+    local folder
+    folder=$(pkg-config --variable=libdir "$1" 2>/dev/null) && [[ -f $folder/$2 ]]
+}
+
+# What the static release build needs beside Swift. g++ brings the C and C++ libraries' headers and archives.
+need_build_packages() {
+    need_command pkg-config pkg-config
+    has_archive libsodium libsodium.a || missing+=(libsodium-dev)
+    has_archive expat libexpat.a || missing+=(libexpat1-dev)
+    need_file '/usr/include/stdio.h' g++
+    need_file '/usr/lib/gcc/*/*/libstdc++.a' g++
+}
+
+# Installs what the need_... calls before it found missing.
+install_missing() {
+    ((${#missing[@]} > 0)) || return 0
+    local names
+    mapfile -t names < <(printf '%s\n' "${missing[@]}" | sort -u)
+    install_packages "${names[@]}"
+    missing=()
+    hash -r
+}

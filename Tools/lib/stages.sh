@@ -1,0 +1,48 @@
+# Runs the stages of a test run, one after the other, and sums them up. Needs common.sh.
+
+logs=$root/.build/test-logs
+summary=()
+failures=0
+
+start_stages() {
+    rm -rf "$logs"
+    mkdir -p "$logs"
+}
+
+# stage NAME COMMAND...: runs it in a subshell, so that an exit there ends only the stage.
+stage() {
+    local name=$1 log="$logs/${1//[^a-z]/-}.log" began=$SECONDS status result=ok closing
+    shift
+    printf '\n=== %s ===\n' "$name"
+    ("$@") </dev/null 2>&1 | tee "$log"
+    status=${PIPESTATUS[0]}
+    closing=$(closing_line "$log")
+    if ((status != 0)); then
+        result=FAILED
+        closing="$closing (${log#"$root/"})"
+        failures=$((failures + 1))
+    fi
+    summary+=("$(printf '%-8s %-20s %5d s   %s' "$result" "$name" $((SECONDS - began)) "$closing")")
+}
+
+# skip NAME REASON
+skip() {
+    printf '\n=== %s ===\nskipped: %s\n' "$1" "$2"
+    summary+=("$(printf '%-8s %-20s %5s     %s' skipped "$1" '' "$2")")
+}
+
+# closing_line LOG: the last line that is not empty, which is where swift test, pytest and our own stages say how it
+# went, without colours.
+closing_line() {
+    sed 's/\x1b\[[0-9;]*m//g' "$1" | grep -v '^[[:space:]]*$' | tail -n 1 | cut -c 1-120
+}
+
+end_stages() {
+    printf '\n=== summary ===\n'
+    printf '%s\n' "${summary[@]}"
+    if ((failures > 0)); then
+        printf '%d of %d stages failed\n' "$failures" "${#summary[@]}"
+        exit 1
+    fi
+    printf 'all stages passed\n'
+}

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Checks the symbol graphs of public modules: every symbol has a documentation comment.
+
+It also completes links: DocC looks for the symbols of another module only where a link names that module, and nobody
+who writes a comment wants to.
+"""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+LINK = re.compile(r"``(?=\w)")
+FIRST_NAME = re.compile(r"\w+")
+
+
+def graphs(folder: Path, module: str) -> Iterator[tuple[Path, dict]]:
+    """A module's graph, and those of its extensions of other modules' types."""
+    for path in sorted(folder.glob(f"{module}*.symbols.json")):
+        if path.name.split(".")[0].split("@")[0] == module:
+            yield path, json.loads(path.read_text())
+
+
+def undocumented(graph: dict) -> Iterator[str]:
+    for symbol in graph["symbols"]:
+        # Only what stands in our sources: what the compiler makes up has no place.
+        if "location" in symbol and not symbol.get("docComment", {}).get("lines"):
+            place = symbol["location"]
+            path = os.path.relpath(place["uri"].removeprefix("file://"))
+            yield f"{path}:{place['position']['line'] + 1}: {'.'.join(symbol['pathComponents'])} has no documentation"
+
+
+def complete_links(graph: dict, homes: dict[str, str]) -> None:
+    """Puts the module's name before a link to another module's symbol."""
+    own = graph["module"]["name"]
+    for symbol in graph["symbols"]:
+        for line in symbol.get("docComment", {}).get("lines", []):
+
+            def prefix(link: re.Match) -> str:
+                home = homes.get(FIRST_NAME.match(link.string, link.end())[0], own)
+                return link[0] if home == own else f"{link[0]}/{home}/"
+
+            # A closing pair is followed by no name, but for an apostrophe's s, which is none of a symbol.
+            line["text"] = LINK.sub(prefix, line["text"])
+
+
+def main(folder: Path, modules: list[str]) -> bool:
+    found = [(module, path, graph) for module in modules for path, graph in graphs(folder, module)]
+    homes = {symbol["pathComponents"][0]: module for module, _, graph in found for symbol in graph["symbols"]}
+    complaints = [complaint for _, _, graph in found for complaint in undocumented(graph)]
+    for _, path, graph in found:
+        complete_links(graph, homes)
+        path.write_text(json.dumps(graph))
+    missing = set(modules) - {module for module, _, _ in found}
+    complaints += [f"there is no symbol graph of {module}" for module in sorted(missing)]
+    print("\n".join(complaints) or "every public symbol is documented")
+    return not complaints
+
+
+if __name__ == "__main__":
+    sys.exit(not main(Path(sys.argv[1]), sys.argv[2:]))

@@ -1,0 +1,132 @@
+"""What the interop tests share: the vectors, what the reader makes of them, and the built command in a fresh home."""
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from reading.errors import Damaged, Locked, Newer
+from reading.vault import Vault, open_vault
+from vault_reader import described
+from writing.vector import Vector
+
+HERE = Path(__file__).parent
+VECTORS = HERE / "Vectors"
+SEALING_VECTORS = HERE.parent / "SealingTests" / "Vectors"
+EXIT_CODES = {"ok": 0, "locked": 5, "damaged": 6, "newer": 6}
+
+
+@dataclass(frozen=True)
+class StoredVector:
+    """A vector as it lies in a folder."""
+
+    name: str
+    expectation: dict
+    folder: Path = VECTORS
+
+    @classmethod
+    def read(cls, file: Path) -> "StoredVector":
+        return cls(file.stem, json.loads(file.read_text(encoding="utf-8")), file.parent)
+
+    @classmethod
+    def written(cls, vector: Vector, folder: Path) -> "StoredVector":
+        """The vector, once it has been written into the folder."""
+        vector.write(folder)
+        return cls.read(folder / f"{vector.name}.json")
+
+    @property
+    def vault(self) -> Path:
+        return self.folder / f"{self.name}.vault"
+
+    @property
+    def key(self) -> Path:
+        return self.folder / f"{self.name}.key"
+
+    @property
+    def expect(self) -> str:
+        return self.expectation["expect"]
+
+    @property
+    def entries(self) -> dict[str, dict]:
+        return self.expectation["entries"]
+
+    @property
+    def values(self) -> dict[str, bytes]:
+        return {name: base64.b64decode(entry["value_base64"]) for name, entry in self.entries.items()}
+
+    def found(self) -> str | dict[str, dict]:
+        """What the independent reader makes of it."""
+        return outcome(lambda: open_vault(self.vault, self.key.read_bytes()))
+
+    def names_in_order(self) -> list[str]:
+        return sorted(self.entries, key=lambda name: name.encode())
+
+
+def outcome(read: Callable[[], Vault]) -> str | dict[str, dict]:
+    """The entries, or the name of the error."""
+    try:
+        return {name: described(entry) for name, entry in read().entries.items()}
+    except (Damaged, Locked, Newer) as error:
+        return type(error).__name__.lower()
+
+
+def each_vector(*expectations: str) -> pytest.MarkDecorator:
+    """Runs a test once for every stored vector, or every one with one of these expectations."""
+    vectors = [StoredVector.read(file) for file in sorted(VECTORS.glob("*.json"))]
+    chosen = [vector for vector in vectors if not expectations or vector.expect in expectations]
+    return pytest.mark.parametrize("vector", chosen, ids=lambda vector: vector.name)
+
+
+@dataclass(frozen=True)
+class Command:
+    """The built `vault` in a fresh home; a vault or key named by `options` instead of the standard ones."""
+
+    binary: str
+    home: Path
+    options: tuple[str, ...] = ()
+
+    def run(self, *arguments: str, standard_input: bytes = b"", expecting: int | None = 0, saying: str = "") -> bytes:
+        """Standard output, after checking the exit code (None: any will do), and that standard error says something."""
+        finished = subprocess.run(
+            [self.binary, *self.options, *arguments],
+            input=standard_input,
+            capture_output=True,
+            check=False,
+            env={"HOME": str(self.home), "PATH": os.environ["PATH"], "SWIFT_BACKTRACE": "enable=no"},
+            timeout=60,
+        )
+        errors = finished.stderr.decode(errors="replace")
+        if expecting is not None:
+            assert finished.returncode == expecting, f"vault {' '.join(arguments)}: {finished.returncode}\n{errors}"
+        assert saying in errors
+        return finished.stdout
+
+    def set(self, name: str, value: bytes, *options: str) -> None:
+        self.run("set", *options, name, standard_input=value)
+
+    def names(self) -> list[str]:
+        return self.run("ls").decode().split("\n")[:-1]
+
+    def over(self, vector: StoredVector) -> "Command":
+        """The same command over copies of a vector, whose modes git does not keep."""
+        copies = [Path(shutil.copyfile(file, self.home / f"copy{file.suffix}")) for file in (vector.vault, vector.key)]
+        for copy in copies:
+            copy.chmod(0o600)
+        return Command(self.binary, self.home, ("--vault", str(copies[0]), "--key-file", str(copies[1])))
+
+    def vault(self) -> Vault:
+        """The vault as the independent reader sees it."""
+        if self.options:
+            file, key = Path(self.options[1]), Path(self.options[3])
+        else:
+            file, key = self.home / ".local/share/vault/default.vault", self.home / ".config/vault/default.key"
+        return open_vault(file, key.read_bytes())
+
+    def values(self) -> dict[str, bytes]:
+        return {name: entry.value for name, entry in self.vault().entries.items()}

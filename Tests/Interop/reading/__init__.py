@@ -1,0 +1,1 @@
+"""An independent reader of the vault file, written from Format.md alone."""

@@ -1,0 +1,105 @@
+"""What is known of one name, and the boxes of its values."""
+
+import itertools
+import re
+from dataclasses import dataclass
+
+from .cursor import Cursor
+from .sealing import NONCE_SIZE, TAG_SIZE, open_box
+
+MOST_NAME_BYTES = 1024
+MOST_ENTRY_BYTES = 8000
+MOST_VALUE_BYTES = 16 << 20
+CONTROL_CHARACTER = re.compile("[\u0000-\u001f\u007f-\u009f]")
+REMOVED, ATTRIBUTES, EXPIRY, EARLIER = 1, 2, 4, 8
+ALL_FLAGS = REMOVED | ATTRIBUTES | EXPIRY | EARLIER
+
+
+@dataclass(frozen=True)
+class StoredVersion:
+    kind: int
+    nonce: bytes
+    place: int
+    length: int
+
+    @classmethod
+    def read(cls, cursor: Cursor) -> "StoredVersion":
+        return cls(cursor.fixed(1), cursor.take(NONCE_SIZE), cursor.units(), cursor.varint(0, MOST_VALUE_BYTES))
+
+    @property
+    def end(self) -> int:
+        return self.place + max(16, -(-self.length // 16) * 16) + TAG_SIZE
+
+    def opened(self, image: bytes, value_key: bytes, what: str) -> bytes:
+        content = open_box(image[self.place : self.end], self.nonce, value_key, what)
+        if any(content[self.length :]):
+            raise Cursor(content, what).fail("its padding is not zero")
+        return content[: self.length]
+
+
+@dataclass(frozen=True)
+class EarlierVersion:
+    modified: int
+    version: StoredVersion
+
+
+@dataclass(frozen=True)
+class Entry:
+    """`version` is None, and `created` 0, for a name that was removed."""
+
+    name: bytes
+    modified: int
+    created: int
+    version: StoredVersion | None
+    expiry: int | None
+    earlier: tuple[EarlierVersion, ...]
+    attributes: tuple[tuple[str, str], ...]
+    encoded_size: int
+
+    @property
+    def versions(self) -> list[StoredVersion]:
+        current = [] if self.version is None else [self.version]
+        return current + [earlier.version for earlier in self.earlier]
+
+    @property
+    def live_bytes(self) -> int:
+        """Of the encoding, in which a place counts as one byte, and of the boxes."""
+        places = sum(max(1, ((version.place // 16).bit_length() + 6) // 7) - 1 for version in self.versions)
+        return self.encoded_size - places + sum(version.end - version.place for version in self.versions)
+
+
+def read_name(cursor: Cursor) -> bytes:
+    name = cursor.text(1, MOST_NAME_BYTES)
+    if CONTROL_CHARACTER.search(name):
+        raise cursor.fail("a name holds a control character")
+    return name.encode("utf-8")
+
+
+def read_entry(cursor: Cursor) -> Entry:
+    start = cursor.place
+    name, flags, modified = read_name(cursor), cursor.fixed(1), cursor.varint()
+    if flags & ~ALL_FLAGS or (flags & REMOVED and flags != REMOVED):
+        raise cursor.fail(f"the flags {flags} of an entry are not known")
+    created, version, expiry, earlier, attributes = 0, None, None, (), ()
+    if not flags & REMOVED:
+        created, version = cursor.varint(), StoredVersion.read(cursor)
+        expiry = cursor.varint() if flags & EXPIRY else None
+        earlier = read_earlier(cursor) if flags & EARLIER else ()
+        attributes = read_attributes(cursor) if flags & ATTRIBUTES else ()
+    size = cursor.place - start
+    if size > MOST_ENTRY_BYTES:
+        raise cursor.fail(f"an entry takes {size} bytes")
+    return Entry(name, modified, created, version, expiry, earlier, attributes, size)
+
+
+def read_earlier(cursor: Cursor) -> tuple[EarlierVersion, ...]:
+    count = cursor.varint(1, 255)
+    return tuple(EarlierVersion(cursor.varint(), StoredVersion.read(cursor)) for _ in range(count))
+
+
+def read_attributes(cursor: Cursor) -> tuple[tuple[str, str], ...]:
+    attributes = tuple((cursor.text(), cursor.text()) for _ in range(cursor.varint(1, 64)))
+    keys = [key.encode("utf-8") for key, _ in attributes]
+    if any(first >= second for first, second in itertools.pairwise(keys)):
+        raise cursor.fail("the keys of attributes do not ascend")
+    return attributes

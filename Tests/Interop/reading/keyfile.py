@@ -1,0 +1,51 @@
+"""What a key file holds: a generated key with a checksum, or any other bytes."""
+
+import re
+from dataclasses import dataclass
+
+import nacl.bindings
+
+from .errors import Locked
+from .sealing import hash256
+
+KEY_LINE = re.compile(rb"vault-key-1-([0-9a-f]{64})-([0-9a-f]{8})", re.IGNORECASE)
+GENERATED_STARTS = (b"vault-key-", b"# vault key file")
+LARGEST_GENERATED_FILE = 4096
+GENERATED, OTHER = 1, 2
+
+
+@dataclass(frozen=True)
+class KeyFile:
+    """`slot_kind` names the kind of key slot that this file opens."""
+
+    slot_kind: int
+    content: bytes
+
+    @classmethod
+    def parsed(cls, data: bytes) -> "KeyFile":
+        if not data:
+            raise Locked("the key file is empty")
+        lines = re.split(rb"[\n\r]", data)
+        if len(data) <= LARGEST_GENERATED_FILE and any(line.lower().startswith(GENERATED_STARTS) for line in lines):
+            return cls(GENERATED, generated_key(lines))
+        return cls(OTHER, data)
+
+    def secret(self, salt: bytes, passes: int, memory: int) -> bytes:
+        """The 32 bytes under which a slot's wrapping key is hashed."""
+        if self.slot_kind == GENERATED:
+            return self.content
+        return nacl.bindings.crypto_pwhash_alg(
+            32, self.content, salt, passes, memory, nacl.bindings.crypto_pwhash_ALG_ARGON2ID13
+        )
+
+
+def generated_key(lines: list[bytes]) -> bytes:
+    """The 32 random bytes; `Locked` if anything else in the file does not hold."""
+    others = [line for line in lines if line and not line.startswith(b"#")]
+    match = KEY_LINE.fullmatch(others[0]) if len(others) == 1 else None
+    if match is None:
+        raise Locked("the key file is damaged: it is not one key line and comments")
+    key, checksum = (bytes.fromhex(group.decode()) for group in match.groups())
+    if hash256(b"vault-key-1-" + key)[:4] != checksum:
+        raise Locked("the key file is damaged: its checksum does not match")
+    return key

@@ -1,0 +1,61 @@
+"""What checkpoint and records amount to, and whether the trees on the way agree with what lies before them."""
+
+from .entries import Entry
+from .errors import Damaged
+from .header import Header
+from .log import Log
+from .records import Record
+from .sealing import Subkeys
+from .tree import Tree, read_tree
+from .values import Values
+
+Entries = dict[bytes, Entry]
+
+
+def check_coverage(header: Header, checkpoint: Tree) -> None:
+    """Values, pages and manifest fill the checkpoint, each byte once."""
+    parts = {(page.place, page.end) for page in checkpoint.pages}
+    parts.add((header.manifest.place, header.manifest.end))
+    for entry in checkpoint.entries.values():
+        parts.update((version.place, version.end) for version in entry.versions)
+    place = header.checkpoint.start
+    for start, end in sorted(parts):
+        if start != place:
+            raise Damaged(f"the checkpoint: a gap or an overlap at {min(start, place)}")
+        place = end
+    if place != header.checkpoint_end:
+        raise Damaged(f"the checkpoint: it ends at {header.checkpoint_end}, its parts at {place}")
+
+
+def replay(image: bytes, log: Log, keys: Subkeys, checkpoint: Entries, values: Values) -> Entries:
+    """All entries that records have set."""
+    since: Entries = {}
+    for record in log.records:
+        for transaction in record.transactions:
+            values.open_all(transaction, record.frame.end)
+            since |= {entry.name: entry for entry in transaction}
+        if record.tree:
+            within = range(record.frame.payload_place, record.frame.end)
+            tree = read_tree(image, record.tree.root, keys.page, within)
+            check_tree(record, tree.entries, since, checkpoint)
+            values.open_all(tree.entries.values(), record.frame.end)
+            since = tree.entries
+    return since
+
+
+def check_tree(record: Record, tree: Entries, since: Entries, checkpoint: Entries) -> None:
+    """A tree holds all that was set since the checkpoint, changed only by what its own record brings.
+
+    What it brings is a removal, a value in its own payload, or new attributes beside the value that was there.
+    """
+    what = f"the tree of the record at {record.frame.place}"
+    if len(tree) != record.tree.count:
+        raise Damaged(f"{what} has {len(tree)} entries, not {record.tree.count}")
+    if missing := since.keys() - tree.keys():
+        raise Damaged(f"{what} misses {min(missing).decode()!r}")
+    for name, entry in tree.items():
+        before = since.get(name, checkpoint.get(name))
+        is_own = entry.version is None or record.frame.payload_place <= entry.version.place < record.frame.end
+        is_known = before is not None and entry.version in before.versions
+        if entry != before and not is_own and not is_known:
+            raise Damaged(f"{what} disagrees with the records before it on {name.decode()!r}")

@@ -1,0 +1,42 @@
+"""The cryptography that the format names: boxes, hashes, subkeys."""
+
+import hashlib
+from dataclasses import dataclass
+
+import nacl.bindings
+from nacl.exceptions import CryptoError
+
+from .errors import Damaged
+
+TAG_SIZE = 16
+NONCE_SIZE = 24
+
+
+def open_box(box: bytes, nonce: bytes, key: bytes, what: str) -> bytes:
+    """The content of `tag ‖ ciphertext`; `Damaged` if it does not authenticate."""
+    try:
+        return nacl.bindings.crypto_secretbox_open(box, nonce, key)
+    except (CryptoError, ValueError):
+        raise Damaged(f"{what} does not open") from None
+
+
+def hash256(data: bytes, key: bytes = b"") -> bytes:
+    return hashlib.blake2b(data, digest_size=32, key=key).digest()
+
+
+@dataclass(frozen=True)
+class Subkeys:
+    record: bytes
+    page: bytes
+    value: bytes
+    header: bytes
+
+    @classmethod
+    def derived(cls, data_key: bytes) -> "Subkeys":
+        """As `crypto_kdf_derive_from_key`: BLAKE2b under the key, salted by the id, of nothing."""
+
+        def subkey(identifier: int) -> bytes:
+            salt = identifier.to_bytes(16, "little")
+            return hashlib.blake2b(b"", digest_size=32, key=data_key, salt=salt, person=b"vault-01").digest()
+
+        return cls(record=subkey(1), page=subkey(2), value=subkey(3), header=subkey(4))

@@ -1,0 +1,30 @@
+"""The boxes of values: where they may lie, whose they are, and what is in them."""
+
+from collections.abc import Iterable
+
+from .entries import Entry, StoredVersion
+from .errors import Damaged
+from .header import SIZE
+from .sealing import Subkeys
+
+
+class Values:
+    """Opens each box once, and keeps in mind which name each belongs to."""
+
+    def __init__(self, image: bytes, keys: Subkeys) -> None:
+        self.image = image
+        self.value_key = keys.value
+        self.contents: dict[StoredVersion, bytes] = {}
+        self.owners: dict[int, bytes] = {}
+
+    def open_all(self, entries: Iterable[Entry], end: int) -> None:
+        """Opens every version that the entries name; they have to lie before the place `end`."""
+        for entry in entries:
+            for version in entry.versions:
+                what = f"a value of {entry.name.decode()!r}"
+                if version.place < SIZE or version.end > end:
+                    raise Damaged(f"{what} lies outside of what was written")
+                if self.owners.setdefault(version.place, entry.name) != entry.name:
+                    raise Damaged(f"{what} is in the box of another name")
+                if version not in self.contents:
+                    self.contents[version] = version.opened(self.image, self.value_key, what)

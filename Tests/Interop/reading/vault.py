@@ -1,0 +1,90 @@
+"""A whole vault: everything the file says, verified, and the entries it amounts to."""
+
+import fcntl
+from dataclasses import dataclass
+from os import PathLike
+
+from .entries import Entry
+from .header import Header, read_header, unlock
+from .keyfile import KeyFile
+from .log import Log, read_log
+from .manifest import Manifest, read_manifest
+from .records import Record
+from .replay import check_coverage, replay
+from .tree import read_tree
+from .values import Values
+
+
+@dataclass(frozen=True)
+class EarlierValue:
+    modified: int
+    kind: int
+    value: bytes
+
+
+@dataclass(frozen=True)
+class OpenEntry:
+    """A present entry with its values opened; times in milliseconds since 1970."""
+
+    value: bytes
+    kind: int
+    created: int
+    modified: int
+    expiry: int | None
+    attributes: dict[str, str]
+    earlier: list[EarlierValue]
+
+
+@dataclass(frozen=True)
+class Vault:
+    """`removed` tells when each name that is known to be absent was removed."""
+
+    header: Header
+    manifest: Manifest
+    log: Log
+    entries: dict[str, OpenEntry]
+    removed: dict[str, int]
+    live_bytes: int
+    hinted_record: Record | None
+
+
+def open_vault(path: str | PathLike[str], key_file: bytes) -> Vault:
+    """Reads and verifies all of the file; `Newer`, `Locked` or `Damaged` if it does not open or hold."""
+    with open(path, "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        return open_image(file.read(), key_file)
+
+
+def open_image(image: bytes, key_file: bytes) -> Vault:
+    header = read_header(image)
+    keys = unlock(image, header, KeyFile.parsed(key_file))
+    manifest = read_manifest(image, header, keys.page)
+    checkpoint = read_tree(image, header.root, keys.page, header.checkpoint)
+    check_coverage(header, checkpoint)
+    log = read_log(image, header, keys)
+    values = Values(image, keys)
+    values.open_all(checkpoint.entries.values(), header.checkpoint_end)
+    current = checkpoint.entries | replay(image, log, keys, checkpoint.entries, values)
+    return Vault(
+        header, manifest, log,
+        entries={name.decode(): opened(entry, values) for name, entry in sorted(current.items()) if entry.version},
+        removed={name.decode(): entry.modified for name, entry in sorted(current.items()) if not entry.version},
+        live_bytes=sum(entry.live_bytes for entry in current.values() if entry.version),
+        hinted_record=hinted_record(header, log),
+    )  # fmt: skip
+
+
+def opened(entry: Entry, values: Values) -> OpenEntry:
+    earlier = [EarlierValue(old.modified, old.version.kind, values.contents[old.version]) for old in entry.earlier]
+    return OpenEntry(
+        values.contents[entry.version], entry.version.kind, entry.created, entry.modified, entry.expiry,
+        dict(entry.attributes), earlier,
+    )  # fmt: skip
+
+
+def hinted_record(header: Header, log: Log) -> Record | None:
+    """The minor checkpoint that the hint leads to, if it leads to one."""
+    for record in log.records:
+        if record.tree and (record.frame.place, record.sequence) == (header.hint.place, header.hint.sequence):
+            return record
+    return None

@@ -1,0 +1,87 @@
+"""What Python wrote: the reader and the command, which share no code, have to agree with every vector."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import sealing_vectors
+import vault_writer
+from interop_support import EXIT_CODES, SEALING_VECTORS, VECTORS, Command, StoredVector, each_vector, outcome
+from reading.manifest import Manifest
+from writing.catalogue import large
+from writing.vector import Vector
+
+WRITTEN_BEHIND = "added by the command"
+
+
+@pytest.mark.parametrize(
+    ("write", "stored"), [(vault_writer.write_vectors, VECTORS), (sealing_vectors.write_vectors, SEALING_VECTORS)]
+)
+def test_the_stored_vectors_are_those_that_the_writer_makes(
+    write: Callable[[Path], object], stored: Path, tmp_path: Path
+) -> None:
+    def contents(folder: Path) -> dict[str, bytes]:
+        return {file.name: file.read_bytes() for file in folder.iterdir() if file.suffix != ".md"}
+
+    write(tmp_path)
+    assert contents(tmp_path) == contents(stored)
+
+
+@each_vector()
+def test_reader_finds_what_the_vector_expects(vector: StoredVector) -> None:
+    assert vector.found() == (vector.entries if vector.expect == "ok" else vector.expect), vector.expectation["note"]
+
+
+@each_vector("ok")
+def test_command_reads_the_vector(command: Command, vector: StoredVector) -> None:
+    read_all(command.over(vector), vector)
+
+
+def read_all(vault: Command, vector: StoredVector) -> None:
+    assert vault.names() == vector.names_in_order()
+    for name, value in vector.values.items():
+        assert vault.run("get", name) == value, name
+    vault.run("verify")
+
+
+@each_vector("locked", "damaged", "newer")
+def test_command_refuses_the_vector(command: Command, vector: StoredVector) -> None:
+    vault = command.over(vector)
+    vault.run("verify", expecting=EXIT_CODES[vector.expect])
+    assert Path(vault.options[1]).read_bytes() == vector.vault.read_bytes()
+
+
+@each_vector("newer")
+def test_command_tells_a_later_version_from_damage(command: Command, vector: StoredVector) -> None:
+    command.over(vector).run("verify", expecting=EXIT_CODES["newer"], saying="a later format")
+
+
+@each_vector("ok")
+def test_command_writes_behind_the_vector(command: Command, vector: StoredVector) -> None:
+    vault = command.over(vector)
+    vault.set(WRITTEN_BEHIND, b"value")
+    assert vault.values() == vector.values | {WRITTEN_BEHIND: b"value"}
+
+
+@each_vector("ok")
+def test_compaction_keeps_all_that_the_vector_holds(command: Command, vector: StoredVector) -> None:
+    def kept(manifest: Manifest) -> tuple:
+        return manifest.created, manifest.labels, manifest.settings
+
+    vault = command.over(vector)
+    before = vault.vault()
+    vault.run("compact", expecting=None if vector.name == "sequence-near-its-limit" else 0)
+    assert outcome(vault.vault) == vector.entries
+    assert kept(vault.vault().manifest) == kept(before.manifest)
+    vault.run("verify")
+
+
+@pytest.mark.parametrize("built", large.catalogue.vectors, ids=lambda vector: vector.name)
+def test_reader_and_command_keep_the_bounds_of_size(command: Command, tmp_path: Path, built: Vector) -> None:
+    vector = StoredVector.written(built, tmp_path)
+    assert vector.found() == (vector.entries if vector.expect == "ok" else vector.expect)
+    if vector.expect == "ok":
+        read_all(command.over(vector), vector)
+    else:
+        command.over(vector).run("verify", expecting=EXIT_CODES[vector.expect])

@@ -1,0 +1,131 @@
+"""A vault file under construction: header and checkpoint first, then one record after the other.
+
+Every part takes *changes*; see changes.py.
+"""
+
+from collections.abc import Callable, Iterable
+
+from .changes import CheckpointChanges, RecordChanges
+from .draft import HEADER_SIZE, HINT_PLACE, Draft, WrittenRecord
+from .entries import MADE, Entry
+from .primitives import counted, hash256, padded, seal, siphash, u32, u64, varint
+from .trees import Reference, TreeWriter
+
+MAC_PLACE = 4032
+
+
+class VaultBuilder(Draft):
+    """Writes the parts of a file in their order."""
+
+    # Checkpoint and header
+
+    def begin(
+        self, entries: Iterable[Entry] = (), cells_per_page: int = 100, levels: int = 1,
+        changes: CheckpointChanges | None = None,
+    ) -> "VaultBuilder":  # fmt: skip
+        """Writes the header and a checkpoint of these entries."""
+        changes = changes or CheckpointChanges()
+        ordered = sorted(entries, key=lambda entry: entry.name_bytes)
+        self.data += bytes(HEADER_SIZE)
+        self.data += self.seal_values(ordered, HEADER_SIZE)
+        self.data += bytes(changes.gap)
+        writer = TreeWriter(len(self.data), self.key(2), self.random, cells_per_page, changes.edit_page, levels)
+        root = writer.write(changes.arrange([(entry.name_bytes, entry.encoded()) for entry in ordered]))
+        self.data += writer.pages
+        self.note(ordered)
+        manifest = self.seal_manifest(changes.edit_manifest)
+        self.data += bytes(changes.gap_at_the_end)
+        self.write_header(root, manifest, changes.edit_header)
+        self.since = {}
+        return self
+
+    def seal_manifest(self, edit: Callable[[bytes], bytes]) -> Reference:
+        labels = b"".join(varint(MADE) + counted(f"slot {number}".encode()) for number in range(len(self.slots)))
+        chain = varint(len(self.chain)) + b"".join(self.chain)
+        content = varint(MADE) + self.totals() + chain + labels + varint(0)
+        nonce = self.random.take(24)
+        box = seal(padded(edit(content)), nonce, self.key(2))
+        reference = Reference(len(self.data), len(box), nonce)
+        self.data += box
+        return reference
+
+    def write_header(self, root: Reference, manifest: Reference, edit: Callable[[bytearray], None]) -> None:
+        header = bytearray(MAC_PLACE)
+        fields = b"\x89VLT\r\n\x1a\n" + u32(1) + u32(len(self.slots)) + self.vault_id + u64(self.sequence)
+        fields += root.in_header() + manifest.in_header() + u64(len(self.data))
+        header[: len(fields)] = fields
+        for number, slot in enumerate(self.slots):
+            header[256 + 160 * number : 416 + 160 * number] = slot.sealed(self.data_key)
+        edit(header)
+        self.data[:MAC_PLACE] = header
+        self.data[MAC_PLACE:HINT_PLACE] = hash256(bytes(header), key=self.key(4))
+        self.authenticator = self.header_authenticator = bytes(self.data[MAC_PLACE : MAC_PLACE + 16])
+
+    # Records
+
+    def set(self, *entries: Entry, changes: RecordChanges | None = None) -> "VaultBuilder":
+        """Appends a record with one transaction."""
+        return self.append([list(entries)], changes=changes)
+
+    def append(
+        self, transactions: list[list[Entry]], changes: RecordChanges | None = None, notice: bool = False
+    ) -> "VaultBuilder":
+        entries = [entry for transaction in transactions for entry in transaction]
+
+        def index_and_payload(place: int) -> tuple[bytes, bytes]:
+            payload = self.seal_values(entries, place)
+            encoded = [varint(len(each)) + b"".join(entry.encoded() for entry in each) for each in transactions]
+            return varint(len(transactions)) + b"".join(encoded), payload
+
+        self.note(entries)
+        return self.write_record(2 if notice else 0, index_and_payload, changes or RecordChanges())
+
+    def notice(self) -> "VaultBuilder":
+        return self.append([], notice=True)
+
+    def minor_checkpoint(
+        self, *entries: Entry, cells_per_page: int = 100, changes: RecordChanges | None = None
+    ) -> "VaultBuilder":
+        """Appends a record with a tree over all that was set since the checkpoint, and over `entries`."""
+        changes = changes or RecordChanges()
+        self.note(entries)
+        in_tree = [self.since[name] for name in sorted(self.since)]
+
+        def index_and_payload(place: int) -> tuple[bytes, bytes]:
+            payload = self.seal_values(list(entries), place)
+            tree_place = place + len(payload)
+            writer = TreeWriter(tree_place, self.key(2), self.random, cells_per_page, changes.edit_page)
+            root = writer.write(changes.arrange([(entry.name_bytes, entry.encoded()) for entry in in_tree]))
+            count = len(in_tree) if changes.tree_count is None else changes.tree_count
+            authenticator = changes.tree_authenticator or self.header_authenticator
+            tree = authenticator + changes.tree_root(root).in_units() + varint(count)
+            return varint(0) + tree, payload + writer.pages
+
+        return self.write_record(1, index_and_payload, changes)
+
+    def write_record(
+        self, flags: int, index_and_payload: Callable[[int], tuple[bytes, bytes]], changes: RecordChanges
+    ) -> "VaultBuilder":
+        """Seals a record. The index tells places in the payload behind it, so its own length is found by trial."""
+        place, nonce, length = len(self.data), self.random.take(24), 0
+        while True:
+            payload_place = place + 48 + length
+            end_of_index, payload = index_and_payload(payload_place)
+            payload += changes.extra_payload
+            index = self.index(flags, end_of_index, payload, changes)
+            if len(index) + 16 == length:
+                break
+            length = len(index) + 16
+        box = seal(index, nonce, self.key(1))
+        frame = changes.edit_frame(b"vrec" + u32(length) + u64(len(payload)))
+        self.data += frame + siphash(frame, self.vault_id) + nonce + box + payload
+        self.sequence, self.authenticator = self.sequence + 1, box[:16]
+        self.records.append(WrittenRecord(place, len(self.data), self.sequence, payload_place))
+        return self
+
+    def index(self, flags: int, end: bytes, payload: bytes, changes: RecordChanges) -> bytes:
+        sequence = self.sequence + 1 if changes.sequence is None else changes.sequence
+        start = u64(sequence) + (changes.previous or self.authenticator) + (changes.payload_hash or hash256(payload))
+        start += bytes([flags if changes.flags is None else changes.flags])
+        content = changes.edit_index(start + (changes.totals or self.totals()) + end)
+        return changes.edit_padded_index(padded(content))

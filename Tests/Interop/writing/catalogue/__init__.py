@@ -1,0 +1,26 @@
+"""The test vectors that are kept as files. A vector is a function that builds a file; its name is the function's."""
+
+from . import (
+    damaged_checkpoints,
+    damaged_entries,
+    damaged_files,
+    damaged_headers,
+    damaged_histories,
+    damaged_pages,
+    damaged_records,
+    damaged_slots,
+    damaged_tails,
+    damaged_trees,
+    key_files,
+    sound_checkpoints,
+    sound_headers,
+    sound_minor_checkpoints,
+    sound_records,
+    sound_tails,
+)
+
+MODULES = (
+    sound_headers, sound_checkpoints, sound_records, sound_minor_checkpoints, sound_tails, key_files,
+    damaged_files, damaged_headers, damaged_slots, damaged_entries, damaged_checkpoints, damaged_pages, damaged_trees,
+    damaged_records, damaged_histories, damaged_tails,
+)  # fmt: skip

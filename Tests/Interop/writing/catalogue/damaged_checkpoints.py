@@ -1,0 +1,104 @@
+"""Values and manifests that fail, and checkpoints that hold them wrongly, each for one reason."""
+
+from collections.abc import Callable
+
+from ..builder import VaultBuilder
+from ..changes import CheckpointChanges
+from ..entries import EARLIER, MADE, Entry, Value, put, remove
+from ..primitives import varint
+from ..vector import Catalogue
+from .damaged_entries import flagged
+from .sound_checkpoints import numbered
+
+catalogue = Catalogue()
+
+
+@catalogue.damaged("one bit of a value's box is flipped")
+def value_flipped(vault: VaultBuilder) -> None:
+    vault.begin(numbered(4)).flip(4096 + 16)
+
+
+@catalogue.damaged("the boxes of two values of the same length have changed places")
+def values_swapped(vault: VaultBuilder) -> None:
+    vault.begin(numbered(4))
+    first, second = bytes(vault.data[4096:4128]), bytes(vault.data[4128:4160])
+    vault.data[4096:4160] = second + first
+
+
+@catalogue.damaged("one bit of an earlier version's box is flipped; the current one is sound")
+def earlier_version_flipped(vault: VaultBuilder) -> None:
+    old = Value(b"old")
+    vault.begin([Entry("a", Value(b"new"), earlier=[old])]).flip(old.place + 20)
+
+
+@catalogue.damaged("16 bytes of the checkpoint belong to nothing")
+def checkpoint_with_a_gap(vault: VaultBuilder) -> None:
+    vault.begin(numbered(4), changes=CheckpointChanges(gap=16))
+
+
+@catalogue.damaged("16 bytes at the checkpoint's end belong to nothing")
+def checkpoint_with_a_gap_at_its_end(vault: VaultBuilder) -> None:
+    vault.begin(numbered(4), changes=CheckpointChanges(gap_at_the_end=16))
+
+
+@catalogue.damaged("two names share a box, and 32 bytes belong to nothing: the sum of lengths is right")
+def checkpoint_with_a_shared_box(vault: VaultBuilder) -> None:
+    value = Value(b"shared")
+    vault.begin([Entry("a", value), Entry("b", value)], changes=CheckpointChanges(gap=32))
+
+
+def with_a_later_value(vault: VaultBuilder, write: Callable[[VaultBuilder, Entry], object]) -> None:
+    """The entry that `write` writes has an earlier version, which a later record of the same name brings."""
+    later = Value(b"later's", nonce=vault.random.take(24))
+
+    def early(place: int) -> Entry:
+        stored = Value(later.content, nonce=later.nonce, place=place).stored()
+        return put("a", "its own", edit=lambda encoded: flagged(EARLIER)(encoded) + varint(1) + varint(MADE) + stored)
+
+    twin = vault.twin()
+    write(twin, early(1 << 13))
+    place = len(twin.set(Entry("a", Value(later.content))).data) - 32
+    write(vault, early(place))
+    vault.set(Entry("a", later))
+    assert later.place == place
+
+
+@catalogue.damaged("an earlier version in the checkpoint lies in a record behind it", inferred=True)
+def checkpoint_with_a_later_value(vault: VaultBuilder) -> None:
+    with_a_later_value(vault, lambda builder, entry: builder.begin([entry]))
+
+
+@catalogue.damaged("an earlier version in a record lies in the record behind it")
+def record_with_a_later_value(vault: VaultBuilder) -> None:
+    with_a_later_value(vault, lambda builder, entry: builder.begin().set(entry))
+
+
+def manifest(name: str, note: str, edit: Callable[[bytes, VaultBuilder], bytes]) -> None:
+    def build(vault: VaultBuilder) -> None:
+        vault.chain = [vault.random.take(16)]
+        vault.sequence = 9
+        vault.begin([put("a")], changes=CheckpointChanges(edit_manifest=lambda content: edit(content, vault)))
+
+    build.__name__ = name
+    catalogue.damaged(note)(build)
+
+
+def with_chain(count: int) -> Callable[[bytes, VaultBuilder], bytes]:
+    def edit(content: bytes, vault: VaultBuilder) -> bytes:
+        return content.replace(varint(1) + vault.chain[0], varint(count) + vault.chain[0] * min(count, 20))
+
+    return edit
+
+
+manifest("manifest_cut", "the manifest ends in its labels", lambda content, _: content[:32])
+manifest("manifest_with_more", "bytes follow the manifest's last field", lambda content, _: content + b"more")
+manifest("manifest_chain_too_long", "a chain of 10 before sequence number 9", with_chain(10))
+manifest("manifest_chain_endless", "a chain of 2^60 authenticators", with_chain(1 << 60))
+manifest("manifest_empty", "the manifest is empty", lambda content, _: b"")
+manifest("manifest_varint", "a varint with a needless byte", lambda content, _: content[:-1] + b"\x80\x00")
+
+
+@catalogue.damaged("one bit of the manifest's box is flipped")
+def manifest_flipped(vault: VaultBuilder) -> None:
+    vault.begin([put("a")])
+    vault.flip(len(vault.data) - 1)

@@ -1,0 +1,131 @@
+"""Headers that fail, each for one reason. The MAC is right wherever the note does not speak of it."""
+
+import struct
+from collections.abc import Callable
+
+from ..builder import VaultBuilder
+from ..changes import CheckpointChanges, RecordChanges
+from ..entries import put
+from ..primitives import hash256, u32, u64
+from ..vector import Build, Catalogue
+
+catalogue = Catalogue()
+Add = Callable[[str], Callable[[Build], Build]]
+
+
+def with_header(vault: VaultBuilder, edit: Callable[[bytearray], None]) -> VaultBuilder:
+    return vault.begin([put("a"), put("b")], changes=CheckpointChanges(edit_header=edit)).set(put("c"))
+
+
+def overwriting(name: str, note: str, place: int, data: bytes, add: Add = catalogue.damaged) -> None:
+    """A vector whose header has other bytes at a place."""
+
+    def build(vault: VaultBuilder) -> None:
+        def edit(header: bytearray) -> None:
+            header[place : place + len(data)] = data
+
+        with_header(vault, edit)
+
+    build.__name__ = name
+    add(note)(build)
+
+
+overwriting("header_magic", "the magic's line end was turned from CR LF into LF LF, as text tools do", 4, b"\n\n")
+overwriting("header_version_0", "format version 0, which never was", 8, u32(0))
+overwriting("header_version_2", "format version 2, a later one", 8, u32(2), catalogue.newer)
+overwriting("header_version_65537", "format version 65,537: its low 16 bits are 1", 8, u32(65537), catalogue.newer)
+overwriting("header_without_slots", "the number of key slots is 0", 12, u32(0))
+overwriting("header_with_17_slots", "the number of key slots is 17", 12, u32(17))
+overwriting("header_reserved_first", "the first reserved byte is 1", 128, b"\x01")
+overwriting("header_slot_past_the_number", "a byte in a slot past the number of slots is 1", 256 + 160 + 30, b"\x01")
+overwriting("header_reserved_behind_slots", "the first reserved byte behind the slots is 1", 2816, b"\x01")
+overwriting("header_reserved_last", "the last reserved byte is 128", 4031, b"\x80")
+overwriting("slot_reserved_first", "a reserved byte behind the slot's kind is 1", 257, b"\x01")
+overwriting("slot_reserved_last", "the last reserved byte of the slot is 1", 256 + 159, b"\x01")
+overwriting("slot_wrapped_key_zeros", "a byte behind the 48 of the wrapped data key is 1", 256 + 64 + 48, b"\x01")
+overwriting("root_of_17408_bytes", "the root's sealed length is more than 16,384", 48, u64(17408))
+overwriting("root_of_16_bytes", "the root's sealed length is 16: a tag alone", 48, u64(16))
+overwriting("root_behind_the_end", "the root lies behind the end of the file", 40, u64(1 << 40))
+overwriting("root_at_the_largest_place", "place and length of the root do not fit 64 bits", 40, u64(2**64 - 16))
+overwriting("root_in_the_header", "the root lies in the header", 40, u64(16))
+overwriting("root_out_of_step", "the root's place is no multiple of 16", 40, u64(4104))
+overwriting("root_nonce", "the root's nonce is another one", 56, bytes(24))
+overwriting("root_of_0_bytes", "the root has a place and no length", 48, u64(0))
+overwriting("root_missing", "the root's place is 0, but the checkpoint holds values and a page", 40, bytes(40))
+overwriting("manifest_at_no_place", "the manifest's place is 0", 80, u64(0))
+overwriting("manifest_at_the_largest_place", "place and length of the manifest do not fit 64 bits", 80, u64(2**64 - 16))
+overwriting("manifest_too_long", "the manifest's sealed length is more than 1 MiB", 88, u64((1 << 20) + 16))
+overwriting("manifest_of_the_largest_length", "the manifest's sealed length is 2^64 - 16", 88, u64(2**64 - 16))
+overwriting("checkpoint_end_behind_the_file", "the checkpoint ends behind the end of the file", 120, u64(1 << 40))
+overwriting("checkpoint_end_at_the_largest_place", "the checkpoint's end is 2^64 - 16", 120, u64(2**64 - 16))
+overwriting("checkpoint_end_in_the_header", "the checkpoint ends in the header", 120, u64(64))
+overwriting("checkpoint_end_out_of_step", "the checkpoint's end is no multiple of 16", 120, u64(4100))
+
+
+@catalogue.damaged("one bit of the MAC's first half, the authenticator, is flipped")
+def header_mac_first_half(vault: VaultBuilder) -> None:
+    with_header(vault, lambda header: None).flip(4032)
+
+
+@catalogue.damaged("one bit of the MAC's second half is flipped")
+def header_mac_second_half(vault: VaultBuilder) -> None:
+    with_header(vault, lambda header: None).flip(4063)
+
+
+@catalogue.damaged("the MAC is BLAKE2b-256 without a key")
+def header_mac_without_key(vault: VaultBuilder) -> None:
+    vault.begin([put("a")])
+    vault.data[4032:4064] = hash256(bytes(vault.data[:4032]))
+
+
+@catalogue.damaged("one bit of the sequence number is flipped: the MAC does not match")
+def header_sequence_flipped(vault: VaultBuilder) -> None:
+    with_header(vault, lambda header: None).flip(32)
+
+
+@catalogue.damaged("the sequence number is 2^62")
+def header_sequence_of_2_to_62(vault: VaultBuilder) -> None:
+    vault.sequence = 1 << 62
+    with_header(vault, lambda header: None)
+
+
+@catalogue.damaged("there are no entries, and the root has a length and no place")
+def root_at_no_place(vault: VaultBuilder) -> None:
+    def edit(header: bytearray) -> None:
+        header[48:56] = u64(64)
+
+    vault.begin(changes=CheckpointChanges(edit_header=edit))
+
+
+@catalogue.damaged("the root's place is no multiple of 16, and the key is another vault's: no key is tried")
+def header_place_and_another_key(vault: VaultBuilder) -> None:
+    with_header(vault, lambda header: None).data[40:48] = u64(4104)
+    vault.key_file = VaultBuilder("some other vault").key_file
+
+
+@catalogue.damaged("a reserved byte is 1, and the key is another vault's: no key is tried")
+def header_reserved_and_another_key(vault: VaultBuilder) -> None:
+    with_header(vault, lambda header: None).flip(200)
+    vault.key_file = VaultBuilder("some other vault").key_file
+
+
+def behind_the_checkpoint(name: str, what: str, field: int) -> None:
+    """What the header names at `field` lies in a record's payload instead, of which nothing else speaks."""
+
+    def build(vault: VaultBuilder) -> None:
+        twin = vault.twin().begin([put("a")])
+        place, length = struct.unpack_from("<QQ", twin.data, field)
+        inserted = RecordChanges(extra_payload=bytes(twin.data[place : place + length]))
+        there = twin.set(put("b"), changes=inserted).records[-1].end - length
+
+        def edit(header: bytearray) -> None:
+            header[field : field + 8] = u64(there)
+
+        vault.begin([put("a")], changes=CheckpointChanges(edit_header=edit)).set(put("b"), changes=inserted)
+
+    build.__name__ = name
+    catalogue.damaged(f"{what} does not lie in the checkpoint, where a copy of it is, but in a record")(build)
+
+
+behind_the_checkpoint("root_behind_the_checkpoint", "the root", 40)
+behind_the_checkpoint("manifest_behind_the_checkpoint", "the manifest", 80)

@@ -1,0 +1,97 @@
+"""Records whose indexes fail, each for one reason."""
+
+from collections.abc import Callable
+
+from ..builder import VaultBuilder
+from ..changes import RecordChanges
+from ..entries import put
+from ..primitives import varint
+from ..vector import Catalogue
+from .sound_checkpoints import LARGEST
+
+catalogue = Catalogue()
+TOTALS_PLACE = 8 + 16 + 32 + 1  # in a record's index
+
+
+def changing(name: str, note: str, changes: Callable[[], RecordChanges], twice: bool = False) -> None:
+    """A vector with the last record made so; `twice`: and another with one in the middle, soundly followed."""
+
+    def at_the_end(vault: VaultBuilder) -> None:
+        vault.begin([put("a")]).set(put("b")).set(put("c"), changes=changes())
+
+    def in_the_middle(vault: VaultBuilder) -> None:
+        at_the_end(vault)
+        vault.set(put("d"))
+
+    at_the_end.__name__, in_the_middle.__name__ = name, f"{name}_in_the_middle"
+    catalogue.damaged(f"{note}, in the last record")(at_the_end)
+    if twice:
+        catalogue.damaged(f"{note}, in a record in the middle")(in_the_middle)
+
+
+changing("record_payload_hash", "another payload hash", lambda: RecordChanges(payload_hash=bytes(32)), twice=True)
+changing("record_previous", "another previous authenticator", lambda: RecordChanges(previous=b"p" * 16), twice=True)
+changing("record_sequence_again", "the sequence number is that of the record before", lambda: RecordChanges(sequence=2))
+changing("record_sequence_skips", "the sequence number skips one", lambda: RecordChanges(sequence=4), twice=True)
+changing("record_sequence_largest", "the sequence number is 2^64 - 1", lambda: RecordChanges(sequence=LARGEST))
+changing("record_flag_4", "the flag 4, which is not known", lambda: RecordChanges(flags=4), twice=True)
+changing("record_tree_missing", "the flag for a tree, and none follows", lambda: RecordChanges(flags=1))
+changing("record_notice_with_entries", "a notice that sets an entry", lambda: RecordChanges(flags=2))
+changing(
+    "record_totals_varint", "the totals have a varint with a needless byte",
+    lambda: RecordChanges(totals=varint(2) + varint(100, needless_bytes=1) + varint(0)),
+)  # fmt: skip
+changing(
+    "record_totals_of_2_to_64", "the totals have a varint that is 2^64",
+    lambda: RecordChanges(totals=varint(2) + varint(2**64) + varint(0)),
+)  # fmt: skip
+changing("record_index_with_more", "bytes follow the index's last field", lambda: more_in_index(b"more"))
+changing("record_index_cut", "the index ends in its entry", lambda: RecordChanges(edit_index=lambda i: i[:-20]))
+changing("record_index_empty", "the index is empty", lambda: RecordChanges(edit_padded_index=lambda i: b""))
+changing("record_index_of_16_bytes", "the index has 16 bytes", lambda: RecordChanges(edit_index=lambda i: i[:16]))
+changing(
+    "record_with_most_transactions", "the number of transactions is 2^64 - 1",
+    lambda: RecordChanges(edit_index=lambda index: counts_changed(index, varint(LARGEST) + varint(1))),
+)  # fmt: skip
+changing(
+    "record_with_most_entries", "the number of a transaction's entries is 2^64 - 1",
+    lambda: RecordChanges(edit_index=lambda index: counts_changed(index, varint(1) + varint(LARGEST))),
+)  # fmt: skip
+changing(
+    "record_with_fewer_entries", "the number of a transaction's entries is 0, and one follows",
+    lambda: RecordChanges(edit_index=lambda index: counts_changed(index, varint(1) + varint(0))),
+)  # fmt: skip
+
+
+def more_in_index(data: bytes) -> RecordChanges:
+    return RecordChanges(edit_index=lambda index: index + data)
+
+
+def counts_changed(index: bytes, counts: bytes) -> bytes:
+    """The index of a record with one transaction of one entry, named c, that states other counts."""
+    return index.replace(varint(1) + varint(1) + b"\x01c", counts + b"\x01c")
+
+
+@catalogue.damaged("a record has transactions beside its tree")
+def tree_beside_transactions(vault: VaultBuilder) -> None:
+    vault.begin([put("a")]).set(put("b"))
+    entry = put("c")
+    vault.set(entry)
+
+    def edit(index: bytes) -> bytes:
+        start, rest = index[:TOTALS_PLACE], index[TOTALS_PLACE:]
+        totals = vault.totals()
+        assert rest.startswith(totals + varint(0))
+        return start + totals + varint(1) + varint(1) + entry.encoded() + rest[len(totals) + 1 :]
+
+    vault.minor_checkpoint(changes=RecordChanges(edit_index=edit))
+
+
+@catalogue.damaged("a notice of compaction that also says it has a tree, and has one")
+def notice_with_a_tree(vault: VaultBuilder) -> None:
+    vault.begin([put("a")]).set(put("b")).minor_checkpoint(changes=RecordChanges(flags=3))
+
+
+@catalogue.damaged("a notice of compaction with a payload")
+def notice_with_a_payload(vault: VaultBuilder) -> None:
+    vault.begin([put("a")]).set(put("b")).append([], RecordChanges(extra_payload=vault.random.take(16)), notice=True)

@@ -1,0 +1,125 @@
+"""Logs whose end is torn in each allowed way, and bytes behind the end that are nobody's."""
+
+from collections.abc import Callable
+
+from ..builder import VaultBuilder
+from ..draft import WrittenRecord
+from ..entries import put
+from ..primitives import siphash, u32, u64
+from ..vector import Catalogue
+from .tearing import SECTOR, sector_start, with_last
+
+catalogue = Catalogue()
+FRAME_SIZE = 24
+
+
+def torn(note: str, align: int = 64) -> Callable:
+    """A vector whose last record the decorated function tears."""
+
+    def add(tear: Callable[[VaultBuilder, WrittenRecord], None]) -> None:
+        def build(vault: VaultBuilder) -> None:
+            tear(vault, with_last(vault, align))
+
+        build.__name__ = tear.__name__
+        catalogue.ok(note)(build)
+
+    return add
+
+
+@torn("the file ends 16 bytes into the last record's frame")
+def tail_cut_in_the_frame(vault: VaultBuilder, last: WrittenRecord) -> None:
+    del vault.data[last.place + 16 :]
+
+
+@torn("the file ends right behind the last record's frame")
+def tail_cut_behind_the_frame(vault: VaultBuilder, last: WrittenRecord) -> None:
+    del vault.data[last.place + FRAME_SIZE :]
+
+
+@torn("the file ends in the last record's payload")
+def tail_cut_in_the_payload(vault: VaultBuilder, last: WrittenRecord) -> None:
+    del vault.data[last.payload_place + 100 :]
+
+
+@torn("the last record misses its last byte")
+def tail_cut_by_one_byte(vault: VaultBuilder, last: WrittenRecord) -> None:
+    del vault.data[last.end - 1 :]
+
+
+@torn("the first sector's share of the last record was not written, the rest was")
+def tail_without_its_first_sector(vault: VaultBuilder, last: WrittenRecord) -> None:
+    vault.zero(last.place, sector_start(last.place) + SECTOR)
+
+
+@torn("the frame alone is zero")
+def tail_without_its_frame(vault: VaultBuilder, last: WrittenRecord) -> None:
+    vault.zero(last.place, last.place + FRAME_SIZE)
+
+
+@torn("a sector in the middle of the last record was not written")
+def tail_without_a_middle_sector(vault: VaultBuilder, last: WrittenRecord) -> None:
+    start = sector_start(last.place) + 2 * SECTOR
+    vault.zero(start, start + SECTOR).data += bytes(1024)
+
+
+@torn("the last sector's share of the last record was not written; zeros follow")
+def tail_without_its_last_sector(vault: VaultBuilder, last: WrittenRecord) -> None:
+    vault.zero(sector_start(last.end - 1), last.end).data += bytes(1024)
+
+
+@torn("the frame spans two sectors; the first, with all but its checksum, was not written", align=496)
+def tail_without_the_start_of_its_frame(vault: VaultBuilder, last: WrittenRecord) -> None:
+    vault.zero(last.place, last.place + 16)
+
+
+@torn("the frame spans two sectors; the second, with its checksum, was not written", align=496)
+def tail_without_the_end_of_its_frame(vault: VaultBuilder, last: WrittenRecord) -> None:
+    vault.zero(last.place + 16, last.place + 16 + SECTOR)
+
+
+@torn("as above, but zero is only the checksum: where the frame fails, only the frame's share counts", align=496)
+def tail_without_its_checksum(vault: VaultBuilder, last: WrittenRecord) -> None:
+    vault.zero(last.place + 16, last.place + FRAME_SIZE)
+
+
+@torn("the whole last record is zero: as far as the file alone can tell, it was never written")
+def tail_all_zero(vault: VaultBuilder, last: WrittenRecord) -> None:
+    vault.zero(last.place, last.end)
+
+
+@catalogue.ok("23 bytes that are nobody's at the end of the file: too few for a frame, so the end cuts it")
+def tail_of_23_bytes(vault: VaultBuilder) -> None:
+    vault.begin([put("a")]).set(put("b"))
+    vault.data += vault.random.take(23)
+
+
+@catalogue.ok("zeros to the next multiple of 4,096 behind the log's end")
+def zeros_behind_the_end(vault: VaultBuilder) -> None:
+    vault.begin([put("a")]).set(put("b"))
+    vault.data += bytes(-len(vault.data) % 4096)
+
+
+@catalogue.ok("zeros behind the log's end, of a number that is no multiple of 16")
+def zeros_of_an_odd_number(vault: VaultBuilder) -> None:
+    vault.begin([put("a")]).set(put("b"))
+    vault.data += bytes(333)
+
+
+@catalogue.ok("behind the log's end lie 32 zero bytes and then bytes that are nobody's")
+def garbage_behind_zeros(vault: VaultBuilder) -> None:
+    vault.begin([put("a")]).set(put("b"))
+    vault.data += bytes(32) + vault.random.take(700)
+
+
+@catalogue.ok("behind zeros lies a frame with the right checksum, whose index does not open")
+def frame_behind_that_does_not_open(vault: VaultBuilder) -> None:
+    vault.begin([put("a")]).set(put("b"))
+    frame = b"vrec" + u32(160) + u64(32)
+    vault.data += bytes(32) + frame + siphash(frame, vault.vault_id) + vault.random.take(24 + 160 + 32)
+
+
+@catalogue.ok("behind zeros lies a record at a place that is no multiple of 16: not looked for there")
+def record_behind_out_of_step(vault: VaultBuilder) -> None:
+    vault.begin([put("a")]).set(put("b"))
+    record = vault.records[0]
+    vault.data += bytes(40) + vault.data[record.place : record.end]

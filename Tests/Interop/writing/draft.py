@@ -1,0 +1,94 @@
+"""A vault file so far: its keys and bytes, what is present in it, and what a test does to it once it is finished."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
+
+from .entries import Entry
+from .keys import Slot, generated_key_file, generated_slot
+from .primitives import Randomness, seal, subkey, u64, varint
+
+HEADER_SIZE = 4096
+HINT_PLACE = 4064
+
+
+@dataclass(frozen=True)
+class WrittenRecord:
+    place: int
+    end: int
+    sequence: int
+    payload_place: int
+
+
+class Draft:
+    """`key_seed` apart from `seed` gives two vaults the same id, data key and key file."""
+
+    def __init__(self, seed: str, sequence: int = 1, key_seed: str | None = None) -> None:
+        keys = Randomness(f"{key_seed or seed} keys")
+        self.random = Randomness(seed)
+        self.vault_id, self.data_key, self.secret = keys.take(16), keys.take(32), keys.take(32)
+        self.key_file = generated_key_file(self.secret)
+        self.slots: list[Slot] = [generated_slot(self.secret, keys.take(16), keys.take(24))]
+        self.sequence = sequence
+        self.chain: list[bytes] = []
+        self.data = bytearray()
+        self.authenticator = self.header_authenticator = b""
+        self.present: dict[bytes, Entry] = {}
+        self.since: dict[bytes, Entry] = {}
+        self.records: list[WrittenRecord] = []
+        self.dead_bytes = 0
+
+    def twin(self) -> Self:
+        """Another one that begins as this one did: to find out where things will lie."""
+        return type(self)(self.random.seed.decode())
+
+    def key(self, identifier: int) -> bytes:
+        return subkey(self.data_key, identifier)
+
+    # Values and totals
+
+    def seal_values(self, entries: list[Entry], place: int) -> bytes:
+        """Boxes of the values that have none in the file yet, as they lie from `place` on."""
+        values = dict.fromkeys(value for entry in entries for value in entry.values)
+        boxes = b""
+        for value in values:
+            if value.place is None or value.place >= len(self.data):
+                value.nonce = value.nonce or self.random.take(24)
+                value.place = place + len(boxes)
+                boxes += seal(value.plain, value.nonce, self.key(3))
+        return boxes
+
+    def note(self, entries: Iterable[Entry]) -> None:
+        """Keeps count of what is present; old values count as dead."""
+        for entry in entries:
+            old = self.present.pop(entry.name_bytes, None)
+            self.dead_bytes += old.live_bytes if old else 0
+            self.since[entry.name_bytes] = entry
+            if entry.value:
+                self.present[entry.name_bytes] = entry
+
+    def totals(self) -> bytes:
+        live = sum(entry.live_bytes for entry in self.present.values())
+        return varint(len(self.present)) + varint(live) + varint(self.dead_bytes)
+
+    # What a test does with the finished file
+
+    def hint(self, record: int = -1, place: int | None = None, sequence: int | None = None) -> Self:
+        """Points the hint at a record, or at anything else."""
+        written = self.records[record]
+        place = written.place if place is None else place
+        sequence = written.sequence if sequence is None else sequence
+        self.data[HINT_PLACE:HEADER_SIZE] = u64(place) + u64(sequence) + bytes(16)
+        return self
+
+    def zero(self, start: int, end: int) -> Self:
+        self.data[start:end] = bytes(end - start)
+        return self
+
+    def flip(self, place: int) -> Self:
+        self.data[place] ^= 1
+        return self
+
+    def described(self) -> dict[str, dict]:
+        """What a reader has to find."""
+        return {name.decode(): self.present[name].described() for name in sorted(self.present)}

@@ -1,0 +1,108 @@
+"""Entries and values as a test states them, and their bytes."""
+
+import base64
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from .primitives import counted, padded, varint
+
+MADE = 1_700_000_000_000
+REMOVED, ATTRIBUTES, EXPIRY, EARLIER = 1, 2, 4, 8
+
+
+@dataclass(eq=False)
+class Value:
+    """A value; each instance gets one box. `box` says what was sealed, `place` and `nonce` where and how."""
+
+    content: bytes
+    kind: int = 1
+    modified: int = MADE
+    nonce: bytes = b""
+    place: int | None = None
+    stated_length: int | None = None
+    padding: bytes | None = None
+
+    @property
+    def plain(self) -> bytes:
+        if self.padding is not None:
+            return self.content + self.padding
+        return padded(self.content) or bytes(16)
+
+    @property
+    def box_size(self) -> int:
+        return len(self.plain) + 16
+
+    def stored(self) -> bytes:
+        """The stored version of an entry."""
+        length = len(self.content) if self.stated_length is None else self.stated_length
+        return bytes([self.kind]) + self.nonce + varint((self.place or 0) // 16) + varint(length)
+
+    def described(self) -> dict:
+        content = base64.b64encode(self.content).decode()
+        return {"value_base64": content, "kind": self.kind, "modified": self.modified}
+
+
+@dataclass(eq=False)
+class Entry:
+    """What is known of a name; without a `value` the name is removed. `edit` changes the encoded bytes."""
+
+    name: str | bytes
+    value: Value | None = None
+    modified: int = MADE
+    created: int = MADE
+    expiry: int | None = None
+    earlier: list[Value] = field(default_factory=list)
+    attributes: list[tuple[str, str]] = field(default_factory=list)
+    edit: Callable[[bytes], bytes] = lambda encoded: encoded
+
+    @property
+    def name_bytes(self) -> bytes:
+        return self.name.encode() if isinstance(self.name, str) else self.name
+
+    @property
+    def values(self) -> list[Value]:
+        return ([self.value] if self.value else []) + self.earlier
+
+    @property
+    def live_bytes(self) -> int:
+        if self.value is None:
+            return 0
+        places = sum(len(varint((value.place or 0) // 16)) - 1 for value in self.values)
+        return len(self.encoded()) - places + sum(value.box_size for value in self.values)
+
+    def encoded(self) -> bytes:
+        return self.edit(counted(self.name_bytes) + self.flags_and_rest())
+
+    def flags_and_rest(self) -> bytes:
+        if self.value is None:
+            return bytes([REMOVED]) + varint(self.modified)
+        flags, rest = 0, varint(self.created) + self.value.stored()
+        if self.expiry is not None:
+            flags, rest = flags | EXPIRY, rest + varint(self.expiry)
+        if self.earlier:
+            versions = b"".join(varint(value.modified) + value.stored() for value in self.earlier)
+            flags, rest = flags | EARLIER, rest + varint(len(self.earlier)) + versions
+        if self.attributes:
+            pairs = b"".join(counted(key.encode()) + counted(text.encode()) for key, text in self.attributes)
+            flags, rest = flags | ATTRIBUTES, rest + varint(len(self.attributes)) + pairs
+        return bytes([flags]) + varint(self.modified) + rest
+
+    def described(self) -> dict:
+        """The entry as a vector's expectation writes it."""
+        description = self.value.described() | {"modified": self.modified, "created": self.created}
+        description["attributes"] = dict(self.attributes)
+        if self.expiry is not None:
+            description["expiry"] = self.expiry
+        if self.earlier:
+            description["earlier"] = [value.described() for value in self.earlier]
+        return description
+
+
+def put(name: str | bytes, content: str | bytes = "a value", kind: int = 1, **fields) -> Entry:
+    """An entry with a new value."""
+    data = content.encode() if isinstance(content, str) else content
+    return Entry(name, Value(data, kind, fields.get("modified", MADE)), **fields)
+
+
+def remove(name: str, modified: int = MADE + 1000) -> Entry:
+    return Entry(name, None, modified)

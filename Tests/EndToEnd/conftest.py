@@ -1,0 +1,64 @@
+"""Fixtures of the end-to-end tests."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from histories import History, full_tail, twenty_entries
+from executables import executable
+from homes import AS_NOBODY, NOBODY, Home
+
+
+@pytest.fixture(scope="session")
+def binary() -> str:
+    return executable("VAULT_BINARY", "the built `vault`")
+
+
+@pytest.fixture(scope="session")
+def benchmark_tool() -> str:
+    return executable("VAULT_BENCHMARK", "the built `VaultBenchmark`")
+
+
+@pytest.fixture(scope="session")
+def example_program() -> str:
+    return executable("VAULT_EXAMPLE", "the built `VaultExample`")
+
+
+@pytest.fixture
+def home(binary: str, tmp_path: Path) -> Home:
+    return Home(binary, tmp_path / "home")
+
+
+@pytest.fixture
+def ordinary(binary: str) -> Iterator[Home]:
+    """The home of a user who is not root, with a copy of the command where that user can reach it."""
+    folder = Path(tempfile.mkdtemp(prefix="vault-test-"))
+    try:
+        home = Home(shutil.copy(binary, folder), folder / "home")
+        if os.geteuid() == 0:
+            folder.chmod(0o755)
+            os.chown(home.folder, NOBODY, NOBODY)
+            home.through = AS_NOBODY
+        yield home
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def twenty_template(binary: str, tmp_path_factory: pytest.TempPathFactory) -> History:
+    return twenty_entries(binary, tmp_path_factory.mktemp("twenty") / "home")
+
+
+@pytest.fixture
+def twenty(twenty_template: History, tmp_path: Path) -> History:
+    """A copy of the vault with twenty entries; its memory knows the newest state."""
+    return History(twenty_template.home.copy(tmp_path / "twenty"), twenty_template.states)
+
+
+@pytest.fixture(scope="session")
+def full_tail_template(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Home:
+    return full_tail(binary, tmp_path_factory.mktemp("tail") / "home")

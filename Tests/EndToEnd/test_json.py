@@ -1,0 +1,134 @@
+"""--json everywhere, in the one documented schema."""
+
+import base64
+import json
+import re
+
+import pytest
+
+from homes import Home
+
+COMMANDS = [
+    "init",
+    "set",
+    "get",
+    "ls",
+    "find",
+    "exists",
+    "rm",
+    "mv",
+    "cp",
+    "info",
+    "verify",
+    "compact",
+    "help",
+    "version",
+]
+
+
+def read_json(output: bytes) -> dict:
+    assert output.endswith(b"\n") and output.count(b"\n") == 1, "one object on one line"
+    return json.loads(output)
+
+
+def documented(home: Home) -> dict[str, set[str]]:
+    """Each command's keys, by `vault help json`."""
+    text = home.output("help", "json").decode()
+    keys = {}
+    for commands, shape in re.findall(r"^  ([a-z]+(?:, [a-z]+)*) +(\{.*\n(?: {9,}.*\n)*)", text, re.M):
+        for command in commands.split(", "):
+            keys[command] = set(re.findall(r'"(\w+)"', shape))
+    return keys
+
+
+def keys_of(value: object) -> set[str]:
+    if isinstance(value, list):
+        return set().union(*map(keys_of, value))
+    if not isinstance(value, dict):
+        return set()
+    return set(value).union(*(keys_of(inner) for key, inner in value.items() if key != "attributes"))
+
+
+def test_every_command_writes_the_json_that_is_documented(home: Home) -> None:
+    runs = [
+        ("init",), ("set", "a"), ("set", "b", "--exact"), ("get", "a"), ("get", "b"), ("ls",), ("find", "a"),
+        ("exists", "a"), ("mv", "a", "c"), ("cp", "c", "a"), ("rm", "c"), ("info",), ("verify",), ("compact",),
+        ("version",),
+    ]  # fmt: skip
+    found: dict[str, set[str]] = {"help": {"commands", "global_options"}}
+    for words in runs:
+        output = home.output("--json", *words, stdin=b"\xff" if "b" in words else b"tok")
+        found[words[0]] = found.get(words[0], set()) | keys_of(read_json(output))
+    assert set(read_json(home.output("--json", "help"))) == {"commands", "global_options"}
+    assert set(found) == set(COMMANDS)
+    assert found == documented(home)
+
+
+@pytest.mark.parametrize("value", ["tok", 'a"b\\c\n\t\x00\x1b\u202eü🔑', "\u2028"])
+def test_get_as_json_carries_any_text(home: Home, value: str) -> None:
+    home.set("u.token", value.encode())
+    output = home.output("get", "--json", "u.token")
+    assert read_json(output) == {"name": "u.token", "value": value}
+    assert b"\x1b" not in output and "\u202e".encode() not in output
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 1000])
+def test_get_as_json_carries_other_bytes_as_base64(home: Home, size: int) -> None:
+    value = b"\xff" * size
+    home.set("data", value)
+    assert read_json(home.output("get", "--json", "data")) == {
+        "name": "data",
+        "value_base64": base64.b64encode(value).decode(),
+    }
+
+
+def test_ls_as_json_tells_everything_but_the_value(home: Home) -> None:
+    home.set("u.token", b"a-value", "-a", "host=github.com")
+    (item,) = read_json(home.output("ls", "--json"))["items"]
+    assert (item["name"], item["size"], item["kind"]) == ("u.token", 7, "unspecified")
+    assert item["attributes"] == {"host": "github.com"}
+    assert b"a-value" not in home.output("ls", "--json")
+
+
+def test_the_keys_of_attributes_are_not_changed_in_json(home: Home) -> None:
+    home.set("u.token", b"tok", "-a", "hostName=x", "-a", "host name=y")
+    (item,) = read_json(home.output("ls", "--json"))["items"]
+    assert item["attributes"] == {"hostName": "x", "host name": "y"}
+
+
+def test_numbers_and_paths_in_json_are_right(home: Home) -> None:
+    for name in ("a", "b", "c"):
+        home.set(name, b"tok")
+    home.output("rm", "a")
+    information = read_json(home.output("info", "--json"))
+    assert (information["vault"], information["key_file"]) == (str(home.vault), str(home.key))
+    assert information["entries"] == 2 and information["file_size"] == home.vault.stat().st_size
+    assert read_json(home.output("verify", "--json"))["entries"] == 2
+    assert read_json(home.output("rm", "--json", "b"))["removed"] == ["b"]
+
+
+def test_exists_as_json_says_no_and_ends_with_3(home: Home) -> None:
+    home.set("a", b"tok")
+    finished = home.run("exists", "--json", "b")
+    assert finished.returncode == 3 and read_json(finished.stdout) == {"name": "b", "exists": False}
+
+
+def test_errors_in_json_carry_code_exit_and_message(home: Home) -> None:
+    text = home.output("help", "json").decode()
+    for words, code, exit_code in [
+        (("get", "a"), "no-vault", 3),
+        (("get",), "usage", 2),
+        (("sett", "a"), "usage", 2),
+        (("set", "two\nlines"), "invalid", 2),
+    ]:
+        finished = home.run(*words, "--json", stdin=b"tok")
+        error = read_json(finished.stderr)["error"]
+        assert (finished.returncode, finished.stdout) == (exit_code, b"")
+        assert (error["code"], error["exit"]) == (code, exit_code) and error["message"].endswith((".", "PATH"))
+        assert code in text
+
+
+def test_the_note_about_a_new_vault_is_json_too(home: Home) -> None:
+    finished = home.run("set", "a", "--json", stdin=b"tok")
+    note = read_json(finished.stderr)["note"]
+    assert note == {"vault": str(home.vault), "key_file": str(home.key), "made_vault": True, "made_key_file": True}

@@ -1,0 +1,59 @@
+"""Lists, searches, and the near name after a miss."""
+
+import re
+
+import pytest
+
+from homes import Home
+
+
+def test_ls_gives_one_name_a_line_in_the_order_of_their_bytes(home: Home) -> None:
+    for name in ("b", "a", "Z", "ü", "a/b", "a.b", "a b"):
+        home.set(name, b"tok")
+    assert home.output("ls") == "Z\na\na b\na.b\na/b\nb\nü\n".encode()
+    assert home.output("ls", "a") == b"a\na b\na.b\na/b\n"
+    assert home.output("ls", "nothing") == b""
+
+
+def test_ls_long_shows_size_kind_and_time_but_no_value(home: Home) -> None:
+    home.set("u.token", b"a-value")
+    line = home.output("ls", "--long").decode()
+    assert re.fullmatch(r"7  unspecified  \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z  u\.token\n", line), line
+
+
+def test_find_takes_attributes_and_parts_of_names(home: Home) -> None:
+    home.set("github.token", b"1", "-a", "host=github.com", "-a", "user=mia")
+    home.set("github.password", b"2", "-a", "host=github.com", "-a", "user=eve")
+    home.set("mail", b"3", "-a", "user=mia")
+    assert home.output("find", "host=github.com") == b"github.password\ngithub.token\n"
+    assert home.output("find", "host=github.com", "user=mia") == b"github.token\n"
+    assert home.output("find", "TOKEN") == b"github.token\n"
+    assert home.output("find", "git", "user=eve") == b"github.password\n"
+    assert home.output("find", "host=github") == b"", "a value is meant whole"
+    assert home.output("find", "nothing") == b""
+
+
+def test_attributes_go_along_with_mv_and_cp(home: Home) -> None:
+    home.set("a", b"1", "-a", "user=mia")
+    home.output("cp", "a", "b")
+    home.output("mv", "a", "c")
+    assert home.output("find", "user=mia") == b"b\nc\n"
+    assert home.values() == {"b": b"1", "c": b"1"}
+
+
+@pytest.mark.parametrize("command", ["get", "rm", "mv", "cp"])
+def test_a_miss_names_the_near_name(home: Home, command: str) -> None:
+    home.set("u.token", b"tok")
+    words = (command, "u.tokne") + (("other",) if command in ("mv", "cp") else ())
+    assert re.search(r"Did you mean .u\.token.\?", home.refusal(3, *words))
+
+
+def test_a_miss_far_from_every_name_guesses_nothing(home: Home) -> None:
+    home.set("u.token", b"tok")
+    sentence = home.refusal(3, "get", "github")
+    assert "github" in sentence and "mean" not in sentence
+
+
+def test_a_mistyped_command_or_option_names_the_near_one(home: Home) -> None:
+    assert re.search("Did you mean .get.\\?", home.refusal(2, "gte", "u.token"))
+    assert re.search("Did you mean .--newline.\\?", home.refusal(2, "get", "--newlnie=no", "u.token"))

@@ -1,0 +1,113 @@
+"""Where vault and key are looked for, and what links, folders and modes on the way mean."""
+
+import os
+
+import pytest
+
+from homes import VAULT_AND_KEY, Home, mode
+
+
+def test_options_come_before_variables_and_variables_before_the_standard_places(home: Home) -> None:
+    named = home.with_variables(VAULT_FILE=str(home.folder / "v.vault"), VAULT_KEY_FILE=str(home.folder / "v.key"))
+    named.output("set", "a", stdin=b"by variable")
+    assert home.files() == ["v.key", "v.vault"]
+    named.output("set", "a", "--vault", "o.vault", "--key-file", "o.key", stdin=b"by option")
+    home.set("a", b"standard")
+    assert home.files() == sorted([*VAULT_AND_KEY, "o.key", "o.vault", "v.key", "v.vault"])
+    assert named.get("a") == b"by variable" and home.get("a") == b"standard"
+    assert named.output("get", "a", "--vault", "o.vault", "--key-file", "o.key") == b"by option"
+
+
+def test_the_xdg_variables_are_followed_and_empty_or_relative_ones_ignored(home: Home) -> None:
+    folders = {f"XDG_{name}_HOME": str(home.folder / name) for name in ("DATA", "CONFIG", "STATE")}
+    home.with_variables(**folders).set("a", b"tok")
+    assert sorted(path.name for path in home.folder.iterdir()) == ["CONFIG", "DATA", "STATE"]
+    assert (home.folder / "DATA/vault/default.vault").is_file()
+    home.with_variables(**{name: "" for name in folders}).set("a", b"tok")
+    home.with_variables(**{name: "relative" for name in folders}).output("get", "a")
+    assert home.vault.is_file() and not (home.folder / "relative").exists()
+
+
+def test_without_a_home_it_works_with_named_places_and_says_so_otherwise(home: Home) -> None:
+    homeless = home.with_variables(HOME="")
+    for words in (("set", "a"), ("get", "a"), ("init",)):
+        sentence = homeless.refusal(8, *words, stdin=b"tok")
+        assert "--vault" in sentence and "home" in sentence
+    assert "--key-file" in homeless.refusal(8, "get", "a", "--vault", "my.vault")
+    options = ("--vault", str(home.folder / "my.vault"), "--key-file", str(home.folder / "my.key"))
+    homeless.output("set", "a", *options, stdin=b"tok")
+    assert homeless.output("get", "a", *options) == b"tok"
+    assert b"not kept" in homeless.output("info", *options)
+    assert home.files() == ["my.key", "my.vault"]
+
+
+def test_relative_paths_and_bare_names_work(home: Home) -> None:
+    (home.folder / "sub").mkdir()
+    for vault, key in (
+        ("my.vault", "my.key"),
+        ("./sub/my.vault", "sub/../sub/my.key"),
+        ("new/one/my.vault", "new/my.key"),
+    ):
+        options = ("--vault", vault, "--key-file", key)
+        home.output("set", "a", *options, stdin=b"tok")
+        assert home.output("get", "a", *options) == b"tok"
+        assert (home.folder / vault).is_file() and (home.folder / key).is_file()
+
+
+def test_vault_and_key_at_one_path_is_an_error(home: Home) -> None:
+    options = ("--vault", "one", "--key-file", "one", "--timeout", "1")
+    finished = home.run("set", "a", *options, stdin=b"tok")
+    assert finished.returncode in (2, 4, 5, 6), finished
+    assert home.run("get", "a", *options).returncode != 0
+
+
+def test_a_vault_behind_a_symbolic_link_stays_one(home: Home) -> None:
+    home.set("u.token", b"tok")
+    real = home.folder / "real.vault"
+    home.vault.rename(real)
+    home.vault.symlink_to(real)
+    inode = real.stat().st_ino
+    home.set("u.token", b"new")
+    home.output("compact")
+    assert home.vault.is_symlink() and real.stat().st_ino != inode, "the file behind the link was compacted"
+    home.set("u.token", b"newer")
+    assert home.get("u.token") == b"newer"
+    home.output("verify", "--vault", str(real))
+    assert sorted(path.name for path in home.vault.parent.iterdir()) == ["default.vault"]
+
+
+@pytest.mark.parametrize("target", ["real.vault", "folder/that/is/missing/real.vault"])
+def test_a_first_vault_behind_a_symbolic_link_is_made_where_it_leads(home: Home, target: str) -> None:
+    home.vault.parent.mkdir(parents=True)
+    home.vault.symlink_to(home.folder / target)
+    home.set("u.token", b"tok")
+    assert home.vault.is_symlink() and (home.folder / target).is_file()
+    assert home.get("u.token") == b"tok"
+
+
+def test_a_folder_behind_a_symbolic_link_works(home: Home) -> None:
+    (home.folder / "elsewhere").mkdir()
+    (home.folder / ".local").symlink_to(home.folder / "elsewhere")
+    home.set("u.token", b"tok")
+    home.output("compact")
+    assert home.get("u.token") == b"tok" and (home.folder / ".local").is_symlink()
+
+
+@pytest.mark.parametrize("bits", [0o600, 0o640, 0o660, 0o644, 0o400])
+def test_compaction_keeps_the_mode_of_the_vault(home: Home, bits: int) -> None:
+    home.set("u.token", b"tok")
+    home.vault.chmod(bits)
+    inode = home.vault.stat().st_ino
+    home.run("compact")
+    assert mode(home.vault) == bits and home.get("u.token") == b"tok"
+    assert (home.vault.stat().st_ino != inode) or bits == 0o400
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_compaction_by_root_keeps_the_owner_of_the_vault(home: Home) -> None:
+    home.set("u.token", b"tok")
+    os.chown(home.vault, 1234, 2345)
+    inode = home.vault.stat().st_ino
+    home.output("compact")
+    status = home.vault.stat()
+    assert (status.st_uid, status.st_gid) == (1234, 2345) and status.st_ino != inode

@@ -1,0 +1,70 @@
+"""strace: which system calls a run makes, and faults put into them one by one."""
+
+import os
+import re
+import subprocess
+from collections import Counter
+from dataclasses import dataclass
+
+from homes import Home
+
+# Those that change files, and those that come before and after them. A question mark: not every processor has it.
+CHANGING = ("write", "pwrite64", "fdatasync", "fsync", "rename", "renameat", "renameat2", "ftruncate", "fallocate",
+            "unlink", "unlinkat", "link", "linkat", "mkdir", "mkdirat", "fchmod", "fchown", "openat")  # fmt: skip
+AROUND = ("close", "flock", "exit_group")
+# The command keeps its memory from its user's other programs: strace would show no path, unless it is run by root.
+READABLE = () if os.geteuid() == 0 else ("-e", "inject=prctl:retval=0")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One system call of a run: the how manieth of its name, and the whole line."""
+
+    name: str
+    ordinal: int
+    line: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.ordinal}"
+
+
+def expression(names: tuple[str, ...]) -> str:
+    return "trace=" + ",".join(f"?{name}" for name in names)
+
+
+def trace(home: Home, *arguments: str, stdin: bytes = b"", names: tuple[str, ...], strings: int = 64) -> list[Call]:
+    """The calls with these names in a run that has to succeed; descriptors are shown with their paths."""
+    log = home.folder.with_name(home.folder.name + ".strace")
+    calls = expression((*names, "prctl"))
+    options = ("-fyqq", f"-s{strings}", f"-o{log}", "-e", calls, "-e", "signal=none", *READABLE)
+    home.started_through("strace", *options).output(*arguments, stdin=stdin)
+    counts: Counter[str] = Counter()
+    found = []
+    for line in log.read_text(errors="surrogateescape").splitlines():
+        name = re.match(r"\d+ +(\w+)\(", line)
+        if name and name[1] in names:
+            counts[name[1]] += 1
+            # Where the run was started says nothing about the call.
+            found.append(Call(name[1], counts[name[1]], re.sub(r"AT_FDCWD<[^>]*>", "AT_FDCWD", line)))
+    assert found, f"strace shows no call: {log.read_text()}"
+    log.unlink()
+    return found
+
+
+def with_fault(
+    home: Home, name: str, fault: str, *arguments: str, stdin: bytes = b""
+) -> subprocess.CompletedProcess[bytes]:
+    """A run with a fault in the calls of one name: `signal=KILL:when=3`, `error=EIO:when=1+`."""
+    log = home.folder.with_name(home.folder.name + ".strace")
+    options = ("-f", "-qq", "-o", str(log), "-e", f"trace={name}", "-e", f"inject={name}:{fault}")
+    finished = home.started_through("strace", *options).run(*arguments, stdin=stdin)
+    text = log.read_text(errors="replace")
+    log.unlink()
+    assert "INJECTED" in text or "killed by SIGKILL" in text, f"the fault was not reached: {finished} {text}"
+    return finished
+
+
+def killed_at(home: Home, call: Call, *arguments: str, stdin: bytes = b"") -> None:
+    """Kills the run with signal 9 as it enters a call: the call itself is not made."""
+    finished = with_fault(home, call.name, f"signal=KILL:when={call.ordinal}", *arguments, stdin=stdin)
+    assert finished.returncode == -9, finished

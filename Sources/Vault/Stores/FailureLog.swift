@@ -26,6 +26,8 @@ public final class FailureLog: Sendable {
     public var lastError: VaultError? { state.withLock { $0.lastError } }
 
     /// Puts another handler in place of the one that is called now.
+    ///
+    /// A handler that uses a store of this log captures it weakly; otherwise neither of the two is ever freed.
     public func setHandler(_ handler: @escaping Handler) {
         state.withLock { $0.handler = handler }
     }

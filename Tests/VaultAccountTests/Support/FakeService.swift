@@ -35,8 +35,8 @@ final class FakeService: AccountService {
     /// When access tokens that are issued from now on end.
     func setExpiry(_ date: Date?) { state.withLock { $0.expires = date } }
 
-    /// What a refresh waits for.
-    func setGate(_ gate: (@Sendable () async -> Void)?) { state.withLock { $0.gate = gate } }
+    /// What the next refresh waits for, that one alone.
+    func setGate(_ gate: @escaping @Sendable () async -> Void) { state.withLock { $0.gate = gate } }
 
     func setProfile(_ profile: Profile?) { state.withLock { $0.profile = profile } }
 
@@ -72,7 +72,7 @@ final class FakeService: AccountService {
 
     func refresh(_ tokens: Tokens) async throws(ServiceError) -> Tokens {
         try note(.refresh)
-        if let gate = state.withLock({ $0.gate }) { await gate() }
+        if let gate = state.withLock({ $0.gate.take() }) { await gate() }
         guard state.withLock({ $0.valid.contains(tokens.refresh ?? "") }) else {
             throw .rejected("The session has ended.")
         }

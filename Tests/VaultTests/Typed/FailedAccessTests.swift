@@ -84,7 +84,8 @@ struct FailedAccessTests {
 
     @Test func theHandlerMayUseTheStoreThatFailed() throws {
         let memory = MemoryStore(failures: failures)
-        failures.setHandler { error, _ in
+        failures.setHandler { [weak memory] error, _ in
+            guard let memory else { return }
             try? RAMStorable<String>(key: "last error", in: memory).write(error.code.name)
             #expect(memory.lastError == error)
         }

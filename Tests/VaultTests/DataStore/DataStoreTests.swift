@@ -127,18 +127,19 @@ struct DataStoreTests {
     }
 
     @MainActor @Test func leaveTheCallersActor() async throws {
-        /// Notes the thread that its conversion runs on.
+        /// Notes whether its conversion runs on the main actor. Its queue tells: it may change its thread.
         struct Witness: Codable, Sendable {
-            var wasOnMain = false
+            static let mark = DispatchSpecificKey<Bool>()
+            var wasOnMain = DispatchQueue.getSpecific(key: mark) == true
             init() {}
-            init(from decoder: any Decoder) throws { wasOnMain = pthread_equal(pthread_self(), Witness.main) != 0 }
+            init(from decoder: any Decoder) throws {}
             func encode(to encoder: any Encoder) throws {}
-            @MainActor static let mainThread = pthread_self()
-            nonisolated(unsafe) static var main = pthread_t()
         }
-        Witness.main = Witness.mainThread
+        DispatchQueue.main.setSpecific(key: Witness.mark, value: true)
+        let here = Witness()
+        #expect(here.wasOnMain)
         let store = try MemoryStore.standard
-        try await store.write(Witness(), for: "k")
+        try await store.write(here, for: "k")
         #expect(try await store.read("k", as: Witness.self)?.wasOnMain == false)
     }
 }

@@ -15,18 +15,20 @@
     /// instrumented, and every use of it is reported as a race.
     package final class Guarded<Value: ~Copyable>: @unchecked Sendable {
         private let handle = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-        // Only `withLock` touches the value, while it holds the lock. It comes last: one without a size would have the address of what
-        // follows it, and the sanitizer take the one for the other.
-        private var value: Value
+        // Only `withLock` touches the value, while it holds the lock. It has memory of its own: stored here, one without a size would
+        // share its address with what lies next to it, and the sanitizer take the one for the other.
+        private let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
 
         package init(_ value: consuming sending Value) {
-            self.value = value
+            self.value.initialize(to: value)
             pthread_mutex_init(handle, nil)
         }
 
         deinit {
             pthread_mutex_destroy(handle)
             handle.deallocate()
+            value.deinitialize(count: 1)
+            value.deallocate()
         }
 
         package func withLock<Result: ~Copyable, Failure: Error>(
@@ -34,7 +36,7 @@
         ) throws(Failure) -> sending Result {
             pthread_mutex_lock(handle)
             defer { pthread_mutex_unlock(handle) }
-            return try body(&value)
+            return try body(&value.pointee)
         }
     }
 

@@ -7,10 +7,9 @@ extension Preferences {
     /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`; the changes are still held then.
     public func flush() throws(VaultError) {
         // Taken within the writer's lock: of two flushes the later one has the later values.
-        try writer.withLock { (writes) throws(VaultError) in
+        try writer.withLock { _ throws(VaultError) in
             let taken = pending.withLock { $0.changes }
             guard !taken.isEmpty else { return }
-            writes += 1
             _ = try replaceFile(taken.asPropertyLists(), StoreBatch(taken))
             pending.withLock { $0.wrote(taken) }
         }

@@ -55,10 +55,7 @@ extension Preferences {
 
     private func write(_ batch: StoreBatch) throws(VaultError) -> Bool {
         let changes = try batch.changes.asPropertyLists()
-        return try writer.withLock { (writes) throws(VaultError) in
-            writes += 1
-            return try replaceFile(changes, batch)
-        }
+        return try writer.withLock { _ throws(VaultError) in try replaceFile(changes, batch) }
     }
 
     /// Puts changes into the file, durably, if a batch's expectations hold. The writer's lock is held.

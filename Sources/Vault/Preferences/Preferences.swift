@@ -36,9 +36,8 @@ public final class Preferences: ValueStore {
     let snapshot = Guarded<PreferencesSnapshot?>(nil)
     /// Changes that are yet to be written.
     let pending = Guarded(PendingChanges())
-    /// How often the file was written. Held while it is: the threads of a process need not wait for one another by way of the
-    /// folder's lock.
-    let writer = Guarded(0)
+    /// Held while the file is written: the threads of a process need not wait for one another by way of the folder's lock.
+    let writer = Guarded(())
 
     /// The preferences of a suite, such as a program's name or a user's id; any text, and no two meet.
     ///

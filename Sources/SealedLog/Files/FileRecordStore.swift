@@ -20,7 +20,7 @@ package final class FileRecordStore: RecordStore {
     ) throws(LogError) {
         let status: FileStatus
         do { status = try fileSystem.status(of: file) } catch { throw LogError(error, path) }
-        guard status.isRegularFile else { throw LogError.damaged("\(path) is not a file") }
+        guard status.isRegularFile else { throw LogError.damaged("it is not a file") }
         location = path
         needsLockToRead = fileSystem.isRemote(file)
         self.fileSystem = fileSystem

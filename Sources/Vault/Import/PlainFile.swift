@@ -64,16 +64,11 @@ public struct PlainFile: ~Copyable {
 
     private static func contents(_ path: String, _ fileSystem: any FileSystem) throws(VaultError) -> [UInt8]? {
         do throws(LogError) {
-            let store = try FileRecordStore.open(path, in: fileSystem)
-            let size = try store.size()
-            guard size <= PreferencesFile.sizeLimit else { throw LogError(.damaged, "\(path) is larger than 64 MiB") }
-            var bytes = [UInt8](repeating: 0, count: Int(size))
-            let count = try bytes.withMutableRawBytes { (bytes) throws(LogError) in try store.read(into: bytes, at: 0) }
-            return Array(bytes[..<count])
+            return try FileRecordStore.open(path, in: fileSystem).contents(upTo: PreferencesFile.sizeLimit).0
         } catch {
             switch error.code {
             case .missing: return nil
-            case .damaged: throw VaultError(.damaged, "Cannot import: \(error.detail).")
+            case .damaged: throw VaultError(.damaged, "Cannot import \(path): \(error.detail).")
             default: throw VaultError(system: error)
             }
         }

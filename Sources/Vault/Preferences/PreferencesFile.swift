@@ -37,11 +37,8 @@ struct PreferencesFile: Sendable {
     private func readOnce() throws(VaultError) -> PreferencesSnapshot {
         do throws(LogError) {
             let store = try FileRecordStore.open(path, in: fileSystem)
-            let status = try store.status()
-            guard status.size <= PreferencesFile.sizeLimit else { throw LogError(.damaged, "it is larger than 64 MiB") }
-            var bytes = [UInt8](repeating: 0, count: Int(status.size))
-            let count = try bytes.withMutableRawBytes { (bytes) throws(LogError) in try store.read(into: bytes, at: 0) }
-            let (values, format) = try parse(Array(bytes[..<count]))
+            let (bytes, status) = try store.contents(upTo: PreferencesFile.sizeLimit)
+            let (values, format) = try parse(bytes)
             return PreferencesSnapshot(values, format, status, store)
         } catch {
             guard error.code != .missing else { return PreferencesSnapshot() }

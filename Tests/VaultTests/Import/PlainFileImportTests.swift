@@ -120,6 +120,14 @@ struct PlainFileImportTests {
         #expect(keychain.keys(prefix: "").isEmpty)
     }
 
+    @Test func refusesAFileThatIsLargerThanItsLimit() throws {
+        try overwrite(path, [])
+        #expect(truncate(path, off_t(PreferencesFile.sizeLimit) + 1) == 0)
+        let error = #expect(throws: VaultError.self) { try run() }
+        #expect(error?.code == .damaged && error?.message == "Cannot import \(path): it is larger than 64 MiB.")
+        #expect(isFileThere)
+    }
+
     @Test func leavesAFileThatSomeoneChangedMeanwhile() throws {
         try overwrite(path, Self.json.utf8)
         let files = FaultyFileSystem()

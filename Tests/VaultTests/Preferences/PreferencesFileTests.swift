@@ -122,6 +122,14 @@ struct PreferencesFileTests {
         #expect(try contents(fixture.path) == Array(text.utf8))
     }
 
+    @Test func thatIsLargerThanItsLimitIsAnErrorThatSaysSo() throws {
+        try overwrite(fixture.path, [])
+        #expect(truncate(fixture.path, off_t(PreferencesFile.sizeLimit) + 1) == 0)
+        let preferences = fixture.open()
+        let error = #expect(throws: VaultError.self) { try preferences.set("k", .string("new")) }
+        #expect(error?.code == .damaged && error?.message.contains("it is larger than 64 MiB") == true)
+    }
+
     @Test func thatIsAFolderOrUnreadableIsAnError() throws {
         try FileManager.default.createDirectory(atPath: fixture.path, withIntermediateDirectories: false)
         let code = try VaultError.code { _ = try fixture.open().value(of: "k") }

@@ -30,12 +30,14 @@ extension VaultError {
                 .outcomeUnknown,
                 "The disk failed while \(vault) was written, so the last change may or may not last; "
                     + "check the disk, then run `vault verify`.", systemError: error.systemError)
-        case .conflict:
-            self.init(.busy, "Others kept changing the same names; try again.")
+        case .conflict: self = .contended
         case .outOfMemory:
             self.init(.unavailable, "There is no guarded memory left for keys and values.")
         }
     }
+
+    /// Others changed what was read each time before it could be written.
+    static let contended = VaultError(.busy, "Others kept changing the same names; try again.")
 
     private init(key error: LogError, _ key: String, _ vault: String) {
         let sentence =

@@ -12,7 +12,7 @@ struct Contention: ~Copyable {
 
     /// - Throws: ``VaultError/Code/busy`` when patience is at an end.
     mutating func pause() throws(VaultError) {
-        guard .now < deadline else { throw VaultError(.busy, "Others kept changing the same names; try again.") }
+        guard .now < deadline else { throw .contended }
         attempts += 1
         // Microseconds; a first failure is often the only one.
         let bound = min(Contention.longestPause, 32 << UInt32(min(attempts, 8)))

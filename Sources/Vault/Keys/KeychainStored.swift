@@ -5,7 +5,7 @@
 /// @KeychainStored("u.attempts", default: 0) var attempts: Int
 /// ```
 ///
-/// `$name` is the key, with the calls that throw. What is said of failures at ``KeychainStorable/value`` holds here too; where there is
+/// `$name` is the key, with the calls that throw. What is said of failures at ``StoredKeyed/value`` holds here too; where there is
 /// a default, a failed read gives it.
 @propertyWrapper
 public struct KeychainStored<Wrapped, Value: StoredObject> {

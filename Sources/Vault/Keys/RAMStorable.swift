@@ -22,16 +22,6 @@ public struct RAMStorable<Value: StoredObject>: StoredKeyed {
         stored = StoredKey(
             key, default: defaultValue, in: store.map { .store($0) } ?? .memory, movedFrom: oldHome)
     }
-
-    /// The value, or the default; setting nil removes it.
-    ///
-    /// A failure cannot be thrown from here: it is reported to the store's ``ValueStore/failures``, and reading gives nil. Where that
-    /// must be told from "no value", use ``StoredKeyed/read()``.
-    public var value: Value? {
-        get { valueReporting() }
-        // Alone mutating, so that a group of keys in a `let` cannot be written through.
-        mutating set { setReporting(newValue) }
-    }
 }
 
 extension RAMStorable: Sendable where Value: Sendable {}

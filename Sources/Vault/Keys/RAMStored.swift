@@ -5,7 +5,7 @@
 /// @RAMStored("u.zoom", default: 1.0) var zoom: Double
 /// ```
 ///
-/// `$name` is the key, with the calls that throw. What is said of failures at ``RAMStorable/value`` holds here too; where there is
+/// `$name` is the key, with the calls that throw. What is said of failures at ``StoredKeyed/value`` holds here too; where there is
 /// a default, a failed read gives it.
 @propertyWrapper
 public struct RAMStored<Wrapped, Value: StoredObject> {

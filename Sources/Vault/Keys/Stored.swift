@@ -5,7 +5,7 @@
 /// @Stored("u.launches", default: 0) var launches: Int
 /// ```
 ///
-/// `$name` is the key, with the calls that throw. What is said of failures at ``Storable/value`` holds here too; where there is
+/// `$name` is the key, with the calls that throw. What is said of failures at ``StoredKeyed/value`` holds here too; where there is
 /// a default, a failed read gives it.
 @propertyWrapper
 public struct Stored<Wrapped, Value: StoredObject> {

@@ -1,5 +1,15 @@
 extension StoredKeyed {
-    /// What ``Storable/value`` gives: the value or the default; nil if there is neither, or if reading failed, which is reported.
+    /// The value, or the default; setting nil removes it.
+    ///
+    /// A failure cannot be thrown from here: it is reported to the store's ``ValueStore/failures``, and reading gives nil. Where that
+    /// must be told from "no value", use ``read()``.
+    public var value: Value? {
+        get { valueReporting() }
+        // Alone mutating, so that a group of keys in a `let` cannot be written through.
+        mutating set { setReporting(newValue) }
+    }
+
+    /// What ``value`` gives, for wrappers, whose setters mutate nothing.
     func valueReporting() -> Value? {
         reporting { () throws(VaultError) in try read() } ?? nil
     }

@@ -1,7 +1,7 @@
 import Sealing
 import Synchronization
 
-/// Where errors go that the getter or setter of ``Storable/value`` and its siblings meets: they cannot throw.
+/// Where errors go that the getter or setter of ``StoredKeyed/value`` meets: they cannot throw.
 ///
 /// Each is kept as ``lastError``, and given to the handler: one line on standard error, unless another is set.
 public final class FailureLog: Sendable {

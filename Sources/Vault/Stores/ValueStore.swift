@@ -51,7 +51,7 @@ extension ValueStore {
     /// Does nothing.
     public func eraseRemoved() throws(VaultError) {}
 
-    /// The error that ``Storable/value`` and its siblings met last on this store; nil if there was none.
+    /// The error that ``StoredKeyed/value`` met last on this store; nil if there was none.
     public var lastError: VaultError? { failures.lastError }
 }
 

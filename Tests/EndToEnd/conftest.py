@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from histories import History, full_tail, twenty_entries
 from executables import executable
+from histories import History, full_tail, twenty_entries
 from homes import AS_NOBODY, NOBODY, Home
 
 

@@ -22,7 +22,7 @@ private final class Screen: Sendable {
     }
 }
 
-@Suite("Observation", .temporaryStores, .timeLimit(.minutes(1)))
+@Suite("Observation", .temporaryStores, .timeLimit(.minutes(10)))
 struct ObservationSnippets {
     private struct Account {
         let token: KeychainStorable<String> = "account.token"

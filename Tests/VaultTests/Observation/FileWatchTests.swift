@@ -6,7 +6,7 @@ import Testing
 
 @testable import Vault
 
-@Suite("Watching a file", .timeLimit(.minutes(1)))
+@Suite("Watching a file", .timeLimit(.minutes(10)))
 struct FileWatchTests {
     private let folder: TemporaryFolder
 

@@ -5,7 +5,7 @@ import VaultTesting
 
 @testable import Vault
 
-@Suite("Concurrency of observation", .temporaryStores, .timeLimit(.minutes(5)))
+@Suite("Concurrency of observation", .temporaryStores, .timeLimit(.minutes(10)))
 struct ObservationConcurrencyTests {
     @Test(arguments: ObservedStore.allCases)
     func everyObserverSeesTheCounterGrowToItsEnd(_ observed: ObservedStore) async throws {

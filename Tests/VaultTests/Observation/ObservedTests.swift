@@ -16,7 +16,7 @@ import VaultTesting
     }
 }
 
-@Suite("Observed values", .temporaryStores, .timeLimit(.minutes(1)))
+@Suite("Observed values", .temporaryStores, .timeLimit(.minutes(10)))
 struct ObservedTests {
     @Test(arguments: ObservedStore.allCases)
     func areThereFromTheBeginningAndFollowTheKey(_ store: ObservedStore) async throws {

@@ -8,7 +8,7 @@ import Testing
 
 /// Each part is a process of its own, so that what one does reaches the other only through the file, and so that nothing but
 /// the test's own work takes memory.
-@Suite("Observers of another process's changes", .timeLimit(.minutes(5)))
+@Suite("Observers of another process's changes", .timeLimit(.minutes(10)))
 struct OtherProcessTests {
     static let changes = 10_000
 

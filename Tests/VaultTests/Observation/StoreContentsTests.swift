@@ -4,7 +4,7 @@ import VaultTesting
 
 @testable import Vault
 
-@Suite("Values below a prefix", .temporaryStores, .timeLimit(.minutes(1)))
+@Suite("Values below a prefix", .temporaryStores, .timeLimit(.minutes(10)))
 struct StoreContentsTests {
     @Test(arguments: ObservedStore.allCases)
     func areTheWholeStatesOfThosePresent(_ observed: ObservedStore) async throws {

@@ -24,7 +24,7 @@ enum ObservedStore: CaseIterable, Sendable {
     }
 }
 
-@Suite("Values of a key", .temporaryStores, .timeLimit(.minutes(1)))
+@Suite("Values of a key", .temporaryStores, .timeLimit(.minutes(10)))
 struct StoredValuesTests {
     @Test(arguments: ObservedStore.allCases)
     func beginWithThePresentOneAndFollowEachChange(_ store: ObservedStore) async throws {

@@ -40,3 +40,12 @@ def test_a_result_that_cannot_be_read_is_an_error_and_stays(example: Home) -> No
     finished: subprocess.CompletedProcess = example.run()
     assert finished.returncode == 1 and b"damaged" in finished.stdout, told(finished)
     assert preferences(example).read_bytes() == b"no property list"
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_what_is_printed_where_nothing_is_open_gets_into_no_file(example: Home, closed: str) -> None:
+    example.output()
+    kept = preferences(example).read_bytes()
+    example.started_through("sh", "-c", f'"$0" {closed}').run()
+    assert preferences(example).read_bytes() == kept
+    assert example.output().startswith(b"from last time")

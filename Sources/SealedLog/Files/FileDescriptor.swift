@@ -4,8 +4,15 @@ private import Glibc
 package struct FileDescriptor: ~Copyable, Sendable {
     package let number: Int32
 
+    /// - Parameter number: what a system call gave, or -1. One of a standard stream, which a program that was started without it gets
+    ///   here, is exchanged for a higher one: what is printed would go into the file. -1, with errno, if there is none.
     package init(owning number: Int32) {
-        self.number = number
+        guard (STDIN_FILENO...STDERR_FILENO).contains(number) else {
+            self.number = number
+            return
+        }
+        self.number = fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+        close(number)
     }
 
     deinit {

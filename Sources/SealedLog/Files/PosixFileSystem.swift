@@ -7,9 +7,10 @@ package struct PosixFileSystem: FileSystem {
 
     package func open(_ path: String, _ access: FileAccess) throws(SystemError) -> FileDescriptor {
         // O_NONBLOCK: a named pipe in place of a file must not make the open wait. It changes nothing for files.
-        let number = Glibc.open(path, access.flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o600)
-        guard number >= 0 else { throw SystemError(errno, access.verb) }
-        return FileDescriptor(owning: number)
+        let file = FileDescriptor(
+            owning: Glibc.open(path, access.flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o600))
+        guard file.number >= 0 else { throw SystemError(errno, access.verb) }
+        return file
     }
 
     package func read(

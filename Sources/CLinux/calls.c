@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
@@ -10,7 +11,17 @@
 #include <unistd.h>
 
 int vault_rename_exclusively(const char *from, const char *to) {
-    return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+    if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
+    // What NFS and FUSE answer to the flag.
+    if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return -1;
+    if (link(from, to) == 0) return unlink(from);
+    // Some file systems have no links either. There the caller's lock on the folder has to do.
+    if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP) return -1;
+    if (faccessat(AT_FDCWD, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+        errno = EEXIST;
+        return -1;
+    }
+    return errno == ENOENT ? rename(from, to) : -1;
 }
 
 int64_t vault_file_system_type(int descriptor) {

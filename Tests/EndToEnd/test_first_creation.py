@@ -3,7 +3,9 @@
 import re
 from pathlib import Path
 
-from homes import Home
+import pytest
+
+from homes import VAULT_AND_KEY, Home
 from tracing import trace
 
 
@@ -110,3 +112,16 @@ def test_no_descriptor_is_handed_on(home: Home) -> None:
     calls = trace(home, "set", "u.token", stdin=b"tok", names=("openat", "open", "socket", "dup"), strings=500)
     assert all("O_CLOEXEC" in call.line for call in calls if str(home.folder) in call.line)
     assert not [call for call in calls if call.name == "socket"], "the tool has no network code"
+
+
+@pytest.mark.parametrize("links", [True, False], ids=["with links", "without links"])
+@pytest.mark.parametrize("error", ["EINVAL", "ENOSYS"])
+def test_file_systems_that_know_no_exclusive_rename_will_do(home: Home, error: str, links: bool) -> None:
+    """As NFS and FUSE answer; some of the latter have no links either."""
+    faults = ["-e", f"inject=renameat2:error={error}", *([] if links else ["-e", "inject=link:error=EPERM"])]
+    traced = home.started_through("strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2,link", *faults)
+    traced.output("set", "u.token", stdin=b"tok")
+    assert home.get("u.token") == b"tok"
+    assert home.files() == VAULT_AND_KEY
+    # Neither replaces what is there.
+    assert "already" in traced.refusal(4, "init")

@@ -3,7 +3,8 @@
 #pragma once
 #include <stdint.h>
 
-/// rename(2) that fails with EEXIST where it would replace something.
+/// rename(2) that fails with EEXIST where it would replace something. Where the file system can do that only by half, the caller's
+/// lock on the folder keeps others away meanwhile.
 int vault_rename_exclusively(const char *_Nonnull from, const char *_Nonnull to);
 
 /// The type of the file system that a file lies on, as in statfs(2); -1 if that fails.

@@ -156,5 +156,5 @@ def test_a_record_of_which_a_sector_never_reached_the_disk_is_dropped(twenty: Hi
 
 def test_the_leftovers_of_a_crash_are_no_obstacle(twenty: History) -> None:
     home = twenty.home
-    home.vault.with_name(home.vault.name + ".new").write_bytes(b"left by a crash")
+    home.vault.with_name(f".{home.vault.name}.vault-new").write_bytes(b"left by a crash")
     goes_on(home, twenty.values)

@@ -111,3 +111,58 @@ def test_compaction_by_root_keeps_the_owner_of_the_vault(home: Home) -> None:
     home.output("compact")
     status = home.vault.stat()
     assert (status.st_uid, status.st_gid) == (1234, 2345) and status.st_ino != inode
+
+
+# Places below folders that are yet to be made
+
+
+def named(home: Home, vault: str, key: str | None = None) -> Home:
+    return home.with_variables(VAULT_FILE=vault, VAULT_KEY_FILE=key or str(home.folder / "keys/my.key"))
+
+
+@pytest.mark.parametrize("folder", ["new", "link/new"])
+def test_vault_and_key_may_lie_in_one_folder_that_is_yet_to_be_made(home: Home, folder: str) -> None:
+    (home.folder / "real").mkdir()
+    (home.folder / "link").symlink_to("real")
+    here = named(home, f"{folder}/my.vault", f"{folder}/my.key")
+    here.set("a", b"tok")
+    assert here.get("a") == b"tok"
+
+
+def test_a_vault_that_is_gone_is_missed_also_behind_a_link(home: Home) -> None:
+    (home.folder / "mounted/vault").mkdir(parents=True)
+    (home.folder / "data").symlink_to("mounted")
+    here = named(home, str(home.folder / "data/vault/my.vault"))
+    here.set("a", b"tok")
+    (home.folder / "mounted/vault").rename(home.folder / "away")
+    assert "is gone" in here.refusal(4, "set", "a", stdin=b"other")
+    (home.folder / "away").rename(home.folder / "mounted/vault")
+    assert here.get("a") == b"tok"
+
+
+def test_one_relative_path_in_two_folders_is_two_vaults(home: Home) -> None:
+    here = named(home, "vault/my.vault")
+    for project in ("one", "two"):
+        (home.folder / project).mkdir()
+        inside = here.started_through("env", "-C", project)
+        inside.set("a", project.encode())
+        assert inside.get("a") == project.encode()
+
+
+def test_a_variable_that_is_not_utf8_is_refused_instead_of_mended(home: Home) -> None:
+    for name in ("VAULT_FILE", "VAULT_KEY_FILE", "HOME"):
+        place = os.fsdecode(os.fsencode(home.folder / "x") + b"\xff")
+        sentence = home.with_variables(**{name: place}).refusal(2, "set", "a", stdin=b"tok")
+        assert name in sentence and "UTF-8" in sentence
+    assert home.files() == []
+
+
+def test_files_of_a_persons_own_beside_vault_and_key_are_left_alone(home: Home) -> None:
+    home.key.parent.mkdir(parents=True)
+    own = [home.vault.with_name("default.vault.new"), home.key.with_name("default.key.new")]
+    home.vault.parent.mkdir(parents=True)
+    for path in own:
+        path.write_bytes(b"precious")
+    home.set("a", b"tok")
+    home.output("compact")
+    assert [path.read_bytes() for path in own] == [b"precious", b"precious"]

@@ -1,4 +1,5 @@
 import Foundation
+import SealedLog
 import TestSupport
 import Testing
 import Vault
@@ -55,6 +56,28 @@ struct PlacesTests {
         let places = try VaultPlaces.standard(
             vault: example.vault, keyFile: example.keyFile, environment: example.environment)
         #expect([places.vault, places.keyFile, places.memory] == example.expected)
+    }
+
+    @Test func resolvedPathsDoNotDependOnWhichFoldersAreThere() throws {
+        let folder = try TemporaryFolder()
+        let (real, link) = (folder.file("real"), folder.file("link"))
+        try FileManager.default.createDirectory(atPath: real, withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: real)
+        let top = resolvedPath(real)
+        for path in ["a/b/f", "a/./b//f", "x/../a/b/f"] {
+            #expect(resolvedPath(link + "/" + path) == top + "/a/b/f")
+        }
+        try FileManager.default.createDirectory(atPath: real + "/a/b", withIntermediateDirectories: true)
+        #expect(resolvedPath(link + "/a/b/f") == top + "/a/b/f")
+        #expect(resolvedPath("no/such/f") == resolvedPath(".") + "/no/such/f")
+        #expect(resolvedPath("/no-such-folder/f") == "/no-such-folder/f")
+        #expect(resolvedPath("/no-such-folder") == "/no-such-folder")
+    }
+
+    @Test func pathsArePartedAtTheirSlashesWhateverFollows() {
+        #expect("/x/\u{301}a".parentFolder == "/x")
+        #expect("/x/\u{301}a".lastPathComponent == "\u{301}a")
+        #expect("/a".parentFolder == "/" && "a".parentFolder == ".")
     }
 
     @Test func withoutAHomeSayWhatToName() throws {

@@ -3,12 +3,12 @@
 extension FileRecordStore {
     /// A new, empty file that will take the name `path`.
     ///
-    /// Its name until then is fixed: only whoever holds the lock of the vault, or of its folder, makes one, so one that
-    /// is there was left by a crash.
+    /// Its name until then is fixed, and one that nobody gives to a file of their own: only whoever holds the lock of the vault, or of
+    /// its folder, makes one, so one that is there was left by a crash.
     package static func createUnpublished(
         for path: String, in fileSystem: any FileSystem
     ) throws(LogError) -> FileRecordStore {
-        let temporaryPath = path + ".new"
+        let temporaryPath = unpublishedPath(for: path)
         let file: FileDescriptor
         do throws(SystemError) {
             do { try fileSystem.remove(temporaryPath) } catch {
@@ -17,6 +17,12 @@ extension FileRecordStore {
             file = try fileSystem.open(temporaryPath, .create)
         } catch { throw LogError(error, temporaryPath) }
         return try FileRecordStore(file, at: path, in: fileSystem, temporaryPath: temporaryPath)
+    }
+
+    /// Where a file is written that is to take the name `path`.
+    package static func unpublishedPath(for path: String) -> String {
+        let folder = path.parentFolder
+        return "\(folder == "/" ? "" : folder)/.\(path.lastPathComponent).vault-new"
     }
 
     package func makeReplacement() throws(LogError) -> any RecordStore {

@@ -1,15 +1,24 @@
 private import Glibc
 
-/// The path with every symbolic link resolved: of the file, or, where there is none yet, of where it would be made.
+/// The path from the root with every symbolic link resolved: of the file, or, where there is none yet, of where it would be made.
+///
+/// Whether folders on the way are there or not makes no difference to the result.
 package func resolvedPath(_ path: String) -> String {
-    resolvedPath(path, links: 40)
+    if path.utf8.first == UInt8(ascii: "/") { return resolvedPath(path, links: 40) }
+    guard let current = realPath(".") else { return path }
+    return resolvedPath(current + "/" + path, links: 40)
 }
 
 /// - Parameter links: how many links to nothing may still be followed; the system's own limit.
 private func resolvedPath(_ path: String, links: Int) -> String {
     if let whole = realPath(path) { return whole }
-    let folder = realPath(path.parentFolder) ?? path.parentFolder
-    let resolved = folder == "/" ? "/" + path.lastPathComponent : folder + "/" + path.lastPathComponent
+    let (parent, name) = (path.parentFolder, path.lastPathComponent)
+    guard parent != path else { return path }
+    let folder = resolvedPath(parent, links: links)
+    if name.isEmpty || name == "." { return folder }
+    // No link can stand before it: what is not there is a folder, once it is.
+    if name == ".." { return folder.parentFolder }
+    let resolved = folder == "/" ? "/" + name : folder + "/" + name
     // A link to nothing: a file that is made takes the place that it leads to, not that of the link.
     guard links > 0, let target = target(ofLink: resolved) else { return resolved }
     return resolvedPath(target.hasPrefix("/") ? target : folder + "/" + target, links: links - 1)

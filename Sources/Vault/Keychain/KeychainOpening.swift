@@ -90,10 +90,9 @@ struct KeychainOpening {
         var created = Keychain.Created()
         let log: SealedLog
         // The key comes first: a vault without a key would be lost from the start.
-        let isSameFolder = resolvedPath(keyPath).parentFolder == vaultPath.parentFolder
         if !isThere(keyPath),
             let key = try KeyFile.create(
-                at: keyPath, isFolderLocked: isSameFolder, in: fileSystem, until: deadline)
+                at: keyPath, isFolderLocked: isKeyBesideVault, in: fileSystem, until: deadline)
         {
             created.keyFile = true
             log = try makeVault(key, label)
@@ -103,6 +102,12 @@ struct KeychainOpening {
         created.vault = true
         lock.release()
         return outcome(log, created)
+    }
+
+    /// Whether their folders are one: its lock cannot be taken twice. That of the vault is there.
+    private var isKeyBesideVault: Bool {
+        guard let folder = try? fileSystem.status(at: vaultPath.parentFolder) else { return false }
+        return folder.identity == (try? fileSystem.status(at: resolvedPath(keyPath).parentFolder))?.identity
     }
 
     private func makeVault(_ key: borrowing KeyFile, _ label: String) throws(LogError) -> SealedLog {

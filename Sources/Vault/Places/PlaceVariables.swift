@@ -8,21 +8,34 @@ struct PlaceVariables {
         self.given = given
     }
 
+    /// - Throws: ``VaultError/Code/invalid`` for a value that is not UTF-8: a mended path would lead to another file.
     subscript(name: String) -> String? {
-        let value = given.map { $0[name] } ?? getenv(name).map { String(cString: $0) }
-        return value.flatMap { $0.isEmpty ? nil : $0 }
+        get throws(VaultError) {
+            let value = given != nil ? given?[name] : try present(name)
+            return value?.isEmpty == false ? value : nil
+        }
+    }
+
+    private func present(_ name: String) throws(VaultError) -> String? {
+        guard let bytes = getenv(name) else { return nil }
+        guard let text = String(validatingCString: bytes) else {
+            throw VaultError(.invalid, "The environment variable \(name) is not UTF-8; name a place that is.")
+        }
+        return text
     }
 
     /// A folder of the XDG Base Directory Specification, which has relative paths ignored.
-    func folder(_ name: String, _ belowHome: String) -> String? {
-        if let path = self[name], path.hasPrefix("/") { return path }
-        return home.map { "\($0)/\(belowHome)" }
+    func folder(_ name: String, _ belowHome: String) throws(VaultError) -> String? {
+        if let path = try self[name], path.hasPrefix("/") { return path }
+        return try home.map { "\($0)/\(belowHome)" }
     }
 
     private var home: String? {
-        if let path = self["HOME"], path.hasPrefix("/") { return path == "/" ? "" : path }
-        // Asking the account database needs shared libraries that a static program lacks, and files that a
-        // minimal container lacks: without HOME the places have to be named.
-        return nil
+        get throws(VaultError) {
+            if let path = try self["HOME"], path.hasPrefix("/") { return path == "/" ? "" : path }
+            // Asking the account database needs shared libraries that a static program lacks, and files that a
+            // minimal container lacks: without HOME the places have to be named.
+            return nil
+        }
     }
 }

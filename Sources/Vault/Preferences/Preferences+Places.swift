@@ -31,7 +31,7 @@ extension Preferences {
             throw VaultError(
                 .invalid, "That is no name for a suite of preferences: it is \(suite.isEmpty ? "empty" : "too long").")
         }
-        guard let folder = PlaceVariables().folder("XDG_CONFIG_HOME", ".config") else {
+        guard let folder = try PlaceVariables().folder("XDG_CONFIG_HOME", ".config") else {
             throw VaultError(
                 .unavailable,
                 "There is no home folder to keep preferences in; set HOME or XDG_CONFIG_HOME, or name the file's path.")

@@ -20,7 +20,8 @@ struct FileEvents: ~Copyable {
     private let isFileAwaited: Bool
 
     private static let names = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE
-    private static let contents = IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB
+    // Not IN_CLOSE_WRITE: reading opens the file for writing too, and would be a change that is read again, and so on.
+    private static let contents = IN_MODIFY | IN_ATTRIB
     private static let folderItself = IN_DELETE_SELF | IN_MOVE_SELF
     private static let unsure = folderItself | IN_UNMOUNT | IN_IGNORED | IN_Q_OVERFLOW
 

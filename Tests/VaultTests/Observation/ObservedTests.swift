@@ -84,8 +84,23 @@ struct ObservedTests {
         #expect(observed.value == 1)
     }
 
+    /// Reading a file must not look like a change of it.
+    @Test func readWhatIsDamagedOnce() async throws {
+        let (fixture, files) = (try PreferencesFixture(), FaultyFileSystem())
+        let preferences = fixture.open(in: files)
+        try preferences.set("k", .integer(1))
+        let observed = Observed(Storable<Int>(key: "k", in: preferences))
+        try overwrite(fixture.path, "garbage".utf8)
+        while observed.error?.code != .damaged { try await Task.sleep(for: .milliseconds(5)) }
+        try await Task.sleep(for: .milliseconds(200))
+        files.forgetCalls()
+        try await Task.sleep(for: .milliseconds(300))
+        #expect(files.calls.isEmpty)
+        withExtendedLifetime(observed) {}
+    }
+
     @Test func ofAStoreThatCannotBeOpenedTellTheError() {
-        let locked = StoreReference(failures: nil) { () throws(VaultError) in throw VaultError(.locked, "No key.") }
+        let locked = StoreReference { () throws(VaultError) in throw VaultError(.locked, "No key.") }
         let observed = Observed(StoredKey<String>("k", in: locked))
         #expect(observed.error?.code == .locked)
         #expect(observed.value == nil)

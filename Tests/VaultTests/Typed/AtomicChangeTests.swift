@@ -27,6 +27,21 @@ struct AtomicChangeTests {
         #expect(try !second.exists())
     }
 
+    @Test(arguments: TestedHome.allCases) func whatIsOnlyReadWasThereAtOneTime(_ home: TestedHome) throws {
+        let (first, second) = (StoredKey<Int>("a", in: home.reference), StoredKey<Int>("b", in: home.reference))
+        var runs = 0
+        let pair = try home.store.atomically { transaction in
+            runs += 1
+            let one = try transaction.read(first)
+            if runs == 1 {
+                try first.write(1)
+                try second.write(1)
+            }
+            return [one, try transaction.read(second)]
+        }
+        #expect(pair == [1, 1] && runs == 2)
+    }
+
     @Test(arguments: TestedHome.allCases) func noneIsMadeIfTheBodyThrows(_ home: TestedHome) throws {
         let (first, second) = (StoredKey<Int>("a", in: home.reference), StoredKey<Int>("b", in: home.reference))
         try first.write(1)

@@ -25,7 +25,7 @@ extension StoredKeyed {
     private func reporting<Result>(_ body: () throws(VaultError) -> Result) -> Result? {
         do { return try body() } catch {
             let failures = (try? stored.home.resolve())?.failures ?? stored.home.failures
-            failures?.report(error, key: stored.name)
+            failures.report(error, key: stored.name)
             return nil
         }
     }

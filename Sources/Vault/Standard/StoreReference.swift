@@ -1,7 +1,7 @@
 /// Names a store without opening it: it is found anew at each use.
 public struct StoreReference: Sendable {
     /// Where the store's errors go if it cannot be opened.
-    let failures: FailureLog?
+    let failures: FailureLog
     let resolve: @Sendable () throws(VaultError) -> any ValueStore
 
     /// The store, as it is found now.
@@ -27,11 +27,11 @@ public struct StoreReference: Sendable {
     }
 
     /// A store that is found by a function, anew at each use: one that can be locked at times, say.
-    public init(_ resolve: @escaping @Sendable () throws(VaultError) -> any ValueStore) {
-        self.init(failures: nil, resolve: resolve)
-    }
-
-    init(failures: FailureLog?, resolve: @escaping @Sendable () throws(VaultError) -> any ValueStore) {
+    ///
+    /// - Parameter failures: where a failure to find it is reported by what cannot throw, such as a property's getter.
+    public init(
+        failures: FailureLog = FailureLog(), _ resolve: @escaping @Sendable () throws(VaultError) -> any ValueStore
+    ) {
         self.failures = failures
         self.resolve = resolve
     }
@@ -43,6 +43,6 @@ public struct StoreReference: Sendable {
 
     /// A store at hand.
     public static func store(_ store: some ValueStore) -> StoreReference {
-        StoreReference(failures: nil) { store }
+        StoreReference(failures: store.failures) { store }
     }
 }

@@ -155,7 +155,7 @@ struct StoredValuesTests {
     }
 
     @Test func beginWithAnErrorForALockedVault() async throws {
-        let locked = StoreReference(failures: nil) { () throws(VaultError) in throw VaultError(.locked, "No key.") }
+        let locked = StoreReference { () throws(VaultError) in throw VaultError(.locked, "No key.") }
         var iterator = StoredKey<String>("k", in: locked).values.makeAsyncIterator()
         #expect(try await code { try await iterator.next() } == .locked)
         #expect(try await iterator.next() == nil)

@@ -82,6 +82,15 @@ struct FailedAccessTests {
         #expect(memory.value(of: "k") == .string("text"))
     }
 
+    @Test func aStoreThatIsNotFoundIsReportedToo() {
+        let locked = StoreReference(failures: failures) { () throws(VaultError) in throw VaultError(.locked, "No key.")
+        }
+        var key = StoredKey<String>("k", in: locked)
+        #expect(key.value == nil)
+        key.value = "text"
+        #expect(seen.all.map(\.code) == [.locked, .locked] && failures.lastError?.code == .locked)
+    }
+
     @Test func theHandlerMayUseTheStoreThatFailed() throws {
         let memory = MemoryStore(failures: failures)
         failures.setHandler { [weak memory] error, _ in

@@ -30,6 +30,11 @@ package struct FolderLock: ~Copyable, Sendable {
         try deadline.poll { () throws(SystemError) in try fileSystem.tryLock(folder, .exclusive) }
     }
 
+    /// Flushes the folder's list of names.
+    package borrowing func synchronizeFolder(in fileSystem: any FileSystem) throws(SystemError) {
+        try fileSystem.synchronize(folder)
+    }
+
     /// Gives the lock back; closing the folder is what does it.
     package consuming func release() {}
 }

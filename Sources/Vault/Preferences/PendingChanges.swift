@@ -4,6 +4,8 @@ struct PendingChanges: Sendable {
     /// Whether someone is on the way who will write them.
     private var isScheduled = false
     private var lastWrite: ContinuousClock.Instant?
+    /// What clocks can add: a year.
+    private static let longestInterval: Duration = .seconds(365 * 86_400)
 
     /// Adds changes.
     ///
@@ -24,6 +26,8 @@ struct PendingChanges: Sendable {
         let next = nextWrite(interval)
         guard next <= .now else { return next }
         isScheduled = false
+        // From the beginning of a write, and of one that fails too: there may be as many changes while it goes on as after it.
+        lastWrite = .now
         return nil
     }
 
@@ -34,6 +38,6 @@ struct PendingChanges: Sendable {
     }
 
     private func nextWrite(_ interval: Duration) -> ContinuousClock.Instant {
-        lastWrite.map { $0 + interval } ?? .now
+        lastWrite.map { $0 + min(interval, PendingChanges.longestInterval) } ?? .now
     }
 }

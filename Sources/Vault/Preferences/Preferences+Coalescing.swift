@@ -44,6 +44,10 @@ extension Preferences {
         if let later = pending.withLock({ $0.postponed(writingEvery: interval) }) {
             return schedule(at: later, interval)
         }
-        do { try flush() } catch { failures.report(error, key: (try? path) ?? "preferences") }
+        do { try flush() } catch { reportUnwritten(error) }
+    }
+
+    func reportUnwritten(_ error: VaultError) {
+        failures.report(error, key: (try? path) ?? "preferences")
     }
 }

@@ -15,21 +15,17 @@ extension Preferences {
     }
 
     public func keys(prefix: String) throws(VaultError) -> [String] {
-        var keys = Set(try current().values.keys)
-        for (key, value) in pending.withLock({ $0.changes }) {
-            if value == nil { keys.remove(key) } else { keys.insert(key) }
-        }
-        return keys.filter { $0.utf8.starts(with: prefix.utf8) }.sortedByBytes()
+        Array(try contents(prefix: prefix).keys).sortedByBytes()
     }
 
     public func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
         // Read within the lock: what leaves the pending changes is in the file by then.
-        let contents = try pending.withLock { (pending) throws(VaultError) in
-            var contents = try current().values.mapValues(StoredValue.init)
-            for (key, value) in pending.changes { contents[key] = value }
+        try pending.withLock { (pending) throws(VaultError) in
+            var contents = try current().values.filter { $0.key.utf8.starts(with: prefix.utf8) }
+                .mapValues(StoredValue.init)
+            for (key, value) in pending.changes where key.utf8.starts(with: prefix.utf8) { contents[key] = value }
             return contents
         }
-        return contents.filter { $0.key.utf8.starts(with: prefix.utf8) }
     }
 
     public func commit(_ batch: StoreBatch) throws(VaultError) -> Bool {

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Each suite is one file of mode 0600, `$XDG_CONFIG_HOME/vault/preferences/SUITE.plist`, XML as a rule. When a call that writes returns,
 /// the change is on the disk, unless ``Writing/coalesced(every:)`` was asked for. Other processes and threads may use the same suite at
-/// the same time; none loses a write of another. Keys of other programs keep their values and types. A file that is
+/// the same time; none loses a write of another, except where writing is coalesced. Keys of other programs keep their values and types. A file that is
 /// damaged is an error, and is never overwritten.
 public final class Preferences: ValueStore {
     /// When changes are written.
@@ -15,8 +15,10 @@ public final class Preferences: ValueStore {
         case atOnce
         /// Together, at most once per interval, and at the process's exit: for values that change many times a second.
         ///
-        /// The process sees them at once, others when they are written. What was not written is lost in a crash; an error
-        /// while writing goes to ``Preferences/failures``, and ``Preferences/flush()`` writes what is left.
+        /// Whoever uses this object sees them at once; others, and other objects of the same suite, when they are written. Until then
+        /// another may change the same key: the later write holds, also where the change was an ``StoredKeyed/update(_:)``. What was not
+        /// written is lost in a crash; an error while writing goes to ``Preferences/failures``, and ``Preferences/flush()``
+        /// writes what is left.
         case coalesced(every: Duration)
     }
 
@@ -69,7 +71,6 @@ public final class Preferences: ValueStore {
     }
 
     deinit {
-        // What is left after an error has been reported; nobody can ask for it any more.
-        try? flush()
+        do { try flush() } catch { reportUnwritten(error) }
     }
 }

@@ -36,10 +36,11 @@ struct PreferencesFile: Sendable {
 
     private func readOnce() throws(VaultError) -> PreferencesSnapshot {
         do throws(LogError) {
+            let now = PreferencesSnapshot.now
             let store = try FileRecordStore.open(path, in: fileSystem)
             let (bytes, status) = try store.contents(upTo: PreferencesFile.sizeLimit)
             let (values, format) = try parse(bytes)
-            return PreferencesSnapshot(values, format, status, store)
+            return PreferencesSnapshot(values, format, status, store, readAt: now)
         } catch {
             guard error.code != .missing else { return PreferencesSnapshot() }
             throw VaultError(preferences: error, path)
@@ -76,9 +77,10 @@ struct PreferencesFile: Sendable {
         guard try body(&values) else { return nil }
         let bytes = try serialized(values, former.format)
         do throws(LogError) {
-            let (store, status) = try replace(with: bytes)
+            let now = PreferencesSnapshot.now
+            let (store, status) = try replace(with: bytes, lock)
             lock.release()
-            return PreferencesSnapshot(values, former.format, status, store)
+            return PreferencesSnapshot(values, former.format, status, store, readAt: now)
         } catch { throw VaultError(preferences: error, path) }
     }
 
@@ -92,7 +94,9 @@ struct PreferencesFile: Sendable {
         }
     }
 
-    private func replace(with bytes: [UInt8]) throws(LogError) -> (FileRecordStore, FileStatus) {
+    private func replace(
+        with bytes: [UInt8], _ lock: borrowing FolderLock
+    ) throws(LogError) -> (FileRecordStore, FileStatus) {
         let store = try FileRecordStore.createUnpublished(for: path, in: fileSystem)
         do throws(LogError) {
             try bytes.withRawBytes { (bytes) throws(LogError) in try store.write(bytes, at: 0) }
@@ -101,9 +105,9 @@ struct PreferencesFile: Sendable {
             store.discard()
             throw error
         }
-        do throws(LogError) { try store.synchronizeLocation() } catch {
+        do { try lock.synchronizeFolder(in: fileSystem) } catch {
             // The new file is in its place; whether it stays there after a crash is open.
-            throw LogError(.outcomeUnknown, systemError: error.systemError)
+            throw LogError(.outcomeUnknown, systemError: error.number)
         }
         return (store, try store.status())
     }

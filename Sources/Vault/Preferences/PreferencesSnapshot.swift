@@ -1,3 +1,4 @@
+private import Glibc
 import PropertyList
 import SealedLog
 
@@ -9,13 +10,27 @@ final class PreferencesSnapshot: Sendable {
     private let status: FileStatus?
     /// Kept open: while it is, no other file gets its inode's number and could be taken for it.
     private let store: FileRecordStore?
+    /// Whether another change would show in the file's times. They go in steps of some milliseconds, so one right after a change may not.
+    private let isTelling: Bool
 
-    init(_ values: [String: PropertyList], _ format: PropertyListFormat, _ status: FileStatus, _ store: FileRecordStore)
-    {
+    /// - Parameter readAt: a moment before the file was read, in nanoseconds since 1970.
+    init(
+        _ values: [String: PropertyList], _ format: PropertyListFormat, _ status: FileStatus, _ store: FileRecordStore,
+        readAt: Int64
+    ) {
         self.values = values
         self.format = format
         self.status = status
         self.store = store
+        isTelling = readAt &- max(status.contentsChanged, status.changed) > PreferencesSnapshot.coarsestStep
+    }
+
+    private static let coarsestStep: Int64 = 20_000_000
+
+    static var now: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
     /// No file.
@@ -24,10 +39,11 @@ final class PreferencesSnapshot: Sendable {
         format = .xml
         status = nil
         store = nil
+        isTelling = true
     }
 
     /// Whether the file at the path is still this one, unchanged.
     func isCurrent(_ status: FileStatus?) -> Bool {
-        self.status == status
+        isTelling && self.status == status
     }
 }

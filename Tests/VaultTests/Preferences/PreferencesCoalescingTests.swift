@@ -29,6 +29,59 @@ struct PreferencesCoalescingTests {
         #expect(try fixture.open().value(of: "n") == .integer(2_000))
     }
 
+    /// Also while a write goes on, and after one that fails.
+    @Test func planTheNextWriteFromTheBeginningOfTheLast() throws {
+        var pending = PendingChanges()
+        let interval = Duration.seconds(3_600)
+        let began = ContinuousClock.now
+        let first = pending.add(["k": .integer(1)], writingEvery: interval)
+        let postponed = pending.postponed(writingEvery: interval)
+        let second = pending.add(["k": .integer(2)], writingEvery: interval)
+        #expect(postponed == nil)
+        #expect(try #require(first) <= .now)
+        #expect(try #require(second) >= began + interval)
+    }
+
+    @Test func mayWaitForEver() throws {
+        let preferences = fixture.open(in: files, .coalesced(every: .seconds(Int64.max)))
+        for number in 1...3 {
+            try preferences.set("n", .integer(Int128(number)))
+            try preferences.flush()
+        }
+        #expect(renames >= 3)
+        try preferences.set("n", .integer(4))
+    }
+
+    @Test func listAKeyAlsoWhileItIsWritten() throws {
+        let preferences = fixture.open(in: files, .coalesced(every: .seconds(3_600)))
+        try preferences.set("k", .integer(1))
+        try fixture.open().set("other", .integer(2))
+        let (began, ended) = (Flag(), Flag())
+        files.watch(.read) { [path = fixture.path] call in
+            guard call.path == path, !began.isSet else { return }
+            began.set()
+            Thread.detachNewThread {
+                try? preferences.flush()
+                ended.set()
+            }
+            // It has to wait until the keys are listed; were it let in, it would be done by then.
+            for _ in 0..<200 where !ended.isSet { Pause.microseconds(1_000) }
+        }
+        #expect(try preferences.keys(prefix: "") == ["k", "other"])
+    }
+
+    @Test func reportWhatIsLostWhenTheyGo() throws {
+        let failures = FailureLog { _, _ in }
+        var preferences: Preferences? = Preferences(
+            .success(fixture.path), .coalesced(every: .seconds(3_600)), failures, in: files)
+        try preferences?.set("other", .integer(0))
+        try preferences?.flush()
+        try preferences?.set("k", .string("a"))
+        files.fail([.write], with: .error(ENOSPC))
+        preferences = nil
+        #expect(failures.lastError?.code == .unavailable)
+    }
+
     @Test func writeByThemselvesInTheEnd() async throws {
         let preferences = fixture.open(in: files, .coalesced(every: .milliseconds(20)))
         try preferences.set("k", .string("a"))

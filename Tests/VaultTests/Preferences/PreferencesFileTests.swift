@@ -1,5 +1,6 @@
 import Foundation
 import PropertyList
+import SealedLog
 import TestSupport
 import Testing
 
@@ -120,6 +121,26 @@ struct PreferencesFileTests {
         #expect(try VaultError.code { try preferences.set("k", .string("new")) } == .damaged)
         #expect(try VaultError.code { try preferences.set("k", nil) } == .damaged)
         #expect(try contents(fixture.path) == Array(text.utf8))
+    }
+
+    /// The times of a file go in steps: two changes right after each other, of the same size, look like one.
+    @Test func isReadAnewUntilItsTimesWouldTellOfAChange() throws {
+        try overwrite(fixture.path, "<plist><dict/></plist>".utf8)
+        let store = try FileRecordStore.open(fixture.path, in: PosixFileSystem())
+        let status = try store.status()
+        for (later, isCurrent) in [(1, false), (1_000_000, false), (1_000_000_000, true)] as [(Int64, Bool)] {
+            let snapshot = PreferencesSnapshot([:], .xml, status, store, readAt: status.changed + later)
+            #expect(snapshot.isCurrent(status) == isCurrent)
+        }
+    }
+
+    @Test func takesNoDescriptorMoreThanTheOneItIsKnownBy() throws {
+        let files = FaultyFileSystem()
+        let preferences = fixture.open(in: files)
+        try preferences.set("k", .integer(1))
+        files.forgetCalls()
+        try preferences.set("k", .integer(2))
+        #expect(files.calls.count { $0.kind == .open && $0.path == fixture.path.parentFolder } == 1)
     }
 
     @Test func thatIsLargerThanItsLimitIsAnErrorThatSaysSo() throws {

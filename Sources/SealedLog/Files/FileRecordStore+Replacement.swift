@@ -29,16 +29,22 @@ extension FileRecordStore {
         let new = try FileRecordStore.createUnpublished(for: location, in: fileSystem)
         do throws(SystemError) {
             let status = try fileSystem.status(of: file)
-            let made = try fileSystem.status(of: new.file)
-            if made.owner != status.owner || made.group != status.group {
-                try fileSystem.setOwner(new.file, owner: status.owner, group: status.group)
+            try new.takeOwner(of: status)
+            if try fileSystem.status(of: new.file).mode != status.mode {
+                try fileSystem.setMode(new.file, status.mode)
             }
-            if made.mode != status.mode { try fileSystem.setMode(new.file, status.mode) }
         } catch {
             new.discard()
             throw LogError(error, location)
         }
         return new
+    }
+
+    /// Gives this file the owner of the one that it replaces: what root changes stays its user's.
+    package func takeOwner(of other: FileStatus) throws(SystemError) {
+        let own = try fileSystem.status(of: file)
+        guard own.owner != other.owner || own.group != other.group else { return }
+        try fileSystem.setOwner(file, owner: other.owner, group: other.group)
     }
 
     package func publish(replacing: Bool) throws(LogError) {

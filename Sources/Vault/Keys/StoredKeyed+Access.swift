@@ -31,6 +31,8 @@ extension StoredKeyed {
     }
 
     /// Changes the value in one piece: what another thread or process writes meanwhile is not lost.
+    /// (Preferences that coalesce know only of their own changes until they are written; see
+    /// ``Preferences/Writing/coalesced(every:)``.)
     ///
     /// `body` gets the value, or the key's default. It may run more than once, so it should do nothing but change the
     /// value. No lock is held meanwhile. If it throws, nothing is changed.

@@ -98,6 +98,8 @@ struct PreferencesFile: Sendable {
         with bytes: [UInt8], _ lock: borrowing FolderLock
     ) throws(LogError) -> (FileRecordStore, FileStatus) {
         let store = try FileRecordStore.createUnpublished(for: path, in: fileSystem)
+        // Who may not give files away keeps this one.
+        if let former = try? fileSystem.status(at: path) { try? store.takeOwner(of: former) }
         do throws(LogError) {
             try bytes.withRawBytes { (bytes) throws(LogError) in try store.write(bytes, at: 0) }
             try store.publish(replacing: true)

@@ -123,6 +123,16 @@ struct PreferencesFileTests {
         #expect(try contents(fixture.path) == Array(text.utf8))
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
+    func staysItsOwnersWhoeverWritesIt() throws {
+        let preferences = fixture.open()
+        try preferences.set("k", .integer(1))
+        #expect(chown(fixture.path, 65_534, 65_533) == 0)
+        try preferences.set("k", .integer(2))
+        let status = try PosixFileSystem().status(at: fixture.path)
+        #expect(status.owner == 65_534 && status.group == 65_533 && status.mode == 0o600)
+    }
+
     /// The times of a file go in steps: two changes right after each other, of the same size, look like one.
     @Test func isReadAnewUntilItsTimesWouldTellOfAChange() throws {
         try overwrite(fixture.path, "<plist><dict/></plist>".utf8)

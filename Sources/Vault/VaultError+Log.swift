@@ -1,3 +1,4 @@
+private import Glibc
 import SealedLog
 
 // What goes wrong below is told here, once, as a sentence that names what mends it.
@@ -44,6 +45,8 @@ extension VaultError {
             switch error.code {
             case .keyMissing:
                 "The key file \(key) is missing; put it back from its backup, or name another with --key-file."
+            case .keyUnreadable where error.systemError == EINVAL:
+                "The key file \(key) is not a regular file; name one that is."
             case .keyUnreadable:
                 "The key file \(key) cannot be read (\(SystemError.words(for: error.systemError ?? 0))); "
                     + "check who owns it and its mode."

@@ -74,6 +74,8 @@ import Testing
         ("ls --vault", .missingValue(.vault, placeholder: "PATH")),
         ("--vault --json ls", .missingValue(.vault, placeholder: "PATH")),
         ("set n -a", .missingValue(.attribute, placeholder: "KEY=VALUE")),
+        ("ls --vault=", .emptyPath(.vault)),
+        ("set n --file=", .emptyPath(.file)),
         ("ls --json=yes", .unexpectedValue(.json)),
         ("get n --newline=sometimes", .badChoice(.newline, choices: ["auto", "yes", "no"])),
         ("get", .missingArgument("NAME", of: .get)),

@@ -22,6 +22,7 @@ import Vault
             .missingValue(.vault, placeholder: "PATH"),
             "The option --vault needs a value. One that begins with a dash is written --vault=PATH."
         ),
+        (.emptyPath(.vault), "The option --vault needs a path, but got an empty one."),
         (.unexpectedValue(.json), "The option --json takes no value."),
         (.badChoice(.newline, choices: ["auto", "yes", "no"]), "The option --newline takes one of: auto, yes, no."),
         (.badTimeout, "The option --timeout takes seconds, from 0 to 1000000, such as 2.5."),

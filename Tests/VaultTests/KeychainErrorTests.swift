@@ -26,6 +26,9 @@ struct VaultErrorTests {
         Case(
             log: LogError(.keyUnreadable, "/k/a.key", systemError: EACCES), code: .locked,
             words: ["/k/a.key", "Permission denied", "mode"]),
+        Case(
+            log: LogError(.keyUnreadable, "/k/a.key", systemError: EINVAL), code: .locked,
+            words: ["/k/a.key", "not a regular file"]),
         Case(log: LogError(.keyExposed, "/k/a.key"), code: .locked, words: ["chmod 600 /k/a.key"]),
         Case(
             log: LogError(.keyDamaged, "/k/a.key: its checksum does not hold"), code: .locked,

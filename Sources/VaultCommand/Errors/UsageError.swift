@@ -5,6 +5,7 @@ enum UsageError: Error, Equatable {
     case unknownOption(String?, of: CommandName?, near: String?)
     case optionBeforeCommand(OptionName)
     case missingValue(OptionName, placeholder: String)
+    case emptyPath(OptionName)
     case unexpectedValue(OptionName)
     case badChoice(OptionName, choices: [String])
     case badTimeout
@@ -32,6 +33,8 @@ extension UsageError: CustomStringConvertible {
         case .missingValue(let option, let placeholder):
             return "The option \(option.spelling) needs a value. One that begins with a dash is written "
                 + "\(option.spelling)=\(placeholder)."
+        case .emptyPath(let option):
+            return "The option \(option.spelling) needs a path, but got an empty one."
         case .unexpectedValue(let option):
             return "The option \(option.spelling) takes no value."
         case .badChoice(let option, let choices):

@@ -112,6 +112,8 @@ extension CommandLineParser {
             }
             value = rest.removeFirst()
         }
+        // What an unset variable of a shell leaves behind.
+        if value == "", option.completion == .file { throw .emptyPath(option.name) }
         if let value, !option.choices.isEmpty, !option.choices.contains(value) {
             throw .badChoice(option.name, choices: option.choices)
         }

@@ -104,6 +104,26 @@ struct FailedFlushTests {
         #expect(try fixture.open().verify().entries == 2)
     }
 
+    /// Linux takes the pages for clean after a flush that failed, so the next one says nothing of them.
+    @Test(arguments: 0..<8) func ofAKilledWritersRecordIsAnUnknownOutcomeAndEndsAllWriting(_ seed: Int) throws {
+        let fixture = try LogFixture()
+        let files = try CrashingFileSystem(fixture.folder.path)
+        let first = try fixture.open(in: files)
+        try first.set("a", "1")
+        try first.writeWithoutFlush("killed", RandomBytes.array(20_000))
+        let second = try fixture.open(in: files)
+        files.failNextFlush()
+        #expect(try LogError.code { try second.set("b", "x") } == .outcomeUnknown)
+        #expect(try LogError.code { try second.set("b", "x") } == .outcomeUnknown)
+        // Another one writes the killed one's record once more before it relies on it.
+        try fixture.open(in: files).set("b", "acknowledged")
+        let next = try TemporaryFolder()
+        try files.materialize(into: next.path, seed: seed)
+        let log = try openApart(next.file("default.vault"), options: fixture.options(), readKey: fixture.key)
+        #expect(try log.text("b") == "acknowledged")
+        #expect(try log.verify().entries == 3)
+    }
+
     @Test func ofTheFolderComesBeforeTheFirstAcknowledgement() throws {
         let files = FaultyFileSystem()
         let other = try fixture.open(in: files)

@@ -1,3 +1,4 @@
+private import Glibc
 package import SealedLog
 
 extension CrashingFileSystem {
@@ -38,6 +39,10 @@ extension CrashingFileSystem {
         // The model's flush is enough; a real one would cost time and prove nothing.
         let status = try PosixFileSystem().status(of: file)
         try change { (_) throws(SystemError) in }
+        guard !takeFailure(ofFolder: status.isDirectory) else {
+            if !status.isDirectory { note { $0.dropPending(status.identity) } }
+            throw SystemError(EIO, "flush")
+        }
         let path = path(of: file)
         note { status.isDirectory ? $0.flushFolder(path) : $0.flush(status.identity) }
     }

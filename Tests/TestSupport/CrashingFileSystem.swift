@@ -14,6 +14,9 @@ package final class CrashingFileSystem: FileSystem {
         /// Changing calls before power is lost; nil: it never is.
         var remaining: Int?
         var isOff = false
+        /// Flushes that are still to fail, of files and of folders.
+        var failingFlushes = 0
+        var failingFolderFlushes = 0
     }
 
     private let real = PosixFileSystem()
@@ -43,6 +46,15 @@ package final class CrashingFileSystem: FileSystem {
         state.withLock { $0.remaining = calls }
     }
 
+    /// The next flush of a file fails, and what was to be flushed never reaches the disk.
+    package func failNextFlush() {
+        state.withLock { $0.failingFlushes = 1 }
+    }
+
+    package func failNextFolderFlush() {
+        state.withLock { $0.failingFolderFlushes = 1 }
+    }
+
     /// As if power had not been lost: to look at what is not on the disk yet.
     package func restorePower() {
         state.withLock {
@@ -66,6 +78,15 @@ package final class CrashingFileSystem: FileSystem {
 
     func note(_ body: (inout Disk) -> Void) {
         state.withLock { body(&$0.disk) }
+    }
+
+    func takeFailure(ofFolder isFolder: Bool) -> Bool {
+        state.withLock { state in
+            let count = isFolder ? state.failingFolderFlushes : state.failingFlushes
+            guard count > 0 else { return false }
+            if isFolder { state.failingFolderFlushes -= 1 } else { state.failingFlushes -= 1 }
+            return true
+        }
     }
 
     func path(of file: borrowing FileDescriptor) -> String {

@@ -42,6 +42,11 @@ struct Disk {
         files[identity] = File(durable: file.written)
     }
 
+    /// A flush that failed, as Linux leaves it: what was to be flushed counts as clean, and is not on the disk.
+    mutating func dropPending(_ identity: FileStatus.Identity) {
+        files[identity]?.pending = []
+    }
+
     mutating func rename(_ identity: FileStatus.Identity, _ path: String, to newPath: String) {
         pendingNames[path.parentFolder, default: []] += [.set(newPath, identity), .removed(path)]
     }

@@ -92,4 +92,41 @@ extension RecordStore {
             place += UInt64(count)
         }
     }
+
+    /// Overwrites with zeros from the back to the front, the first sector at the very end and by itself.
+    ///
+    /// Who is killed in the midst of it leaves something at the front, where everyone else looks: zeros there would pass for
+    /// the end of the log, with what is left behind them.
+    func clear(_ range: Range<UInt64>) throws(LogError) {
+        let sectorEnd = min(range.upperBound, (range.lowerBound / Limits.sector + 1) * Limits.sector)
+        var end = range.upperBound
+        while end > sectorEnd {
+            let start = end - min(end - sectorEnd, 1 << 20)
+            try writeZeros(start..<end)
+            end = start
+        }
+        try writeZeros(range.lowerBound..<sectorEnd)
+    }
+
+    /// Whether there are only zeros, as far as the store reaches.
+    func isZero(_ range: Range<UInt64>) throws(LogError) -> Bool {
+        var place = range.lowerBound
+        while place < range.upperBound {
+            let piece = try available(at: place, upTo: Int(min(range.upperBound - place, 1 << 20)))
+            guard !piece.isEmpty else { break }
+            guard piece.withUnsafeBytes({ $0.isZero }) else { return false }
+            place += UInt64(piece.count)
+        }
+        return true
+    }
+
+    /// Writes what is there once more: after a flush that failed Linux takes for clean what never reached the disk.
+    func rewrite(_ range: Range<UInt64>) throws(LogError) {
+        var place = range.lowerBound
+        while place < range.upperBound {
+            let piece = try bytes(at: place, count: Int(min(range.upperBound - place, 1 << 20)))
+            try write(piece, at: place)
+            place += UInt64(piece.count)
+        }
+    }
 }

@@ -7,7 +7,7 @@ extension SealedLog {
     /// - Throws: `unavailable` when the old state holds; `outcomeUnknown` when nobody can tell.
     func append(_ plan: RecordPlan, _ writer: inout Writer) throws(LogError) {
         let store = view.withLock { $0.store }
-        try SealedLog.makeRoom(for: plan.record, in: store)
+        try makeRoom(for: plan.record, in: store, &writer)
         do throws(LogError) {
             try store.write(plan.bytes, at: plan.record.place)
             try store.synchronize()
@@ -30,13 +30,33 @@ extension SealedLog {
 
     /// Writes zeros where the record will lie and beyond: over blocks that are there already a write needs no change to the
     /// file system's own records, which makes it cheaper by a third, and a torn one shows by the zeros in it.
-    private static func makeRoom(for record: Record, in store: any RecordStore) throws(LogError) {
+    ///
+    /// What others left there is cleared: a clearing that was cut short may have begun at the front, with zeros that pass for the
+    /// log's end. Behind a record it would be damage, and in place of one that is torn it would not look like zeros.
+    private func makeRoom(
+        for record: Record, in store: any RecordStore, _ writer: inout Writer
+    ) throws(LogError) {
         let size = try store.size()
+        let nextHead = record.end + UInt64(Frame.headSize)
+        if try !store.isZero(record.place..<max(record.place, min(nextHead, size))) {
+            try store.clear(record.place..<size)
+            try flush(store, &writer)
+        }
         guard record.end > size else { return }
         // A large record fills its own room: writing that twice would cost more than it saves.
         let isLarge = record.frame.recordLength > 1 << 20
         let newSize = (record.end / Limits.growth + 1) * Limits.growth
         if !isLarge { try store.writeZeros(size..<newSize) }
+    }
+
+    /// Makes durable what lies in the file before anything of one's own is written.
+    ///
+    /// - Throws: `outcomeUnknown`, and nothing more is written: whether another's record lasts, nobody can tell then.
+    func flush(_ store: any RecordStore, _ writer: inout Writer) throws(LogError) {
+        do throws(LogError) { try store.synchronize() } catch {
+            writer.isPoisoned = true
+            throw LogError(.outcomeUnknown, error.detail, systemError: error.systemError)
+        }
     }
 
     /// After a failed write or flush the page cache cannot be believed: the record is overwritten with zeros.
@@ -45,7 +65,7 @@ extension SealedLog {
     ) throws(LogError) -> Never {
         do throws(LogError) {
             let end = min(record.end, try store.size())
-            if record.place < end { try store.writeZeros(record.place..<end) }
+            if record.place < end { try store.clear(record.place..<end) }
             try store.synchronize()
             try view.withLock { (view) throws(LogError) in
                 // A reader of this process may have followed the record that is gone now.

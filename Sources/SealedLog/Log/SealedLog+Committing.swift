@@ -98,18 +98,21 @@ extension SealedLog {
                 if try view.headIsThere(), case .clean = try view.catchUp() { return }
                 view = try view.reopened(on: store)
             }
-            try makeReady(store)
+            try makeReady(store, &writer)
             return lock
         }
     }
 
     /// Clears what lies behind the end, and makes the newest record durable if another process wrote it: one that was killed
     /// before its flush leaves a record that is not, and everyone takes the one before the last for durable.
-    private func makeReady(_ store: any RecordStore) throws(LogError) {
-        let (end, needsClearing, isDurable) = view.withLock { ($0.end, $0.needsClearing, $0.durable == $0.head) }
-        if needsClearing { try store.writeZeros(end..<max(end, store.size())) }
+    private func makeReady(_ store: any RecordStore, _ writer: inout Writer) throws(LogError) {
+        let (end, newest, needsClearing, isDurable) = view.withLock {
+            ($0.end, $0.newestRecord, $0.needsClearing, $0.durable == $0.head)
+        }
         guard needsClearing || !isDurable else { return }
-        try store.synchronize()
+        if !isDurable { try store.rewrite(newest) }
+        if needsClearing { try store.clear(end..<max(end, store.size())) }
+        try flush(store, &writer)
         view.withLock { view in
             view.needsClearing = false
             view.durable = view.head

@@ -35,6 +35,9 @@ struct LogView: Sendable {
     var lookedAtPath: UInt64 = 0
     var cache = PageCache()
 
+    /// Where the newest record lies; of no meaning before the first.
+    var newestRecord: Range<UInt64> { headPlace - UInt64(Frame.headSize)..<end }
+
     var loader: PageLoader { PageLoader(store: store, keys: keys) }
 
     init(store: any RecordStore, keys: KeyRing, header: Header, authenticator: Authenticator) {

@@ -136,6 +136,25 @@ struct CompactionTests {
                 == ["default.key", "default.vault"])
     }
 
+    @Test func ofAVaultWithAChangedPayloadLeavesItAsItIs() throws {
+        try log.set("a", "first")
+        try log.set("a", "second")
+        try log.set("b", "x")
+        let file = try RecordList(fixture.path)
+        var bytes = file.bytes
+        // A value that is no more.
+        bytes[file.records[0].upperBound - 1] ^= 1
+        try overwrite(fixture.path, bytes)
+        for log in [log, try fixture.open()] {
+            #expect(try LogError.code { try log.compact() } == .damaged)
+            #expect(try fixture.bytes == bytes)
+            #expect(try LogError.code { try log.verify() } == .damaged)
+        }
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path).sorted()
+                == ["default.key", "default.vault"])
+    }
+
     @Test func isFollowedByOtherHandles() throws {
         let other = try fixture.open()
         try log.set("a", "1")

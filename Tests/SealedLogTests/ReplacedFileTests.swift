@@ -56,6 +56,18 @@ struct ReplacedFileTests {
         #expect(try fixture.open().verify().entries == 1)
     }
 
+    @Test func aCompactionDoesNotReplaceAFileThatWasPutThereMeanwhile() throws {
+        let files = FaultyFileSystem()
+        let log = try fixture.open(in: files, remembering: true)
+        let (restored, path) = (try vault.otherVault(), fixture.path)
+        files.watch(.write) { call in
+            if call.path == FileRecordStore.unpublishedPath(for: path) { try? replace(path, with: restored) }
+        }
+        #expect(try LogError.code { try log.compact() } == .unavailable)
+        #expect(try fixture.bytes == restored)
+        #expect(try LogError.code { try log.set("a", "x") } == .exchanged)
+    }
+
     @Test func aMissingFileIsNeverMadeAnew() throws {
         let log = try vault.open()
         try FileManager.default.removeItem(atPath: fixture.path)

@@ -6,11 +6,30 @@ struct Compactor {
     private var sink: StoreSink
     private var tree: TreeBuilder
     private var totals = Totals()
+    /// The authenticators of the old file: of its header, and of its records.
+    private var chain: [Authenticator] = []
 
     init(_ old: LogView, into store: any RecordStore) {
         self.old = old
         sink = StoreSink(store: store, start: UInt64(Header.size))
         tree = TreeBuilder(keys: old.keys, expecting: 4_096)
+    }
+
+    /// Reads and authenticates all records of the old file, payloads too: what was changed in them must not vanish with it.
+    ///
+    /// - Throws: `damaged`, naming the place.
+    mutating func readRecords() throws(LogError) {
+        var reader = RecordReader(store: old.store, keys: old.keys, vaultID: old.header.vaultID)
+        var (moment, place) = (old.origin, old.header.checkpointEnd)
+        chain = [moment.authenticator]
+        while place < old.end {
+            guard case .record(let record) = try reader.record(at: place, after: moment) else {
+                throw LogError.damaged("a record", at: place)
+            }
+            guard try reader.payloadHolds(record) else { throw LogError.damaged("a payload", at: place) }
+            (moment, place) = (record.moment, record.end)
+            chain.append(moment.authenticator)
+        }
     }
 
     mutating func copyEntries() throws(LogError) {
@@ -51,7 +70,7 @@ struct Compactor {
         let root = try tree.finish(to: &sink)
         var manifest = try old.manifest()
         manifest.totals = totals
-        manifest.chain = Array((try manifest.chain + chain(to: notice)).suffix(Limits.chainLength))
+        manifest.chain = Array((manifest.chain + chain + [notice.authenticator]).suffix(Limits.chainLength))
         var nonces = NonceSource(expected: 1)
         let nonce = nonces.next()
         let box = try old.keys.seal(manifest.encoded, for: .page, nonce: nonce)
@@ -69,21 +88,6 @@ struct Compactor {
         try sink.writeZeros(to: (sink.place / Limits.growth + 1) * Limits.growth)
         try sink.flush()
         try sink.store.write(try header.sealed(with: old.keys).bytes, at: 0)
-    }
-
-    /// The authenticators of the old file: of its header, and of all its records up to the notice.
-    private func chain(to notice: Record) throws(LogError) -> [Authenticator] {
-        var reader = RecordReader(store: old.store, keys: old.keys, vaultID: old.header.vaultID)
-        var (moment, place) = (old.origin, old.header.checkpointEnd)
-        var chain = [moment.authenticator]
-        while place < notice.end {
-            guard case .record(let record) = try reader.record(at: place, after: moment) else {
-                throw LogError.damaged("a record", at: place)
-            }
-            (moment, place) = (record.moment, record.end)
-            chain.append(moment.authenticator)
-        }
-        return chain
     }
 }
 

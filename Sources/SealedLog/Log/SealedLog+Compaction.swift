@@ -1,3 +1,4 @@
+private import Glibc
 import Sealing
 import Synchronization
 
@@ -23,7 +24,7 @@ extension LogView {
 extension SealedLog {
     /// Writes the vault anew, without what is dead.
     ///
-    /// - Throws: `busy`, `unavailable`: the vault is as it was; as opening a replaced file.
+    /// - Throws: `busy`, `unavailable`, `damaged`: the vault is as it was; as opening a replaced file.
     package func compact(timeout: Duration) throws(LogError) -> CompactionReport {
         try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
@@ -49,11 +50,15 @@ extension SealedLog {
         // Before it gets its name: nobody may write between the rename and our next record.
         let newLock = try store.lock(.exclusive, until: Deadline(after: .zero))
         var compactor = Compactor(old, into: store)
+        try compactor.readRecords()
         try compactor.copyEntries()
 
         let notice = try old.noticePlan()
         try append(notice, &writer)
         try compactor.finish(after: notice.record)
+        // Flushed before the look at the path, so that hardly any time is left for another file to come there.
+        try store.synchronize()
+        guard try old.store.isCurrent() else { throw LogError(SystemError(ESTALE, "replace"), old.store.location) }
         try store.publish(replacing: true)
         isPublished = true
 

@@ -1,5 +1,6 @@
 import Foundation
 import Sealing
+import Synchronization
 import TestSupport
 import Testing
 
@@ -90,6 +91,26 @@ struct RollbackAlarmTests {
         #expect(try vault.openingCode() == nil)
         try replace(fixture.path, with: diverged)
         #expect(try vault.openingCode() == .exchanged)
+    }
+
+    /// The frame is not sealed: its lengths can be changed together with their checksum.
+    @Test(arguments: [10, 2 << 20], [16, 4_096])
+    func aLastRecordWhoseFrameWasChangedIsNoticedThoughItIsTheOneRemembered(_ size: Int, _ more: UInt64) throws {
+        try vault.open().set("a", RandomBytes.array(size))
+        let log = try vault.open()
+        let header = log.view.withLock { $0.header }
+        let file = try RecordList(fixture.path)
+        let record = try #require(file.records.last)
+        let frame = try #require(
+            file.bytes[record.lowerBound...].withUnsafeBytes { Frame($0, vaultID: header.vaultID) })
+        let changed = Frame(indexLength: frame.indexLength, payloadLength: frame.payloadLength + more)
+        var bytes = file.bytes + [UInt8](repeating: 0, count: 8_192)
+        let encoded = try changed.encoded(vaultID: header.vaultID)
+        bytes.replaceSubrange(record.lowerBound..<record.lowerBound + encoded.count, with: encoded)
+        try overwrite(fixture.path, bytes)
+        let code = try vault.openingCode()
+        #expect(code == .damaged || code == .rolledBack)
+        #expect(try fixture.bytes == bytes)
     }
 
     @Test func aNewerFileOfTheSameHistoryIsNoAlarm() throws {

@@ -37,7 +37,7 @@ extension LogView {
     /// A record counts once the next one stands behind it, since that was written only after the first was durable; the last one's
     /// payload is checked instead.
     ///
-    /// - Parameter durable: a moment known to be durable; the payload of that record need not be checked.
+    /// - Parameter durable: a moment known to be durable; a large payload of that record need not be checked.
     mutating func catchUp(durable: Moment? = nil) throws(LogError) -> Ending {
         // As a rule nothing was appended, which costs one short read to see instead of a reader and its window.
         if try isAtEnd() { return .clean }
@@ -67,11 +67,18 @@ extension LogView {
         _ last: Record?, durable: Moment?, _ reader: borrowing RecordReader
     ) throws(LogError) -> Bool {
         guard let last else { return true }
-        if last.moment != durable {
+        if !isKnown(last, durable) {
             guard try reader.payloadHolds(last) else { return false }
         }
         apply(last)
         return true
+    }
+
+    /// Whether a payload need not be read: that of a record that is known to be durable, if it is large.
+    ///
+    /// The frame is not sealed: lengths that were changed show by what the index names not ending where the frame says.
+    private func isKnown(_ record: Record, _ durable: Moment?) -> Bool {
+        record.moment == durable && record.frame.payloadLength > 1 << 20 && record.endsAsNamed
     }
 
     /// What an authentic record may still not say.
@@ -90,7 +97,7 @@ extension LogView {
             record.index.sequence == hint.sequence, record.index.sequence > origin.sequence,
             let tree = record.index.tree, tree.header == origin.authenticator
         else { return }
-        if record.moment != durable {
+        if !isKnown(record, durable) {
             guard try isFollowed(record, &reader) else { return }
         }
         head = Moment(sequence: record.index.sequence - 1, authenticator: record.index.previous)

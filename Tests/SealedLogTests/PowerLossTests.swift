@@ -78,6 +78,49 @@ struct PowerLossTests {
         try log.verify()
     }
 
+    /// `mv` and `cp`, or `rm` and `cp`: the same header in another file, whose name is not on the disk yet.
+    @Test(arguments: [true, false]) func afterTheFirstCommitIntoACopyOfTheFileLosesNothing(_ isRenamed: Bool) throws {
+        let vault = try RememberedVault()
+        let path = vault.fixture.path
+        Thread.sleep(forTimeInterval: 0.02)
+        let files = try CrashingFileSystem(vault.fixture.folder.path)
+        let copy = try contents(path)
+        if !isRenamed { try files.remove(path) }
+        let file = try files.open(isRenamed ? path + ".copy" : path, .create)
+        try copy.withRawBytes { (bytes) throws(SystemError) in try files.write(file, bytes, at: 0) }
+        if isRenamed { try files.rename(path + ".copy", to: path, replacing: true) }
+        try vault.fixture.open(in: files, remembering: true).set("a", "acknowledged")
+        for seed in 0..<6 {
+            let next = try TemporaryFolder()
+            try files.materialize(into: next.path, seed: seed)
+            let log = try openApart(
+                next.file("default.vault"), options: vault.fixture.options(), readKey: vault.fixture.key)
+            #expect(try log.text("a") == "acknowledged")
+        }
+    }
+
+    /// The compacted file's name never became durable, and another compaction dies.
+    @Test(arguments: 1..<14) func duringASecondCompactionIsNoRollback(_ calls: Int) throws {
+        let fixture = try LogFixture()
+        let files = try CrashingFileSystem(fixture.folder.path)
+        let log = try fixture.open(in: files, remembering: true)
+        try log.set("a", "1")
+        files.failNextFolderFlush()
+        try log.compact()
+        files.losePower(afterCalls: calls)
+        _ = try? log.compact()
+        for seed in 0..<4 {
+            let next = try TemporaryFolder()
+            try files.materialize(into: next.path, seed: seed)
+            // The memory may have reached the disk whole.
+            try? FileManager.default.removeItem(atPath: next.file("state"))
+            try FileManager.default.copyItem(atPath: fixture.memory, toPath: next.file("state"))
+            let options = SealedLog.Options(memoryFolder: next.file("state"))
+            let reopened = try openApart(next.file("default.vault"), options: options, readKey: fixture.key)
+            #expect(try reopened.text("a") == "1")
+        }
+    }
+
     @Test(arguments: 0..<40) func duringCreationLeavesAWholeVaultOrNone(_ seed: Int) throws {
         var generator = SeededGenerator(seed)
         let folder = try TemporaryFolder()

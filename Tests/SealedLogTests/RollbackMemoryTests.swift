@@ -92,6 +92,20 @@ struct RollbackMemoryTests {
         #expect(log.memory?.seen()?.sequence == 7)
     }
 
+    @Test func aFilesNameThatItKnowsToBeDurableIsNotFlushedAgain() throws {
+        let files = FaultyFileSystem()
+        func flushes() -> Int { files.calls.filter { $0.kind == .synchronize }.count }
+        try fixture.open(in: files, remembering: true).set("a", "x")
+        #expect(flushes() == 0)
+        try replace(fixture.path, with: try fixture.bytes)
+        let log = try fixture.open(in: files, remembering: true)
+        try log.set("a", "y")
+        #expect(flushes() == 1)
+        try log.set("a", "z")
+        try fixture.open(in: files, remembering: true).set("a", "x")
+        #expect(flushes() == 1)
+    }
+
     @Test func readersRaiseItOnlyToWhatIsKnownDurable() throws {
         let silent = try fixture.open()
         for number in 0..<5 { try silent.set("a", "\(number)") }

@@ -2,8 +2,8 @@
 struct Opened: Sendable {
     let view: LogView
     let memory: RollbackMemory?
-    /// The header whose folder entry is known to be durable.
-    let durableLocation: Authenticator?
+    /// The mark of the file whose name the memory knows to be durable.
+    var rememberedMark: Authenticator?
 }
 
 /// The ways to a view of a vault file.
@@ -63,18 +63,14 @@ struct Opening {
         }
         if seen == view.head { view.durable = view.head }
         view.lookedAtPath = LogView.coarseNow
-        // Not `flatMap`: Swift 6.3.1 hands out a garbled error when a typed one goes through its closure (-O).
-        let durable: Authenticator?
-        if let memory { durable = try judge(view, memory, seen) } else { durable = nil }
-        return Opened(view: view, memory: memory, durableLocation: durable)
+        var opened = Opened(view: view, memory: memory)
+        if let memory { try judge(&opened, memory, seen) }
+        return opened
     }
 
     /// Compares a view with what is remembered, and remembers what is new and known to be durable.
-    ///
-    /// - Returns: the header whose folder entry is known to be durable.
-    private func judge(
-        _ view: LogView, _ memory: RollbackMemory, _ seen: Moment?
-    ) throws(LogError) -> Authenticator? {
+    private func judge(_ opened: inout Opened, _ memory: RollbackMemory, _ seen: Moment?) throws(LogError) {
+        let view = opened.view
         let place = memory.place()
         var accepted = false
         func alarm(_ alarm: LogError) throws(LogError) {
@@ -89,7 +85,7 @@ struct Opening {
             try? memory.remember(durable)
         }
         if accepted || place == nil { try? memory.rememberPlace(durable: nil) }
-        return accepted ? nil : place?.durable
+        opened.rememberedMark = accepted ? nil : place?.durable
     }
 }
 

@@ -126,15 +126,6 @@ extension SealedLog {
         register()
     }
 
-    /// Before the first acknowledgement the file's name has to be on the disk too.
-    private func makeLocationDurable(_ writer: inout Writer) throws(LogError) {
-        let (store, origin) = view.withLock { ($0.store, $0.origin.authenticator) }
-        guard writer.durableLocation != origin else { return }
-        try store.synchronizeLocation()
-        writer.durableLocation = origin
-        try? memory?.rememberPlace(durable: origin)
-    }
-
     static var now: UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

@@ -43,6 +43,8 @@ extension SealedLog {
     private func compact(
         _ writer: inout Writer, _ lock: consuming StoreLock
     ) throws(LogError) -> CompactionReport {
+        // The notice will count as seen, so the file that it goes to has to be the one that is found after power loss.
+        try makeLocationDurable(&writer)
         let old = view.withLock { $0 }
         let store = try old.store.makeReplacement()
         var isPublished = false
@@ -76,9 +78,7 @@ extension SealedLog {
 
     /// The renamed file counts as seen only once its name is durable; until then power loss may bring the old one back.
     private func rememberCompaction(_ view: LogView, _ writer: inout Writer) {
-        do throws(LogError) { try view.store.synchronizeLocation() } catch { return }
-        writer.durableLocation = view.origin.authenticator
-        try? memory?.rememberPlace(durable: view.origin.authenticator)
+        do throws(LogError) { try makeLocationDurable(&writer) } catch { return }
         try? memory?.remember(view.origin)
     }
 }

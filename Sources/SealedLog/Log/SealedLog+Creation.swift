@@ -1,4 +1,5 @@
 import Sealing
+import Synchronization
 
 extension SealedLog {
     /// Makes a new, empty vault: on the disk when this returns, or not at all.
@@ -29,14 +30,13 @@ extension SealedLog {
             store.discard()
             throw error
         }
-        try store.synchronizeLocation()
         let (view, _) = try LogView.start(store) { (_) throws(LogError) in keys }
         let memory = options.memoryFolder.map {
             RollbackMemory(folder: $0, fileSystem: fileSystem, keys: keys, vaultID: view.header.vaultID, path: path)
         }
+        let log = SealedLog(Opened(view: view, memory: memory))
+        try log.writer.withLock { (writer) throws(LogError) in try log.makeLocationDurable(&writer) }
         try? memory?.remember(view.origin)
-        try? memory?.rememberPlace(durable: view.origin.authenticator)
-        let log = SealedLog(Opened(view: view, memory: memory, durableLocation: view.origin.authenticator))
         log.register()
         return log
     }

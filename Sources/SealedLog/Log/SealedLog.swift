@@ -28,8 +28,10 @@ package final class SealedLog: Sendable {
     struct Writer: Sendable {
         /// A write whose outcome is unknown: nothing more is written.
         var isPoisoned = false
-        /// The header whose folder entry is known to be durable.
-        var durableLocation: Authenticator?
+        /// The file whose name this log has made durable, or knows to be.
+        var durableLocation: Location?
+        /// The mark of the file whose name the memory knows to be durable.
+        var rememberedMark: Authenticator?
         /// After a compaction that failed: no other try before this moment.
         var compactAfter: UInt64 = 0
     }
@@ -49,7 +51,7 @@ package final class SealedLog: Sendable {
         memory = opened.memory
         needsLockToRead = opened.view.store.needsLockToRead
         view = Guarded(opened.view)
-        writer = Guarded(Writer(durableLocation: opened.durableLocation))
+        writer = Guarded(Writer(rememberedMark: opened.rememberedMark))
     }
 
     /// Whether the system let the keys be locked against swapping.

@@ -5,7 +5,7 @@ import Sealing
 extension RollbackMemory {
     struct Place: Hashable, Sendable {
         let vaultID: [UInt8]
-        /// The header whose folder entry was flushed; nil if the memory does not authenticate under this vault's key.
+        /// The mark of the file whose name was flushed; nil if the memory does not authenticate under this vault's key.
         let durable: Authenticator?
     }
 
@@ -30,7 +30,25 @@ extension RollbackMemory {
         return Array(bytes[pathMagic.count..<pathMagic.count + Header.identifierSize])
     }
 
-    /// - Parameter durable: the header whose folder entry has been flushed; nil if that is not known.
+    /// Stands for a file with its checkpoint, and for its name: it is another one for another file, and after any name in the
+    /// folder has changed. A copy of the file has the same header, and even the same number if the first one was removed.
+    func mark(of location: SealedLog.Location) -> Authenticator? {
+        guard let file = location.file, let folder = try? fileSystem.status(at: path.parentFolder) else { return nil }
+        var writer = ByteWriter(reserving: 64)
+        writer.authenticator(location.origin)
+        for identity in [file, folder.identity] {
+            writer.integer(identity.device)
+            writer.integer(identity.inode)
+        }
+        writer.integer(UInt64(bitPattern: folder.contentsChanged))
+        var hash = [UInt8](repeating: 0, count: Authenticator.size)
+        let isHashed: Void? = try? writer.bytes.withUnsafeBytes { bytes in
+            try hash.withUnsafeMutableBytes { try KeyedHash.hash(bytes, into: $0) }
+        }
+        return isHashed.map { hash.withUnsafeBytes { Authenticator($0) } }
+    }
+
+    /// - Parameter durable: the mark of the file whose name has been flushed; nil if that is not known.
     func rememberPlace(durable: Authenticator?) throws(SystemError) {
         var body = ByteWriter(reserving: 48)
         body.append(vaultID)

@@ -3,8 +3,8 @@ import Sealing
 /// What this machine remembers of a vault, outside the vault: how far it had come, and which vault lay at a path.
 ///
 /// Two small files in a folder of their own. `<vault id>.seen` holds the highest moment; `<hash of the path>.path` holds
-/// the id of the vault last opened there, and the checkpoint whose folder entry is known to be durable. Both are authenticated
-/// under the vault's own subkey. What is torn, missing or not readable counts as no memory: losing it is never an alarm.
+/// the id of the vault last opened there, and the mark of the file whose name is known to be durable. Both are authenticated under
+/// the vault's own subkey. What is torn, missing or not readable counts as no memory: losing it is never an alarm.
 struct RollbackMemory: Sendable {
     let folder: String
     let fileSystem: any FileSystem

@@ -1,4 +1,5 @@
 import Sealing
+import Synchronization
 import TestSupport
 import Testing
 
@@ -161,5 +162,21 @@ struct CommitTests {
         lock.release()
         try log.commit(changes, timeout: .milliseconds(20))
         #expect(try log.get("a") == [1])
+    }
+
+    /// Waiting for a writer that was stopped ends when it was said to.
+    @Test func aReaderWaitsNoLongerThanItWasTold() throws {
+        var options = fixture.options()
+        options.lockTimeout = .milliseconds(100)
+        let log = try openApart(fixture.path, options: options, readKey: fixture.key)
+        let writer = try fixture.open()
+        let store = writer.view.withLock { $0.store }
+        let plan = try writer.plan([writer.change("big", to: RandomBytes.array(100_000))], at: SealedLog.now)
+        let lock = try store.lock(.exclusive, until: Deadline(after: .seconds(1)))
+        try store.write(Array(plan.bytes.prefix(5_000)), at: plan.record.place)
+        let start = ContinuousClock.now
+        #expect(try LogError.code { _ = try log.text("a") } == .busy)
+        #expect(ContinuousClock.now - start < .seconds(8))
+        lock.release()
     }
 }

@@ -51,6 +51,8 @@ package final class FileRecordStore: RecordStore {
         return try FileRecordStore(file, at: path, in: fileSystem, writeRefusal: refusal)
     }
 
+    package var isWritable: Bool { writeRefusal == nil }
+
     package func status() throws(LogError) -> FileStatus {
         do { return try fileSystem.status(of: file) } catch { throw LogError(error, location) }
     }

@@ -21,6 +21,8 @@ package protocol RecordStore: AnyObject, Sendable {
     func unlock()
     /// Whether a reader has to hold the lock to see what others have written.
     var needsLockToRead: Bool { get }
+    /// Whether it may be written to.
+    var isWritable: Bool { get }
     /// Whether a parent process opened the store: its lock would be ours.
     var isInherited: Bool { get }
     /// Whether the location still leads to these bytes.

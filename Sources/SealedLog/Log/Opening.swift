@@ -2,8 +2,14 @@
 struct Opened: Sendable {
     let view: LogView
     let memory: RollbackMemory?
+    /// How long readers that need the lock after all wait for it.
+    let lockTimeout: Duration
     /// The mark of the file whose name the memory knows to be durable.
     var rememberedMark: Authenticator?
+    /// Whether the person has accepted the file in spite of an alarm.
+    var isAccepted = false
+    /// What the memory held then.
+    var overruled: Moment?
 }
 
 /// The ways to a view of a vault file.
@@ -63,7 +69,7 @@ struct Opening {
         }
         if seen == view.head { view.durable = view.head }
         view.lookedAtPath = LogView.coarseNow
-        var opened = Opened(view: view, memory: memory)
+        var opened = Opened(view: view, memory: memory, lockTimeout: options.lockTimeout)
         if let memory { try judge(&opened, memory, seen) }
         return opened
     }
@@ -85,6 +91,8 @@ struct Opening {
             try? memory.remember(durable)
         }
         if accepted || place == nil { try? memory.rememberPlace(durable: nil) }
+        opened.isAccepted = accepted
+        opened.overruled = accepted ? seen : nil
         opened.rememberedMark = accepted ? nil : place?.durable
     }
 }

@@ -93,10 +93,11 @@ extension SealedLog {
                 try replaceView(until: deadline)
                 continue
             }
+            let seen = seen()
             try view.withLock { (view) throws(LogError) in
-                // A head that was seen and then taken back by its writer must not become an ancestor.
-                if try view.headIsThere(), case .clean = try view.catchUp() { return }
-                view = try view.reopened(on: store)
+                // A head that was seen and then taken back by its writer must not become an ancestor, nor one of an older file.
+                if try view.headIsThere(), case .clean = try view.catchUp(), try view.agrees(with: seen) { return }
+                view = try view.reopened(on: store, knowing: seen)
             }
             try makeReady(store, &writer)
             return lock
@@ -117,13 +118,6 @@ extension SealedLog {
             view.needsClearing = false
             view.durable = view.head
         }
-    }
-
-    private func replaceView(until deadline: Deadline) throws(LogError) {
-        let current = view.withLock { $0 }
-        let next = try current.reopened(until: deadline)
-        view.withLock { $0 = next }
-        register()
     }
 
     static var now: UInt64 {

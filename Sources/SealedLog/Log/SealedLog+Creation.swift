@@ -34,7 +34,7 @@ extension SealedLog {
         let memory = options.memoryFolder.map {
             RollbackMemory(folder: $0, fileSystem: fileSystem, keys: keys, vaultID: view.header.vaultID, path: path)
         }
-        let log = SealedLog(Opened(view: view, memory: memory))
+        let log = SealedLog(Opened(view: view, memory: memory, lockTimeout: options.lockTimeout))
         try log.writer.withLock { (writer) throws(LogError) in try log.makeLocationDurable(&writer) }
         try? memory?.remember(view.origin)
         log.register()

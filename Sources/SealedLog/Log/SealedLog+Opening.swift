@@ -32,15 +32,39 @@ extension SealedLog {
     /// file locks.
     private static func shared(_ opened: Opened) -> SealedLog {
         guard let identity = opened.view.store.identity else { return SealedLog(opened) }
-        return registry.withLock { logs in
+        let (log, isNew) = registry.withLock { logs -> (SealedLog, Bool) in
             logs.removeAll { $0.log == nil }
-            // With another memory it would raise another's: then each has its own log, and they lock each other out.
-            let known = logs.first { $0.identity == identity && $0.log?.memory?.folder == opened.memory?.folder }?.log
-            if let known, !known.view.withLock({ $0.store.isInherited }) { return known }
+            for known in logs {
+                guard let log = known.log, log.isFor(opened, isSameFile: known.identity == identity) else { continue }
+                return (log, false)
+            }
             let log = SealedLog(opened)
             logs.append(KnownLog(identity: identity, log: log))
-            return log
+            return (log, true)
         }
+        if opened.isAccepted, !isNew { log.goOn(from: opened) }
+        return log
+    }
+
+    /// Whether this log is the one for what was opened.
+    private func isFor(_ opened: Opened, isSameFile: Bool) -> Bool {
+        // With another memory it would raise another's: then each has its own log, and they lock each other out.
+        guard vaultID == opened.view.header.vaultID, memory?.folder == opened.memory?.folder else { return false }
+        let store = view.withLock { $0.store }
+        guard !store.isInherited, store.isWritable || !opened.view.store.isWritable else { return false }
+        // Whoever has this log open wants what was accepted too.
+        return isSameFile || (opened.isAccepted && store.location == opened.view.store.location)
+    }
+
+    /// Takes a file for the vault that the person has accepted, whatever this log knows of another.
+    private func goOn(from opened: Opened) {
+        writer.withLock { writer in
+            writer.durableLocation = nil
+            writer.rememberedMark = nil
+            overruled.withLock { $0 = opened.overruled }
+            view.withLock { $0 = opened.view }
+        }
+        register()
     }
 
     /// Makes the log known under the file that it has moved to.

@@ -16,9 +16,6 @@ package struct OpenedValue: ~Copyable {
 }
 
 extension SealedLog {
-    /// How long a reader that needs the lock after all waits for it; a writer holds it for milliseconds.
-    private static let readerPatience: Duration = .seconds(10)
-
     /// What the log knows of a name: present or not.
     ///
     /// - Throws: `damaged`, `busy`, `unavailable`, and what a replaced file may bring.
@@ -96,7 +93,7 @@ extension SealedLog {
         guard !needsLockToRead else { return try readUnderLock(body) }
         let fresh: Result? = try certain { () throws(LogError) in
             try view.withLock { (view) throws(LogError) in
-                guard try view.refresh() else { return nil }
+                guard try refresh(&view) else { return nil }
                 return try body(&view)
             }
         }
@@ -121,26 +118,13 @@ extension SealedLog {
         _ body: (inout LogView) throws(LogError) -> Result
     ) throws(LogError) -> Result {
         try writer.withLock { (_) throws(LogError) in
-            let current = view.withLock { $0 }
-            let lock = try current.store.lock(.shared, until: Deadline(after: SealedLog.readerPatience))
-            let isFresh = try view.withLock { (view) throws(LogError) in try view.refresh() }
+            let deadline = Deadline(after: lockTimeout)
+            let lock = try view.withLock { $0.store }.lock(.shared, until: deadline)
+            let isFresh = try view.withLock { (view) throws(LogError) in try refresh(&view) }
             lock.release()
-            if !isFresh {
-                let next = try current.reopened(until: Deadline(after: SealedLog.readerPatience))
-                view.withLock { $0 = next }
-            }
+            if !isFresh { try replaceView(until: deadline) }
             return try view.withLock { (view) throws(LogError) in try body(&view) }
         }
-    }
-
-    /// Opens the file anew, while nobody can write: another file lies at the path, or something in this one is doubtful.
-    private func settle() throws(LogError) {
-        try writer.withLock { (writer) throws(LogError) in
-            let current = view.withLock { $0 }
-            let next = try current.reopened(until: Deadline(after: SealedLog.readerPatience))
-            view.withLock { $0 = next }
-        }
-        register()
     }
 }
 

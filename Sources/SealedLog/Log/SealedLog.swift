@@ -40,6 +40,10 @@ package final class SealedLog: Sendable {
     let vaultID: [UInt8]
     let memory: RollbackMemory?
     let needsLockToRead: Bool
+    /// How long readers that need the lock after all wait for it.
+    let lockTimeout: Duration
+    /// What the memory held when the person accepted the file in spite of it, in case that it cannot be changed.
+    let overruled: Guarded<Moment?>
     let view: Guarded<LogView>
     let writer: Guarded<Writer>
     let queue = Guarded<[PendingCommit]>([])
@@ -50,6 +54,8 @@ package final class SealedLog: Sendable {
         vaultID = opened.view.header.vaultID
         memory = opened.memory
         needsLockToRead = opened.view.store.needsLockToRead
+        lockTimeout = opened.lockTimeout
+        overruled = Guarded(opened.overruled)
         view = Guarded(opened.view)
         writer = Guarded(Writer(rememberedMark: opened.rememberedMark))
     }

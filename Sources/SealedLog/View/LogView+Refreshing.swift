@@ -1,19 +1,22 @@
 private import Glibc
 
 extension LogView {
-    /// Follows what was appended; false if something is doubtful or the file has been replaced.
+    /// Follows what was appended; false if something is doubtful.
     mutating func refresh() throws(LogError) -> Bool {
-        if try !isCurrent() {
-            guard case .clean = try catchUp() else { return false }
-        }
-        guard isCompactionAnnounced || isDueForLookAtPath() else { return true }
+        if try isCurrent() { return true }
+        guard case .clean = try catchUp() else { return false }
+        return true
+    }
+
+    /// Whether the newest record is still there, and the path still leads to this file.
+    func isInPlace() throws(LogError) -> Bool {
         guard try headIsThere() else { return false }
         return try store.isCurrent()
     }
 
     /// Whether the path was last looked at some time ago. A compaction announces itself; this is for a file that was
     /// put in place by other means. The coarse clock costs 5 ns, looking at the path a microsecond.
-    private mutating func isDueForLookAtPath() -> Bool {
+    mutating func isDueForLookAtPath() -> Bool {
         let now = LogView.coarseNow
         guard now >= lookedAtPath + 50 else { return false }
         lookedAtPath = now
@@ -28,31 +31,38 @@ extension LogView {
 
     /// The view of the file that lies at the path now, read while nobody can write.
     ///
-    /// - Throws: `exchanged` if it is another vault, `rolledBack` or `diverged` if it lacks what this view knows; else as opening.
-    func reopened(until deadline: Deadline) throws(LogError) -> LogView {
+    /// - Parameter seen: what this machine remembers of the vault; read before the file.
+    /// - Throws: `exchanged` if it is another vault, `rolledBack` or `diverged` if it lacks what this view knows or what was seen;
+    ///   else as opening.
+    func reopened(until deadline: Deadline, knowing seen: Moment?) throws(LogError) -> LogView {
         while true {
             let store = try store.reopened()
             let lock = try store.lock(.shared, until: deadline)
             guard try store.isCurrent() else { continue }
-            let view = try reopened(on: store)
+            let view = try reopened(on: store, knowing: seen)
             lock.release()
             return view
         }
     }
 
     /// The same, of a store whose lock is held.
-    func reopened(on store: any RecordStore) throws(LogError) -> LogView {
+    func reopened(on store: any RecordStore, knowing seen: Moment?) throws(LogError) -> LogView {
         var (view, hint) = try LogView.start(store) { (header) throws(LogError) in
             guard header.vaultID == self.header.vaultID else { throw LogError(.exchanged, store.location) }
             return keys
         }
         let start = view
         _ = try view.followToEnd(hint, durable: durable, isSettled: true)
-        if durable.sequence <= view.head.sequence, try view.contains(durable) == nil {
+        let known = [durable] + (seen.map { [$0] } ?? [])
+        for moment in known where moment.sequence <= view.head.sequence {
+            guard try view.contains(moment) == nil else { continue }
             view = start
             _ = try view.followToEnd(nil, durable: durable, isSettled: true)
+            break
         }
-        if let alarm = try view.alarm(against: durable) { throw alarm }
+        for moment in known {
+            if let alarm = try view.alarm(against: moment) { throw alarm }
+        }
         return view
     }
 }

@@ -7,6 +7,7 @@ import Synchronization
 final class MemoryStore: RecordStore {
     let location = "memory"
     let identity: FileStatus.Identity? = nil
+    let isWritable = true
     let isInherited = false
     let needsLockToRead = false
     private let bytes = Guarded<[UInt8]>([])

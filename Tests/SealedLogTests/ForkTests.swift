@@ -52,6 +52,32 @@ struct ForkTests {
         }
     }
 
+    /// On NFS and FUSE readers take the lock.
+    @Test func aChildThatReadsUnderTheLockDoesNotGiveItsParentsBack() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = try LogFixture()
+            let log = try fixture.open(in: FaultyFileSystem(isRemote: true))
+            try log.set("a", "1")
+            let lock = try log.currentStore.lock(.exclusive, until: Deadline(after: .seconds(1)))
+            var options = fixture.options()
+            options.lockTimeout = .milliseconds(50)
+            let change = try log.change("other", to: [1])
+            // Whatever comes of it while the parent holds the lock.
+            _ = try inForkedChild {
+                _ = try log.text("a")
+                return true
+            } meanwhile: {
+            }
+            #expect(try LogError.code { try fixture.open().commit([change], timeout: .milliseconds(50)) } == .busy)
+            lock.release()
+            let isRead = try inForkedChild {
+                try log.text("a") == "1"
+            } meanwhile: {
+            }
+            #expect(isRead)
+        }
+    }
+
     @Test func aChildReadsWhatItsParentWrites() async {
         await #expect(processExitsWith: .success) {
             let fixture = try LogFixture()

@@ -119,6 +119,8 @@ extension SealedLog {
     ) throws(LogError) -> Result {
         try writer.withLock { (_) throws(LogError) in
             let deadline = Deadline(after: lockTimeout)
+            // In a child the lock would be its parent's, and given back with it.
+            if view.withLock({ $0.store.isInherited }) { try replaceView(until: deadline) }
             let lock = try view.withLock { $0.store }.lock(.shared, until: deadline)
             let isFresh = try view.withLock { (view) throws(LogError) in try refresh(&view) }
             lock.release()

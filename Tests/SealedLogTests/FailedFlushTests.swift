@@ -104,6 +104,20 @@ struct FailedFlushTests {
         #expect(try fixture.open().verify().entries == 2)
     }
 
+    /// What an ordinary reading of the same moment is told by the value itself, a list has to look for.
+    @Test func ofARecordThatAnotherProcessHasSeenIsForgottenByItsLists() throws {
+        let other = try fixture.open()
+        files.watch(.synchronizeData) { _ in _ = try? other.text("a") }
+        files.fail([.synchronizeData], with: .error(EIO))
+        #expect(try LogError.code { try log.set("ghost1", "new") } == .unavailable)
+        files.heal()
+        // Of the same length.
+        try log.set("real12", "new")
+        #expect(try other.entries().map(\.name.text) == ["a", "real12"])
+        #expect(try other.entry(.sample("real12")) != nil)
+        #expect(try other.entry(.sample("ghost1")) == nil)
+    }
+
     /// Linux takes the pages for clean after a flush that failed, so the next one says nothing of them.
     @Test(arguments: 0..<8) func ofAKilledWritersRecordIsAnUnknownOutcomeAndEndsAllWriting(_ seed: Int) throws {
         let fixture = try LogFixture()

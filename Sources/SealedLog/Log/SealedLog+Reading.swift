@@ -20,7 +20,7 @@ extension SealedLog {
     ///
     /// - Throws: `damaged`, `busy`, `unavailable`, and what a replaced file may bring.
     package func entry(_ name: EntryName) throws(LogError) -> Entry? {
-        let entry = try read { (view) throws(LogError) in try view.find(name) }
+        let entry = try read(isSure: true) { (view) throws(LogError) in try view.find(name) }
         return entry?.content == nil ? nil : entry
     }
 
@@ -82,18 +82,24 @@ extension SealedLog {
     package func entries(
         prefix: [UInt8] = [], where isIncluded: (Entry) -> Bool = { _ in true }
     ) throws(LogError) -> [Entry] {
-        try read { (view) throws(LogError) in view }.entries(prefix: prefix, where: isIncluded)
+        try read(isSure: true) { (view) throws(LogError) in view }.entries(prefix: prefix, where: isIncluded)
     }
 
     /// Runs `body` on a view that has followed the file to its end.
+    ///
+    /// - Parameter isSure: whether to look first that the newest record was not taken back by its writer, with another one of its
+    ///   length in its place now. Where a value is opened, that shows by itself.
     @inline(__always)
     func read<Result: Sendable>(
-        _ body: (inout LogView) throws(LogError) -> Result
+        isSure: Bool = false, _ body: (inout LogView) throws(LogError) -> Result
     ) throws(LogError) -> Result {
         guard !needsLockToRead else { return try readUnderLock(body) }
         let fresh: Result? = try certain { () throws(LogError) in
             try view.withLock { (view) throws(LogError) in
                 guard try refresh(&view) else { return nil }
+                if isSure {
+                    guard try view.headIsThere() else { return nil }
+                }
                 return try body(&view)
             }
         }

@@ -1,3 +1,4 @@
+private import Glibc
 import Sealing
 
 extension KeyFile {
@@ -14,6 +15,20 @@ extension KeyFile {
         let key = try create(at: path, in: fileSystem)
         lock.release()
         return key
+    }
+
+    /// Makes a key file last that is there already: one that made it and was killed before its flush leaves a file that power loss takes
+    /// back, and with it all that was sealed under its key.
+    ///
+    /// - Throws: `unavailable`; not for a file that others look after: its folder is not ours to open, or cannot be flushed.
+    package static func makeDurable(at path: String, in fileSystem: any FileSystem) throws(LogError) {
+        let path = resolvedPath(path)
+        do throws(SystemError) {
+            try fileSystem.synchronize(fileSystem.open(path, .read))
+            try fileSystem.synchronizeFolder(path.parentFolder)
+        } catch {
+            guard error.isRefused || error.isReadOnly || error.number == EINVAL else { throw LogError(error, path) }
+        }
     }
 
     private static func create(at path: String, in fileSystem: any FileSystem) throws(LogError) -> KeyFile? {

@@ -97,7 +97,9 @@ struct KeychainOpening {
             created.keyFile = true
             log = try makeVault(key, label)
         } else {
-            log = try makeVault(readKey(), label)
+            let key = try readKey()
+            try KeyFile.makeDurable(at: keyPath, in: fileSystem)
+            log = try makeVault(key, label)
         }
         created.vault = true
         lock.release()

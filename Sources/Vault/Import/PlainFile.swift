@@ -9,7 +9,8 @@ import Sealing
 ///
 /// ```swift
 /// guard let file = try PlainFile(path: path) else { return }
-/// // … store what file.values holds, durably …
+/// // … store what file.values holds …
+/// try store.makeDurable()
 /// try file.remove()
 /// ```
 public struct PlainFile: ~Copyable {

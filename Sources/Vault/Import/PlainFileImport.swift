@@ -131,10 +131,11 @@ private struct PreparedImport {
     let store: any ValueStore
     let batch: StoreBatch
 
+    /// Stores it durably, also what was there already: an import that was killed may have left it unflushed.
     func commit() throws(VaultError) {
-        guard !batch.changes.isEmpty else { return }
-        guard try store.commit(batch) else {
+        if !batch.changes.isEmpty, try !store.commit(batch) {
             throw VaultError(.busy, "Others changed the same keys meanwhile; run the import again.")
         }
+        try store.makeDurable()
     }
 }

@@ -21,6 +21,8 @@ extension StoredKey {
             guard let moved = try readable(value, unlessIn: new) else { return }
             // False if there is a value here already: the newer one.
             let isMoved = try new.commit(StoreBatch([name: moved], expecting: [name: nil]))
+            // Also where the value was here already: a process that was killed may have left it, unflushed.
+            try new.makeDurable()
             // False if the old value was changed meanwhile, which a program of the older version can do.
             if try old.commit(StoreBatch([name: nil], expecting: [name: value])) { return }
             // Someone else has finished the move, and removed the value since: it must not come back.

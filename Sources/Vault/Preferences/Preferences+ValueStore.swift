@@ -64,7 +64,13 @@ extension Preferences {
             for (key, value) in changes { values[key] = value }
             return values != former
         }
-        if let new { snapshot.withLock { $0 = new } }
+        if let new {
+            durable.withLock { $0 = new.status }
+            snapshot.withLock { $0 = new }
+        } else if holds {
+            // Nothing to change. But what is there may be a write that nobody has flushed: its flush failed, or its process was killed.
+            try makeFileDurable()
+        }
         return holds
     }
 }

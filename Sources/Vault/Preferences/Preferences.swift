@@ -36,6 +36,8 @@ public final class Preferences: ValueStore {
     let file: Result<PreferencesFile, VaultError>
     /// What the file held when it was last read.
     let snapshot = Guarded<PreferencesSnapshot?>(nil)
+    /// What the file was when it and its name were last flushed from here.
+    let durable = Guarded<FileStatus?>(nil)
     /// Changes that are yet to be written.
     let pending = Guarded(PendingChanges())
     /// Held while the file is written: the threads of a process need not wait for one another by way of the folder's lock.

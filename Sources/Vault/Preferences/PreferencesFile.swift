@@ -117,7 +117,7 @@ struct PreferencesFile: Sendable {
 
 extension VaultError {
     /// What went wrong with a property list file.
-    fileprivate init(preferences error: LogError, _ path: String) {
+    init(preferences error: LogError, _ path: String) {
         switch error.code {
         case .damaged:
             self.init(

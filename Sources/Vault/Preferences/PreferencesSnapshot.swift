@@ -7,7 +7,7 @@ final class PreferencesSnapshot: Sendable {
     let values: [String: PropertyList]
     let format: PropertyListFormat
     /// nil if there was no file.
-    private let status: FileStatus?
+    let status: FileStatus?
     /// Kept open: while it is, no other file gets its inode's number and could be taken for it.
     private let store: FileRecordStore?
     /// Whether another change would show in the file's times. They go in steps of some milliseconds, so one right after a change may not.

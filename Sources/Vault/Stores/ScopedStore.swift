@@ -47,6 +47,10 @@ public struct ScopedStore: ValueStore {
         try base.commit(StoreBatch(scoped(batch.changes), expecting: scoped(batch.expectations)))
     }
 
+    public func makeDurable() throws(VaultError) {
+        try base.makeDurable()
+    }
+
     public func eraseRemoved() throws(VaultError) {
         try base.eraseRemoved()
     }

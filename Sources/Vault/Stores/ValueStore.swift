@@ -32,6 +32,15 @@ public protocol ValueStore: Sendable {
     /// - Throws: as ``value(of:)``, and `invalid` for what the store cannot hold; nothing is changed then.
     func commit(_ batch: StoreBatch) throws(VaultError) -> Bool
 
+    /// Makes what the store shows last: it is on the disk when this returns, whoever wrote it.
+    ///
+    /// A store may show more than that. A process that was killed leaves a write behind that everyone sees and that power loss takes back;
+    /// so does a write whose outcome is unknown, and one that is held back. This is called before the only other copy of a value is
+    /// removed. A store that shows nothing else than what lasts, or where nothing lasts, does nothing.
+    ///
+    /// - Throws: as ``commit(_:)``; nobody can tell then what lasts.
+    func makeDurable() throws(VaultError)
+
     /// Lets go of what was removed or replaced, as far as the store still holds it. A store that holds nothing of it does nothing.
     ///
     /// - Throws: as ``commit(_:)``.
@@ -48,6 +57,9 @@ public protocol ValueStore: Sendable {
 }
 
 extension ValueStore {
+    /// Does nothing.
+    public func makeDurable() throws(VaultError) {}
+
     /// Does nothing.
     public func eraseRemoved() throws(VaultError) {}
 

@@ -38,6 +38,17 @@ struct PreferencesFaultTests {
         #expect(files.failures == 1)
     }
 
+    @Test func flushAWriteOfUnknownOutcomeWhenItIsRepeated() throws {
+        files.fail([.synchronize], after: 1, with: .error(EIO))
+        #expect(try VaultError.code { try preferences.set("k", .string("new")) } == .outcomeUnknown)
+        files.fail([.synchronize], with: .error(EIO))
+        #expect(try VaultError.code { try preferences.set("k", .string("new")) } == .outcomeUnknown)
+        files.forgetCalls()
+        try preferences.set("k", .string("new"))
+        let flushed = files.calls.filter { $0.kind == .synchronize }.map(\.path)
+        #expect(flushed == [fixture.path, fixture.folder.path])
+    }
+
     @Test func reportReadsThatFailAndDoNotTakeThemForNoValue() throws {
         files.fail([.status], times: 2, with: .error(EIO))
         #expect(try VaultError.code { _ = try preferences.value(of: "k") } == .unavailable)

@@ -102,6 +102,19 @@ struct PreferencesFileTests {
         try preferences.set("k", .integer(1))
         try preferences.set("absent", nil)
         #expect(files.calls.allSatisfy { $0.kind != .write && $0.kind != .rename })
+        // What is known to be on the disk is not flushed again: that would cost as much as half a write.
+        #expect(files.calls.allSatisfy { $0.kind != .synchronize })
+        try preferences.makeDurable()
+        #expect(files.calls.allSatisfy { $0.kind != .synchronize })
+    }
+
+    @Test func ofAnotherProgramIsFlushedOnceForAChangeThatIsNone() throws {
+        try fixture.write(xml: "<key>k</key><integer>1</integer>")
+        let files = FaultyFileSystem()
+        let preferences = fixture.open(in: files)
+        for _ in 0..<3 { try preferences.set("k", .integer(1)) }
+        let flushed = files.calls.filter { $0.kind == .synchronize }.map(\.path)
+        #expect(flushed == [fixture.path, fixture.folder.path])
     }
 
     @Test(arguments: [

@@ -29,7 +29,7 @@ extension KeychainStorable {
     /// - Throws: ``VaultError`` as ``StoredKeyed/write(_:)``, `invalid` if the key's store keeps no secrets.
     public func write(secret: borrowing SecretBytes) throws(VaultError) {
         let store = try secretStore()
-        try stored.finishMove()
+        try stored.finishMove(for: .writing)
         try store.setSecret(stored.name, to: secret)
     }
 

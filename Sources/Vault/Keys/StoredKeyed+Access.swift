@@ -69,10 +69,7 @@ extension StoredKeyed {
 
     private func set(_ value: StoredValue?) throws(VaultError) {
         let store = try stored.store()
-        do { try stored.finishMove() } catch {
-            // An old value that cannot be read does not keep a new one from being written: that decides from then on.
-            guard value != nil, error.code == .wrongType || error.code == .unreadable else { throw error }
-        }
+        try stored.finishMove(for: value == nil ? .removing : .writing)
         _ = try store.commit(StoreBatch([stored.name: value]))
     }
 }

@@ -20,7 +20,7 @@ public struct StoreTransaction: ~Copyable {
     ///
     /// - Throws: ``VaultError`` with `invalid` for a value that refuses to be stored or a key of another store.
     public mutating func write<Key: StoredKeyed>(_ value: Key.Value, to key: Key) throws(VaultError) {
-        let key = try settled(key)
+        let key = try settled(key, for: .writing)
         set(key.name, to: try value.storedValue(for: key.name))
     }
 
@@ -28,7 +28,7 @@ public struct StoreTransaction: ~Copyable {
     ///
     /// - Throws: ``VaultError`` with `invalid` for a key of another store.
     public mutating func remove(_ key: some StoredKeyed) throws(VaultError) {
-        set(try settled(key).name, to: nil)
+        set(try settled(key, for: .removing).name, to: nil)
     }
 
     mutating func value(of name: String) throws(VaultError) -> StoredValue? {
@@ -51,12 +51,14 @@ public struct StoreTransaction: ~Copyable {
     }
 
     /// A secret that is written to the preferences by mistake would lie there in the clear.
-    private func settled<Key: StoredKeyed>(_ keyed: Key) throws(VaultError) -> StoredKey<Key.Value> {
+    private func settled<Key: StoredKeyed>(
+        _ keyed: Key, for use: KeyUse = .reading
+    ) throws(VaultError) -> StoredKey<Key.Value> {
         let key = keyed.stored
         guard try key.store().identity == store.identity else {
             throw VaultError(.invalid, "The key \"\(key.name)\" belongs to another store than the transaction's.")
         }
-        try key.finishMove()
+        try key.finishMove(for: use)
         return key
     }
 }

@@ -169,6 +169,13 @@ struct MovedValueTests {
         try expect(old: .string("no number"), new: .integer(7))
     }
 
+    @Test func anOldValueThatCannotBeReadDoesNotKeepASecretOut() throws {
+        try Storable<Int>(key: "u.token").write(7)
+        try new.write(secret: SecretBytes(utf8: "secret"))
+        #expect(try new.read() == "secret")
+        try expect(old: .integer(7), new: .untyped(Data("secret".utf8)))
+    }
+
     @Test func aValueThatIsRemovedWhileItMovesDoesNotComeBack() throws {
         let oldStore = MemoryStore()
         _ = oldStore.commit(StoreBatch(["k": .string("secret")]))

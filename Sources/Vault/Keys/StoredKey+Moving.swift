@@ -74,10 +74,23 @@ extension StoredKey {
 
     /// Stores the old store's value, if there is none here.
     ///
+    /// It stays as it is: on the way through the type it could lose what another version of the type has added. Only bytes that have no
+    /// type yet get the one that they are read as, and what the store refuses gets the form in which the type is stored today.
+    ///
     /// - Returns: what was stored; nil if there is a value here already, the newer one.
     private func take(_ value: StoredValue, into new: any ValueStore) throws(VaultError) -> StoredValue? {
-        // Through the type: the new store may have another form for it.
-        let moved = try Value(stored: value, of: name).storedValue(for: name)
-        return try new.commit(StoreBatch([name: moved], expecting: [name: nil])) ? moved : nil
+        func converted() throws(VaultError) -> StoredValue {
+            try Value(stored: value, of: name).storedValue(for: name)
+        }
+        func stored(_ value: StoredValue) throws(VaultError) -> StoredValue? {
+            try new.commit(StoreBatch([name: value], expecting: [name: nil])) ? value : nil
+        }
+        if case .untyped = value { return try stored(converted()) }
+        do { return try stored(value) } catch {
+            guard error.code == .invalid else { throw error }
+            let other = try converted()
+            guard other != value else { throw error }
+            return try stored(other)
+        }
     }
 }

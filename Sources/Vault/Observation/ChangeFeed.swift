@@ -52,15 +52,34 @@ public final class ChangeFeed: Sendable {
     ///
     /// - Throws: ``VaultError/Code/unavailable`` if there is no thread to be had that watches the file.
     public func notices() throws(VaultError) -> AsyncStream<Void> {
+        try ChangeFeed.notices(of: [self])
+    }
+
+    /// The same for several feeds: a notice of any of them is one of the stream.
+    static func notices(of feeds: [ChangeFeed]) throws(VaultError) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        var removals: [@Sendable () -> Void] = []
+        do throws(VaultError) {
+            for feed in feeds { removals.append(try feed.add(continuation)) }
+        } catch {
+            for remove in removals { remove() }
+            throw error
+        }
+        continuation.onTermination = { [removals] _ in
+            for remove in removals { remove() }
+        }
+        return stream
+    }
+
+    /// - Returns: what removes the observer.
+    private func add(_ observer: AsyncStream<Void>.Continuation) throws(VaultError) -> @Sendable () -> Void {
         let id = try state.withLock { (state) throws(VaultError) in
             if state.watch == nil { state.watch = try place.map(watch) }
             state.lastID += 1
-            state.observers[state.lastID] = continuation
+            state.observers[state.lastID] = observer
             return state.lastID
         }
-        continuation.onTermination = { [weak self] _ in self?.remove(id) }
-        return stream
+        return { [weak self] in self?.remove(id) }
     }
 
     private func watch(_ place: Place) throws(VaultError) -> FileWatch {

@@ -48,7 +48,7 @@ struct FollowedPrefix: FollowedContent, Sendable {
     let store: any ValueStore
     let prefix: String
 
-    var changes: ChangeFeed { store.changes }
+    var feeds: [ChangeFeed] { [store.changes] }
 
     func read() throws(VaultError) -> [String: StoredValue] {
         try store.contents(prefix: prefix)

@@ -6,7 +6,8 @@ protocol FollowedContent<Element> {
     associatedtype Content: Equatable
     associatedtype Element
 
-    var changes: ChangeFeed { get }
+    /// The feeds of the stores that it lies in.
+    var feeds: [ChangeFeed] { get }
     func read() throws(VaultError) -> Content
     /// What observers get.
     func element(_ content: Content) throws(VaultError) -> Element
@@ -25,7 +26,7 @@ struct StoreFollower<Source: FollowedContent> {
     /// - Throws: as ``ChangeFeed/notices()``.
     init(_ source: Source) throws(VaultError) {
         self.source = source
-        notices = try source.changes.notices()
+        notices = try ChangeFeed.notices(of: source.feeds)
     }
 
     /// What is there now; nil if that was given already.

@@ -53,15 +53,19 @@ extension StoredKeyed {
     public var values: StoredValues<Value> { StoredValues(key: stored) }
 }
 
-/// A key, with its store found.
+/// A key, with its stores found: for good, but for an old one that cannot be opened now. That is looked for again at each reading.
 struct FollowedKey<Value: StoredObject>: FollowedContent {
     private let key: StoredKey<Value>
     private let storedDefault: StoredValue?
-    let changes: ChangeFeed
+    let feeds: [ChangeFeed]
 
     init(_ key: StoredKey<Value>) throws(VaultError) {
-        self.key = try key.settled()
-        changes = try key.store().changes
+        let (store, oldStore) = (try key.store(), try? key.oldHome?.resolve())
+        self.key = StoredKey(
+            key.name, default: key.defaultValue, in: .store(store),
+            movedFrom: oldStore.map { .store($0) } ?? key.oldHome)
+        // A value that an older program puts into the old store comes along as well.
+        feeds = [store, oldStore].compactMap { $0?.changes }
         // Storing the default where there was no value changes nothing for an observer.
         storedDefault = try? key.defaultValue?.storedValue(for: key.name)
     }
@@ -77,17 +81,3 @@ struct FollowedKey<Value: StoredObject>: FollowedContent {
 }
 
 extension FollowedKey: Sendable where Value: Sendable {}
-
-extension StoredKey {
-    /// The same key, with the stores that it has now for good.
-    fileprivate func settled() throws(VaultError) -> StoredKey {
-        let store = try store()
-        return StoredKey(name, default: defaultValue, in: .store(store), movedFrom: try oldHome?.settled())
-    }
-}
-
-extension StoreReference {
-    fileprivate func settled() throws(VaultError) -> StoreReference {
-        .store(try resolve())
-    }
-}

@@ -119,6 +119,29 @@ struct StoredValuesTests {
 
     // MARK: Errors
 
+    @Test func bringAlongWhatIsPutIntoTheOldStoreLater() async throws {
+        let (old, new) = (MemoryStore(), MemoryStore())
+        let key = RAMStorable<String>(key: "k", in: new, movedFrom: .store(old))
+        var values = key.values.makeAsyncIterator()
+        #expect(try await values.next() == .some(nil))
+        // By a program of the older version.
+        _ = old.commit(StoreBatch(["k": .string("late")]))
+        #expect(try await values.next() == "late")
+        #expect(new.value(of: "k") == .string("late") && old.value(of: "k") == nil)
+        _ = values
+        #expect(old.changes.observerCount == 1 && new.changes.observerCount == 1)
+    }
+
+    @Test func comeFromTheNewStoreWhileTheOldOneCannotBeOpened() async throws {
+        let new = MemoryStore(failures: FailureLog { _, _ in })
+        let locked = StoreReference { () throws(VaultError) in throw VaultError(.locked, "No key.") }
+        let key = RAMStorable<String>(key: "k", in: new, movedFrom: locked)
+        #expect(try await code { for try await _ in key.values {} } == .locked)
+        try key.write("new")
+        var values = key.values.makeAsyncIterator()
+        #expect(try await values.next() == "new")
+    }
+
     @Test func endWithAnErrorForAValueOfAnotherType() async throws {
         let key = StoredKey<Int>("k", in: .memory)
         try key.write(1)

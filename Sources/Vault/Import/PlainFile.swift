@@ -23,7 +23,8 @@ public struct PlainFile: ~Copyable {
     /// Reads a property list, XML or binary, or JSON, told apart by content; nil if there is no file.
     ///
     /// - Parameter path: where it lies; a symbolic link is followed. At most 64 MiB.
-    /// - Throws: ``VaultError`` with `damaged` if the file is none of these formats, or has no dictionary at its root; `unavailable`.
+    /// - Throws: ``VaultError`` with `damaged` if the file is none of these formats, or has no dictionary at its root, or, in JSON, a key
+    ///   twice, an integer beyond 64 bits or more than 128 levels; `unavailable`.
     public init?(path: String) throws(VaultError) {
         try self.init(path: path, in: PosixFileSystem())
     }
@@ -37,6 +38,8 @@ public struct PlainFile: ~Copyable {
         } catch let error as PropertyListError {
             throw VaultError(
                 .damaged, "\(path) is neither a property list nor JSON that can be read: \(error.sentence).")
+        } catch let finding as JSONSurvey.Finding {
+            throw VaultError(.damaged, "Cannot import \(path): \(finding.text).")
         } catch {
             // A decoding error may hold what it stumbled on.
             throw VaultError(.damaged, "\(path) is neither a property list nor JSON with an object at its root.")
@@ -78,6 +81,7 @@ public struct PlainFile: ~Copyable {
     private static func values(in bytes: [UInt8]) throws -> [String: StoredValue] {
         let isJSON = bytes.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "{")
         guard !isJSON else {
+            try JSONSurvey.check(bytes)
             return try JSONDecoder().decode([String: JSONValue].self, from: Data(bytes)).compactMapValues(\.stored)
         }
         guard case .dictionary(let values) = try PropertyList.parse(bytes).0 else {

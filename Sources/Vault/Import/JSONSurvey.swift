@@ -1,0 +1,106 @@
+import FoundationEssentials
+
+/// What a JSON text has in it that a decoder does not tell, but changes or drops: a key twice in one object, of which it keeps one, and
+/// an integer that no type holds, which it rounds. And nesting that would take more stack than a thread has.
+///
+/// It looks at no more of the grammar than that takes, and leaves the rest to the decoder. Total: whatever the bytes are, it ends, and
+/// it needs no stack of its own.
+struct JSONSurvey {
+    /// What is wrong, as the end of a sentence. It names a key, and never a value.
+    struct Finding: Error {
+        let text: String
+    }
+
+    /// Deeper nesting is refused. Decoding takes about 2 KiB of stack for each level; threads have 512 KiB and more.
+    static let maximumDepth = 128
+
+    /// An array or an object that is open.
+    private struct Container {
+        let isObject: Bool
+        /// Whether the next string is a key.
+        var expectsKey: Bool
+        var key: String?
+        /// As a dictionary compares them: two spellings of an accented letter are one.
+        var keys: Set<String> = []
+    }
+
+    private let bytes: [UInt8]
+    private var place = 0
+    private var open: [Container] = []
+
+    private init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// - Throws: the first finding.
+    static func check(_ bytes: [UInt8]) throws(Finding) {
+        var survey = JSONSurvey(bytes)
+        while survey.place < bytes.count { try survey.step() }
+    }
+
+    private mutating func step() throws(Finding) {
+        let byte = bytes[place]
+        switch byte {
+        case UInt8(ascii: "\""): return try passString()
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try passNumber()
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            guard open.count < JSONSurvey.maximumDepth else {
+                throw Finding(text: "it is nested more than \(JSONSurvey.maximumDepth) levels deep")
+            }
+            let isObject = byte == UInt8(ascii: "{")
+            open.append(Container(isObject: isObject, expectsKey: isObject))
+        case UInt8(ascii: "}"), UInt8(ascii: "]"): _ = open.popLast()
+        case UInt8(ascii: ","):
+            if let last = open.indices.last { open[last].expectsKey = open[last].isObject }
+        // A decoder takes such a text for UTF-16; here its keys could not be told.
+        case 0: throw Finding(text: "it is not UTF-8")
+        default: break
+        }
+        place += 1
+    }
+
+    private mutating func passString() throws(Finding) {
+        let start = place
+        place += 1
+        while place < bytes.count, bytes[place] != UInt8(ascii: "\"") {
+            place += bytes[place] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        place = min(place + 1, bytes.count)
+        guard let last = open.indices.last, open[last].expectsKey else { return }
+        open[last].expectsKey = false
+        // What is no string, the decoder refuses.
+        guard let key = JSONSurvey.string(bytes[start..<place]) else { return }
+        guard open[last].keys.insert(key).inserted else {
+            throw Finding(text: "the key \"\(key)\" occurs twice in one object")
+        }
+        open[last].key = key
+    }
+
+    /// - Parameter literal: with its quotes.
+    private static func string(_ literal: ArraySlice<UInt8>) -> String? {
+        guard literal.contains(UInt8(ascii: "\\")) else {
+            return String(validating: literal.dropFirst().dropLast(), as: UTF8.self)
+        }
+        return try? JSONDecoder().decode(String.self, from: Data(literal))
+    }
+
+    private mutating func passNumber() throws(Finding) {
+        let start = place
+        var isInteger = true
+        scan: while place < bytes.count {
+            switch bytes[place] {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): break
+            case UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"): isInteger = false
+            default: break scan
+            }
+            place += 1
+        }
+        guard isInteger else { return }
+        let literal = String(decoding: bytes[start..<place], as: UTF8.self)
+        // The longest that fit have 20 characters. What is no number, the decoder refuses.
+        let fits = literal.utf8.count <= 20 && Int128(literal).map(StoredValue.integers.contains) ?? true
+        guard !fits else { return }
+        let key = open.reversed().lazy.compactMap(\.key).first
+        throw Finding(text: "a number\(key.map { " of the key \"\($0)\"" } ?? "") does not fit into 64 bits")
+    }
+}

@@ -16,9 +16,18 @@ extension StoredValue: Hashable {
         case (.date(let left), .date(let right)):
             left.timeIntervalSinceReferenceDate.bitPattern == right.timeIntervalSinceReferenceDate.bitPattern
         case (.array(let left), .array(let right)): left == right
-        case (.dictionary(let left), .dictionary(let right)): left == right
+        case (.dictionary(let left), .dictionary(let right)): areSame(left, right)
         default: false
         }
+    }
+
+    private static func areSame(_ left: [String: StoredValue], _ right: [String: StoredValue]) -> Bool {
+        left.count == right.count
+            && left.allSatisfy { key, value in
+                guard let place = right.index(forKey: key) else { return false }
+                // The other's own key: the one that was looked up may be another spelling of it.
+                return right[place].key.utf8.elementsEqual(key.utf8) && right[place].value == value
+            }
     }
 
     public func hash(into hasher: inout Hasher) {

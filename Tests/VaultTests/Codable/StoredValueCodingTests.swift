@@ -25,6 +25,14 @@ struct StoredValueCodingTests {
         }
     }
 
+    @Test func areAnotherValueWithAnotherSpellingOfAKey() throws {
+        let (composed, decomposed) = ("\u{e9}", "e\u{301}")
+        let values = [composed, decomposed].map { StoredValue.dictionary([$0: .integer(1)]) }
+        #expect(values[0] != values[1])
+        #expect(values[0] == .dictionary([composed: .integer(1)]))
+        #expect(try values[0].encoded(for: "k").1 != values[1].encoded(for: "k").1)
+    }
+
     @Test(arguments: 0..<60)
     func whateverTheBytesAreGiveAValueOrNone(_ seed: Int) throws {
         var generator = SeededGenerator(seed)

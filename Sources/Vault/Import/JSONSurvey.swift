@@ -11,7 +11,7 @@ struct JSONSurvey {
         let text: String
     }
 
-    /// Deeper nesting is refused. Decoding takes about 2 KiB of stack for each level; threads have 512 KiB and more.
+    /// Deeper nesting is refused: decoding 500 levels overflows the 512 KiB of stack that a thread may have.
     static let maximumDepth = 128
 
     /// An array or an object that is open.

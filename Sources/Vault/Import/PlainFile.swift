@@ -51,7 +51,9 @@ public struct PlainFile: ~Copyable {
 
     /// Removes the file durably, unless someone has changed it since it was read. That someone has removed it is fine.
     ///
-    /// Its blocks may stay on the disk for a while, and in backups.
+    /// The last look is right before the removal; a file that takes its place between the two goes in its stead. To put it aside first
+    /// would save that one, but a crash would then leave the secrets under a name that nobody looks at. So the older program
+    /// had better not run meanwhile. The file's blocks may stay on the disk for a while, and in backups.
     ///
     /// - Throws: ``VaultError`` with `busy` if it was changed: what it holds now is not what was read; `unavailable`.
     public borrowing func remove() throws(VaultError) {

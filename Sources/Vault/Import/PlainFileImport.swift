@@ -72,8 +72,8 @@ public struct PlainFileImport: Sendable {
     ///   - preferences: in place of ``Preferences/standard``.
     ///   - destination: where the value of a key of the file goes. Keys are used as they are.
     /// - Returns: what went where.
-    /// - Throws: ``VaultError`` with `damaged` if the file is none of these formats, `exists` as ``Conflict`` says, `invalid` for what
-    ///   a store cannot hold, and what the stores throw. The file stays then, and running the import again is safe.
+    /// - Throws: ``VaultError`` with `damaged` as ``PlainFile/init(path:)``, `exists` as ``Conflict`` says, `invalid` for what a store cannot
+    ///   hold, and what the stores throw. The file stays then, and running the import again is safe.
     @discardableResult
     public func run(
         keychain: (any ValueStore)? = nil, preferences: (any ValueStore)? = nil,

@@ -2,7 +2,7 @@
 /// transactions and observation.
 ///
 /// ``Keychain``, ``Preferences`` and ``MemoryStore`` are stores. One of your own needs three methods and two constants; `VaultTesting`
-/// has a conformance suite for it.
+/// has a conformance suite for it. If it shows what a crash may take back, it needs ``makeDurable()`` too.
 ///
 /// Keys are 1 to 1,024 bytes of UTF-8 without control characters. No two should differ in nothing but the spelling of an accented
 /// letter: to Swift's dictionaries they are one. Stores may be used from any thread. A store calls no code that is not its own while it holds a lock.

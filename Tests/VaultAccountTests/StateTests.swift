@@ -61,6 +61,46 @@ struct StateTests {
         #expect(gone())
     }
 
+    /// What is seen before a logout is not what is shown after it, however slow the look was.
+    @Test func ofALogoutIsNotUndoneByASlowerLook() async throws {
+        let store = WatchedStore(fixture.keychain)
+        let manager = fixture.manager(on: store)
+        try await manager.login(userName: "ada", password: "canary-password")
+        store.after(of: "account/session/id-ada") { try? manager.logout() }
+        #expect(manager.reload() == .loggedOut(.byUser))
+        await #expect(throws: AccountError.notLoggedIn(.byUser)) { try await manager.accessToken() }
+    }
+
+    @Test(arguments: 1...4) func ofALogoutIsNotUndoneByARefresh(_ reads: Int) async throws {
+        let store = WatchedStore(fixture.keychain)
+        let manager = fixture.manager(on: store)
+        try await manager.login(userName: "ada", password: "canary-password")
+        let isOut = Flag()
+        store.after(reads: reads, of: "account/session/id-ada") {
+            try? manager.logout()
+            isOut.set()
+        }
+        _ = try? await manager.refresh()
+        #expect(isOut.isSet)
+        #expect(fixture.manager().reload() == .loggedOut(.byUser))
+        #expect(manager.state == .loggedOut(.byUser))
+        await #expect(throws: AccountError.notLoggedIn(.byUser)) { try await manager.accessToken() }
+    }
+
+    /// Another process logs out, and another account becomes the current one, between two reads of one look.
+    @Test func isNeverMadeUpOfTwo() async throws {
+        let store = WatchedStore(fixture.keychain)
+        let (manager, other) = (fixture.manager(on: store), fixture.manager())
+        try await manager.login(userName: "bob", password: "canary-password")
+        try await manager.login(userName: "ada", password: "canary-password")
+        other.reload()
+        store.after(of: "account/current") {
+            try? other.logout()
+            _ = try? other.switchAccount(to: "id-bob")
+        }
+        #expect(manager.reload().account?.id == "id-bob")
+    }
+
     @Test func aVaultWithoutItsKeyIsLockedAndNotLoggedOut() async throws {
         let folder = try TemporaryFolder()
         let places = VaultPlaces(vault: folder.file("v"), keyFile: folder.file("k"), memory: nil)

@@ -36,7 +36,8 @@ extension AccountManager {
 
     func currentSession() throws(AccountError) -> Session {
         if case .unknown = state { reload() }
-        switch core.withLock({ ($0.known, evaluate($0)) }) {
+        let view = core.withLock { ($0.known, $0.profile) }
+        switch (view.0, evaluate(view)) {
         case (.session(let session), .loggedIn): return session
         case (.session, _): throw .expired
         case (.ended(let reason), _): throw .notLoggedIn(reason)

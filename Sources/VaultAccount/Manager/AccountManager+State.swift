@@ -15,6 +15,8 @@ extension AccountManager {
 
         var known = Known.nothing
         var profile: Profile?
+        /// How often what is known has changed.
+        var changes = 0
         /// The refresh that is on its way, for all who want one.
         var refreshing: (id: Int, task: Task<Result<Tokens, AccountError>, Never>)?
         var nextRefresh = 0
@@ -27,20 +29,20 @@ extension AccountManager {
     /// It is computed at each read: from whether a session is there, how long ago its login was, and why the last one ended.
     public var state: State {
         registrar.access(self, keyPath: \.state)
-        return core.withLock { evaluate($0) }
+        return evaluate(core.withLock { ($0.known, $0.profile) })
     }
 
     /// Whether a person is logged in.
     public var isLoggedIn: Bool { state.isLoggedIn }
 
-    func evaluate(_ core: Core) -> State {
-        switch core.known {
+    func evaluate(_ view: (known: Core.Known, profile: Profile?)) -> State {
+        switch view.known {
         case .nothing: return .unknown
         case .failed(let error): return .locked(error)
         case .ended(let reason): return .loggedOut(reason)
         case .session(let session):
             let account = Account(
-                id: session.accountID, userName: session.userName, loggedInAt: session.loggedInAt, profile: core.profile
+                id: session.accountID, userName: session.userName, loggedInAt: session.loggedInAt, profile: view.profile
             )
             return isTooOld(session) ? .expired(account) : .loggedIn(account)
         }
@@ -50,11 +52,11 @@ extension AccountManager {
         end(of: session).map { $0 <= options.now() } ?? false
     }
 
-    /// Takes note of a change, and tells observers.
-    func note(_ change: (inout sending Core) -> Void) {
-        core.withLock { change(&$0) }
-        // After the change, not around it: whoever was told before it, and looked at once from another thread, would find the old
-        // state, and hear no more.
+    /// Tells observers that the state is, or may be, another one.
+    ///
+    /// After the change, not around it: whoever was told before it, and looked at once from another thread, would find the old state, and
+    /// hear no more.
+    func tell() {
         registrar.withMutation(of: self, keyPath: \.state) {}
         feed.notify()
     }
@@ -64,24 +66,34 @@ extension AccountManager {
     /// - Returns: the state as it is now.
     @discardableResult
     public func reload() -> State {
-        let (known, profile) = look()
-        let isNew = core.withLock { $0.known != known || $0.profile != profile }
-        if isNew {
-            note {
-                $0.known = known
-                $0.profile = profile
+        while true {
+            let changes = core.withLock { $0.changes }
+            let view = look()
+            guard let isNew = apply(view, ifNoneSince: changes) else { continue }
+            if isNew {
+                tell()
+                watchForEnd(of: view.known)
             }
-            if case .session(let session) = known { watchForEnd(of: session) } else { watchForEnd(of: nil) }
+            return state
         }
-        return state
     }
 
-    private func look() -> (Core.Known, Profile?) {
+    /// - Returns: whether it was anything new; nil if something else was applied since, which may be later than what was seen.
+    private func apply(_ view: (known: Core.Known, profile: Profile?), ifNoneSince changes: Int) -> Bool? {
+        core.withLock { core in
+            guard core.changes == changes else { return nil }
+            guard core.known != view.known || core.profile != view.profile else { return false }
+            core.known = view.known
+            core.profile = view.profile
+            core.changes += 1
+            return true
+        }
+    }
+
+    private func look() -> (known: Core.Known, profile: Profile?) {
         do {
-            let vault = try vault()
-            guard let session = try vault.currentSession() else {
-                return (.ended(try vault.ended.read() ?? .never), nil)
-            }
+            let (session, reason) = try vault().present()
+            guard let session else { return (.ended(reason ?? .never), nil) }
             return (.session(session), profile(of: session))
         } catch { return (.failed(error), nil) }
     }

@@ -53,21 +53,34 @@ struct AccountVault: Sendable {
         }
     }
 
-    /// The session of the current account; nil if nobody is logged in.
-    func currentSession() throws(VaultError) -> Session? {
-        guard let id = try current.read() else { return nil }
-        return try session(id).read()
+    /// The session of the current account; if nobody is logged in, the reason.
+    func present() throws(VaultError) -> (session: Session?, ended: LogoutReason?) {
+        var looks = 0
+        while true {
+            let id = try current.read()
+            let session: Session? = if let id { try self.session(id).read() } else { nil }
+            let reason = session == nil ? try ended.read() : nil
+            looks += 1
+            // If there was a login or a logout between these reads, they belong to different times.
+            let isWhole = try current.read() == id && (id == nil || session != nil)
+            if isWhole || looks == 10 { return (session, reason) }
+        }
     }
 }
 
 extension AccountVault {
     /// Makes changes in one commit.
-    func commit(
-        _ body: (inout StoreTransaction) throws(VaultError) -> Void
-    ) throws(VaultError) {
-        do { try store.atomically(body) } catch let error as VaultError { throw error } catch {
+    func commit(_ body: (inout StoreTransaction) throws(VaultError) -> Void) throws(VaultError) {
+        try store.commit(body)
+    }
+}
+
+extension ValueStore {
+    /// Makes changes in one commit, with the error's type.
+    func commit(_ body: (inout StoreTransaction) throws(VaultError) -> Void) throws(VaultError) {
+        do { try atomically(body) } catch let error as VaultError { throw error } catch {
             // `atomically` throws what `body` throws.
-            throw VaultError(.unavailable, "The vault could not be changed.")
+            throw VaultError(.unavailable, "The store could not be changed.")
         }
     }
 }

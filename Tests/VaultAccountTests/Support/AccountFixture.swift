@@ -51,6 +51,12 @@ final class AccountFixture: Sendable {
             options: options ?? self.options())
     }
 
+    /// A manager that reads the vault through another store.
+    func manager(on keychain: some ValueStore) -> AccountManager<FakeService> {
+        AccountManager(
+            service: service, keychain: .store(keychain), preferences: .store(preferences), options: options())
+    }
+
     func loggedIn(_ options: AccountManager<FakeService>.Options? = nil) async throws -> AccountManager<FakeService> {
         let manager = manager(options)
         try await manager.login(userName: "ada", password: "canary-password")

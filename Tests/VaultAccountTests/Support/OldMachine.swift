@@ -112,7 +112,7 @@ struct OldMachine {
         guard copy != .keys else {
             return try vault.waiting.read() == WaitingLogin(userName: "ada", password: "canary-password")
         }
-        return try vault.currentSession()?.tokens == Self.tokens
+        return try vault.present().session?.tokens == Self.tokens
     }
 
     /// The files, anywhere on the machine, that show a secret in the clear.

@@ -1,0 +1,35 @@
+import Synchronization
+
+@testable import Vault
+
+/// A keychain in which something happens after a value was read, before the reader goes on.
+final class WatchedStore: ValueStore {
+    private let base: Keychain
+    private let hook = Mutex<(key: String, reads: Int, body: @Sendable () -> Void)?>(nil)
+
+    init(_ base: Keychain) { self.base = base }
+
+    /// - Parameter reads: at the first read of the key, or at a later one. It happens once.
+    func after(reads: Int = 1, of key: String, _ body: @escaping @Sendable () -> Void) {
+        hook.withLock { $0 = (key, reads, body) }
+    }
+
+    var changes: ChangeFeed { base.changes }
+    var failures: FailureLog { base.failures }
+
+    func value(of key: String) throws(VaultError) -> StoredValue? {
+        let value = try base.value(of: key)
+        let due = hook.withLock { hook -> (@Sendable () -> Void)? in
+            guard hook?.key == key else { return nil }
+            hook?.reads -= 1
+            guard let (_, reads, body) = hook, reads == 0 else { return nil }
+            hook = nil
+            return body
+        }
+        due?()
+        return value
+    }
+    func keys(prefix: String) throws(VaultError) -> [String] { try base.keys(prefix: prefix) }
+    func commit(_ batch: StoreBatch) throws(VaultError) -> Bool { try base.commit(batch) }
+    func eraseRemoved() throws(VaultError) { try base.eraseRemoved() }
+}

@@ -1,3 +1,5 @@
+import Foundation
+import SealedLog
 import TestSupport
 import Testing
 import VaultAccount
@@ -28,4 +30,82 @@ struct SettlingTests {
         try await manager.login(userName: "ada", password: "canary-password")
         #expect(try contents(path).contains("Ada".utf8))
     }
+
+    @Test func doesNotUndoALaterChange() async throws {
+        let fixture = try AccountFixture()
+        let manager = try await fixture.loggedIn()
+        fixture.service.setProfile(Profile(nickname: "Ada", points: 20))
+        fixture.files.fail([.rename], with: .error(ENOSPC))
+        await #expect(throws: AccountError.self) {
+            try await manager.login(userName: "ada", password: "canary-password")
+        }
+        fixture.files.heal()
+        try manager.update(\.points, to: 99)
+        #expect(manager.state.account?.profile?.points == 99)
+        #expect(await fixture.manager().autoLogin().account?.profile?.points == 99)
+    }
+
+    @Test func ofALogoutIsPaidBeforeANewLoginsProfileComes() async throws {
+        let fixture = try AccountFixture()
+        let manager = try await fixture.loggedIn()
+        try manager.update(\.phone, to: "555")
+        fixture.files.fail([.rename], with: .error(ENOSPC))
+        #expect(throws: AccountError.self) { try manager.logout() }
+        fixture.files.heal()
+        #expect(try fixture.keychain.keys(prefix: "account/leaving/") != [])
+        try await manager.login(userName: "ada", password: "canary-password")
+        #expect(manager.state.account?.profile == Profile(nickname: "Ada", points: 10))
+        #expect(try fixture.keychain.keys(prefix: "account/leaving/") == [])
+    }
+
+    /// A logout has looked whether the profile is to go, and is slow; another process logs in meanwhile.
+    @Test(arguments: 1...3) func ofALogoutDoesNotCostTheProfileOfALaterLogin(_ reads: Int) async throws {
+        let fixture = try AccountFixture()
+        let store = WatchedStore(fixture.keychain)
+        let (manager, other) = (fixture.manager(on: store), fixture.manager())
+        try await manager.login(userName: "ada", password: "canary-password")
+        store.after(reads: reads, of: "account/leaving/id-ada") {
+            blocking { _ = try? await other.login(userName: "ada", password: "canary-password") }
+        }
+        await onThread { try? manager.logout() }
+        #expect(fixture.service.count(.login) == 2)
+        let state = await fixture.manager().autoLogin()
+        #expect(state.account?.profile == Profile(nickname: "Ada", points: 10))
+        #expect(try fixture.keychain.keys(prefix: "account/") == ["account/current", "account/session/id-ada"])
+    }
+
+    /// The other way round: a login that is slow to write its profile, and a logout in another process.
+    @Test(arguments: 1...3) func ofALoginLeavesNoProfileAfterALogout(_ reads: Int) async throws {
+        let fixture = try AccountFixture()
+        let store = WatchedStore(fixture.keychain)
+        let (manager, other) = (fixture.manager(on: store), fixture.manager())
+        store.after(reads: reads, of: "account/owed/id-ada") {
+            other.reload()
+            try? other.logout()
+        }
+        _ = try? await manager.login(userName: "ada", password: "canary-password")
+        #expect(manager.state == .loggedOut(.byUser))
+        #expect(try fixture.preferences.keys(prefix: "account/profile/") == [])
+        #expect(try fixture.keychain.keys(prefix: "account/") == ["account/ended"])
+    }
+}
+
+/// Runs something on a thread of its own, where it may block.
+private func onThread(_ body: @escaping @Sendable () -> Void) async {
+    await withCheckedContinuation { continuation in
+        Thread.detachNewThread {
+            body()
+            continuation.resume()
+        }
+    }
+}
+
+/// Runs something asynchronous, and blocks this thread until it is done.
+private func blocking(_ body: @escaping @Sendable () async -> Void) {
+    let done = DispatchSemaphore(value: 0)
+    Task.detached {
+        await body()
+        done.signal()
+    }
+    done.wait()
 }

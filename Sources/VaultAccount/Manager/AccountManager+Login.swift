@@ -65,39 +65,11 @@ extension AccountManager {
             try transaction.write(login.accountID, to: vault.current)
             try transaction.remove(vault.ended)
             try transaction.remove(vault.waiting)
-            try transaction.remove(vault.leaving(login.accountID))
             try transaction.write(fields ?? [:], to: vault.owed(login.accountID))
             if options.keepsPassword {
                 try transaction.write(password, to: vault.password(login.accountID))
             } else {
                 try transaction.remove(vault.password(login.accountID))
-            }
-        }
-    }
-
-    /// Makes good what the preferences owe after a login or a logout.
-    func settle() throws(VaultError) {
-        let vault = try vault()
-        for id in try vault.debtors() {
-            let preferences = try preferences()
-            let isLeaving = try vault.leaving(id).read() ?? false
-            if isLeaving { try preferences.remove(id) }
-            let fields = try vault.owed(id).read()
-            if let fields {
-                do throws(VaultError) { try preferences.write(fields, of: id) } catch {
-                    // What they can never hold is not owed for ever: each later login would fail for it.
-                    if error.code == .invalid { try vault.owed(id).remove() }
-                    throw error
-                }
-                if try vault.current.read() == id, let session = try vault.session(id).read() {
-                    try preferences.lastUserName.write(session.userName)
-                }
-            }
-            try preferences.flush()
-            try vault.commit { (transaction) throws(VaultError) in
-                if isLeaving { try transaction.remove(vault.leaving(id)) }
-                // Another login may owe something newer by now.
-                if try transaction.read(vault.owed(id)) == fields { try transaction.remove(vault.owed(id)) }
             }
         }
     }

@@ -9,7 +9,11 @@ extension AccountManager {
     /// - Throws: what `body` throws; ``AccountError``: `notLoggedIn`, `expired`; `store`, with `absent` if there is no profile.
     public func updateProfile(_ body: (inout Profile) throws -> Void) throws {
         let id = try currentSession().accountID
-        do { _ = try preferences().update(id, body) } catch let error as VaultError { throw AccountError.store(error) }
+        do {
+            // What a login still owes is older than this change.
+            try settle(id)
+            _ = try preferences().update(id, body)
+        } catch let error as VaultError { throw AccountError.store(error) }
         reload()
     }
 

@@ -18,33 +18,60 @@ struct AccountPreferences: Sendable {
         try (whole as? Preferences)?.flush()
     }
 
-    private func fields(of id: String) -> ScopedStore {
+    private func profile(_ id: String) -> ScopedStore {
         store.scoped(to: "profile").scoped(to: AccountKey.encode(id))
+    }
+
+    /// What is stored of a profile.
+    func fields(of id: String) throws(VaultError) -> [String: StoredValue] {
+        try profile(id).contents(prefix: "")
     }
 
     /// The profile that the fields make up; nil if there are none, or if they make up none of this type.
     func profile<Profile: AccountProfile>(_ id: String, _ type: Profile.Type) throws(VaultError) -> Profile? {
-        let store = fields(of: id)
-        var fields: [String: StoredValue] = [:]
-        for field in try store.keys(prefix: "") { fields[field] = try store.value(of: field) }
+        let fields = try fields(of: id)
         return fields.isEmpty ? nil : Profile.from(primitive: .dictionary(fields))
     }
 
     /// Writes fields, and leaves those that are not among them: a later or an older version of the app may know them.
-    func write(_ fields: [String: StoredValue], of id: String) throws(VaultError) {
-        _ = try self.fields(of: id).commit(StoreBatch(fields.mapValues { .some($0) }))
+    ///
+    /// - Parameter isDue: asked after these fields were read and before they are written; if somebody writes them in between, once more.
+    func write(
+        _ fields: [String: StoredValue], of id: String, if isDue: () throws(VaultError) -> Bool = { true }
+    ) throws(VaultError) {
+        let store = profile(id)
+        try store.commit { (transaction) throws(VaultError) in
+            for field in fields.keys { _ = try transaction.read(StoredKey<StoredValue>(field, in: .store(store))) }
+            guard try isDue() else { return }
+            for (field, value) in fields {
+                try transaction.write(value, to: StoredKey<StoredValue>(field, in: .store(store)))
+            }
+        }
     }
 
-    func remove(_ id: String) throws(VaultError) {
-        let store = fields(of: id)
-        let fields = try store.keys(prefix: "")
-        guard !fields.isEmpty else { return }
-        _ = try store.commit(StoreBatch(Dictionary(uniqueKeysWithValues: fields.map { ($0, nil) })))
+    /// Removes all fields.
+    ///
+    /// - Parameter isDue: as for ``write(_:of:if:)``.
+    /// - Returns: the fields that were removed.
+    func remove(_ id: String, if isDue: () throws(VaultError) -> Bool) throws(VaultError) -> [String: StoredValue] {
+        let store = profile(id)
+        var removed: [String: StoredValue] = [:]
+        try store.commit { (transaction) throws(VaultError) in
+            removed = [:]
+            var fields: [String: StoredValue] = [:]
+            for field in try store.keys(prefix: "") {
+                fields[field] = try transaction.read(StoredKey<StoredValue>(field, in: .store(store)))
+            }
+            guard try isDue() else { return }
+            for field in fields.keys { try transaction.remove(StoredKey<StoredValue>(field, in: .store(store))) }
+            removed = fields
+        }
+        return removed
     }
 
     /// Changes a profile; only the fields that come out otherwise are written.
     func update<Profile: AccountProfile>(_ id: String, _ body: (inout Profile) throws -> Void) throws -> Profile {
-        let store = fields(of: id)
+        let store = profile(id)
         return try store.atomically { transaction in
             var before: [String: StoredValue] = [:]
             for field in try store.keys(prefix: "") {

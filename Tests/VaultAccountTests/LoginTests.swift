@@ -135,20 +135,29 @@ struct LoginTests {
         #expect(await fixture.manager(options).autoLogin() == .loggedOut(.rejected))
     }
 
-    @Test func accountsAreSwitchedAndNeverMixed() async throws {
-        let manager = try await fixture.loggedIn()
-        fixture.service.setProfile(Profile(nickname: "Bob", points: 1))
-        try await manager.login(userName: "b/o%b\n", password: "canary-password")
-        #expect(try manager.accountIDs() == ["id-ada", "id-b/o%b\n"])
-        #expect(manager.state.account?.profile?.nickname == "Bob")
-        try manager.switchAccount(to: "id-ada")
-        #expect(manager.state.account?.profile?.nickname == "Ada")
-        #expect(try await manager.accessToken() == "canary-access-1")
-        try manager.update(\.points, to: 11)
-        try manager.logout()
-        #expect(try manager.accountIDs() == ["id-b/o%b\n"])
-        try manager.switchAccount(to: "id-b/o%b\n")
-        #expect(manager.state.account?.profile == Profile(nickname: "Bob", points: 1))
-        #expect(throws: AccountError.notLoggedIn(.never)) { try manager.switchAccount(to: "id-ada") }
+    @Test func aRenewalThatIsRejectedEndsNoOtherLogin() async throws {
+        let options = fixture.options(validity: .seconds(3_600), keepsPassword: true)
+        _ = try await fixture.loggedIn(options)
+        fixture.pass(.seconds(4_000))
+        let other = fixture.manager(options)
+        var service = ScriptedService()
+        service.login = { _ async throws(ServiceError) in
+            // Meanwhile the person logs in by hand in another window, with the new password.
+            _ = try? await other.login(userName: "ada", password: "canary-password")
+            throw .rejected("the old password")
+        }
+        let manager = fixture.manager(of: service) {
+            $0.validity = .seconds(3_600)
+            $0.keepsPassword = true
+        }
+        #expect(await manager.autoLogin().isLoggedIn)
+        #expect(fixture.manager(options).reload().isLoggedIn)
+    }
+
+    @Test func aPasswordFromBeforeTheAppKeptNoneAnyMoreIsNotUsed() async throws {
+        _ = try await fixture.loggedIn(fixture.options(validity: .seconds(3_600), keepsPassword: true))
+        fixture.pass(.seconds(4_000))
+        #expect(await !fixture.manager(fixture.options(validity: .seconds(3_600))).autoLogin().isLoggedIn)
+        #expect(fixture.service.count(.login) == 1)
     }
 }

@@ -23,9 +23,8 @@ extension AccountManager {
         } catch {
             guard error.kind == .rejected else { throw AccountError(error) }
             // Another process may have newer tokens than those that were asked about.
-            try end(error.logoutReason, if: session.tokens)
-            guard state.isLoggedIn else { throw .rejected(error) }
-            return state
+            guard try end(error.logoutReason, of: session.accountID, if: session.tokens) else { return state }
+            throw .rejected(error)
         }
         guard let profile else { return state }
         do throws(VaultError) {

@@ -36,14 +36,31 @@ extension AccountManager {
         let state = reload()
         // A vault that cannot be opened is told by the state.
         if case .failure(let error) = debt, !state.isLocked { report(error) }
-        if case .loggedOut = state { return await loginThatWaits() }
-        guard case .expired(let account) = state else { return state }
-        let password = try? vault().password(account.id).read()
-        guard let password else { return state }
-        do { return try await login(userName: account.userName, password: password) } catch {
-            if case .rejected = error { try? end(.rejected) }
-            return self.state
+        switch state {
+        case .loggedOut: return await loginThatWaits()
+        case .expired: return await renewedLogin()
+        case .unknown, .loggedIn, .locked: return state
         }
+    }
+
+    /// Logs in with the kept password, if there is one and the app still wants it kept.
+    private func renewedLogin() async -> State {
+        guard options.keepsPassword, case .session(let session) = core.withLock({ $0.known }) else { return state }
+        do throws(AccountError) {
+            guard let password = try keptPassword(of: session.accountID) else { return state }
+            do { try await login(userName: session.userName, password: password) } catch .rejected {
+                // Somebody may have logged in meanwhile, with a password that the server takes.
+                try end(.rejected, of: session.accountID, if: session.tokens)
+            }
+        } catch {
+            // A server that cannot be reached changes nothing.
+            if case .store(let error) = error { report(error) }
+        }
+        return state
+    }
+
+    private func keptPassword(of id: String) throws(AccountError) -> String? {
+        do { return try vault().password(id).read() } catch { throw .store(error) }
     }
 
     /// The name that was last logged in with, to be offered at the next login; nil if there was none.
@@ -65,6 +82,8 @@ extension AccountManager {
             try transaction.write(login.accountID, to: vault.current)
             try transaction.remove(vault.ended)
             try transaction.remove(vault.waiting)
+            // Of a refresh of the former tokens.
+            try transaction.remove(vault.turn(login.accountID))
             try transaction.write(fields ?? [:], to: vault.owed(login.accountID))
             if options.keepsPassword {
                 try transaction.write(password, to: vault.password(login.accountID))

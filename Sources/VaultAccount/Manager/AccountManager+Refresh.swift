@@ -79,9 +79,9 @@ extension AccountManager {
     /// A rejection counts only if nobody has newer tokens: a turn that took too long may have passed to another process.
     private func rejected(_ tokens: Tokens, _ error: ServiceError) throws(AccountError) -> Tokens {
         reload()
-        let present = try currentSession().tokens
-        guard present == tokens else { return present }
-        try end(error.logoutReason, if: tokens)
+        let present = try currentSession()
+        guard present.tokens == tokens else { return present.tokens }
+        try end(error.logoutReason, of: present.accountID, if: tokens)
         throw .rejected(error)
     }
 

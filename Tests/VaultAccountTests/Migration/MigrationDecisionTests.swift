@@ -223,6 +223,18 @@ struct MigrationDecisionTests {
         #expect(fixture.service.count(.login) == 1)
     }
 
+    @Test func aLogoutOfAnAccountThatWasSwitchedToEndsTheWait() async throws {
+        let manager = try await fixture.loggedIn()
+        try await manager.login(userName: "bob", password: "canary-password")
+        try manager.logout()
+        leavePassword(of: "eve")
+        #expect(try manager.migrate(from: .preferences(old)).outcome == .passwordKept)
+        try manager.switchAccount(to: "id-ada")
+        try manager.logout()
+        #expect(try AccountVault(fixture.keychain).waiting.read() == nil)
+        #expect(await fixture.manager().autoLogin() == .loggedOut(.byUser))
+    }
+
     // MARK: Secrets
 
     @Test func noCanaryIsInAnyDescription() throws {

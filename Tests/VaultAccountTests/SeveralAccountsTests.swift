@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 import Vault
 import VaultAccount
@@ -58,5 +59,46 @@ struct SeveralAccountsTests {
         #expect(fixture.manager().reload() == .loggedOut(.kicked))
         // But who leaves takes the profile along.
         #expect(try fixture.preferences.keys(prefix: "account/profile/") == [])
+    }
+
+    @Test func aRefreshIsSharedByThoseWhoAskForTheSameAccount() async throws {
+        let (asked, answer) = (Gate(), Gate())
+        let refreshed = Mutex<[String]>([])
+        var service = ScriptedService()
+        service.refresh = { tokens async throws(ServiceError) in
+            refreshed.withLock { $0.append(tokens.access) }
+            guard tokens.access == "ada-access-1" else { return ScriptedService.tokens(of: "bob", 2) }
+            asked.open()
+            await answer.wait()
+            return ScriptedService.tokens(of: "ada", 2)
+        }
+        let manager = fixture.manager(of: service)
+        try await manager.login(userName: "bob", password: "canary-password")
+        try await manager.login(userName: "ada", password: "canary-password")
+        let adas = Task { () async throws(AccountError) in try await manager.refresh() }
+        await asked.wait()
+        try manager.switchAccount(to: "id-bob")
+        #expect(try await manager.refresh().access == "bob-access-2")
+        answer.open()
+        // Who asked for ada's gets no one else's.
+        await #expect(throws: AccountError.switched) { try await adas.value }
+        #expect(refreshed.withLock { $0 } == ["ada-access-1", "bob-access-1"])
+        try manager.switchAccount(to: "id-ada")
+        #expect(try await manager.accessToken() == "ada-access-2")
+    }
+
+    @Test func aHeaderHoldsTokenAndNameOfOne() async throws {
+        let manager = fixture.manager(of: ScriptedService())
+        try await manager.login(userName: "bob", password: "canary-password")
+        try await manager.login(userName: "ada", password: "canary-password")
+        let switching = Task.detached {
+            for turn in 0..<400 { _ = try? manager.switchAccount(to: turn.isMultiple(of: 2) ? "id-bob" : "id-ada") }
+        }
+        for _ in 0..<2_000 {
+            let header = try await manager.cookieHeaderValue(userName: "user")
+            #expect(["token=ada-access-1; user=ada", "token=bob-access-1; user=bob"].contains(header))
+        }
+        switching.cancel()
+        await switching.value
     }
 }

@@ -38,6 +38,7 @@ extension Failure {
             case .rejected: .rejected
             case .unreachable: .unreachable
             case .notLoggedIn, .expired: .notLoggedIn
+            case .switched: .other
             case .store(let error): error.code == .locked ? .locked : .other
             }
         self.init(code, error.description)

@@ -14,8 +14,9 @@ extension AccountManager {
     public func cookieHeaderValue(
         token: String = "token", userName: String? = nil
     ) async throws(AccountError) -> String {
-        let pair = HeaderValue.cookie(name: token, value: try await accessToken())
+        let session = try await freshSession()
+        let pair = HeaderValue.cookie(name: token, value: session.tokens.access)
         guard let userName else { return pair }
-        return pair + "; " + HeaderValue.cookie(name: userName, value: try currentSession().userName)
+        return pair + "; " + HeaderValue.cookie(name: userName, value: session.userName)
     }
 }

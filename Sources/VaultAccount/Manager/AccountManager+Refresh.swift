@@ -3,35 +3,31 @@ import Synchronization
 import Vault
 
 extension AccountManager {
-    /// Gets new tokens from the server. All who ask while one refresh is on its way share it.
+    /// Gets new tokens from the server. All who ask while one refresh of the account is on its way share it.
     ///
     /// The new tokens are in the vault when this returns. Between the server's answer and the disk they can be lost with the machine; the
     /// server may then take neither the old nor the new ones, and the person logs in again. Nothing else is lost.
     ///
     /// - Throws: ``AccountError``: `rejected` if the server no longer takes them: the person is logged out then; `unreachable`: nothing was
-    ///   changed; `notLoggedIn`, `expired` if there is nothing to refresh with; `store`.
+    ///   changed; `notLoggedIn`, `expired` if there is nothing to refresh with; `switched` if the account is no longer the current one;
+    ///   `store`.
     @discardableResult
     public func refresh() async throws(AccountError) -> Tokens {
-        let (id, task) = core.withLock { core in
-            if let refreshing = core.refreshing { return refreshing }
-            core.nextRefresh += 1
-            let id = core.nextRefresh
-            let refreshing = (id: id, task: Task { await self.refreshed() })
-            core.refreshing = refreshing
-            return refreshing
-        }
-        let result = await task.value
-        core.withLock { if $0.refreshing?.id == id { $0.refreshing = nil } }
-        return try result.get()
+        try await refreshed(try currentSession()).tokens
     }
 
     /// The access token, refreshed first if it has ended.
     ///
     /// - Throws: as ``refresh()``.
     public func accessToken() async throws(AccountError) -> String {
-        let tokens = try currentSession().tokens
-        guard tokens.isExpired(at: options.now()) else { return tokens.access }
-        return try await refresh().access
+        try await freshSession().tokens.access
+    }
+
+    /// The session of who is logged in, with tokens that have not ended.
+    func freshSession() async throws(AccountError) -> Session {
+        let session = try currentSession()
+        guard session.tokens.isExpired(at: options.now()) else { return session }
+        return try await refreshed(session)
     }
 
     func currentSession() throws(AccountError) -> Session {
@@ -46,50 +42,80 @@ extension AccountManager {
         }
     }
 
-    private func refreshed() async -> Result<Tokens, AccountError> {
+    /// The same session with other tokens than it has. Of each account one refresh is on its way at a time.
+    func refreshed(_ session: Session) async throws(AccountError) -> Session {
+        let id = session.accountID
+        let task = core.withLock { core in
+            if let refreshing = core.refreshing[id] { return refreshing }
+            let refreshing = Task {
+                let result = await self.result(ofRefreshing: session)
+                self.core.withLock { $0.refreshing[id] = nil }
+                return result
+            }
+            core.refreshing[id] = refreshing
+            return refreshing
+        }
+        return try await task.value.get()
+    }
+
+    private func result(ofRefreshing session: Session) async -> Result<Session, AccountError> {
         do throws(AccountError) {
-            let known = try currentSession().tokens
             // Another process may have refreshed them meanwhile.
-            reload()
-            let session = try currentSession()
-            guard session.tokens == known else { return .success(session.tokens) }
-            return .success(try await rotate(session))
+            let present = try reloadedSession(of: session.accountID)
+            guard present.tokens == session.tokens else { return .success(present) }
+            return .success(try await rotate(present))
         } catch { return .failure(error) }
     }
 
-    private func rotate(_ session: Session) async throws(AccountError) -> Tokens {
+    private func reloadedSession(of id: String) throws(AccountError) -> Session {
+        reload()
+        let session = try currentSession()
+        guard session.accountID == id else { throw .switched }
+        return session
+    }
+
+    private func rotate(_ session: Session) async throws(AccountError) -> Session {
         let turn = UUID()
-        guard try await takeTurn(turn, for: session) else {
-            reload()
-            return try currentSession().tokens
-        }
-        let new: Tokens
+        let answer: Result<Tokens?, AccountError>
         do throws(ServiceError) {
-            new = try await options.retries.run(options.sleep) { () async throws(ServiceError) in
-                try await service.refresh(session.tokens)
+            answer = try await options.retries.run(options.sleep) { () async throws(ServiceError) in
+                // Anew before each attempt: after the pause before it, it may be someone else's turn.
+                do throws(AccountError) {
+                    guard try await takeTurn(turn, for: session) else { return .success(nil) }
+                } catch { return .failure(error) }
+                return .success(try await service.refresh(session.tokens))
             }
         } catch {
-            endTurn(turn, for: session)
-            guard error.kind == .rejected else { throw AccountError(error) }
-            return try rejected(session.tokens, error)
+            guard error.kind == .rejected else {
+                endTurn(turn, for: session)
+                throw AccountError(error)
+            }
+            return try await rejected(session, error, turn)
         }
-        return try keep(new, of: session)
+        if let new = try answer.get() { try keep(new, of: session, turn) }
+        return try reloadedSession(of: session.accountID)
     }
 
-    /// A rejection counts only if nobody has newer tokens: a turn that took too long may have passed to another process.
-    private func rejected(_ tokens: Tokens, _ error: ServiceError) throws(AccountError) -> Tokens {
-        reload()
-        let present = try currentSession()
-        guard present.tokens == tokens else { return present.tokens }
-        try end(error.logoutReason, of: present.accountID, if: tokens)
-        throw .rejected(error)
+    /// A rejection counts only if nobody has newer tokens, or is about to get them: a turn that took too long may have passed to another
+    /// process.
+    ///
+    /// - Returns: the session with newer tokens, if there are any.
+    func rejected(
+        _ session: Session, _ error: ServiceError, _ turn: UUID
+    ) async throws(AccountError) -> Session {
+        if try await takeTurn(turn, for: session),
+            try end(error.logoutReason, of: session.accountID, if: session.tokens)
+        {
+            throw .rejected(error)
+        }
+        return try reloadedSession(of: session.accountID)
     }
 
-    private func keep(_ new: Tokens, of old: Session) throws(AccountError) -> Tokens {
+    private func keep(_ new: Tokens, of old: Session, _ turn: UUID) throws(AccountError) {
         do throws(VaultError) {
             let (vault, id) = (try vault(), old.accountID)
             try vault.commit { (transaction) throws(VaultError) in
-                try transaction.remove(vault.turn(id))
+                try vault.endTurn(turn, of: id, &transaction)
                 // Newer ones of another process stay, and a logout stays. The account may no longer be the current one.
                 guard var session = try transaction.read(vault.session(id)), session.tokens == old.tokens else {
                     return
@@ -97,11 +123,9 @@ extension AccountManager {
                 session.tokens = new
                 try transaction.write(session, to: vault.session(id))
             }
-            reload()
         } catch {
             reload()
             throw .store(error)
         }
-        return try currentSession().tokens
     }
 }

@@ -17,9 +17,8 @@ extension AccountManager {
         var profile: Profile?
         /// How often what is known has changed.
         var changes = 0
-        /// The refresh that is on its way, for all who want one.
-        var refreshing: (id: Int, task: Task<Result<Tokens, AccountError>, Never>)?
-        var nextRefresh = 0
+        /// The refreshes that are on their way, by the account's id, for all who want one.
+        var refreshing: [String: Task<Result<Session, AccountError>, Never>] = [:]
         /// Wakes observers when the session ends by itself.
         var expiry: Task<Void, Never>?
     }

@@ -12,6 +12,8 @@ public enum AccountError: Error, Sendable, Hashable {
     case notLoggedIn(LogoutReason)
     /// The login is too old; the person has to log in again.
     case expired
+    /// Another account was made the current one meanwhile.
+    case switched
 
     init(_ error: ServiceError) {
         self = error.kind == .rejected ? .rejected(error) : .unreachable(error)
@@ -26,6 +28,7 @@ extension AccountError: CustomStringConvertible {
         case .store(let error): error.message
         case .notLoggedIn: "Nobody is logged in."
         case .expired: "The login is too old; please log in again."
+        case .switched: "Another account is the current one by now."
         }
     }
 }

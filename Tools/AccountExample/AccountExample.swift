@@ -10,9 +10,7 @@ enum AccountExample {
                 Array(CommandLine.arguments.dropFirst()), ProcessInfo.processInfo.environment)
             try await App(server: invocation.server).run(invocation.command)
         } catch {
-            let failure = Failure(error)
-            FileHandle.standardError.write(Data("AccountExample: \(failure.sentence)\n".utf8))
-            exit(failure.code.rawValue)
+            Failure(error).end()
         }
     }
 }

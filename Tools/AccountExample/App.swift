@@ -29,11 +29,14 @@ struct App {
         }
     }
 
+    /// Says what was asked for; the program ends if nobody can hear it.
     func say(_ line: String) {
-        FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+        do { try FileHandle.standardOutput.write(contentsOf: Data("\(line)\n".utf8)) } catch {
+            Failure(.other, "Standard output cannot be written.").end()
+        }
     }
 
     func note(_ line: String) {
-        FileHandle.standardError.write(Data("AccountExample: \(line)\n".utf8))
+        try? FileHandle.standardError.write(contentsOf: Data("AccountExample: \(line)\n".utf8))
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Vault
 import VaultAccount
 
@@ -18,6 +19,14 @@ struct Failure: Error {
     init(_ code: Code, _ sentence: String) {
         self.code = code
         self.sentence = sentence
+    }
+}
+
+extension Failure {
+    /// Ends the program.
+    func end() -> Never {
+        try? FileHandle.standardError.write(contentsOf: Data("AccountExample: \(sentence)\n".utf8))
+        exit(code.rawValue)
     }
 }
 

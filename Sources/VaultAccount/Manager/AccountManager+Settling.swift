@@ -21,7 +21,7 @@ extension AccountManager {
         let (vault, preferences) = (try vault(), try preferences())
         guard try vault.leaving(id).read() == true else { return }
         let removed = try preferences.remove(id) { () throws(VaultError) in try vault.leaving(id).read() == true }
-        try preferences.flush()
+        try preferences.makeDurable()
         try vault.commit { (transaction) throws(VaultError) in
             guard try transaction.read(vault.leaving(id)) != true else {
                 // What is there again came from someone who did not know: it is yet to go.
@@ -50,7 +50,7 @@ extension AccountManager {
         if try vault.current.read() == id, let session = try vault.session(id).read() {
             try preferences.lastUserName.write(session.userName)
         }
-        try preferences.flush()
+        try preferences.makeDurable()
         var isTooLate = false
         try vault.commit { (transaction) throws(VaultError) in
             isTooLate = false

@@ -53,6 +53,8 @@ extension AccountManager {
         let outcome = try keep(account, from: source)
         try settle()
         try keepUserName(account.userName)
+        // Also where the account is known: a migration that was killed may have left it unflushed.
+        try vault().store.makeDurable()
         try remove()
         try forget(source)
         return AccountMigration(
@@ -80,7 +82,7 @@ extension AccountManager {
     private func keepUserName(_ userName: String) throws(VaultError) {
         let preferences = try preferences()
         if try preferences.lastUserName.read() == nil { try preferences.lastUserName.write(userName) }
-        try preferences.flush()
+        try preferences.makeDurable()
     }
 
     /// What a migration that was cut off may have left to do when the plain copy is gone; the next one does it if this fails.

@@ -22,6 +22,6 @@ struct PlainKeys {
                 throw VaultError(.busy, "Someone changed the older account meanwhile; migrate it again.")
             }
         }
-        try (store as? Preferences)?.flush()
+        try store.makeDurable()
     }
 }

@@ -2,20 +2,18 @@ import Vault
 
 /// The plain part of the accounts: profiles, a key for each field, and the last user name.
 struct AccountPreferences: Sendable {
-    private let whole: any ValueStore
     private let store: ScopedStore
 
     init(_ preferences: any ValueStore) {
-        whole = preferences
         store = preferences.scoped(to: "account")
     }
 
     /// The name that was last logged in with: the default at the next login.
     var lastUserName: StoredKey<String> { StoredKey("lastUserName", in: .store(store)) }
 
-    /// Puts on the disk what preferences that write later have held back.
-    func flush() throws(VaultError) {
-        try (whole as? Preferences)?.flush()
+    /// Puts on the disk what is there, before what could bring it back goes.
+    func makeDurable() throws(VaultError) {
+        try store.makeDurable()
     }
 
     private func profile(_ id: String) -> ScopedStore {

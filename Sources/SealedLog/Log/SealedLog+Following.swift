@@ -1,3 +1,4 @@
+import Sealing
 import Synchronization
 
 extension SealedLog {

@@ -1,4 +1,5 @@
 import SealedLog
+import Sealing
 import Synchronization
 
 extension Preferences {

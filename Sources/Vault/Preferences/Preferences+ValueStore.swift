@@ -1,5 +1,6 @@
 import PropertyList
 import SealedLog
+import Sealing
 import Synchronization
 
 extension Preferences {

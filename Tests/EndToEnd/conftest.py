@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from canaries import prepared
 from executables import executable
 from histories import History, full_tail, twenty_entries
 from homes import AS_NOBODY, NOBODY, Home
@@ -62,3 +63,9 @@ def twenty(twenty_template: History, tmp_path: Path) -> History:
 @pytest.fixture(scope="session")
 def full_tail_template(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Home:
     return full_tail(binary, tmp_path_factory.mktemp("tail") / "home")
+
+
+@pytest.fixture
+def stored(binary: str, tmp_path: Path) -> Home:
+    """A home with one value."""
+    return prepared(binary, tmp_path / "stored")

@@ -111,6 +111,23 @@ class Home:
         return sorted(str(path.relative_to(self.folder)) for path in found)
 
 
+# All that the command can do, in the order of its help.
+COMMANDS = [
+    "init",
+    "set",
+    "get",
+    "ls",
+    "find",
+    "exists",
+    "rm",
+    "mv",
+    "cp",
+    "info",
+    "verify",
+    "compact",
+    "help",
+    "version",
+]
 VAULT_AND_KEY = [".config/vault/default.key", ".local/share/vault/default.vault"]
 
 

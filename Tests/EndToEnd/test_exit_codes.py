@@ -2,25 +2,11 @@
 
 import fcntl
 import subprocess
-from pathlib import Path
 
 import pytest
 
+from canaries import CANARY
 from homes import Home
-
-CANARY = b"canary-77d2"
-
-
-def prepared(binary: str, folder: Path) -> Home:
-    home = Home(binary, folder)
-    home.set("u.token", CANARY)
-    return home
-
-
-@pytest.fixture
-def stored(binary: str, tmp_path: Path) -> Home:
-    """A home with one value."""
-    return prepared(binary, tmp_path / "stored")
 
 
 def test_success_is_0(stored: Home) -> None:

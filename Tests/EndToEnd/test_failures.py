@@ -7,21 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from canaries import CANARY, prepared
 from homes import Home
-
-CANARY = b"canary-77d2"
-
-
-def prepared(binary: str, folder: Path) -> Home:
-    home = Home(binary, folder)
-    home.set("u.token", CANARY)
-    return home
-
-
-@pytest.fixture
-def stored(binary: str, tmp_path: Path) -> Home:
-    """A home with one value."""
-    return prepared(binary, tmp_path / "stored")
 
 
 def wrong_key(home: Home) -> None:

@@ -5,24 +5,7 @@ import subprocess
 
 import pytest
 
-from homes import Home
-
-COMMANDS = [
-    "init",
-    "set",
-    "get",
-    "ls",
-    "find",
-    "exists",
-    "rm",
-    "mv",
-    "cp",
-    "info",
-    "verify",
-    "compact",
-    "help",
-    "version",
-]
+from homes import COMMANDS, Home
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -6,24 +6,7 @@ import re
 
 import pytest
 
-from homes import Home
-
-COMMANDS = [
-    "init",
-    "set",
-    "get",
-    "ls",
-    "find",
-    "exists",
-    "rm",
-    "mv",
-    "cp",
-    "info",
-    "verify",
-    "compact",
-    "help",
-    "version",
-]
+from homes import COMMANDS, Home
 
 
 def read_json(output: bytes) -> dict:

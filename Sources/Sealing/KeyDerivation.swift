@@ -15,8 +15,10 @@ package enum KeyDerivation {
         guard key.count == 32, context.utf8CodeUnitCount == contextSize, (16...64).contains(subkey.count) else {
             throw SealingError(.length)
         }
-        let status = context.utf8Start.withMemoryRebound(to: CChar.self, capacity: contextSize) {
-            crypto_kdf_derive_from_key(subkey.pointer, subkey.count, identifier, $0, key.pointer)
+        let status = context.utf8Start.withMemoryRebound(to: CChar.self, capacity: contextSize) { context in
+            Wiping.leavingNoTraces {
+                crypto_kdf_derive_from_key(subkey.pointer, subkey.count, identifier, context, key.pointer)
+            }
         }
         guard status == 0 else { throw SealingError(.length) }
     }
@@ -54,10 +56,12 @@ package enum KeyDerivation {
     ) throws(SealingError) {
         guard limits.isWithinBounds else { throw SealingError(.limits) }
         guard salt.count == saltSize, key.count == 32 else { throw SealingError(.length) }
-        let status = passphrase.pointer.withMemoryRebound(to: CChar.self, capacity: passphrase.count) {
-            crypto_pwhash(
-                key.pointer, UInt64(key.count), $0, UInt64(passphrase.count), salt.pointer, limits.passes,
-                Int(limits.memory), crypto_pwhash_ALG_ARGON2ID13)
+        let status = passphrase.pointer.withMemoryRebound(to: CChar.self, capacity: passphrase.count) { text in
+            Wiping.leavingNoTraces(16_384) {
+                crypto_pwhash(
+                    key.pointer, UInt64(key.count), text, UInt64(passphrase.count), salt.pointer, limits.passes,
+                    Int(limits.memory), crypto_pwhash_ALG_ARGON2ID13)
+            }
         }
         guard status == 0 else { throw SealingError(.outOfMemory) }
     }

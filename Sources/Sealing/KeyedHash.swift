@@ -18,8 +18,10 @@ package enum KeyedHash {
         guard key.isEmpty || (16...64).contains(key.count), (16...64).contains(output.count) else {
             throw SealingError(.length)
         }
-        let status = crypto_generichash(
-            output.pointer, output.count, bytes.pointer, UInt64(bytes.count), key.pointer, key.count)
+        let status = Wiping.leavingNoTraces {
+            crypto_generichash(
+                output.pointer, output.count, bytes.pointer, UInt64(bytes.count), key.pointer, key.count)
+        }
         guard status == 0 else { throw SealingError(.length) }
     }
 }

@@ -32,8 +32,10 @@ package enum SecretBox {
     ) throws(SealingError) {
         guard key.count == keySize, box.count == plaintext.count + tagSize else { throw SealingError(.length) }
         let status = nonce.withUnsafeBytes { nonce in
-            crypto_secretbox_open_easy(
-                plaintext.pointer, box.pointer, UInt64(box.count), nonce.pointer, key.pointer)
+            Wiping.leavingNoTraces {
+                crypto_secretbox_open_easy(
+                    plaintext.pointer, box.pointer, UInt64(box.count), nonce.pointer, key.pointer)
+            }
         }
         guard status == 0 else { throw SealingError(.forged) }
     }

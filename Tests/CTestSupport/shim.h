@@ -27,3 +27,9 @@ static inline unsigned long test_set_descriptor_limit(unsigned long number) {
     setrlimit(RLIMIT_NOFILE, &limit);
     return former;
 }
+
+/// memmem(3), which is declared for _GNU_SOURCE only; null if there is no match.
+static inline const void *test_find(const void *bytes, size_t count, const void *wanted, size_t wantedCount) {
+    extern void *memmem(const void *, size_t, const void *, size_t);
+    return memmem(bytes, count, wanted, wantedCount);
+}

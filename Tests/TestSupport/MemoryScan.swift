@@ -1,0 +1,105 @@
+private import CTestSupport
+private import Foundation
+package import Sealing
+
+/// Looks through this process's own memory for copies of a secret. Of use only in an exit test, where nothing else runs.
+package enum MemoryScan {
+    /// Any eight bytes of the secret count, at multiples of eight in it and anywhere in memory.
+    private static let windowSize = 8
+    private static let pieceSize = 1 << 20
+
+    /// Why a scan proves nothing here; nil if it does. The sanitizer's shadow of all memory takes terabytes.
+    package static var obstacle: String? {
+        ProcessInfo.processInfo.environment["VAULT_SANITIZER"] == "address"
+            ? "the address sanitizer's shadow of the memory is too large to be looked through" : nil
+    }
+
+    /// The mappings that a copy lies in, one line each.
+    ///
+    /// - Parameters:
+    ///   - secret: random bytes, a multiple of 8, that were never in ordinary memory.
+    ///   - ordinaryOnly: whether memory that is left out of core dumps may hold it: guarded memory that is in use.
+    package static func copies(of secret: borrowing SecretBytes, ordinaryOnly: Bool = true) throws -> [String] {
+        let memory = try FileHandle(forReadingFrom: URL(filePath: "/proc/self/mem"))
+        var found: [String] = []
+        for mapping in try mappings() where mapping.isReadable && !(ordinaryOnly && mapping.isLeftOutOfDumps) {
+            let isFound = secret.withUnsafeBytes { secret in
+                contains(mapping.range, secret, memory.fileDescriptor)
+            }
+            if isFound { found.append(mapping.description) }
+        }
+        return found
+    }
+
+    /// Runs `body` far down the stack, where the scan itself overwrites nothing of what it leaves.
+    @inline(never)
+    package static func farDown(_ depth: Int = 100, _ body: () throws -> Void) rethrows {
+        try withUnsafeTemporaryAllocation(byteCount: 1_024, alignment: 8) { memory in
+            memory.initializeMemory(as: UInt8.self, repeating: 0)
+            if depth > 0 { try farDown(depth - 1, body) } else { try body() }
+        }
+    }
+
+    private struct Mapping {
+        let range: Range<UInt>
+        let isReadable: Bool
+        let isLeftOutOfDumps: Bool
+        let description: String
+    }
+
+    private static func mappings() throws -> [Mapping] {
+        var mappings: [Mapping] = []
+        var head: Substring?
+        for line in try smaps().split(separator: "\n") {
+            guard line.hasPrefix("VmFlags:") else {
+                if line.first?.isUppercase == false { head = line }
+                continue
+            }
+            guard let fields = head?.split(separator: " "), fields.count >= 2 else { continue }
+            let bounds = fields[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
+            guard bounds.count == 2 else { continue }
+            mappings.append(
+                Mapping(
+                    range: bounds[0]..<bounds[1], isReadable: fields[1].first == "r",
+                    isLeftOutOfDumps: line.split(separator: " ").contains("dd"), description: String(head ?? "")))
+        }
+        return mappings
+    }
+
+    /// Piece by piece: each read gives a few mappings, and Foundation takes a short one for the end of the file.
+    private static func smaps() throws -> String {
+        let file = try FileHandle(forReadingFrom: URL(filePath: "/proc/self/smaps"))
+        var text = Data()
+        while let piece = try file.read(upToCount: 4_096), !piece.isEmpty { text += piece }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static func contains(
+        _ range: Range<UInt>, _ secret: UnsafeRawBufferPointer, _ memory: Int32
+    ) -> Bool {
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize + windowSize, alignment: 16)
+        defer { piece.deallocate() }
+        for start in stride(from: range.lowerBound, to: range.upperBound, by: pieceSize) {
+            // What the system keeps there for itself cannot be read.
+            let count = pread(memory, piece.baseAddress, min(piece.count, Int(range.upperBound - start)), Int(start))
+            guard count > 0 else { continue }
+            let isThere = stride(from: 0, to: secret.count, by: windowSize).contains { offset in
+                test_find(piece.baseAddress, count, secret.baseAddress.map { $0 + offset }, windowSize) != nil
+            }
+            // Only a copy that was found leaves one in the piece itself.
+            piece.initializeMemory(as: UInt8.self, repeating: 0)
+            if isThere { return true }
+        }
+        return false
+    }
+}
+
+extension SecretBytes {
+    /// Random bytes that were never in ordinary memory.
+    package static func random(_ count: Int) throws -> SecretBytes {
+        try SecretBytes(unsafeCapacity: count) { memory in
+            RandomBytes.fill(memory)
+            return memory.count
+        }
+    }
+}

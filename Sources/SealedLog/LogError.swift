@@ -5,6 +5,10 @@ package struct LogError: Error, Hashable, Sendable {
     package enum Code: Hashable, Sendable {
         /// No file at the path.
         case missing
+        /// No file at the path, where this machine remembers a vault.
+        case gone
+        /// A folder, a named pipe, a socket or a device at the path.
+        case notAFile
         /// A file is at the path already.
         case exists
         /// The caller's mistake: a name, a value or a transaction out of bounds.

@@ -10,6 +10,13 @@ extension VaultError {
         switch error.code {
         case .missing:
             self.init(.noVault, "There is no vault at \(vault); `vault init` makes one.")
+        case .gone:
+            self.init(
+                .gone,
+                "The vault that was at \(vault) is gone. Put it back, mount its disk, or run `vault init` to start a new one."
+            )
+        case .notAFile:
+            self.init(.unavailable, "The vault \(vault) is \(error.detail), not a file; name the vault file itself.")
         case .exists:
             self.init(.exists, "There is something at \(error.detail.isEmpty ? vault : error.detail) already.")
         case .invalid: self.init(.invalid, "That cannot be stored: \(error.detail).")
@@ -21,7 +28,9 @@ extension VaultError {
                 "The vault \(vault) is damaged or was tampered with: \(error.detail). "
                     + "Restore it from a backup; nothing is written to it.")
         case .newerFormat:
-            self.init(.damaged, "The vault \(vault) has a later format (\(error.detail)); it needs a later `vault`.")
+            self.init(
+                .newerFormat,
+                "The vault \(vault) has a later format (\(error.detail)); a later version of this program reads it.")
         case .rolledBack, .diverged, .exchanged: self.init(alarm: error, vault)
         case .busy:
             self.init(.busy, "Another process holds \(error.detail); try again when it is done.")

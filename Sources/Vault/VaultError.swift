@@ -34,6 +34,8 @@ public struct VaultError: Error, Hashable, Sendable {
         public static let absent = Code("absent")
         /// There is no vault at the place.
         public static let noVault = Code("noVault")
+        /// There is no vault at the place, and this machine remembers that there was one: its disk may not be mounted.
+        public static let gone = Code("gone")
         /// Something is there already, and would be overwritten.
         public static let exists = Code("exists")
         /// A name, attribute, label or value that is out of bounds: the caller's mistake.
@@ -42,6 +44,8 @@ public struct VaultError: Error, Hashable, Sendable {
         public static let locked = Code("locked")
         /// The vault does not authenticate or breaks the format: changed, cut, or not a vault.
         public static let damaged = Code("damaged")
+        /// The vault was written by a later version of the library, in a format that this one does not know.
+        public static let newerFormat = Code("newerFormat")
         /// The vault is older than what this machine has seen of it.
         public static let rolledBack = Code("rolledBack")
         /// The vault has another history than the one that this machine has seen.

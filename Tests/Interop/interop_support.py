@@ -19,7 +19,7 @@ from writing.vector import Vector
 HERE = Path(__file__).parent
 VECTORS = HERE / "Vectors"
 SEALING_VECTORS = HERE.parent / "SealingTests" / "Vectors"
-EXIT_CODES = {"ok": 0, "locked": 5, "damaged": 6, "newer": 6}
+EXIT_CODES = {"ok": 0, "locked": 5, "damaged": 6, "newer": 1}
 
 
 @dataclass(frozen=True)

@@ -130,10 +130,10 @@ struct CreationTests {
         let bytes = try contents(places.vault)
         try FileManager.default.removeItem(atPath: places.vault)
         let error = try #require(throws: VaultError.self) { _ = try fixture.open() }
-        #expect(error.code == .exists)
+        #expect(error.code == .gone)
         #expect(error.description.contains(places.vault))
         #expect(!fixture.isThere(places.vault))
-        #expect(try VaultError.code { _ = try Keychain(at: places) } == .noVault)
+        #expect(try VaultError.code { _ = try Keychain(at: places) } == .gone)
         // Put back it is as it was; or a new one is made, if that is what is wanted.
         try overwrite(places.vault, bytes)
         #expect(try fixture.open().unsafeString("a") == "x")

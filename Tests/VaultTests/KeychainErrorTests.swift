@@ -19,6 +19,8 @@ struct VaultErrorTests {
 
     private static let cases = [
         Case(log: LogError(.missing, "/v/a.vault"), code: .noVault, words: ["/v/a.vault", "vault init"]),
+        Case(log: LogError(.gone, "/v/a.vault"), code: .gone, words: ["/v/a.vault", "mount", "vault init"]),
+        Case(log: LogError(.notAFile, "a folder"), code: .unavailable, words: ["/v/a.vault", "a folder"]),
         Case(log: LogError(.exists, "/v/a.vault"), code: .exists, words: ["/v/a.vault"]),
         Case(log: LogError(.exists), code: .exists, words: ["/v/a.vault"]),
         Case(log: LogError(.invalid, "it is too large"), code: .invalid, words: ["it is too large"]),
@@ -37,7 +39,8 @@ struct VaultErrorTests {
         Case(
             log: LogError(.damaged, "a page at byte 4096"), code: .damaged,
             words: ["/v/a.vault", "byte 4096", "backup"]),
-        Case(log: LogError(.newerFormat, "version 2"), code: .damaged, words: ["/v/a.vault", "version 2", "later"]),
+        Case(
+            log: LogError(.newerFormat, "version 2"), code: .newerFormat, words: ["/v/a.vault", "version 2", "later"]),
         Case(log: LogError(.rolledBack, "change 3"), code: .rolledBack, words: ["/v/a.vault", "--accept-rolled-back"]),
         Case(log: LogError(.diverged, "change 3"), code: .diverged, words: ["/v/a.vault", "--accept-diverged"]),
         Case(log: LogError(.exchanged, "/v/a.vault"), code: .exchanged, words: ["/v/a.vault", "--accept-exchanged"]),
@@ -70,7 +73,8 @@ struct VaultErrorTests {
         // A new case below does not compile here until the table has it.
         func isInTable(_ code: LogError.Code) -> Bool {
             switch code {
-            case .missing, .exists, .invalid, .keyMissing, .keyUnreadable, .keyExposed, .keyDamaged, .keyWrong,
+            case .missing, .gone, .notAFile, .exists, .invalid, .keyMissing, .keyUnreadable, .keyExposed, .keyDamaged,
+                .keyWrong,
                 .damaged,
                 .newerFormat, .rolledBack, .diverged, .exchanged, .busy, .unavailable, .outcomeUnknown, .conflict,
                 .outOfMemory:
@@ -78,18 +82,18 @@ struct VaultErrorTests {
             }
         }
         #expect(VaultErrorTests.cases.allSatisfy { isInTable($0.log.code) })
-        #expect(Set(VaultErrorTests.cases.map(\.log.code)).count == 18)
+        #expect(Set(VaultErrorTests.cases.map(\.log.code)).count == 20)
     }
 
     @Test func theirCodesAreStableWords() {
         let codes: [VaultError.Code] = [
-            .absent, .noVault, .exists, .invalid, .locked, .damaged, .rolledBack, .diverged, .exchanged, .busy,
-            .unavailable, .outcomeUnknown, .wrongType,
+            .absent, .noVault, .gone, .exists, .invalid, .locked, .damaged, .newerFormat, .rolledBack, .diverged,
+            .exchanged, .busy, .unavailable, .outcomeUnknown, .wrongType,
         ]
         #expect(
             codes.map(\.name) == [
-                "absent", "noVault", "exists", "invalid", "locked", "damaged", "rolledBack", "diverged", "exchanged",
-                "busy", "unavailable", "outcomeUnknown", "wrongType",
+                "absent", "noVault", "gone", "exists", "invalid", "locked", "damaged", "newerFormat", "rolledBack",
+                "diverged", "exchanged", "busy", "unavailable", "outcomeUnknown", "wrongType",
             ])
         #expect(Set(codes).count == codes.count)
     }

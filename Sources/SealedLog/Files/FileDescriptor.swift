@@ -38,4 +38,7 @@ package struct FileStatus: Hashable, Sendable {
     package let group: UInt32
     package let isRegularFile: Bool
     package let isDirectory: Bool
+
+    /// What lies there, if it is no regular file; a part of a sentence.
+    package var kind: String { isDirectory ? "a folder" : "a named pipe, a socket or a device" }
 }

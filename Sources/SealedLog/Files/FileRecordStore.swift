@@ -20,7 +20,7 @@ package final class FileRecordStore: RecordStore {
     ) throws(LogError) {
         let status: FileStatus
         do { status = try fileSystem.status(of: file) } catch { throw LogError(error, path) }
-        guard status.isRegularFile else { throw LogError.damaged("it is not a file") }
+        guard status.isRegularFile else { throw LogError(.notAFile, status.kind) }
         location = path
         needsLockToRead = fileSystem.isRemote(file)
         self.fileSystem = fileSystem
@@ -45,8 +45,12 @@ package final class FileRecordStore: RecordStore {
                 file = try fileSystem.open(path, .read)
             }
         } catch {
-            guard error.isMissing else { throw LogError(error, path) }
-            throw LogError(.missing, path)
+            if error.isMissing { throw LogError(.missing, path) }
+            // A folder cannot be opened for writing, and a socket not at all.
+            if let status = try? fileSystem.status(at: path), !status.isRegularFile {
+                throw LogError(.notAFile, status.kind)
+            }
+            throw LogError(error, path)
         }
         return try FileRecordStore(file, at: path, in: fileSystem, writeRefusal: refusal)
     }

@@ -62,8 +62,8 @@ public final class Keychain: Sendable {
     /// ``Creation/ifAbsent``, where this machine remembers a vault that is gone: ``create(at:label:options:)`` does that.
     ///
     /// - Parameter failures: where errors go that a property's getter or setter cannot throw.
-    /// - Throws: ``VaultError`` with `noVault`, `locked`, `damaged`, `rolledBack`, `diverged`, `exchanged`, `busy` or
-    ///   `unavailable`; `exists` where a vault is remembered that is gone.
+    /// - Throws: ``VaultError`` with `noVault`, `gone` where this machine remembers a vault, `locked`, `damaged`, `newerFormat`,
+    ///   `rolledBack`, `diverged`, `exchanged`, `busy` or `unavailable`.
     public convenience init(
         at places: VaultPlaces, creating creation: Creation = .never, options: Options = Options(),
         failures: FailureLog = FailureLog()

@@ -39,9 +39,13 @@ struct KeychainOpening {
     func open(creating creation: Keychain.Creation) throws(VaultError) -> Outcome {
         try translated { () throws(LogError) in
             do throws(LogError) { return try open(Keychain.Created()) } catch {
-                guard error.code == .missing, creation == .ifAbsent else { throw error }
+                guard error.code == .missing else { throw error }
+                guard creation == .ifAbsent else {
+                    try checkThatNoneIsGone()
+                    throw error
+                }
             }
-            do throws(LogError) { return try make(label: "", evenIfRemembered: false) } catch {
+            do throws(LogError) { return try make(label: "", evenIfOneIsGone: false) } catch {
                 // Someone else was first; theirs is the vault.
                 guard error.code == .exists else { throw error }
                 return try open(Keychain.Created())
@@ -51,7 +55,7 @@ struct KeychainOpening {
 
     func create(label: String) throws(VaultError) -> Outcome {
         try translated { () throws(LogError) in
-            try make(label: label, evenIfRemembered: true)
+            try make(label: label, evenIfOneIsGone: true)
         }
     }
 
@@ -74,19 +78,19 @@ struct KeychainOpening {
     // MARK: Making
 
     /// A vault that was here and is gone may be on a disk that is not mounted, or deleted by mistake: making another
-    /// in silence would hide that.
-    private func checkThatNoneIsRemembered() throws(LogError) {
-        guard let memory = places.memory,
+    /// would hide that, and so would saying that there never was one.
+    private func checkThatNoneIsGone() throws(LogError) {
+        guard let memory = places.memory, !isThere(vaultPath),
             SealedLog.rememberedVault(at: vaultPath, memoryFolder: memory, in: fileSystem) != nil
         else { return }
-        throw LogError(.missing, "remembered")
+        throw LogError(.gone, vaultPath)
     }
 
-    private func make(label: String, evenIfRemembered: Bool) throws(LogError) -> Outcome {
+    private func make(label: String, evenIfOneIsGone: Bool) throws(LogError) -> Outcome {
         let deadline = Deadline(after: options.lockTimeout)
         let lock = try FolderLock.acquire(vaultPath.parentFolder, in: fileSystem, until: deadline)
         guard !isThere(vaultPath) else { throw LogError(.exists, vaultPath) }
-        if !evenIfRemembered { try checkThatNoneIsRemembered() }
+        if !evenIfOneIsGone { try checkThatNoneIsGone() }
         var created = Keychain.Created()
         let log: SealedLog
         // The key comes first: a vault without a key would be lost from the start.
@@ -123,14 +127,6 @@ struct KeychainOpening {
     }
 
     private func translated(_ body: () throws(LogError) -> Outcome) throws(VaultError) -> Outcome {
-        do { return try body() } catch {
-            if error.code == .missing, error.detail == "remembered" {
-                throw VaultError(
-                    .exists,
-                    "The vault that was at \(places.vault) is gone. Put it back, or run `vault init` to start a new one."
-                )
-            }
-            throw VaultError(error, places)
-        }
+        do { return try body() } catch { throw VaultError(error, places) }
     }
 }

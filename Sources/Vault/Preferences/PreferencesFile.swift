@@ -124,6 +124,8 @@ extension VaultError {
                 .damaged,
                 "The property list \(path) is damaged: \(error.detail). Mend it, or move it away; nothing is written to it."
             )
+        case .notAFile:
+            self.init(.unavailable, "The property list \(path) is \(error.detail), not a file; move it away.")
         case .busy: self.init(.busy, "Another process holds \(error.detail); try again when it is done.")
         case .outcomeUnknown:
             self.init(

@@ -13,10 +13,12 @@ extension CommandError {
         switch code {
         case .absent: ("absent", .notFound, nil)
         case .noVault: ("no-vault", .notFound, nil)
+        case .gone: ("gone", .refused, nil)
         case .exists: ("exists", .refused, nil)
         case .invalid: ("invalid", .usage, nil)
         case .locked: ("locked", .locked, nil)
         case .damaged: ("damaged", .damaged, nil)
+        case .newerFormat: ("newer-format", .other, nil)
         case .busy: ("busy", .busy, "--timeout SECONDS waits longer.")
         case .unavailable: ("unavailable", .inputOutput, nil)
         case .outcomeUnknown: ("outcome-unknown", .inputOutput, nil)

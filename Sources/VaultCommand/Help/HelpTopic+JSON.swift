@@ -28,8 +28,9 @@ extension HelpTopic {
         Standard error gets one object a line. An error:
           {"error": {"code", "exit", "message"}}
         The exit is the exit code, the message is for people, and the code is one of
-        absent, busy, damaged, diverged, exchanged, exists, invalid, locked, no-vault,
-        other, outcome-unknown, refused, rolled-back, unavailable, usage, wrong-type.
+        absent, busy, damaged, diverged, exchanged, exists, gone, invalid, locked,
+        newer-format, no-vault, other, outcome-unknown, refused, rolled-back,
+        unavailable, usage, wrong-type.
         A vault that was made along the way:
           {"note": {"vault", "key_file", "made_vault", "made_key_file"}}
 

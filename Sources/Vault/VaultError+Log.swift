@@ -89,6 +89,30 @@ extension VaultError {
         }
     }
 
+    /// What keeps no call from being done, and should be known.
+    init(_ notice: Notice, _ places: VaultPlaces) {
+        switch notice {
+        case .memoryUnusable(let reason):
+            self.init(
+                .unavailable,
+                "This machine's memory of the vault cannot be used: \(reason). "
+                    + "Until that is fixed, an older copy of the vault passes unnoticed.")
+        case .compactionFailed(let error) where error.code == .damaged:
+            self.init(
+                .damaged,
+                "The vault \(places.vault) is damaged and cannot be compacted: \(error.detail). "
+                    + "Values that were removed or replaced stay in the file until it is restored from a backup, or salvaged."
+            )
+        case .compactionFailed(let error):
+            let reason = error.code == .unavailable ? " (\(VaultError(error, places).message.dropLast()))" : ""
+            self.init(
+                .unavailable,
+                "The vault \(places.vault) could not be compacted\(reason). "
+                    + "Values that were removed or replaced stay in the file until the next try.",
+                systemError: error.systemError)
+        }
+    }
+
     /// What the system refused to do with a file.
     init(system error: LogError) {
         let number = error.systemError ?? 0

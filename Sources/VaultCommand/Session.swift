@@ -32,7 +32,7 @@ struct Session {
 extension Session {
     /// Opens the vault that the options name. If that made one, says so.
     func openVault(creating: Keychain.Creation = .never) throws -> Keychain {
-        let keychain = try Keychain(at: places(), creating: creating, options: options)
+        let keychain = try Keychain(at: places(), creating: creating, options: options, failures: warnings)
         announce(keychain)
         return keychain
     }
@@ -42,6 +42,11 @@ extension Session {
         let keychain = try Keychain.create(at: places(), label: label, options: options)
         announce(keychain)
         return keychain
+    }
+
+    /// What the library meets that does not keep a command from doing its work is told beside the result.
+    private var warnings: FailureLog {
+        FailureLog { [wantsJSON] error, _ in Notes.warn(CommandError(error), asJSON: wantsJSON) }
     }
 
     private func announce(_ keychain: Keychain) {

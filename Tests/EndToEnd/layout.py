@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HEADER_SIZE = 4096
+VERSION = range(8, 12)
 KEY_SLOTS = range(256, 2816)
 HINT = range(4064, 4096)
 MAGIC = b"vrec"

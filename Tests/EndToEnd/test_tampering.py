@@ -11,9 +11,9 @@ import pytest
 from copies import Result, in_copies
 from histories import History
 from homes import Home
-from layout import FRAME_SIZE, HEADER_SIZE, HINT, KEY_SLOTS, checkpoint_end, log_end, records
+from layout import FRAME_SIZE, HEADER_SIZE, HINT, KEY_SLOTS, VERSION, checkpoint_end, log_end, records
 
-DAMAGED, LOCKED, ALARM = 6, 5, 9
+DAMAGED, LOCKED, ALARM, NEWER = 6, 5, 9, 1
 # One flip for each byte; which bits, changes from byte to byte.
 FLIPS = (0x01, 0x80, 0xFF, 0x10, 0x02)
 
@@ -61,6 +61,8 @@ def of_nobody(history: History) -> list[int]:
 
 
 def allowed(place: int) -> set[int]:
+    if place in VERSION:
+        return {DAMAGED, NEWER}
     return {LOCKED, DAMAGED} if place in KEY_SLOTS else {DAMAGED}
 
 

@@ -1,5 +1,6 @@
 import Foundation
 import Sealing
+import Synchronization
 import TestSupport
 import Testing
 
@@ -73,7 +74,7 @@ struct RollbackMemoryTests {
         let flush = try #require(calls.firstIndex { $0.kind == .synchronizeData && $0.path == fixture.path })
         let raise = try #require(calls.firstIndex { $0.kind == .write && $0.path.hasSuffix(".seen") })
         #expect(flush < raise)
-        #expect(log.memory?.seen()?.sequence == 5)
+        #expect(log.memory?.seen()?.moment.sequence == 5)
 
         let before = try contents(vault.stateFile(".seen"))
         files.fail([.synchronizeData], with: .error(EIO))
@@ -87,9 +88,9 @@ struct RollbackMemoryTests {
         files.fail([.synchronize], after: 1, with: .error(EIO))
         try log.compact()
         // The notice was flushed in the old file.
-        #expect(log.memory?.seen()?.sequence == 5)
+        #expect(log.memory?.seen()?.moment.sequence == 5)
         try log.set("a", "x")
-        #expect(log.memory?.seen()?.sequence == 7)
+        #expect(log.memory?.seen()?.moment.sequence == 7)
     }
 
     @Test func aFilesNameThatItKnowsToBeDurableIsNotFlushedAgain() throws {
@@ -106,21 +107,100 @@ struct RollbackMemoryTests {
         #expect(flushes() == 1)
     }
 
-    @Test func readersRaiseItOnlyToWhatIsKnownDurable() throws {
-        let silent = try fixture.open()
-        for number in 0..<5 { try silent.set("a", "\(number)") }
-        // Number 9 is the last; whether it is durable yet, a reader cannot know.
-        #expect(try vault.seen == 8)
-        #expect(try vault.seen == 8)
-    }
-
     @Test func itNeverGoesDownByItself() throws {
         let log = try vault.open()
         let memory = try #require(log.memory)
         let high = try #require(memory.seen())
         try memory.remember(Moment(sequence: 1, authenticator: randomAuthenticator()))
         #expect(memory.seen() == high)
-        try memory.remember(Moment(sequence: 1, authenticator: high.authenticator), isForced: true)
-        #expect(memory.seen()?.sequence == 1)
+        try memory.remember(Moment(sequence: 1, authenticator: high.moment.authenticator), isForced: true)
+        #expect(memory.seen()?.moment.sequence == 1)
+    }
+}
+
+@Suite("What a reader remembers")
+struct ReaderMemoryTests {
+    private let vault: RememberedVault
+    private let files = FaultyFileSystem()
+    private var fixture: LogFixture { vault.fixture }
+
+    /// The machine has seen change 4; the change after it was made elsewhere.
+    init() throws {
+        vault = try RememberedVault()
+        try vault.fixture.open().set("a", "elsewhere")
+    }
+
+    @Test func isTheNewestChangeOnceItGaveAValueOut() throws {
+        let log = try vault.open()
+        #expect(try vault.seen == 4)
+        #expect(try log.text("a") == "elsewhere")
+        #expect(log.memory?.seen()?.moment.sequence == 5)
+        #expect(log.memory?.seen()?.isFlushedByWriter == false)
+    }
+
+    @Test(arguments: [true, false]) func letsItNoticeThatJustThisChangeIsGone(_ isOpen: Bool) throws {
+        var bytes = try fixture.bytes
+        for place in try #require(try RecordList(fixture.path).records.last) { bytes[place] = 0 }
+        let log = try vault.open()
+        #expect(try log.text("a") == "elsewhere")
+        try replace(fixture.path, with: bytes)
+        guard isOpen else { return #expect(try vault.openingCode() == .rolledBack) }
+        Thread.sleep(forTimeInterval: 0.07)
+        #expect(try LogError.code { _ = try log.text("a") } == .rolledBack)
+    }
+
+    @Test func isFlushedFirstAndItsFilesNameToo() throws {
+        try replace(fixture.path, with: try fixture.bytes)
+        let log = try fixture.open(in: files, remembering: true)
+        files.forgetCalls()
+        #expect(try log.text("a") == "elsewhere")
+        let calls = files.calls
+        let flush = try #require(calls.firstIndex { $0.kind == .synchronizeData && $0.path == fixture.path })
+        let name = try #require(calls.firstIndex { $0.kind == .synchronize && $0.path == fixture.folder.path })
+        let raise = try #require(calls.firstIndex { $0.kind == .write && $0.path.hasSuffix(".seen") })
+        #expect(flush < raise && name < raise)
+        files.forgetCalls()
+        for _ in 0..<10 { #expect(try log.text("a") == "elsewhere") }
+        #expect(!files.calls.contains { $0.kind == .synchronizeData || $0.path.hasSuffix(".seen") })
+    }
+
+    @Test(arguments: [FileCall.synchronizeData, .synchronize])
+    func isNothingThatCannotBeFlushed(_ call: FileCall) throws {
+        try replace(fixture.path, with: try fixture.bytes)
+        let log = try fixture.open(in: files, remembering: true)
+        files.fail([call], with: .error(EIO))
+        #expect(try log.text("a") == "elsewhere")
+        #expect(log.memory?.seen()?.moment.sequence == 4)
+    }
+
+    /// After a flush that failed, a reader's own flush says nothing of what its writer wrote.
+    @Test func isFlushedOnceMoreByTheNextWriter() throws {
+        try fixture.open().writeWithoutFlush("a", Array("killed".utf8))
+        let newest = try #require(try RecordList(fixture.path).records.last)
+        #expect(try vault.open().text("a") == "killed")
+        #expect(try vault.seen == 6)
+        let log = try fixture.open(in: files, remembering: true)
+        files.forgetCalls()
+        try log.set("b", "x")
+        #expect(files.calls.contains { $0.kind == .write && $0.place == UInt64(newest.lowerBound) })
+        #expect(log.memory?.seen() == RollbackMemory.Seen(moment: try head(of: log), isFlushedByWriter: true))
+    }
+
+    @Test func isNoChangeThatItsWriterTakesBack() throws {
+        let newest = try #require(try RecordList(fixture.path).records.last)
+        let log = try fixture.open(in: files, remembering: true)
+        let path = fixture.path
+        // The reader asks for the lock, and gets it once the writer, whose flush has failed, is done.
+        files.watch(.lock) { call in
+            guard call.path == path, var bytes = try? contents(path) else { return }
+            for place in newest { bytes[place] = 0 }
+            try? overwrite(path, bytes)
+        }
+        #expect(try log.text("a") == "2")
+        #expect(log.memory?.seen()?.moment.sequence == 4)
+    }
+
+    private func head(of log: SealedLog) throws -> Moment {
+        log.view.withLock { $0.head }
     }
 }

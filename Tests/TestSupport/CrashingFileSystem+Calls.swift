@@ -6,8 +6,9 @@ extension CrashingFileSystem {
         let isThere = (try? PosixFileSystem().status(at: path)) != nil
         let file =
             switch access {
-            case .read, .readWrite, .folder: try look { (real) throws(SystemError) in try real.open(path, access) }
-            case .create, .readWriteOrCreate:
+            case .read, .readNoFollow, .readWrite, .folder:
+                try look { (real) throws(SystemError) in try real.open(path, access) }
+            case .create, .readWriteOrCreateNoFollow:
                 try change { (real) throws(SystemError) in try real.open(path, access) }
             }
         noteOpened(file, path)

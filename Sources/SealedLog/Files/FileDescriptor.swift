@@ -36,6 +36,8 @@ package struct FileStatus: Hashable, Sendable {
     package let mode: UInt32
     package let owner: UInt32
     package let group: UInt32
+    /// Names that lead to it.
+    package let links: UInt64
     package let isRegularFile: Bool
     package let isDirectory: Bool
 

@@ -32,8 +32,10 @@ package enum FileAccess: Hashable, Sendable {
     case readWrite
     /// A new file of mode 0600; an error if there is one.
     case create
-    /// The file there, or a new one of mode 0600.
-    case readWriteOrCreate
+    /// For reading, but not through a symbolic link.
+    case readNoFollow
+    /// The file there, or a new one of mode 0600; not through a symbolic link.
+    case readWriteOrCreateNoFollow
     case folder
 }
 

@@ -109,14 +109,15 @@ extension FileAccess {
         case .read: O_RDONLY
         case .readWrite: O_RDWR
         case .create: O_RDWR | O_CREAT | O_EXCL
-        case .readWriteOrCreate: O_RDWR | O_CREAT
+        case .readNoFollow: O_RDONLY | O_NOFOLLOW
+        case .readWriteOrCreateNoFollow: O_RDWR | O_CREAT | O_NOFOLLOW
         case .folder: O_RDONLY | O_DIRECTORY
         }
     }
 
     fileprivate var verb: String {
         switch self {
-        case .create, .readWriteOrCreate: "create"
+        case .create, .readWriteOrCreateNoFollow: "create"
         default: "open"
         }
     }
@@ -131,6 +132,7 @@ extension FileStatus {
         mode = status.st_mode & 0o7777
         owner = status.st_uid
         group = status.st_gid
+        links = UInt64(status.st_nlink)
         isRegularFile = status.st_mode & S_IFMT == S_IFREG
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
     }

@@ -2,6 +2,7 @@
 struct Opened: Sendable {
     let view: LogView
     let memory: RollbackMemory?
+    let notices: NoticeBoard
     /// How long readers that need the lock after all wait for it.
     let lockTimeout: Duration
     /// The mark of the file whose name the memory knows to be durable.
@@ -54,27 +55,28 @@ struct Opening {
         _ store: any RecordStore, isSettled: Bool, unlock: (Header) throws(LogError) -> KeyRing
     ) throws(LogError) -> Opened? {
         var (view, hint) = try LogView.start(store, unlock: unlock)
-        let memory = options.memoryFolder.map {
-            RollbackMemory(
-                folder: $0, fileSystem: fileSystem, keys: view.keys, vaultID: view.header.vaultID, path: path)
-        }
+        let notices = NoticeBoard()
+        let memory = options.memory(of: view, at: path, notices, in: fileSystem)
         // Before the log: what is remembered was durable before, so the log that is read now must hold it.
-        let seen = memory?.seen()
+        let remembered = memory?.seen()
+        let seen = remembered?.moment
+        let durable = remembered?.isFlushedByWriter == true ? seen : nil
         let start = view
-        guard try view.followToEnd(hint, durable: seen, isSettled: isSettled) else { return nil }
+        guard try view.followToEnd(hint, durable: durable, isSettled: isSettled) else { return nil }
         if let seen, seen.sequence <= view.head.sequence, try view.contains(seen) == nil {
             // The memory is older than the minor checkpoint where reading began.
             view = start
-            guard try view.followToEnd(nil, durable: seen, isSettled: isSettled) else { return nil }
+            guard try view.followToEnd(nil, durable: durable, isSettled: isSettled) else { return nil }
         }
-        if seen == view.head { view.durable = view.head }
+        if durable == view.head { view.durable = view.head }
+        view.confirmed = seen
         view.lookedAtPath = LogView.coarseNow
-        var opened = Opened(view: view, memory: memory, lockTimeout: options.lockTimeout)
+        var opened = Opened(view: view, memory: memory, notices: notices, lockTimeout: options.lockTimeout)
         if let memory { try judge(&opened, memory, seen) }
         return opened
     }
 
-    /// Compares a view with what is remembered, and remembers what is new and known to be durable.
+    /// Compares a view with what is remembered.
     private func judge(_ opened: inout Opened, _ memory: RollbackMemory, _ seen: Moment?) throws(LogError) {
         let view = opened.view
         let place = memory.place()
@@ -85,11 +87,7 @@ struct Opening {
         }
         if let place, place.vaultID != view.header.vaultID { try alarm(LogError(.exchanged, path)) }
         if let seen, let found = try view.alarm(against: seen) { try alarm(found) }
-        if accepted {
-            try? memory.remember(view.head, isForced: true)
-        } else if let durable = try view.lastDurable(knowing: seen) {
-            try? memory.remember(durable)
-        }
+        if accepted { try? memory.remember(view.head, isForced: true) }
         if accepted || place == nil { try? memory.rememberPlace(durable: nil) }
         opened.isAccepted = accepted
         opened.overruled = accepted ? seen : nil
@@ -97,15 +95,15 @@ struct Opening {
     }
 }
 
-extension LogView {
-    /// The newest moment that is surely on the disk and newer than the one known; nil if there is none.
-    ///
-    /// A reader cannot tell whether the last record is durable yet, but a record is written only after the one before it was.
-    fileprivate func lastDurable(knowing seen: Moment?) throws(LogError) -> Moment? {
-        let sequence = head.sequence - min(head.sequence, 1)
-        guard seen.map({ $0.sequence < sequence }) ?? true else { return nil }
-        if passed.count >= 2 { return passed[passed.count - 2] }
-        guard head == origin, let last = try manifest().chain.last else { return nil }
-        return Moment(sequence: sequence, authenticator: last)
+extension SealedLog.Options {
+    /// What this machine remembers of a vault; nil if it is to remember nothing.
+    func memory(
+        of view: LogView, at path: String, _ notices: NoticeBoard, in fileSystem: any FileSystem
+    ) -> RollbackMemory? {
+        memoryFolder.map { folder in
+            RollbackMemory(
+                folder: MemoryFolder(path: folder, fileSystem: fileSystem), keys: view.keys,
+                vaultID: view.header.vaultID, path: path, notices: notices)
+        }
     }
 }

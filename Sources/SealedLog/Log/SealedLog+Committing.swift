@@ -74,8 +74,7 @@ extension SealedLog {
         }
         for pending in batch { pending.finish(.success(())) }
         // What was asked for is done; a compaction that fails takes nothing of it back.
-        let isDue = planned != nil && view.withLock { $0.head.sequence >= writer.compactAfter && $0.isCompactionDue }
-        if isDue { compactIfPossible(&writer, lock) } else { lock.release() }
+        if planned != nil, isTimeToCompact(&writer) { compactIfPossible(&writer, lock) } else { lock.release() }
     }
 
     /// Takes the lock between processes, on the file that lies at the path, with everything read that was appended.

@@ -28,16 +28,42 @@ extension SealedLog {
     package func compact(timeout: Duration) throws(LogError) -> CompactionReport {
         try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
-            return try compact(&writer, lock)
+            do throws(LogError) { return try compact(&writer, lock) } catch {
+                if error.code == .damaged { rememberFailure(error) }
+                throw error
+            }
         }
+    }
+
+    /// Whether a compaction is due, and none has failed a short while ago, in this process or in another.
+    func isTimeToCompact(_ writer: inout Writer) -> Bool {
+        let (head, origin, isDue) = view.withLock { ($0.head, $0.origin.authenticator, $0.isCompactionDue) }
+        guard isDue, head.sequence >= writer.compactAfter else { return false }
+        guard let upkeep = memory?.upkeep(), upkeep.origin == origin, head.sequence < upkeep.retryAt else {
+            return true
+        }
+        notices.post(.compactionFailed(upkeep.error))
+        writer.compactAfter = upkeep.retryAt
+        return false
     }
 
     /// Compacts on the way of a transaction, which is done whatever comes of this.
     func compactIfPossible(_ writer: inout Writer, _ lock: consuming StoreLock) {
         do throws(LogError) { _ = try compact(&writer, lock) } catch {
-            writer.compactAfter =
-                view.withLock { $0.head.sequence } + UInt64(Limits.recordsBeforeMinorCheckpoint.upperBound)
+            writer.compactAfter = rememberFailure(error).retryAt
+            notices.post(.compactionFailed(error))
         }
+    }
+
+    /// Lets the next process know what a compaction or a verification met.
+    @discardableResult
+    func rememberFailure(_ error: LogError) -> RollbackMemory.Upkeep {
+        let (head, origin) = view.withLock { ($0.head, $0.origin.authenticator) }
+        let upkeep = RollbackMemory.Upkeep(
+            origin: origin, retryAt: head.sequence + UInt64(Limits.recordsBeforeMinorCheckpoint.upperBound),
+            error: error)
+        try? memory?.rememberUpkeep(upkeep)
+        return upkeep
     }
 
     private func compact(
@@ -70,6 +96,7 @@ extension SealedLog {
         view.withLock { $0 = next }
         register()
         rememberCompaction(next, &writer)
+        memory?.forgetUpkeep()
         let report = CompactionReport(sizeBefore: try old.store.size(), sizeAfter: try store.size())
         newLock.release()
         lock.release()

@@ -31,10 +31,10 @@ extension SealedLog {
             throw error
         }
         let (view, _) = try LogView.start(store) { (_) throws(LogError) in keys }
-        let memory = options.memoryFolder.map {
-            RollbackMemory(folder: $0, fileSystem: fileSystem, keys: keys, vaultID: view.header.vaultID, path: path)
-        }
-        let log = SealedLog(Opened(view: view, memory: memory, lockTimeout: options.lockTimeout))
+        let notices = NoticeBoard()
+        let memory = options.memory(of: view, at: path, notices, in: fileSystem)
+        let log = SealedLog(
+            Opened(view: view, memory: memory, notices: notices, lockTimeout: options.lockTimeout))
         try log.writer.withLock { (writer) throws(LogError) in try log.makeLocationDurable(&writer) }
         try? memory?.remember(view.origin)
         log.register()
@@ -60,6 +60,6 @@ extension SealedLog {
     package static func rememberedVault(
         at path: String, memoryFolder: String, in fileSystem: any FileSystem
     ) -> String? {
-        RollbackMemory.rememberedVault(at: path, folder: memoryFolder, in: fileSystem)
+        RollbackMemory.rememberedVault(at: path, in: MemoryFolder(path: memoryFolder, fileSystem: fileSystem))
     }
 }

@@ -37,7 +37,7 @@ extension SealedLog {
 
     /// What this machine remembers of the vault, unless the person has accepted the file in spite of it.
     func seen() -> Moment? {
-        guard let seen = memory?.seen(), seen != overruled.withLock({ $0 }) else { return nil }
+        guard let seen = memory?.seen()?.moment, seen != overruled.withLock({ $0 }) else { return nil }
         return seen
     }
 

@@ -11,17 +11,23 @@ package struct LogInformation: Sendable {
     package let recordsSinceCheckpoint: UInt64
     package let slots: [(kind: String, label: String, created: UInt64)]
     package let remembers: Bool
+    /// What does not keep the vault from being used, and should be known.
+    package let problems: [Notice]
 }
 
 extension SealedLog {
     package func information() throws(LogError) -> LogInformation {
         let view = try read { (view) throws(LogError) in view }
         let manifest = try view.manifest()
+        var problems = memory?.problem().map { [$0] } ?? []
+        if let upkeep = memory?.upkeep(), upkeep.origin == view.origin.authenticator {
+            problems.append(.compactionFailed(upkeep.error))
+        }
         return LogInformation(
             vaultID: RollbackMemory.hexadecimal(vaultID), created: manifest.created, sequence: view.head.sequence,
             totals: view.totals ?? manifest.totals, fileSize: try view.store.size(),
             recordsSinceCheckpoint: view.head.sequence - view.origin.sequence,
             slots: zip(view.header.slots, manifest.labels).map { ($0.kindName, $1.text, $1.created) },
-            remembers: memory?.seen() != nil)
+            remembers: memory?.seen() != nil, problems: problems)
     }
 }

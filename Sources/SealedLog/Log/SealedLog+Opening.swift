@@ -43,13 +43,18 @@ extension SealedLog {
             return (log, true)
         }
         if opened.isAccepted, !isNew { log.goOn(from: opened) }
+        if !isNew {
+            for notice in opened.notices.take() { log.notices.post(notice) }
+        }
         return log
     }
 
     /// Whether this log is the one for what was opened.
     private func isFor(_ opened: Opened, isSameFile: Bool) -> Bool {
         // With another memory it would raise another's: then each has its own log, and they lock each other out.
-        guard vaultID == opened.view.header.vaultID, memory?.folder == opened.memory?.folder else { return false }
+        guard vaultID == opened.view.header.vaultID, memory?.folder.path == opened.memory?.folder.path else {
+            return false
+        }
         let store = view.withLock { $0.store }
         guard !store.isInherited, store.isWritable || !opened.view.store.isWritable else { return false }
         // Whoever has this log open wants what was accepted too.

@@ -93,19 +93,32 @@ extension SealedLog {
     func read<Result: Sendable>(
         isSure: Bool = false, _ body: (inout LogView) throws(LogError) -> Result
     ) throws(LogError) -> Result {
-        guard !needsLockToRead else { return try readUnderLock(body) }
-        let fresh: Result? = try certain { () throws(LogError) in
+        while true {
+            let (result, isKnown) =
+                needsLockToRead ? try readUnderLock(body) : try readFreely(isSure: isSure, body)
+            if isKnown { return result }
+            if try confirmNewestRecord() { return result }
+            try settle()
+        }
+    }
+
+    /// Without a lock; tells with the result whether the newest record was written here or is remembered here.
+    @inline(__always)
+    private func readFreely<Result: Sendable>(
+        isSure: Bool, _ body: (inout LogView) throws(LogError) -> Result
+    ) throws(LogError) -> (Result, isKnown: Bool) {
+        let fresh: (Result, isKnown: Bool)? = try certain { () throws(LogError) in
             try view.withLock { (view) throws(LogError) in
                 guard try refresh(&view) else { return nil }
                 if isSure {
                     guard try view.headIsThere() else { return nil }
                 }
-                return try body(&view)
+                return (try body(&view), isKnown: view.isKnown)
             }
         }
         if let fresh { return fresh }
         try settle()
-        return try view.withLock { (view) throws(LogError) in try body(&view) }
+        return try view.withLock { (view) throws(LogError) in (try body(&view), isKnown: view.isKnown) }
     }
 
     /// Reads, and once more from the file read anew if that seems damaged: a record that was taken back by its writer
@@ -122,7 +135,7 @@ extension SealedLog {
     /// The same where the system does not show others' writes to a reader without the lock.
     private func readUnderLock<Result: Sendable>(
         _ body: (inout LogView) throws(LogError) -> Result
-    ) throws(LogError) -> Result {
+    ) throws(LogError) -> (Result, isKnown: Bool) {
         try writer.withLock { (_) throws(LogError) in
             let deadline = Deadline(after: lockTimeout)
             // In a child the lock would be its parent's, and given back with it.
@@ -131,7 +144,7 @@ extension SealedLog {
             let isFresh = try view.withLock { (view) throws(LogError) in try refresh(&view) }
             lock.release()
             if !isFresh { try replaceView(until: deadline) }
-            return try view.withLock { (view) throws(LogError) in try body(&view) }
+            return try view.withLock { (view) throws(LogError) in (try body(&view), isKnown: view.isKnown) }
         }
     }
 }

@@ -12,6 +12,13 @@ extension SealedLog {
         var (view, _) = try LogView.start(store) { (_) throws(LogError) in current.keys }
         _ = try view.followToEnd(nil, durable: nil, isSettled: true)
         lock.release()
-        return try Verifier(of: view).run(to: view.end)
+        do throws(LogError) {
+            let report = try Verifier(of: view).run(to: view.end)
+            memory?.forgetUpkeep()
+            return report
+        } catch {
+            if error.code == .damaged { rememberFailure(error) }
+            throw error
+        }
     }
 }

@@ -39,6 +39,7 @@ package final class SealedLog: Sendable {
     let keys: KeyRing
     let vaultID: [UInt8]
     let memory: RollbackMemory?
+    let notices: NoticeBoard
     let needsLockToRead: Bool
     /// How long readers that need the lock after all wait for it.
     let lockTimeout: Duration
@@ -53,12 +54,16 @@ package final class SealedLog: Sendable {
         keys = opened.view.keys
         vaultID = opened.view.header.vaultID
         memory = opened.memory
+        notices = opened.notices
         needsLockToRead = opened.view.store.needsLockToRead
         lockTimeout = opened.lockTimeout
         overruled = Guarded(opened.overruled)
         view = Guarded(opened.view)
         writer = Guarded(Writer(rememberedMark: opened.rememberedMark))
     }
+
+    /// What has been met since the last time, and should be told.
+    package func takeNotices() -> [Notice] { notices.take() }
 
     /// Whether the system let the keys be locked against swapping.
     package var keysAreLockedInMemory: Bool { keys.isLockedInMemory }

@@ -1,40 +1,24 @@
 import Sealing
 
-/// What this machine remembers of a vault, outside the vault: how far it had come, and which vault lay at a path.
+/// What this machine remembers of a vault, outside the vault; Format.md, "The rollback memory".
 ///
-/// Two small files in a folder of their own. `<vault id>.seen` holds the highest moment; `<hash of the path>.path` holds
-/// the id of the vault last opened there, and the mark of the file whose name is known to be durable. Both are authenticated under
-/// the vault's own subkey. What is torn, missing or not readable counts as no memory: losing it is never an alarm.
+/// `<vault id>.seen` holds the newest moment that was read or written here, `<hash of the path>.path` the id of the vault last opened
+/// there and the mark of the file whose name is known to be durable, `<vault id>.upkeep` why the last compaction failed. All are
+/// authenticated under the vault's own subkey. What is torn or missing counts as no memory: losing it is never an alarm. What is
+/// there and cannot be used is told.
 struct RollbackMemory: Sendable {
-    let folder: String
-    let fileSystem: any FileSystem
+    let folder: MemoryFolder
     let keys: KeyRing
     let vaultID: [UInt8]
     let path: String
+    let notices: NoticeBoard
 
     private static let seenMagic: [UInt8] = Array("vltseen1".utf8)
-    static let pathMagic: [UInt8] = Array("vltpath1".utf8)
     static let codeSize = 32
-    /// Of either file: magic, id, 24 bytes, code.
-    static let fileSize = 80
+    /// Of `.seen` and `.path`, in bytes.
+    static let fileSize = 88
 
-    private var seenPath: String { "\(folder)/\(RollbackMemory.hexadecimal(vaultID)).seen" }
-
-    var pathPath: String { RollbackMemory.file(for: path, in: folder) }
-
-    static func file(for path: String, in folder: String) -> String {
-        var hash = [UInt8](repeating: 0, count: 16)
-        // The lengths are right, so it cannot fail.
-        try? Array(path.utf8).withUnsafeBytes { path in
-            try hash.withUnsafeMutableBytes { try KeyedHash.hash(path, into: $0) }
-        }
-        return "\(folder)/\(hexadecimal(hash)).path"
-    }
-
-    static func rememberedVault(at path: String, folder: String, in fileSystem: any FileSystem) -> String? {
-        guard let file = try? fileSystem.open(Self.file(for: path, in: folder), .read) else { return nil }
-        return contents(of: file, in: fileSystem).flatMap(vaultID(inPathFile:)).map(hexadecimal)
-    }
+    private var seenName: String { "\(RollbackMemory.hexadecimal(vaultID)).seen" }
 
     static func hexadecimal(_ bytes: [UInt8]) -> String {
         var digits = [UInt8](repeating: 0, count: bytes.count * 2)
@@ -47,31 +31,89 @@ struct RollbackMemory: Sendable {
         return String(decoding: digits, as: UTF8.self)
     }
 
-    /// The highest moment that is remembered; nil without memory.
-    func seen() -> Moment? {
-        read(seenPath).flatMap(parseSeen)
+    /// How far a vault had come.
+    struct Seen: Hashable, Sendable {
+        let moment: Moment
+        /// Whether its writer has flushed it. A reader that flushes what it gives out cannot know that: after a flush that
+        /// failed, Linux takes for clean what never reached the disk.
+        let isFlushedByWriter: Bool
     }
 
-    private func parseSeen(_ bytes: [UInt8]) -> Moment? {
-        guard let body = authentic(bytes, magic: RollbackMemory.seenMagic, context: []) else { return nil }
+    /// The newest moment that is remembered; nil without memory.
+    func seen() -> Seen? {
+        read(seenName).flatMap(parseSeen)
+    }
+
+    /// Why the memory cannot be used; nil if it can, or if there is none.
+    func problem() -> Notice? {
+        do { _ = try folder.read(seenName) } catch { return .memoryUnusable(error.reason) }
+        return nil
+    }
+
+    private func parseSeen(_ bytes: [UInt8]) -> Seen? {
+        guard let body = authentic(bytes, magic: RollbackMemory.seenMagic, context: [], size: RollbackMemory.fileSize)
+        else { return nil }
         var reader = ByteReader(body)
         guard let id = try? reader.array(Header.identifierSize), id == vaultID,
             let sequence: UInt64 = try? reader.integer(),
-            let authenticator = try? reader.authenticator()
+            let authenticator = try? reader.authenticator(), let isFlushed: UInt64 = try? reader.integer()
         else { return nil }
-        return Moment(sequence: sequence, authenticator: authenticator)
+        return Seen(
+            moment: Moment(sequence: sequence, authenticator: authenticator), isFlushedByWriter: isFlushed == 1)
     }
 
-    /// Remembers a moment that is known to be durable, if it is higher than the one remembered.
+    /// Remembers a moment, if it is newer than the one remembered, or if more is known of it.
     ///
-    /// - Parameter isForced: also if it is lower: the person has accepted the vault as it is.
-    func remember(_ moment: Moment, isForced: Bool = false) throws(SystemError) {
+    /// - Parameters:
+    ///   - isFlushed: whether its writer has flushed it.
+    ///   - isForced: also if it is older: the person has accepted the vault as it is.
+    func remember(
+        _ moment: Moment, isFlushedByWriter isFlushed: Bool = true, isForced: Bool = false
+    ) throws(MemoryFolder.Unusable) {
         var body = ByteWriter(reserving: 80)
         body.append(vaultID)
         body.integer(moment.sequence)
         body.authenticator(moment.authenticator)
-        try update(seenPath, magic: RollbackMemory.seenMagic, context: [], body: body.bytes) { old in
-            isForced || (parseSeen(old).map { $0.sequence < moment.sequence } ?? true)
+        body.integer(UInt64(isFlushed ? 1 : 0))
+        try update(seenName, magic: RollbackMemory.seenMagic, context: [], body: body.bytes) { old in
+            guard !isForced, let old = parseSeen(old) else { return true }
+            return old.moment.sequence < moment.sequence
+                || (old.moment == moment && isFlushed && !old.isFlushedByWriter)
         }
+    }
+}
+
+// MARK: - Authenticated files
+
+extension RollbackMemory {
+    /// The bytes of a file; nil if there is none, or if it cannot be used, which is told.
+    func read(_ name: String) -> [UInt8]? {
+        do { return try folder.read(name) } catch {
+            notices.post(.memoryUnusable(error.reason))
+            return nil
+        }
+    }
+
+    func update(
+        _ name: String, magic: [UInt8], context: [UInt8], body: [UInt8], isNeeded: ([UInt8]) -> Bool = { _ in true }
+    ) throws(MemoryFolder.Unusable) {
+        var bytes = magic + body
+        do { bytes += try code(of: bytes, context: context) } catch { return }
+        try folder.update(name, to: bytes, isNeeded: isNeeded)
+    }
+
+    private func code(of bytes: [UInt8], context: [UInt8]) throws(LogError) -> [UInt8] {
+        try (bytes + context).withRawBytes { (bytes) throws(LogError) in try keys.authenticate(bytes, for: .memory) }
+    }
+
+    /// What stands between the magic and the code, if both hold.
+    ///
+    /// - Parameter size: of the file. What follows was there before: files are written in place.
+    func authentic(_ bytes: [UInt8], magic: [UInt8], context: [UInt8], size: Int) -> [UInt8]? {
+        guard bytes.count >= size, bytes.starts(with: magic) else { return nil }
+        let checked = Array(bytes[..<(size - RollbackMemory.codeSize)])
+        guard let code = try? code(of: checked, context: context), bytes[checked.count..<size].elementsEqual(code)
+        else { return nil }
+        return Array(checked.dropFirst(magic.count))
     }
 }

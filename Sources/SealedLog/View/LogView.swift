@@ -18,6 +18,8 @@ struct LogView: Sendable {
     /// The newest moment that is known to be on the disk: the one before the head, or the head if this process wrote it.
     /// A head that was only read may vanish, by power loss or because its writer's flush failed.
     var durable: Moment
+    /// The newest moment that was made to last by a reader and remembered, as far as that was possible; nil if none was.
+    var confirmed: Moment?
     /// As the newest record says; nil before the first, when the manifest says it.
     var totals: Totals?
     /// The newest minor checkpoint's tree.

@@ -50,9 +50,15 @@ extension Keychain {
         try item(name) != nil
     }
 
-    /// Runs an operation of the log and tells its errors in this module's words.
+    /// Runs an operation of the log and tells its errors in this module's words, and what else it met.
     func translated<Result: ~Copyable>(_ body: () throws(LogError) -> Result) throws(VaultError) -> Result {
+        defer { reportNotices() }
         do { return try body() } catch { throw VaultError(error, places) }
+    }
+
+    /// Reports what the log has met that fails no call. No lock is held.
+    func reportNotices() {
+        for notice in log.takeNotices() { failures.report(VaultError(notice, places), key: places.vault) }
     }
 
     func checked(_ name: String) throws(VaultError) -> EntryName {

@@ -35,6 +35,7 @@ extension Keychain {
     func commitUnlessConflicting(_ transaction: consuming Transaction) throws(VaultError) -> Bool {
         let changes = transaction.finished()
         guard !changes.isEmpty else { return true }
+        defer { reportNotices() }
         do throws(LogError) { try log.commit(changes, timeout: options.lockTimeout) } catch {
             guard error.code == .conflict else { throw VaultError(error, places) }
             return false

@@ -68,6 +68,9 @@ public struct Information: Sendable, Hashable {
     public let keySlots: [KeySlotInformation]
     /// Whether this machine remembers the vault, so that an older one would be noticed.
     public let memoryIsKept: Bool
+    /// What keeps no call from being done, and should be known: a memory that cannot be used, a compaction that failed. One sentence
+    /// each.
+    public let problems: [String]
     /// Whether the keys are locked against swapping.
     public let keysAreLockedInMemory: Bool
 }
@@ -97,6 +100,7 @@ extension Keychain {
             keySlots: known.slots.map {
                 KeySlotInformation(kind: $0.kind, label: $0.label, created: Date(milliseconds: $0.created))
             },
-            memoryIsKept: known.remembers, keysAreLockedInMemory: log.keysAreLockedInMemory)
+            memoryIsKept: known.remembers, problems: known.problems.map { VaultError($0, places).message },
+            keysAreLockedInMemory: log.keysAreLockedInMemory)
     }
 }

@@ -61,7 +61,9 @@ public final class Keychain: Sendable {
     /// A vault without its key, or one that the key does not open, is never replaced. Nor is one made, even with
     /// ``Creation/ifAbsent``, where this machine remembers a vault that is gone: ``create(at:label:options:)`` does that.
     ///
-    /// - Parameter failures: where errors go that a property's getter or setter cannot throw.
+    /// - Parameter failures: where errors go that a property's getter or setter cannot throw, and what keeps no call from being
+    ///   done: a compaction that failed on the way of a change, a memory of the vault that cannot be used. The key is the vault's path
+    ///   then.
     /// - Throws: ``VaultError`` with `noVault`, `gone` where this machine remembers a vault, `locked`, `damaged`, `newerFormat`,
     ///   `rolledBack`, `diverged`, `exchanged`, `busy` or `unavailable`.
     public convenience init(
@@ -97,5 +99,6 @@ public final class Keychain: Sendable {
         log = opened.log
         changes = ChangeFeed(watching: opened.vaultPath) { [log] in log.lookAtPath() }
         self.failures = failures
+        reportNotices()
     }
 }

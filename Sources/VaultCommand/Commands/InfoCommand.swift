@@ -31,7 +31,7 @@ enum InfoCommand: Command {
         ] + keys + [
             ("Rollback memory", information.memoryIsKept ? "kept" : "not kept: an older file would not be noticed"),
             ("Keys in memory", information.keysAreLockedInMemory ? "locked" : "may be swapped out: see `ulimit -l`"),
-        ]
+        ] + information.problems.map { ("Problem", session.shown($0)) }
     }
 }
 
@@ -54,6 +54,7 @@ struct InfoReport: Encodable {
     let recordsSinceCheckpoint: Int
     let keys: [Key]
     let memoryIsKept: Bool
+    let problems: [String]
     let keysAreLockedInMemory: Bool
 
     init(_ information: Information) {
@@ -71,6 +72,7 @@ struct InfoReport: Encodable {
             Key(kind: $0.kind, label: $0.label, created: Timestamp.text($0.created))
         }
         memoryIsKept = information.memoryIsKept
+        problems = information.problems
         keysAreLockedInMemory = information.keysAreLockedInMemory
     }
 }

@@ -14,7 +14,7 @@ extension HelpTopic {
           init      {"vault", "key_file", "made_vault", "made_key_file"}
           info      {"vault", "key_file", "id", "created", "sequence", "entries",
                      "file_size", "live_bytes", "dead_bytes",
-                     "records_since_checkpoint", "memory_is_kept",
+                     "records_since_checkpoint", "memory_is_kept", "problems": [TEXT],
                      "keys_are_locked_in_memory",
                      "keys": [{"kind", "label", "created"}]}
           verify    {"entries", "records", "bytes"}
@@ -31,6 +31,8 @@ extension HelpTopic {
         absent, busy, damaged, diverged, exchanged, exists, gone, invalid, locked,
         newer-format, no-vault, other, outcome-unknown, refused, rolled-back,
         unavailable, usage, wrong-type.
+        What did not keep the command from doing its work has the same codes:
+          {"warning": {"code", "message"}}
         A vault that was made along the way:
           {"note": {"vault", "key_file", "made_vault", "made_key_file"}}
 

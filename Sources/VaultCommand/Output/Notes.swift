@@ -8,6 +8,15 @@ enum Notes {
         }
     }
 
+    /// What did not keep the command from doing its work.
+    static func warn(_ error: CommandError, asJSON: Bool) {
+        if asJSON, let line = try? JSONText.encode(WarningReport(error)) {
+            StandardError.write(line)
+        } else {
+            StandardError.write("vault: warning: " + error.message.forTerminal + "\n")
+        }
+    }
+
     /// Says where a new vault and a new key file are. Losing the key loses the values, so it says that too.
     static func report(_ made: MadeReport, asJSON: Bool) {
         if asJSON, let line = try? JSONText.encode(["note": made]) {
@@ -29,6 +38,19 @@ struct ErrorReport: Encodable {
 
     init(_ error: CommandError) {
         self.error = Content(code: error.code, exit: error.exit, message: error.message)
+    }
+}
+
+struct WarningReport: Encodable {
+    struct Content: Encodable {
+        let code: String
+        let message: String
+    }
+
+    let warning: Content
+
+    init(_ error: CommandError) {
+        warning = Content(code: error.code, message: error.message)
     }
 }
 

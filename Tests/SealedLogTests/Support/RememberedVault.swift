@@ -46,6 +46,6 @@ struct RememberedVault {
     }
 
     var seen: UInt64? {
-        get throws { try open().memory?.seen()?.sequence }
+        get throws { try open().memory?.seen()?.moment.sequence }
     }
 }

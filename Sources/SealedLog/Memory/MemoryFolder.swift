@@ -1,0 +1,118 @@
+private import Glibc
+import Sealing
+
+/// The folder in which this machine remembers vaults, and its small files: read whole, and written in place under a lock.
+///
+/// A file counts only if nobody else can have written it, and no link is followed out of the folder: what is opened is checked, as
+/// a key file is.
+struct MemoryFolder: Sendable {
+    /// Why a part of the memory that is there cannot be used.
+    struct Unusable: Error {
+        /// A part of a sentence, with the path.
+        let reason: String
+    }
+
+    let path: String
+    let fileSystem: any FileSystem
+
+    /// The largest file, in bytes.
+    private static let fileSize = 256
+
+    /// The bytes of a file; nil if there is none.
+    func read(_ name: String) throws(Unusable) -> [UInt8]? {
+        guard try folderStatus() != nil else { return nil }
+        let file: FileDescriptor
+        do { file = try fileSystem.open(location(of: name), .readNoFollow) } catch {
+            guard !error.isMissing else { return nil }
+            throw unusable(name, error)
+        }
+        _ = try checkedStatus(of: file, name)
+        return try contents(of: file, name)
+    }
+
+    /// Writes a file if `isNeeded` says so of its present bytes, while nobody else writes it.
+    func update(
+        _ name: String, to bytes: [UInt8], isNeeded: ([UInt8]) -> Bool = { _ in true }
+    ) throws(Unusable) {
+        let folder = try folderStatus()
+        let file = try openForUpdate(name, makingFolder: folder == nil)
+        let status = try checkedStatus(of: file, name)
+        do throws(SystemError) {
+            // What root makes in a person's folder is to stay that person's.
+            if let folder, folder.owner != status.owner, geteuid() == 0 {
+                try fileSystem.setOwner(file, owner: folder.owner, group: folder.group)
+            }
+            let isLocked = try Deadline(after: .milliseconds(200)).poll { () throws(SystemError) in
+                try fileSystem.tryLock(file, .exclusive)
+            }
+            guard isLocked else { return }
+        } catch { throw unusable(name, error) }
+        guard isNeeded(try contents(of: file, name)) else { return }
+        do throws(SystemError) {
+            try bytes.withRawBytes { (bytes) throws(SystemError) in try fileSystem.write(file, bytes, at: 0) }
+        } catch { throw unusable(name, error) }
+    }
+
+    private func openForUpdate(_ name: String, makingFolder: Bool) throws(Unusable) -> FileDescriptor {
+        do throws(SystemError) {
+            if makingFolder { try fileSystem.makeFolders(path) }
+            return try fileSystem.open(location(of: name), .readWriteOrCreateNoFollow)
+        } catch { throw unusable(name, error) }
+    }
+
+    /// Removes a file, if it is there.
+    func remove(_ name: String) {
+        try? fileSystem.remove(location(of: name))
+    }
+
+    private func location(of name: String) -> String { "\(path)/\(name)" }
+
+    private func contents(of file: borrowing FileDescriptor, _ name: String) throws(Unusable) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: MemoryFolder.fileSize)
+        do throws(SystemError) {
+            let count = try bytes.withMutableRawBytes { (bytes) throws(SystemError) in
+                try fileSystem.read(file, into: bytes, at: 0)
+            }
+            return Array(bytes[..<count])
+        } catch { throw unusable(name, error) }
+    }
+
+    // MARK: Whose it is
+
+    /// nil if there is no folder.
+    private func folderStatus() throws(Unusable) -> FileStatus? {
+        let status: FileStatus
+        do { status = try fileSystem.status(at: path) } catch {
+            guard !error.isMissing, error.number != ENOTDIR else { return nil }
+            throw unusable(nil, error)
+        }
+        guard status.isDirectory else { throw Unusable(reason: "\(path) is no folder") }
+        try checkOwner(status, nil)
+        return status
+    }
+
+    private func checkedStatus(of file: borrowing FileDescriptor, _ name: String) throws(Unusable) -> FileStatus {
+        let status: FileStatus
+        do { status = try fileSystem.status(of: file) } catch { throw unusable(name, error) }
+        guard status.isRegularFile else { throw Unusable(reason: "\(location(of: name)) is \(status.kind)") }
+        // A second name could be that of a file that someone wants to see overwritten.
+        guard status.links <= 1 else { throw Unusable(reason: "\(location(of: name)) has another name, a hard link") }
+        try checkOwner(status, name)
+        return status
+    }
+
+    private func checkOwner(_ status: FileStatus, _ name: String?) throws(Unusable) {
+        let user = geteuid()
+        let location = name.map(location) ?? path
+        guard status.owner == user || status.owner == 0 || user == 0 else {
+            throw Unusable(reason: "\(location) belongs to another user")
+        }
+        guard status.mode & 0o022 == 0 else { throw Unusable(reason: "others can write to \(location)") }
+    }
+
+    private func unusable(_ name: String?, _ error: SystemError) -> Unusable {
+        let location = name.map(location) ?? path
+        guard error.number != ELOOP else { return Unusable(reason: "\(location) is a symbolic link") }
+        return Unusable(reason: "\(location): \(SystemError.words(for: error.number))")
+    }
+}

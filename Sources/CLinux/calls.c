@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -24,9 +25,16 @@ int vault_rename_exclusively(const char *from, const char *to) {
     return errno == ENOENT ? rename(from, to) : -1;
 }
 
-int64_t vault_file_system_type(int descriptor) {
+int64_t vault_next_data(int descriptor, int64_t offset) {
+    return lseek(descriptor, offset, SEEK_DATA);
+}
+
+int64_t vault_file_system_type(int descriptor, int *isReadOnly) {
     struct statfs status;
-    return fstatfs(descriptor, &status) == 0 ? (int64_t)status.f_type : -1;
+    *isReadOnly = 0;
+    if (fstatfs(descriptor, &status) != 0) return -1;
+    *isReadOnly = (status.f_flags & ST_RDONLY) != 0;
+    return (int64_t)status.f_type;
 }
 
 int vault_set_dumpable(int dumpable) {

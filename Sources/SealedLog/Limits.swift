@@ -12,6 +12,8 @@ package enum Limits {
     package static let earlierVersionCount = 255
 
     static let headerSize = 4_096
+    /// Behind the header and its copy.
+    static let checkpointStart: UInt64 = 8_192
     static let slotSize = 160
     static let slotCount = 16
     /// A sealed page, in bytes.
@@ -19,7 +21,11 @@ package enum Limits {
     static let pageLevel: UInt8 = 8
     /// A sealed index or manifest, in bytes.
     static let indexSize = 1 << 20
-    static let payloadSize: UInt64 = 1 << 40
+    static let payloadSize: UInt64 = 512 << 20
+    /// What may lie behind the log's end, in bytes: no less than the longest record that was torn, and the zeros written ahead of it.
+    static let tailSize: UInt64 = 514 << 20
+    /// How often the magic of a record may stand there by chance, where a record may begin.
+    static let strayMagics = 16
     /// Sequence numbers and places stay below this.
     static let sequence: UInt64 = 1 << 62
     static let sector: UInt64 = 512
@@ -37,8 +43,8 @@ package enum Limits {
     /// Zeros are written ahead in steps of this many bytes. A reader looks through them once, for frames that should not be
     /// there, and pays a page fault for every 4 KiB.
     static let growth: UInt64 = 16 << 10
-    /// Bytes that a transaction may add: a record is put together in memory and goes out with one write.
-    static let transactionSize = 1 << 30
+    /// Bytes that the transactions of a record may add: it is put together in memory and goes out with one write.
+    static let transactionSize = 256 << 20
     /// Authenticators that a manifest keeps.
     static let chainLength = 1_024
     /// Tombstones older than this are let go by compaction: 90 days, in milliseconds.
@@ -48,6 +54,8 @@ package enum Limits {
     /// more entries than this floor and a sixteenth of all.
     package static let deadBytesFloor: UInt64 = 256 << 10
     package static let minorEntriesFloor: UInt64 = 4_096
+    /// It starts too when the minor checkpoint has grown to so many bytes: the next one has to fit a record with a transaction.
+    static let minorSize: UInt64 = 128 << 20
 
     static func aligned(_ size: Int) -> Int { (size + 15) & ~15 }
 }

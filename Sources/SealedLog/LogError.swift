@@ -19,8 +19,12 @@ package struct LogError: Error, Hashable, Sendable {
         case keyUnreadable
         /// The key file can be read or written by others.
         case keyExposed
+        /// The key file is root's, and others can read it.
+        case keyShared
         /// The key file is a generated one, and mistyped, cut or changed.
         case keyDamaged
+        /// The key file holds what can be no key.
+        case keyUnsuitable
         /// The key opens none of the slots.
         case keyWrong
         /// Authentication or format.

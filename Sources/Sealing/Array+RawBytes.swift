@@ -3,6 +3,15 @@
 // These and the other ways to bytes are inlinable: called as generics across the border of a module, each would look its
 // types up at run time.
 
+extension ArraySlice<UInt8> {
+    @inlinable
+    package func withRawBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try span.bytes.withUnsafeBytes(body)
+    }
+}
+
 extension [UInt8] {
     @inlinable
     package func withRawBytes<Result: ~Copyable, Failure: Error>(

@@ -35,13 +35,22 @@ package enum KeyDerivation {
             self.memory = memory
         }
 
-        /// libsodium's interactive limits, 2 passes over 64 MiB: about 60 ms.
-        package static let interactive = StretchLimits(passes: 2, memory: 64 << 20)
+        /// The second recommendation of RFC 9106, section 4, for one lane: 3 passes over 64 MiB, about 0.1 s.
+        package static let recommended = StretchLimits(passes: 3, memory: 64 << 20)
 
         /// A file may name its limits; without bounds it could make a reader work for days.
         package var isWithinBounds: Bool {
-            (1...10).contains(passes) && (8 << 10...1 << 30).contains(memory)
+            (1...10).contains(passes) && (8 << 10...StretchLimits.largestCost).contains(memory)
         }
+
+        /// For messages.
+        package static let bounds = "1 to 10 passes over at least 8 KiB, passes times memory at most 768 MiB"
+
+        /// Bytes that are passed over; for limits that are within their bounds.
+        package var cost: UInt64 { passes * memory }
+
+        /// What may be asked for in all before it is known who asks: less than a second's work.
+        package static let largestCost: UInt64 = 768 << 20
     }
 
     @inlinable package static var saltSize: Int { 16 }

@@ -20,7 +20,7 @@ extension VaultError {
         case .exists:
             self.init(.exists, "There is something at \(error.detail.isEmpty ? vault : error.detail) already.")
         case .invalid: self.init(.invalid, "That cannot be stored: \(error.detail).")
-        case .keyMissing, .keyUnreadable, .keyExposed, .keyDamaged, .keyWrong:
+        case .keyMissing, .keyUnreadable, .keyExposed, .keyShared, .keyDamaged, .keyUnsuitable, .keyWrong:
             self.init(key: error, key, vault)
         case .damaged:
             self.init(
@@ -61,8 +61,13 @@ extension VaultError {
                     + "check who owns it and its mode."
             case .keyExposed:
                 "The key file \(key) is open to others; `chmod 600 \(key)` as its owner mends it."
+            case .keyShared:
+                "The key file \(key) is root's, but others can read it; run `chmod 600 \(key)` as root, or accept it as it is "
+                    + "with --accept-shared-key."
             case .keyDamaged:
-                "The key file \(error.detail.isEmpty ? key : error.detail), so it is not usable; put it back from its backup."
+                "The key file \(error.detail); put it back from its backup."
+            case .keyUnsuitable:
+                "The key file \(error.detail); name another one, or put the right one back from its backup."
             default:
                 "The key file \(key) does not open \(vault): it is another vault's key, or the key slot is damaged."
             }

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HEADER_SIZE = 4096
-VERSION = range(8, 12)
+CHECKPOINT_START = 2 * HEADER_SIZE
 KEY_SLOTS = range(256, 2816)
 HINT = range(4064, 4096)
 MAGIC = b"vrec"

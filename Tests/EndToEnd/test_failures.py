@@ -10,12 +10,17 @@ import pytest
 
 from canaries import CANARY, prepared
 from homes import Home
+from layout import HEADER_SIZE, records
 
 
 def wrong_key(home: Home) -> None:
     other = Home(home.binary, home.folder / "other")
     other.set("x", b"y")
     home.key.write_bytes(other.key.read_bytes())
+
+
+def key_line(home: Home) -> bytes:
+    return home.key.read_bytes().splitlines()[1]
 
 
 def mistyped_key(home: Home) -> None:
@@ -27,7 +32,7 @@ def mistyped_key(home: Home) -> None:
 
 def damaged_vault(home: Home) -> None:
     content = bytearray(home.vault.read_bytes())
-    content[4200] ^= 1
+    content[records(home.vault)[0].place + 60] ^= 1
     home.vault.write_bytes(content)
 
 
@@ -57,7 +62,7 @@ def never_there(home: Home) -> None:
 
 def later_version(home: Home) -> None:
     data = bytearray(home.vault.read_bytes())
-    data[8] = 2
+    data[8] = data[HEADER_SIZE + 8] = 2
     home.vault.write_bytes(data)
 
 
@@ -72,7 +77,10 @@ FAILURES: list[tuple[str, Callable[[Home], object], int, str]] = [
     ("a key file that is open to all", lambda home: home.key.chmod(0o644), 5, "chmod 600"),
     ("a key file that is open to the group", lambda home: home.key.chmod(0o640), 5, "chmod 600"),
     ("a key file that the group may write", lambda home: home.key.chmod(0o620), 5, "chmod 600"),
-    ("a mistyped key", mistyped_key, 5, "checksum"),
+    ("a mistyped key", mistyped_key, 5, "mistyped"),
+    ("a blank key file", lambda home: home.key.write_bytes(b" \n"), 5, "is blank"),
+    ("a vault as the key file", lambda home: home.key.write_bytes(home.vault.read_bytes()), 5, "is a vault"),
+    ("a key file behind a space", lambda home: home.key.write_bytes(b" " + key_line(home)), 5, "mistyped"),
     ("an empty key file", lambda home: home.key.write_bytes(b""), 5, "empty"),
     ("a folder as the key", lambda home: (home.key.unlink(), home.key.mkdir()), 5, "cannot be read"),
     ("a damaged vault", damaged_vault, 6, "damaged"),
@@ -115,7 +123,10 @@ def test_no_two_kinds_of_failure_share_a_sentence(binary: str, tmp_path: Path) -
         break_it(home)
         sentence = home.refusal(code, "get", "u.token").replace(str(home.folder), "")
         sentences[failure] = sentence
-    same = {"a key file that is open to the group", "a key file that the group may write", "a device as the vault"}
+    same = {
+        "a key file that is open to the group", "a key file that the group may write", "a device as the vault",
+        "a key file behind a space",
+    }  # fmt: skip
     kinds = [sentence for failure, sentence in sentences.items() if failure not in same]
     # Three ways for a file to be no vault at all may read alike.
     assert len(set(kinds)) >= len(kinds) - 2, sentences

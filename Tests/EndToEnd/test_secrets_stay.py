@@ -195,10 +195,10 @@ def test_it_is_in_no_error(home: Home) -> None:
 
 def test_it_is_in_no_error_when_the_vault_fails(home: Home) -> None:
     home.set("u.token", CANARY)
-    data = bytearray(home.vault.read_bytes())
+    data, place = home.vault.read_bytes(), records(home.vault)[0].place + 60
     for break_it in (
         lambda: home.key.chmod(0o644),
-        lambda: home.vault.write_bytes(bytes(data[:4200]) + b"x" + bytes(data[4201:])),
+        lambda: home.vault.write_bytes(bytes(data[:place]) + bytes([data[place] ^ 1]) + bytes(data[place + 1 :])),
         lambda: home.vault.write_bytes(b""),
     ):
         break_it()

@@ -72,7 +72,9 @@ def outcome(read: Callable[[], Vault]) -> str | dict[str, dict]:
     """The entries, or the name of the error."""
     try:
         return {name: described(entry) for name, entry in read().entries.items()}
-    except (Damaged, Locked, Newer) as error:
+    except Damaged:
+        return "damaged"
+    except (Locked, Newer) as error:
         return type(error).__name__.lower()
 
 

@@ -125,7 +125,7 @@ struct CommitTests {
     }
 
     @Test func onARemoteFileSystemEveryReadHoldsTheLock() throws {
-        let files = FaultyFileSystem(isRemote: true)
+        let files = FaultyFileSystem(volume: Volume(isRemote: true))
         let remote = try fixture.open(in: files)
         try remote.set("a", "1")
         files.forgetCalls()

@@ -56,7 +56,7 @@ struct ForkTests {
     @Test func aChildThatReadsUnderTheLockDoesNotGiveItsParentsBack() async {
         await #expect(processExitsWith: .success) {
             let fixture = try LogFixture()
-            let log = try fixture.open(in: FaultyFileSystem(isRemote: true))
+            let log = try fixture.open(in: FaultyFileSystem(volume: Volume(isRemote: true)))
             try log.set("a", "1")
             let lock = try log.currentStore.lock(.exclusive, until: Deadline(after: .seconds(1)))
             var options = fixture.options()

@@ -15,14 +15,19 @@ struct KeyFilePermissionTests {
         try overwrite(path, Array("a passphrase".utf8))
     }
 
-    private func read(below secretFolders: [String] = []) throws(LogError) -> KeyFile {
-        try KeyFile.read(path, secretFolders: secretFolders, in: PosixFileSystem())
+    /// On a disk, whatever the folder lies on.
+    private func read(
+        below secretFolders: [String] = [], accepting: Bool = false, on volume: Volume = Volume()
+    ) throws(LogError) -> KeyFile {
+        try KeyFile.read(
+            path, secretFolders: secretFolders, acceptsShared: accepting, in: FaultyFileSystem(volume: volume))
     }
 
     @Test func oneThatOthersCanReadOrWriteIsRefused() throws {
         for mode in [0o640, 0o620, 0o604, 0o602, 0o644, 0o666, 0o777, 0o610, 0o601] {
             try setMode(path, mode)
-            #expect(try LogError.code { _ = try read() } == .keyExposed)
+            let isForReading = geteuid() == 0 && mode & 0o022 == 0
+            #expect(try LogError.code { _ = try read() } == (isForReading ? .keyShared : .keyExposed))
         }
         for mode in [0o600, 0o400, 0o700] {
             try setMode(path, mode)
@@ -38,10 +43,38 @@ struct KeyFilePermissionTests {
             try setMode(path, mode)
             #expect(try LogError.code { _ = try read(below: [folder.path]) } == expected)
             #expect(try LogError.code { _ = try read(below: [folder.path + "/"]) } == expected)
-            #expect(try LogError.code { _ = try read() } == .keyExposed)
+            #expect(try LogError.code { _ = try read() } == (expected ?? .keyShared))
             // A folder that only begins with the same letters.
-            #expect(try LogError.code { _ = try read(below: [String(folder.path.dropLast())]) } == .keyExposed)
+            #expect(
+                try LogError.code { _ = try read(below: [String(folder.path.dropLast())]) } == expected ?? .keyShared)
         }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can make root's files"))
+    func rootsFilesServeInMemoryOnReadOnlyVolumesAndWhereAccepted() throws {
+        func sharing(_ mode: Int, accepting: Bool = false, on volume: Volume = Volume()) throws -> KeyFile.Sharing? {
+            try setMode(path, mode)
+            return try read(accepting: accepting, on: volume).sharing
+        }
+        for mode in [0o440, 0o444, 0o644] {
+            #expect(try sharing(mode, on: Volume(isInMemory: true)) == .inMemory)
+            #expect(try sharing(mode, on: Volume(isReadOnly: true)) == .readOnly)
+            #expect(try sharing(mode, accepting: true) == .accepted)
+        }
+        #expect(try sharing(0o600, accepting: true, on: Volume(isInMemory: true)) == nil)
+        // Never one that others can write.
+        for mode in [0o460, 0o646, 0o666] {
+            let code = try LogError.code { _ = try sharing(mode, accepting: true, on: Volume(isInMemory: true)) }
+            #expect(code == .keyExposed)
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
+    func otherPeoplesFilesThatCanBeReadServeNowhere() throws {
+        try setMode(path, 0o444)
+        try FileManager.default.setAttributes([.ownerAccountID: 65_534], ofItemAtPath: path)
+        let volume = Volume(isInMemory: true, isReadOnly: true)
+        #expect(try LogError.code { _ = try read(accepting: true, on: volume) } == .keyExposed)
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
@@ -57,9 +90,9 @@ struct KeyFilePermissionTests {
         try FileManager.default.createDirectory(atPath: secrets, withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(atPath: secrets + "/key", withDestinationPath: path)
         let code = try LogError.code {
-            _ = try KeyFile.read(secrets + "/key", secretFolders: [secrets], in: PosixFileSystem())
+            _ = try KeyFile.read(secrets + "/key", secretFolders: [secrets], in: FaultyFileSystem())
         }
-        #expect(code == .keyExposed)
+        #expect(code == (geteuid() == 0 ? .keyShared : .keyExposed))
     }
 
     @Test func whatIsNoFileCannotBeRead() throws {

@@ -102,7 +102,33 @@ struct KeyFileTests {
     }
 
     @Test func anEmptyOneIsRefused() throws {
-        #expect(try code([]) == .keyDamaged)
+        #expect(try code([]) == .keyUnsuitable)
+    }
+
+    @Test func aBlankOneAndAVaultAreRefused() throws {
+        for form in ["\n", " ", "\t", "\0", "\r\n \n\0\0", String(repeating: "\n", count: 5_000)] {
+            #expect(try code(Array(form.utf8)) == .keyUnsuitable)
+        }
+        #expect(try code(Header.magic) == .keyUnsuitable)
+        #expect(try code(Header.magic + RandomBytes.array(16 << 10)) == .keyUnsuitable)
+    }
+
+    @Test func oneThatWasChangedOnItsWayIsDamagedAndNeverTakenForAnotherKind() throws {
+        let line = String(decoding: text[keyLine], as: UTF8.self)
+        let inUTF16 = { (text: String) in text.utf16.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] } }
+        let forms: [[UInt8]] = [
+            Array(" \(line)".utf8), Array("\t\(line)\n".utf8), Array("\"\(line)\"".utf8), Array("KEY=\(line)".utf8),
+            [0xEF, 0xBB, 0xBF] + Array(line.utf8), [0xEF, 0xBB, 0xBF] + text, [0xFF, 0xFE] + inUTF16(line),
+            inUTF16(String(decoding: text, as: UTF8.self)), [0xFE, 0xFF, 0] + inUTF16(line).dropLast(),
+        ]
+        for form in forms { #expect(try code(form) == .keyDamaged) }
+    }
+
+    @Test func oneOfFewerThan16BytesIsShort() throws {
+        let isShort = { (count: Int) in try parse([UInt8](repeating: 7, count: count)).isShort }
+        #expect(try isShort(1) && isShort(15))
+        #expect(try !isShort(16))
+        #expect(try !parse(text).isShort)
     }
 
     @Test func linesAroundTheKeyMayBeCommentsOrEmpty() throws {
@@ -118,7 +144,7 @@ struct KeyFileTests {
     }
 
     @Test func anyOtherFileIsAKeyAsItIs() throws {
-        for form in ["correct horse\n", "\n", "#", "vault-key", " vault-key-1-00", "# vault key", "\0\0"] {
+        for form in ["correct horse\n", "k", "#", "vault-key", "vault key-1-00", "# vault key", "\01"] {
             let key = try parse(Array(form.utf8))
             #expect(key.kind == .other)
             #expect(key.secret.unsafeArray() == Array(form.utf8))
@@ -143,6 +169,6 @@ struct KeyFileTests {
         #expect(try open(text) == .keyWrong)
         let slot = try Header(parsing: Array(contents(vault)[..<Header.size])).slots[0]
         #expect(slot.kind == 2)
-        #expect(slot.limits == .interactive)
+        #expect(slot.limits == .recommended)
     }
 }

@@ -50,7 +50,7 @@ struct TotalityTests {
         let manifest = Manifest(
             created: 1, totals: Totals(), chain: [randomAuthenticator()], labels: [SlotLabel(created: 1, text: "x")],
             settings: [Attribute(key: "k", value: "v")])
-        let header = try Header.sample(slots: 2).sealed(with: randomKeys()).bytes
+        let header = Array(try Header.sample(slots: 2).sealed(with: randomKeys())[..<Header.size])
         return [page.encoded, index.encoded, manifest.encoded, header]
     }
 

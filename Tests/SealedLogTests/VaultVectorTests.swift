@@ -32,7 +32,7 @@ struct VaultVectorTests {
                 switch vector.outcome {
                 case .ok: []
                 case .damaged: [.damaged]
-                case .locked: [.keyWrong, .keyDamaged, .keyUnreadable]
+                case .locked: [.keyWrong, .keyDamaged, .keyUnsuitable, .keyUnreadable]
                 case .newer: [.newerFormat]
                 }
             #expect(codes.contains(error.code), "\(error)")

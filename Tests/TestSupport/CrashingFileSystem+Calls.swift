@@ -23,6 +23,12 @@ extension CrashingFileSystem {
         try look { (real) throws(SystemError) in try real.read(file, into: buffer, at: place) }
     }
 
+    package func nextData(
+        _ file: borrowing FileDescriptor, from place: UInt64
+    ) throws(SystemError) -> UInt64? {
+        try look { (real) throws(SystemError) in try real.nextData(file, from: place) }
+    }
+
     package func write(
         _ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at place: UInt64
     ) throws(SystemError) {

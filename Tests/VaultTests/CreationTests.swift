@@ -83,6 +83,7 @@ struct CreationTests {
         try overwrite(places.keyFile, Array("a passphrase in a file".utf8))
         let keychain = try Keychain.create(at: places, label: "the laptop's")
         #expect(keychain.created == Keychain.Created(vault: true, keyFile: false))
+        #expect(!keychain.created.keyFileIsShort && !keychain.created.keyFileIsBesideVault)
         let slots = try keychain.information().keySlots
         #expect(slots.map(\.kind) == ["key file, Argon2id"] && slots.map(\.label) == ["the laptop's"])
         #expect(try contents(places.keyFile) == Array("a passphrase in a file".utf8))
@@ -92,10 +93,69 @@ struct CreationTests {
         _ = try PosixFileSystem().makeFolder(fixture.folder.file("config"))
         try overwrite(places.keyFile, Array("a passphrase in a file".utf8))
         try setMode(places.keyFile, 0o644)
-        let error = try #require(throws: VaultError.self) { _ = try fixture.open() }
+        let error = try #require(throws: VaultError.self) { _ = try fixture.open(in: FaultyFileSystem()) }
         #expect(error.code == .locked)
         #expect(error.description.contains("chmod 600 \(places.keyFile)"))
         #expect(!fixture.isThere(places.vault))
+    }
+
+    @Test func tellsOfAShortKeyFileAndOfOneBesideTheVault() throws {
+        let places = VaultPlaces(
+            vault: fixture.folder.file("my.vault"), keyFile: fixture.folder.file("my.key"), memory: nil)
+        try overwrite(places.keyFile, Array("fifteen letters".utf8))
+        let created = try Keychain.create(at: places).created
+        #expect(created.keyFileIsShort && created.keyFileIsBesideVault)
+        // Only of what was made.
+        #expect(try Keychain(at: places).created == Keychain.Created())
+    }
+
+    @Test func refusesOneFileForVaultAndKey() throws {
+        let places = VaultPlaces(
+            vault: fixture.folder.file("both"), keyFile: fixture.folder.file("./both"), memory: nil)
+        #expect(try VaultError.code { _ = try Keychain(at: places, creating: .ifAbsent) } == .invalid)
+        #expect(try VaultError.code { _ = try Keychain.create(at: places) } == .invalid)
+        #expect(try VaultError.code { _ = try Keychain(at: places) } == .invalid)
+        #expect(!fixture.isThere(places.vault))
+    }
+
+    @Test func refusesAVaultAsKeyFile() throws {
+        _ = try fixture.open()
+        let other = VaultPlaces(vault: fixture.folder.file("other.vault"), keyFile: places.vault, memory: nil)
+        let error = try #require(throws: VaultError.self) { _ = try Keychain(at: other, creating: .ifAbsent) }
+        #expect(error.code == .locked && error.description.contains("is a vault"))
+        #expect(!fixture.isThere(other.vault))
+    }
+
+    @Test func whatAGuessCostsIsChosenAndRaisedAndNeverLowered() throws {
+        _ = try PosixFileSystem().makeFolder(fixture.folder.file("config"))
+        try overwrite(places.keyFile, Array("a passphrase in a file".utf8))
+        let small = KeyFileCost(passes: 1, memory: 1 << 20)
+        let keychain = try Keychain.create(at: places, label: "laptop", cost: small)
+        #expect(try keychain.information().keySlots.map(\.cost) == [small])
+        try keychain.set("a", to: "x")
+        let higher = KeyFileCost(passes: 2, memory: 1 << 20)
+        try keychain.compact(raisingCostTo: higher)
+        let raised = try Keychain(at: places)
+        #expect(try raised.unsafeString("a") == "x")
+        let slot = try #require(try raised.information().keySlots.first)
+        #expect(slot.cost == higher && slot.label == "laptop")
+        for cost in [
+            higher, small, KeyFileCost(passes: 11, memory: 1 << 20), KeyFileCost(passes: 2, memory: 512 << 20),
+        ] {
+            #expect(try VaultError.code { try raised.compact(raisingCostTo: cost) } == .invalid)
+            #expect(try VaultError.code { try keychain.compact(raisingCostTo: cost) } == .invalid)
+        }
+        for cost in [KeyFileCost(passes: 0, memory: 1 << 20), KeyFileCost(passes: -1, memory: -1)] {
+            let other = VaultPlaces(vault: fixture.folder.file("o.vault"), keyFile: places.keyFile, memory: nil)
+            #expect(try VaultError.code { _ = try Keychain.create(at: other, cost: cost) } == .invalid)
+        }
+        #expect(try Keychain(at: places).information().keySlots.map(\.cost) == [higher])
+    }
+
+    @Test func aGeneratedKeyFileIsNotStretched() throws {
+        let keychain = try fixture.open()
+        #expect(try keychain.information().keySlots.map(\.cost) == [nil])
+        #expect(try VaultError.code { try keychain.compact(raisingCostTo: .standard) } == .invalid)
     }
 
     @Test func refusesALabelThatIsTooLong() throws {

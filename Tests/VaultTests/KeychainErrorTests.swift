@@ -33,8 +33,14 @@ struct VaultErrorTests {
             words: ["/k/a.key", "not a regular file"]),
         Case(log: LogError(.keyExposed, "/k/a.key"), code: .locked, words: ["chmod 600 /k/a.key"]),
         Case(
-            log: LogError(.keyDamaged, "/k/a.key: its checksum does not hold"), code: .locked,
-            words: ["/k/a.key", "checksum", "backup"]),
+            log: LogError(.keyDamaged, "/k/a.key says that it is a generated key file, but is mistyped"), code: .locked,
+            words: ["/k/a.key", "mistyped", "backup"]),
+        Case(
+            log: LogError(.keyUnsuitable, "/k/a.key is blank"), code: .locked,
+            words: ["/k/a.key is blank", "another", "backup"]),
+        Case(
+            log: LogError(.keyShared, "/k/a.key"), code: .locked,
+            words: ["/k/a.key", "chmod 600", "--accept-shared-key"]),
         Case(log: LogError(.keyWrong), code: .locked, words: ["/k/a.key", "/v/a.vault", "another vault's key"]),
         Case(
             log: LogError(.damaged, "a page at byte 4096"), code: .damaged,
@@ -73,16 +79,14 @@ struct VaultErrorTests {
         // A new case below does not compile here until the table has it.
         func isInTable(_ code: LogError.Code) -> Bool {
             switch code {
-            case .missing, .gone, .notAFile, .exists, .invalid, .keyMissing, .keyUnreadable, .keyExposed, .keyDamaged,
-                .keyWrong,
-                .damaged,
-                .newerFormat, .rolledBack, .diverged, .exchanged, .busy, .unavailable, .outcomeUnknown, .conflict,
-                .outOfMemory:
+            case .missing, .gone, .notAFile, .exists, .invalid, .keyMissing, .keyUnreadable, .keyExposed, .keyShared,
+                .keyDamaged, .keyUnsuitable, .keyWrong, .damaged, .newerFormat, .rolledBack, .diverged, .exchanged,
+                .busy, .unavailable, .outcomeUnknown, .conflict, .outOfMemory:
                 VaultErrorTests.cases.contains { $0.log.code == code }
             }
         }
         #expect(VaultErrorTests.cases.allSatisfy { isInTable($0.log.code) })
-        #expect(Set(VaultErrorTests.cases.map(\.log.code)).count == 20)
+        #expect(Set(VaultErrorTests.cases.map(\.log.code)).count == 22)
     }
 
     @Test func theirCodesAreStableWords() {

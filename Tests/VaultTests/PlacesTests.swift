@@ -114,6 +114,8 @@ struct PlacesTests {
         let places = try VaultPlaces.standard(environment: environment)
         try Keychain(at: places, creating: .ifAbsent).set("a", to: "x")
         let elsewhere = VaultPlaces(vault: places.vault, keyFile: places.keyFile, memory: nil)
-        #expect(try VaultError.code { _ = try Keychain(at: elsewhere) } == .locked)
+        #expect(
+            try VaultError.code { _ = try Keychain(at: elsewhere, creating: .never, in: FaultyFileSystem()) } == .locked
+        )
     }
 }

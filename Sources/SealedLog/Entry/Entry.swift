@@ -54,6 +54,12 @@ package struct Entry: Hashable, Sendable {
 
     package var isRemoved: Bool { content == nil }
 
+    /// The present version and the earlier ones; none of a tombstone.
+    var versions: [StoredVersion] {
+        guard let content else { return [] }
+        return [content.current] + content.earlier.map(\.version)
+    }
+
     /// What the entry takes in a compacted file: its encoding, with every place counted as one byte, and the boxes of its
     /// values. Places change their length as values move; this must not.
     var footprint: UInt64 {

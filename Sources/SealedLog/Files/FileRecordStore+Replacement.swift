@@ -1,3 +1,5 @@
+private import CLinux
+
 // A file is written under another name in the same folder, and gets its own by a rename: nobody ever sees half of it.
 
 extension FileRecordStore {
@@ -9,6 +11,7 @@ extension FileRecordStore {
         for path: String, in fileSystem: any FileSystem
     ) throws(LogError) -> FileRecordStore {
         let temporaryPath = unpublishedPath(for: path)
+        vault_guard_temporary(temporaryPath)
         let file: FileDescriptor
         do throws(SystemError) {
             do { try fileSystem.remove(temporaryPath) } catch {
@@ -52,6 +55,7 @@ extension FileRecordStore {
         do throws(SystemError) {
             try fileSystem.synchronize(file)
             try fileSystem.rename(temporaryPath, to: location, replacing: replacing)
+            vault_guard_temporary(nil)
         } catch {
             if error.isExisting { throw LogError(.exists, location) }
             throw LogError(error, location)
@@ -61,5 +65,10 @@ extension FileRecordStore {
     package func discard() {
         guard let temporaryPath else { return }
         try? fileSystem.remove(temporaryPath)
+        vault_guard_temporary(nil)
+    }
+
+    package func removeLeftReplacement() {
+        try? fileSystem.remove(FileRecordStore.unpublishedPath(for: location))
     }
 }

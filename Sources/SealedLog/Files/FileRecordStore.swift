@@ -22,7 +22,7 @@ package final class FileRecordStore: RecordStore {
         do { status = try fileSystem.status(of: file) } catch { throw LogError(error, path) }
         guard status.isRegularFile else { throw LogError(.notAFile, status.kind) }
         location = path
-        needsLockToRead = fileSystem.isRemote(file)
+        needsLockToRead = fileSystem.volume(of: file).isRemote
         self.fileSystem = fileSystem
         self.file = file
         self.writeRefusal = writeRefusal
@@ -72,6 +72,10 @@ package final class FileRecordStore: RecordStore {
 
     package func write(_ bytes: UnsafeRawBufferPointer, at place: UInt64) throws(LogError) {
         do { try fileSystem.write(file, bytes, at: place) } catch { throw LogError(error, location) }
+    }
+
+    package func nextData(from place: UInt64) throws(LogError) -> UInt64? {
+        do { return try fileSystem.nextData(file, from: place) } catch { throw LogError(error, location) }
     }
 
     package func synchronize() throws(LogError) {

@@ -7,6 +7,8 @@ package protocol FileSystem: Sendable {
     ) throws(SystemError) -> Int
     /// Writes all the bytes; a short write is an error.
     func write(_ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at place: UInt64) throws(SystemError)
+    /// Where the next bytes lie that are not in a hole, at or behind a place; nil if there are none.
+    func nextData(_ file: borrowing FileDescriptor, from place: UInt64) throws(SystemError) -> UInt64?
     /// fdatasync.
     func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError)
     /// fsync; for folders too.
@@ -14,8 +16,7 @@ package protocol FileSystem: Sendable {
     /// Tries to take the lock; false if someone else holds it.
     func tryLock(_ file: borrowing FileDescriptor, _ kind: LockKind) throws(SystemError) -> Bool
     func unlock(_ file: borrowing FileDescriptor)
-    /// Whether other machines or programs may write the file's bytes behind the kernel's back: NFS, SMB, FUSE.
-    func isRemote(_ file: borrowing FileDescriptor) -> Bool
+    func volume(of file: borrowing FileDescriptor) -> Volume
     func status(of file: borrowing FileDescriptor) throws(SystemError) -> FileStatus
     func status(at path: String) throws(SystemError) -> FileStatus
     func setMode(_ file: borrowing FileDescriptor, _ mode: UInt32) throws(SystemError)
@@ -39,13 +40,28 @@ package enum FileAccess: Hashable, Sendable {
     case folder
 }
 
+/// What the system tells of the file system that a file lies on.
+package struct Volume: Hashable, Sendable {
+    /// Whether other machines or programs may write the file's bytes behind the kernel's back: NFS, SMB, FUSE.
+    package var isRemote = false
+    /// Whether it is gone once the machine is off.
+    package var isInMemory = false
+    package var isReadOnly = false
+
+    package init(isRemote: Bool = false, isInMemory: Bool = false, isReadOnly: Bool = false) {
+        self.isRemote = isRemote
+        self.isInMemory = isInMemory
+        self.isReadOnly = isReadOnly
+    }
+}
+
 package enum LockKind: Hashable, Sendable {
     case shared
     case exclusive
 }
 
 extension FileSystem {
-    package func isRemote(_ file: borrowing FileDescriptor) -> Bool { false }
+    package func volume(of file: borrowing FileDescriptor) -> Volume { Volume() }
 
     /// Makes the folder and those above it that are missing. Their names are on the disk when this returns: what is
     /// stored below them would be lost with them.

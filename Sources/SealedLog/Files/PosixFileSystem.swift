@@ -38,6 +38,17 @@ package struct PosixFileSystem: FileSystem {
         }
     }
 
+    package func nextData(
+        _ file: borrowing FileDescriptor, from place: UInt64
+    ) throws(SystemError) -> UInt64? {
+        let found = vault_next_data(file.number, Int64(clamping: place))
+        if found >= 0 { return UInt64(found) }
+        if errno == ENXIO { return nil }
+        // File systems that know no holes.
+        guard errno == EINVAL || errno == EOPNOTSUPP else { throw SystemError(errno, "look through") }
+        return place
+    }
+
     package func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError) {
         try check(fdatasync(file.number), "flush")
     }
@@ -58,9 +69,13 @@ package struct PosixFileSystem: FileSystem {
         _ = flock(file.number, LOCK_UN)
     }
 
-    package func isRemote(_ file: borrowing FileDescriptor) -> Bool {
-        // NFS, FUSE, CIFS, SMB2; statfs(2).
-        [0x6969, 0x6573_5546, 0xFF53_4D42, 0xFE53_4D42].contains(vault_file_system_type(file.number))
+    package func volume(of file: borrowing FileDescriptor) -> Volume {
+        var isReadOnly: Int32 = 0
+        let type = vault_file_system_type(file.number, &isReadOnly)
+        // NFS, FUSE, CIFS, SMB2; tmpfs, ramfs. statfs(2).
+        return Volume(
+            isRemote: [0x6969, 0x6573_5546, 0xFF53_4D42, 0xFE53_4D42].contains(type),
+            isInMemory: [0x0102_1994, 0x8584_58F6].contains(type), isReadOnly: isReadOnly != 0)
     }
 
     package func status(of file: borrowing FileDescriptor) throws(SystemError) -> FileStatus {

@@ -12,6 +12,8 @@ package protocol RecordStore: AnyObject, Sendable {
     /// Reads up to the buffer's size; fewer bytes only at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer, at place: UInt64) throws(LogError) -> Int
     func write(_ bytes: UnsafeRawBufferPointer, at place: UInt64) throws(LogError)
+    /// Where the next bytes lie that are not in a hole, at or behind a place; nil if there are none.
+    func nextData(from place: UInt64) throws(LogError) -> UInt64?
     /// Makes what was written durable.
     func synchronize() throws(LogError)
     /// Makes the name under which the bytes are found durable.
@@ -38,6 +40,8 @@ package protocol RecordStore: AnyObject, Sendable {
     func publish(replacing: Bool) throws(LogError)
     /// Gives a replacement up.
     func discard()
+    /// Removes a replacement that someone has left who was killed. For whoever holds the lock.
+    func removeLeftReplacement()
 }
 
 /// A lock that is held until this value goes.
@@ -98,13 +102,13 @@ extension RecordStore {
     /// Overwrites with zeros from the back to the front, the first sector at the very end and by itself.
     ///
     /// Who is killed in the midst of it leaves something at the front, where everyone else looks: zeros there would pass for
-    /// the end of the log, with what is left behind them.
+    /// the end of the log, with what is left behind them. Holes stay holes.
     func clear(_ range: Range<UInt64>) throws(LogError) {
         let sectorEnd = min(range.upperBound, (range.lowerBound / Limits.sector + 1) * Limits.sector)
         var end = range.upperBound
         while end > sectorEnd {
             let start = end - min(end - sectorEnd, 1 << 20)
-            try writeZeros(start..<end)
+            if let data = try nextData(from: start), data < end { try writeZeros(data..<end) }
             end = start
         }
         try writeZeros(range.lowerBound..<sectorEnd)

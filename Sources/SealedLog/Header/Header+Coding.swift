@@ -56,9 +56,10 @@ extension ByteReader {
         guard let manifest = try extent(upTo: Limits.indexSize) else { throw Malformed("the manifest") }
         let checkpointEnd: UInt64 = try integer()
         guard sequence < Limits.sequence else { throw Malformed("its sequence number") }
-        guard checkpointEnd.isMultiple(of: 16), checkpointEnd >= UInt64(Header.size), checkpointEnd < Limits.sequence,
-            manifest.isWithin(UInt64(Header.size)..<checkpointEnd),
-            root?.isWithin(UInt64(Header.size)..<checkpointEnd) ?? true
+        guard checkpointEnd.isMultiple(of: 16), checkpointEnd >= Limits.checkpointStart,
+            checkpointEnd < Limits.sequence,
+            manifest.isWithin(Limits.checkpointStart..<checkpointEnd),
+            root?.isWithin(Limits.checkpointStart..<checkpointEnd) ?? true
         else { throw Malformed("the end of the checkpoint") }
         try reserved(Header.slotsPlace - position)
         var slots: [KeySlot] = []

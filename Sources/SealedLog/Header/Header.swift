@@ -1,10 +1,11 @@
 import Sealing
 
-/// The first 4,096 bytes of a vault; Format.md, "Header".
+/// The first 4,096 bytes of a vault, and their copy behind them; Format.md, "Header".
 struct Header: Hashable, Sendable {
     static let magic: [UInt8] = [0x89, 0x56, 0x4C, 0x54, 0x0D, 0x0A, 0x1A, 0x0A]
     static let version: UInt32 = 1
     static let size = Limits.headerSize
+    static let copyPlace = size
     static let macPlace = 4_032
     static let hintPlace = 4_064
     static let slotsPlace = 256

@@ -2,13 +2,16 @@ import Sealing
 
 extension KeySlot {
     /// A slot that `key` opens, for the data key.
+    ///
+    /// - Parameter limits: of no account for a generated key file, which needs no stretching.
     static func wrapping(
-        _ dataKey: UnsafeRawBufferPointer, with key: borrowing KeyFile, scratch: UnsafeMutableRawBufferPointer
+        _ dataKey: UnsafeRawBufferPointer, with key: borrowing KeyFile, limits: KeyDerivation.StretchLimits,
+        scratch: UnsafeMutableRawBufferPointer
     ) throws(LogError) -> KeySlot {
         var nonces = NonceSource(expected: 1)
         var slot = KeySlot(
             kind: key.kind.rawValue, salt: RandomBytes.array(KeyDerivation.saltSize),
-            limits: key.kind == .other ? .interactive : .init(passes: 0, memory: 0), nonce: nonces.next(),
+            limits: key.kind == .other ? limits : .init(passes: 0, memory: 0), nonce: nonces.next(),
             wrapped: [UInt8](repeating: 0, count: wrappedSize))
         let (salt, limits, nonce) = (slot.salt, slot.limits, slot.nonce)
         do throws(SealingError) {

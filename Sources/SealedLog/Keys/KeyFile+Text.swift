@@ -16,11 +16,14 @@ extension KeyFile {
     /// Reads the bytes of a key file.
     ///
     /// - Parameter memory: the file's bytes behind ``parsingRoom`` zero bytes.
-    /// - Throws: `keyDamaged` for an empty file, and for a generated file that is mistyped, cut or changed: such a one is
-    ///   never taken for a file of the other kind.
+    /// - Throws: `keyUnsuitable` for a blank file and for a vault; `keyDamaged` for a generated file that is mistyped, cut or changed:
+    ///   such a one is never taken for a file of the other kind.
     static func parse(_ memory: consuming SecretBytes) throws(LogError) -> KeyFile {
         let size = memory.count - parsingRoom
-        guard size > 0 else { throw LogError(.keyDamaged, "it is empty") }
+        guard size > 0 else { throw LogError(.keyUnsuitable, "is empty") }
+        if let flaw = memory.withUnsafeBytes({ flaw(in: UnsafeRawBufferPointer(rebasing: $0[parsingRoom...])) }) {
+            throw LogError(.keyUnsuitable, flaw)
+        }
         var isGenerated = false
         var isValid = true
         do throws(SealingError) {
@@ -33,7 +36,9 @@ extension KeyFile {
                 return true
             }
         } catch { throw LogError(error) }
-        guard isValid else { throw LogError(.keyDamaged, "its checksum does not hold") }
+        guard isValid else {
+            throw LogError(.keyDamaged, "says that it is a generated key file, but is mistyped, cut or changed")
+        }
         memory.truncate(to: isGenerated ? keySize : size)
         return KeyFile(kind: isGenerated ? .generated : .other, secret: memory)
     }
@@ -90,15 +95,34 @@ extension KeyFile {
         return sum[..<checksumSize]
     }
 
+    /// Why bytes can be no key; nil if they can.
+    private static func flaw(in text: UnsafeRawBufferPointer) -> String? {
+        if text.starts(with: Header.magic) { return "is a vault, not a key file" }
+        // Zeros and white space: what is left of a file that was cut or never written.
+        let isBlank = text.allSatisfy { $0 == 0 || $0 == UInt8(ascii: " ") || (0x09...0x0D).contains($0) }
+        return isBlank ? "is blank" : nil
+    }
+
+    /// Whether a file says anywhere that it is a generated key file, also in UTF-16 or behind a space: it is damaged then.
     private static func isGenerated(_ text: UnsafeRawBufferPointer) -> Bool {
         guard text.count <= textLimit else { return false }
-        var isOurs = false
-        forEachLine(of: text) { line in
-            if line.starts(with: family, by: isSameLetter) || line.starts(with: comment, by: isSameLetter) {
-                isOurs = true
+        return contains(text, family) || contains(text, comment)
+    }
+
+    /// Whether letters of either case stand in a text, its zero bytes left out.
+    private static func contains(_ text: UnsafeRawBufferPointer, _ letters: [UInt8]) -> Bool {
+        for start in 0..<text.count {
+            var (place, matched) = (start, 0)
+            while place < text.count, matched < letters.count {
+                if text[place] != 0 {
+                    guard isSameLetter(text[place], letters[matched]) else { break }
+                    matched += 1
+                }
+                place += 1
             }
+            if matched == letters.count { return true }
         }
-        return isOurs
+        return false
     }
 
     /// Reads the one line of the key; its 32 bytes come to lie at the start of `room`. False if it does not hold.

@@ -11,14 +11,16 @@ struct Compactor {
 
     init(_ old: LogView, into store: any RecordStore) {
         self.old = old
-        sink = StoreSink(store: store, start: UInt64(Header.size))
+        sink = StoreSink(store: store, start: Limits.checkpointStart)
         tree = TreeBuilder(keys: old.keys, expecting: 4_096)
     }
 
-    /// Reads and authenticates all records of the old file, payloads too: what was changed in them must not vanish with it.
+    /// Reads and authenticates all records of the old file, payloads too, and the header's copy: what was changed in them must not
+    /// vanish with it.
     ///
     /// - Throws: `damaged`, naming the place.
     mutating func readRecords() throws(LogError) {
+        try old.checkHeaderCopy()
         var reader = RecordReader(store: old.store, keys: old.keys, vaultID: old.header.vaultID)
         var (moment, place) = (old.origin, old.header.checkpointEnd)
         chain = [moment.authenticator]
@@ -33,6 +35,7 @@ struct Compactor {
     }
 
     mutating func copyEntries() throws(LogError) {
+        let moves = try copyValues()
         let now = SealedLog.now
         var merge = try old.entries()
         while var entry = try merge.next() {
@@ -40,33 +43,43 @@ struct Compactor {
                 // A time in the future, of a clock that was wrong, counts as young.
                 guard entry.modified >= now || now - entry.modified < Limits.tombstoneLifetime else { continue }
             } else {
-                try moveValues(of: &entry)
+                entry = try entry.moved(along: moves)
             }
             totals.replace(nil, with: entry)
             try tree.add(entry, to: &sink)
         }
     }
 
-    private mutating func moveValues(of entry: inout Entry) throws(LogError) {
-        guard var content = entry.content else { return }
-        content.current.place = try copy(content.current)
-        for index in content.earlier.indices {
-            content.earlier[index].version.place = try copy(content.earlier[index].version)
+    /// Copies the values of all present names, still sealed, in the order in which they lie in the old file. In the order of the names they
+    /// would tell it to whoever has both files.
+    private mutating func copyValues() throws(LogError) -> [ValueMove] {
+        var moves: [ValueMove] = []
+        var merge = try old.entries()
+        while let entry = try merge.next() {
+            for version in entry.versions { moves.append(ValueMove(from: version.place, length: version.boxLength)) }
         }
-        entry.content = content
-    }
-
-    /// Copies a sealed value without opening it.
-    private mutating func copy(_ version: StoredVersion) throws(LogError) -> UInt64 {
-        let place = sink.place
-        try sink.write(try old.store.bytes(at: version.place, count: version.boxLength))
-        return place
+        moves.sort { $0.from < $1.from }
+        // Reads what lies side by side with one system call.
+        var reader = RecordReader(store: old.store, keys: old.keys, vaultID: old.header.vaultID)
+        for index in moves.indices {
+            if index > 0, moves[index].from == moves[index - 1].from {
+                moves[index].to = moves[index - 1].to
+                continue
+            }
+            let box = try reader.bytes(at: moves[index].from, upTo: moves[index].length)
+            guard box.count == moves[index].length else {
+                throw LogError.damaged("the file ends too early; it was cut", at: moves[index].from)
+            }
+            moves[index].to = sink.place
+            try box.withRawBytes { (box) throws(LogError) in try sink.write(box) }
+        }
+        return moves
     }
 
     /// Writes the root, the manifest and the header, which continues the chain after `notice`.
     ///
     /// - Parameter notice: the last record of the old file.
-    mutating func finish(after notice: Record) throws(LogError) {
+    mutating func finish(after notice: Record, slots: [KeySlot]) throws(LogError) {
         let root = try tree.finish(to: &sink)
         var manifest = try old.manifest()
         manifest.totals = totals
@@ -82,12 +95,55 @@ struct Compactor {
         guard header.sequence < Limits.sequence else {
             throw LogError(.invalid, "the vault has used up its sequence numbers")
         }
+        header.slots = slots
         header.root = root
         header.manifest = extent
         header.checkpointEnd = sink.place
         try sink.writeZeros(to: (sink.place / Limits.growth + 1) * Limits.growth)
         try sink.flush()
-        try sink.store.write(try header.sealed(with: old.keys).bytes, at: 0)
+        try sink.store.write(try header.sealed(with: old.keys), at: 0)
+    }
+}
+
+/// Where the box of a value lies in the old file and in the new one.
+private struct ValueMove {
+    let from: UInt64
+    let length: Int
+    var to: UInt64 = 0
+
+    init(from: UInt64, length: Int) {
+        self.from = from
+        self.length = length
+    }
+}
+
+extension Entry {
+    /// The entry with its values where they have come to lie.
+    ///
+    /// - Parameter moves: in the order of the old places.
+    fileprivate func moved(along moves: [ValueMove]) throws(LogError) -> Entry {
+        guard var content else { return self }
+        content.current.place = try moves.target(of: content.current)
+        for index in content.earlier.indices {
+            content.earlier[index].version.place = try moves.target(of: content.earlier[index].version)
+        }
+        var entry = self
+        entry.content = content
+        return entry
+    }
+}
+
+extension [ValueMove] {
+    fileprivate func target(of version: StoredVersion) throws(LogError) -> UInt64 {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle].from < version.place { low = middle + 1 } else { high = middle }
+        }
+        guard low < count, self[low].from == version.place, self[low].length == version.boxLength else {
+            throw LogError.damaged("a value", at: version.place)
+        }
+        return self[low].to
     }
 }
 

@@ -32,49 +32,57 @@ extension SealedLog {
         let pending = PendingCommit(changes, deadline: Deadline(after: timeout))
         queue.withLock { $0.append(pending) }
         writer.withLock { writer in
-            // Whoever held the lock before may have written this one along with its own.
-            guard pending.result == nil else { return }
-            let batch = queue.withLock { waiting in
-                defer { waiting.removeAll() }
-                return waiting
-            }
-            do throws(LogError) {
-                // Nobody in the batch is to give up before their own time.
-                try write(batch, &writer, until: batch.map(\.deadline).max() ?? pending.deadline)
-            } catch {
-                for pending in batch { pending.finish(.failure(error)) }
+            // Whoever held the lock before may have written this one along with its own. What one record has no room for is left.
+            while pending.result == nil {
+                let batch = queue.withLock { waiting in
+                    defer { waiting.removeAll() }
+                    return waiting
+                }
+                do throws(LogError) {
+                    // Nobody in the batch is to give up before their own time.
+                    let rest = try write(batch, &writer, until: batch.map(\.deadline).max() ?? pending.deadline)
+                    queue.withLock { $0.insert(contentsOf: rest, at: 0) }
+                } catch {
+                    for pending in batch { pending.finish(.failure(error)) }
+                }
             }
         }
         try (pending.result ?? .failure(LogError(.outcomeUnknown))).get()
     }
 
     /// Writes one record for all the transactions that can be written.
+    ///
+    /// - Returns: those that it has no room for.
     private func write(
         _ batch: [PendingCommit], _ writer: inout Writer, until deadline: Deadline
-    ) throws(LogError) {
+    ) throws(LogError) -> ArraySlice<PendingCommit> {
         let lock = try lockForWriting(&writer, until: deadline)
         let now = SealedLog.now
-        let planned = try view.withLock { (view) throws(LogError) -> (RecordPlan, [PendingCommit])? in
+        var rest = batch[...]
+        let plan = try view.withLock { (view) throws(LogError) -> RecordPlan? in
             var gathered = TransactionBatch(totals: try view.currentTotals())
-            var accepted: [PendingCommit] = []
-            for pending in batch {
+            while let pending = rest.first {
                 do throws(LogError) {
-                    try gathered.add(pending.changes, now: now) { (name) throws(LogError) in try view.find(name) }
-                    accepted.append(pending)
+                    let isTaken = try gathered.add(pending.changes, now: now) { (name) throws(LogError) in
+                        try view.find(name)
+                    }
+                    guard isTaken else { break }
                 } catch {
                     guard [.conflict, .exists, .invalid].contains(error.code) else { throw error }
                     pending.finish(.failure(error))
                 }
+                rest.removeFirst()
             }
-            return gathered.isEmpty ? nil : (try view.plan(gathered), accepted)
+            return gathered.isEmpty ? nil : try view.plan(gathered)
         }
-        if let (plan, _) = planned {
+        if let plan {
             try makeLocationDurable(&writer)
             try append(plan, &writer)
         }
-        for pending in batch { pending.finish(.success(())) }
+        for pending in batch.dropLast(rest.count) { pending.finish(.success(())) }
         // What was asked for is done; a compaction that fails takes nothing of it back.
-        if planned != nil, isTimeToCompact(&writer) { compactIfPossible(&writer, lock) } else { lock.release() }
+        if plan != nil, isTimeToCompact(&writer) { compactIfPossible(&writer, lock) } else { lock.release() }
+        return rest
     }
 
     /// Takes the lock between processes, on the file that lies at the path, with everything read that was appended.
@@ -99,6 +107,10 @@ extension SealedLog {
                 view = try view.reopened(on: store, knowing: seen)
             }
             try makeReady(store, &writer)
+            if !writer.hasTidied {
+                store.removeLeftReplacement()
+                writer.hasTidied = true
+            }
             return lock
         }
     }

@@ -1,5 +1,5 @@
 private import Glibc
-import Sealing
+package import Sealing
 import Synchronization
 
 /// What a compaction came to.
@@ -17,6 +17,7 @@ extension LogView {
             return true
         }
         guard let totals else { return false }
+        if minorSize > Limits.minorSize { return true }
         return totals.deadBytes > Limits.deadBytesFloor && totals.deadBytes > totals.liveBytes / 2
     }
 }
@@ -32,6 +33,22 @@ extension SealedLog {
                 if error.code == .damaged { rememberFailure(error) }
                 throw error
             }
+        }
+    }
+
+    /// Writes the vault anew, and raises what a guess at a key file costs that was not generated.
+    ///
+    /// - Throws: as ``compact(timeout:)``; `invalid`, `keyWrong`.
+    package func compact(
+        raising key: borrowing KeyFile, to limits: KeyDerivation.StretchLimits, timeout: Duration
+    ) throws(LogError) -> CompactionReport {
+        let header = try read { (view) throws(LogError) in view.header }
+        // Before any lock is taken: it takes its time.
+        let slots = try header.slots(raising: key, to: limits)
+        return try writer.withLock { (writer) throws(LogError) in
+            let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
+            guard view.withLock({ $0.header.slots == header.slots }) else { throw LogError(.conflict) }
+            return try compact(&writer, lock, slots: slots)
         }
     }
 
@@ -66,8 +83,9 @@ extension SealedLog {
         return upkeep
     }
 
+    /// - Parameter slots: in place of those that there are.
     private func compact(
-        _ writer: inout Writer, _ lock: consuming StoreLock
+        _ writer: inout Writer, _ lock: consuming StoreLock, slots: [KeySlot]? = nil
     ) throws(LogError) -> CompactionReport {
         // The notice will count as seen, so the file that it goes to has to be the one that is found after power loss.
         try makeLocationDurable(&writer)
@@ -83,7 +101,7 @@ extension SealedLog {
 
         let notice = try old.noticePlan()
         try append(notice, &writer)
-        try compactor.finish(after: notice.record)
+        try compactor.finish(after: notice.record, slots: slots ?? old.header.slots)
         // Flushed before the look at the path, so that hardly any time is left for another file to come there.
         try store.synchronize()
         guard try old.store.isCurrent() else { throw LogError(SystemError(ESTALE, "replace"), old.store.location) }

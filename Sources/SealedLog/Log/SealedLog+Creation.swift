@@ -1,4 +1,4 @@
-import Sealing
+package import Sealing
 import Synchronization
 
 extension SealedLog {
@@ -7,17 +7,23 @@ extension SealedLog {
     /// - Parameters:
     ///   - path: without symbolic links.
     ///   - label: of the key slot, for people; at most 256 bytes.
+    ///   - limits: what a guess at a key file that was not generated is to cost.
     /// - Throws: `exists` if there is a file at the path; `unavailable`, `outOfMemory`.
     package static func create(
-        _ path: String, key: borrowing KeyFile, label: String, options: Options, in fileSystem: any FileSystem
+        _ path: String, key: borrowing KeyFile, label: String, limits: KeyDerivation.StretchLimits = .recommended,
+        options: Options, in fileSystem: any FileSystem
     ) throws(LogError) -> SealedLog {
         guard label.utf8.count <= Manifest.labelSize else {
             throw LogError(.invalid, "a label may have at most \(Manifest.labelSize) bytes")
         }
+        guard limits.isWithinBounds, limits.cost <= KeyDerivation.StretchLimits.largestCost else {
+            throw LogError(.invalid, "Argon2id takes \(KeyDerivation.StretchLimits.bounds)")
+        }
         var slots: [KeySlot] = []
         let keys = try KeyRing { (dataKey, scratch) throws(LogError) in
             RandomBytes.fill(dataKey)
-            slots.append(try KeySlot.wrapping(UnsafeRawBufferPointer(dataKey), with: key, scratch: scratch))
+            slots.append(
+                try KeySlot.wrapping(UnsafeRawBufferPointer(dataKey), with: key, limits: limits, scratch: scratch))
         }
         let store = try FileRecordStore.createUnpublished(for: path, in: fileSystem)
         do throws(LogError) {
@@ -47,12 +53,12 @@ extension SealedLog {
         var nonces = NonceSource(expected: 1)
         let nonce = nonces.next()
         let box = try keys.seal(manifest.encoded, for: .page, nonce: nonce)
-        let place = UInt64(Header.size)
+        let place = Limits.checkpointStart
         let header = Header(
             vaultID: RandomBytes.array(Header.identifierSize), sequence: 1, root: nil,
             manifest: SealedExtent(place: place, length: box.count, nonce: nonce),
             checkpointEnd: place + UInt64(box.count), slots: slots)
-        try store.write(try header.sealed(with: keys).bytes + box, at: 0)
+        try store.write(try header.sealed(with: keys) + box, at: 0)
         try store.writeZeros(header.checkpointEnd..<Limits.growth)
     }
 

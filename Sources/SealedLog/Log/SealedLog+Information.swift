@@ -1,4 +1,4 @@
-import Sealing
+package import Sealing
 
 /// Figures about a vault; no name and no value among them.
 package struct LogInformation: Sendable {
@@ -9,7 +9,8 @@ package struct LogInformation: Sendable {
     package let fileSize: UInt64
     /// Records since the whole checkpoint.
     package let recordsSinceCheckpoint: UInt64
-    package let slots: [(kind: String, label: String, created: UInt64)]
+    /// `limits` are those of Argon2id; nil where nothing is stretched.
+    package let slots: [(kind: String, limits: KeyDerivation.StretchLimits?, label: String, created: UInt64)]
     package let remembers: Bool
     /// What does not keep the vault from being used, and should be known.
     package let problems: [Notice]
@@ -27,7 +28,9 @@ extension SealedLog {
             vaultID: RollbackMemory.hexadecimal(vaultID), created: manifest.created, sequence: view.head.sequence,
             totals: view.totals ?? manifest.totals, fileSize: try view.store.size(),
             recordsSinceCheckpoint: view.head.sequence - view.origin.sequence,
-            slots: zip(view.header.slots, manifest.labels).map { ($0.kindName, $1.text, $1.created) },
+            slots: zip(view.header.slots, manifest.labels).map { slot, label in
+                (slot.kindName, slot.limits.passes == 0 ? nil : slot.limits, label.text, label.created)
+            },
             remembers: memory?.seen() != nil, problems: problems)
     }
 }

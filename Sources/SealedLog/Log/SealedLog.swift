@@ -32,6 +32,8 @@ package final class SealedLog: Sendable {
         var durableLocation: Location?
         /// The mark of the file whose name the memory knows to be durable.
         var rememberedMark: Authenticator?
+        /// Whether this log has looked for what a killed compaction may have left.
+        var hasTidied = false
         /// After a compaction that failed: no other try before this moment.
         var compactAfter: UInt64 = 0
     }

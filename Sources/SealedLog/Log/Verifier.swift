@@ -44,6 +44,7 @@ struct Verifier: ~Copyable {
     }
 
     private mutating func verifyCheckpoint() throws(LogError) {
+        try view.checkHeaderCopy()
         let header = view.header
         let manifest = try view.manifest()
         guard UInt64(manifest.chain.count) <= header.sequence else { throw LogError.damaged("the manifest's chain") }
@@ -51,14 +52,14 @@ struct Verifier: ~Copyable {
         var cursor = try TreeCursor(root: header.root, loader: view.loader)
         while let entry = try cursor.next() {
             for version in entry.versions {
-                try open(version, in: UInt64(Header.size)..<header.checkpointEnd)
+                try open(version, in: Limits.checkpointStart..<header.checkpointEnd)
                 boxes.append(version.place..<version.place + UInt64(version.boxLength))
             }
         }
         boxes += cursor.pages
         // Every byte belongs to one thing that has been opened, or it is not what a writer wrote.
         boxes.sort { $0.lowerBound < $1.lowerBound }
-        var covered = UInt64(Header.size)
+        var covered = Limits.checkpointStart
         for box in boxes {
             guard box.lowerBound == covered else { throw LogError.damaged("the checkpoint's parts", at: covered) }
             covered = box.upperBound
@@ -70,7 +71,7 @@ struct Verifier: ~Copyable {
     private mutating func verify(_ record: Record, _ reader: borrowing RecordReader) throws(LogError) {
         guard try reader.payloadHolds(record) else { throw LogError.damaged("a payload", at: record.place) }
         for entry in record.index.transactions.joined() {
-            for version in entry.versions { try open(version, in: UInt64(Header.size)..<record.end) }
+            for version in entry.versions { try open(version, in: Limits.checkpointStart..<record.end) }
         }
         guard let tree = record.index.tree else { return }
         guard tree.header == view.origin.authenticator else {
@@ -112,7 +113,7 @@ struct Verifier: ~Copyable {
         let before = try view.find(entry.name)?.versions ?? []
         for version in entry.versions {
             let isKept = before.contains { $0.nonce == version.nonce }
-            try open(version, in: isKept ? UInt64(Header.size)..<record.end : record.payload)
+            try open(version, in: isKept ? Limits.checkpointStart..<record.end : record.payload)
         }
     }
 
@@ -142,13 +143,5 @@ struct Verifier: ~Copyable {
         while let entry = try merge.next() {
             if !entry.isRemoved { report.entries += 1 }
         }
-    }
-}
-
-extension Entry {
-    /// The present version and the earlier ones; none of a tombstone.
-    fileprivate var versions: [StoredVersion] {
-        guard let content else { return [] }
-        return [content.current] + content.earlier.map(\.version)
     }
 }

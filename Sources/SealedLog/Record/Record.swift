@@ -9,12 +9,16 @@ struct Record: Sendable {
     var end: UInt64 { place + frame.recordLength }
     var payload: Range<UInt64> { end - frame.payloadLength..<end }
 
-    /// Whether a value or the root that the index names ends where the record does, by its frame.
+    /// Whether the payload ends, by the frame, where the last of what the index names in it does, and is empty if it names nothing there.
     var endsAsNamed: Bool {
-        if let root = index.tree?.root { return root.place + UInt64(root.length) == end }
-        return index.transactions.joined().contains { entry in
-            guard let version = entry.content?.current else { return false }
-            return version.place + UInt64(version.boxLength) == end
+        if let root = index.tree?.root { return root.place &+ UInt64(root.length) == end }
+        let start = payload.lowerBound
+        var last = start
+        for entry in index.transactions.joined() {
+            for version in entry.versions where version.place >= start {
+                last = max(last, version.place &+ UInt64(version.boxLength))
+            }
         }
+        return last == end
     }
 }

@@ -7,8 +7,10 @@ struct RecordReader {
         /// Nothing: zeros, or the end of the file.
         case nothing
         case record(Record)
-        /// Something that is no record, or does not continue the chain.
+        /// Something whose index does not open: a record that was torn, or changed.
         case failing(StaticString)
+        /// An index that opens, but does not belong here or breaks the format: no writer leaves that behind.
+        case foreign(StaticString)
     }
 
     /// As large as the zeros ahead: a larger window costs more page faults than it saves system calls.
@@ -47,26 +49,18 @@ struct RecordReader {
         guard open(box, nonce) else { return .failing("a record does not authenticate") }
         let plaintext = ByteReader(opened, in: 0..<box.count - SecretBox.tagSize)
         guard let index = try? RecordIndex(parsing: plaintext), !index.isNotice || frame.payloadLength == 0 else {
-            return .failing("a record breaks the format")
+            return .foreign("a record breaks the format")
         }
         let record = Record(
             place: place, frame: frame, index: index, authenticator: box.withUnsafeBytes { Authenticator($0) })
+        // The frame is not sealed: without this whoever can write the file could make it as long as they like.
+        guard record.endsAsNamed else { return .foreign("a record does not end where what it names does") }
         if let previous {
             guard index.sequence == previous.sequence + 1, index.previous == previous.authenticator else {
-                return .failing("a record does not follow the one before")
+                return .foreign("a record does not follow the one before")
             }
         }
         return .record(record)
-    }
-
-    /// Whether a frame at a place leads to an index that opens, whatever the index says.
-    mutating func authenticates(at place: UInt64) throws(LogError) -> Bool {
-        let head = try bytes(at: place, upTo: Frame.headSize)
-        guard head.count == Frame.headSize, let frame = head.withUnsafeBytes({ Frame($0, vaultID: vaultID) }) else {
-            return false
-        }
-        let nonce = RecordReader.nonce(inHead: head)
-        return open(try bytes(at: place + UInt64(Frame.headSize), upTo: frame.indexLength), nonce)
     }
 
     /// Taken out before the box is read: a slice of the window that is still in use makes the next read copy it.

@@ -7,6 +7,8 @@ struct TransactionBatch: Sendable {
     private(set) var payload: [UInt8] = []
     private(set) var transactions: [[Entry]] = []
     private(set) var totals: Totals
+    /// What these transactions add to the file, in bytes, but for pages.
+    private var size: UInt64 = 0
     /// What these transactions have set, by name.
     private(set) var overlay = Overlay()
 
@@ -19,14 +21,16 @@ struct TransactionBatch: Sendable {
     /// Takes a transaction up, all or nothing.
     ///
     /// - Parameter find: the newest entry of a name in the log.
+    /// - Returns: false if there is no room for it beside those before; it goes into another record.
     /// - Throws: `conflict`, `exists` or `invalid`, of this transaction alone; or what `find` throws.
     mutating func add(
         _ changes: [Change], now: UInt64, find: (EntryName) throws(LogError) -> Entry?
-    ) throws(LogError) {
+    ) throws(LogError) -> Bool {
         var own = Overlay()
         var entries: [Entry] = []
         var boxes: [[UInt8]] = []
-        var size = payload.count
+        var place = payload.count
+        var added: UInt64 = 0
         var totals = totals
         for change in changes {
             let old: Entry?
@@ -36,23 +40,27 @@ struct TransactionBatch: Sendable {
                 old = try find(change.name)
             }
             try change.expectation.check(old)
-            guard let entry = try change.entry(replacing: old, at: UInt64(size), now: now) else { continue }
+            guard let entry = try change.entry(replacing: old, at: UInt64(place), now: now) else { continue }
             totals.replace(old, with: entry)
+            added += entry.footprint
             own.insert(entry)
             entries.append(entry)
             guard case .set(let value, _) = change.action else { continue }
             boxes.append(value.box)
-            size += value.box.count
+            place += value.box.count
         }
-        guard size - payload.count <= Limits.transactionSize else {
+        guard added <= Limits.transactionSize else {
             throw LogError(.invalid, "a transaction may add at most \(Limits.transactionSize >> 20) MiB")
         }
-        guard !entries.isEmpty else { return }
-        payload.reserveCapacity(size)
+        guard !entries.isEmpty else { return true }
+        guard isEmpty || size + added <= Limits.transactionSize else { return false }
+        size += added
+        payload.reserveCapacity(place)
         for box in boxes { payload.append(contentsOf: box) }
         for entry in entries { overlay.insert(entry) }
         transactions.append(entries)
         self.totals = totals
+        return true
     }
 }
 

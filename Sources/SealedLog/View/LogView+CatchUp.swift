@@ -7,6 +7,8 @@ extension LogView {
         case clean
         /// Something that fails, or has yet to be written to its end, lies there.
         case doubtful(StaticString)
+        /// Something lies there that no writer leaves.
+        case foreign(StaticString)
     }
 
     /// Whether nothing was appended since: one read of a few bytes.
@@ -58,6 +60,9 @@ extension LogView {
             case .failing(let reason):
                 let isWhole = try settle(last, durable: durable, reader)
                 return .doubtful(isWhole ? reason : "a payload does not hold")
+            case .foreign(let reason):
+                let isWhole = try settle(last, durable: durable, reader)
+                return .foreign(isWhole ? reason : "a payload does not hold")
             }
         }
     }
@@ -75,10 +80,8 @@ extension LogView {
     }
 
     /// Whether a payload need not be read: that of a record that is known to be durable, if it is large.
-    ///
-    /// The frame is not sealed: lengths that were changed show by what the index names not ending where the frame says.
     private func isKnown(_ record: Record, _ durable: Moment?) -> Bool {
-        record.moment == durable && record.frame.payloadLength > 1 << 20 && record.endsAsNamed
+        record.moment == durable && record.frame.payloadLength > 1 << 20
     }
 
     /// What an authentic record may still not say.

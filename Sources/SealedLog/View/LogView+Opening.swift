@@ -6,15 +6,42 @@ extension LogView {
     static func start(
         _ store: any RecordStore, unlock: (Header) throws(LogError) -> KeyRing
     ) throws(LogError) -> (view: LogView, hint: Hint?) {
-        let bytes = try store.available(at: 0, upTo: Header.size)
-        guard !bytes.isEmpty else { throw LogError.damaged("the file is empty") }
-        guard bytes.count == Header.size else { throw LogError.damaged("the file is cut within its header") }
-        let header = try Header(parsing: bytes)
-        let keys = try unlock(header)
-        let authenticator = try Header.authenticate(bytes, with: keys)
-        return (
-            LogView(store: store, keys: keys, header: header, authenticator: authenticator), Header.hint(in: bytes)
-        )
+        let image = try store.available(at: 0, upTo: 2 * Header.size)
+        guard !image.isEmpty else { throw LogError.damaged("the file is empty") }
+        guard image.count == 2 * Header.size else { throw LogError.damaged("the file is cut within its header") }
+        let bytes = Array(image[..<Header.size])
+        var (tried, keys): ([KeySlot], KeyRing?) = ([], nil)
+        do throws(LogError) {
+            let header = try Header(parsing: bytes)
+            tried = header.slots
+            let ring = try unlock(header)
+            keys = ring
+            let authenticator = try Header.authenticate(bytes, with: ring)
+            return (
+                LogView(store: store, keys: ring, header: header, authenticator: authenticator), Header.hint(in: bytes)
+            )
+        } catch {
+            // A changed slot passes for a wrong key, a changed version for a later one, if the copy does not tell.
+            guard [.damaged, .keyWrong, .newerFormat].contains(error.code), copyIsSound(in: image, keys, tried, unlock)
+            else { throw error }
+            let what = error.code == .damaged ? error.detail : "the header"
+            throw LogError.damaged("\(what), while its copy at byte \(Header.copyPlace) is whole")
+        }
+    }
+
+    /// Whether the header's copy is not what the header is, and authenticates.
+    ///
+    /// - Parameters:
+    ///   - keys: those that a slot of the header gave; nil if none did.
+    ///   - tried: the header's slots. Together with those of the copy they may ask for no more than a header may.
+    private static func copyIsSound(
+        in image: [UInt8], _ keys: KeyRing?, _ tried: [KeySlot], _ unlock: (Header) throws(LogError) -> KeyRing
+    ) -> Bool {
+        let copy = Array(image[Header.copyPlace...])
+        guard !Header.copyHolds(in: image), let header = try? Header(parsing: copy) else { return false }
+        let all = header.slots + tried.filter { !header.slots.contains($0) }
+        guard Header.isBearable(all), let keys = keys ?? (try? unlock(header)) else { return false }
+        return (try? Header.authenticate(copy, with: keys)) != nil
     }
 
     /// Follows the log to its end, and makes sure that nothing lies behind it.
@@ -22,10 +49,16 @@ extension LogView {
     /// - Parameter isSettled: whether nobody can write now, so that what fails is judged; otherwise it is reported.
     /// - Returns: whether the log came to a clean end.
     mutating func followToEnd(_ hint: Hint?, durable: Moment?, isSettled: Bool) throws(LogError) -> Bool {
-        guard try store.size() >= end else { throw LogError.damaged("the file is cut within its checkpoint") }
+        let size = try store.size()
+        guard size >= end else { throw LogError.damaged("the file is cut within its checkpoint") }
         var reader = RecordReader(store: store, keys: keys, vaultID: header.vaultID)
         try follow(hint, &reader, durable: durable)
         let ending = try catchUp(&reader, durable: durable)
+        // Someone who writes may have made the file longer meanwhile.
+        let tail = max(size, end) - end
+        guard tail <= Limits.tailSize else {
+            throw LogError.damaged("\(tail >> 20) MiB lie behind the log's end, more than a record takes,", at: end)
+        }
         if isSettled {
             try judgeTail(ending, &reader)
             return true
@@ -33,7 +66,7 @@ extension LogView {
         guard case .clean = ending else { return false }
         let survey = try surveyTail(&reader)
         needsClearing = !survey.isZero
-        return survey.record == nil
+        return !survey.isForeign
     }
 
     /// What is wrong with this view if a moment is known to have been durable: it is older, or has another history.

@@ -61,6 +61,9 @@ extension LogView {
         var tree = TreeBuilder(keys: keys, expecting: newer.count)
         while let entry = try merge.next() { try tree.add(entry, to: &sink) }
         guard let root = try tree.finish(to: &sink) else { throw LogError(.invalid, "nothing to write") }
+        guard sink.bytes.count < Limits.payloadSize else {
+            throw LogError(.invalid, "with what is recent it takes more than \(Limits.payloadSize >> 20) MiB")
+        }
         var totals = batch.totals
         if let minor { totals.deadBytes &+= minor.entries &* 64 }
         var index = nextIndex(totals)

@@ -1,27 +1,31 @@
 extension LogView {
-    /// Looks through everything behind the end: whether a record lies there, and whether there is anything but zeros.
-    ///
-    /// A record behind the end means that the log was cut in the middle: someone zeroed or changed a record before it.
-    func surveyTail(_ reader: inout RecordReader) throws(LogError) -> (record: UInt64?, isZero: Bool) {
-        var place = end
+    /// What lies behind the log's end.
+    struct TailSurvey {
+        /// Whether there are only zeros.
         var isZero = true
+        /// Where a frame holds: a record was dropped or changed before it, or someone has written what no writer writes.
+        var frame: UInt64?
+        /// Places where a record may begin and the magic of one stands; now and then it does so by chance.
+        var magics = 0
+
+        var isForeign: Bool { frame != nil || magics > Limits.strayMagics }
+    }
+
+    /// Looks through everything behind the end, but for what stands at the end itself. Holes are passed over.
+    ///
+    /// A frame's checksum is no secret, and its index up to 1 MiB long. So a frame that holds is not looked into: what a writer leaves
+    /// when it is killed has none but its first.
+    func surveyTail(_ reader: inout RecordReader) throws(LogError) -> TailSurvey {
+        var survey = TailSurvey()
+        var (place, size) = (end, RecordReader.windowSize)
         while true {
-            let piece = try reader.bytes(at: place, upTo: RecordReader.windowSize)
-            let candidates = piece.withUnsafeBytes { bytes -> [Int] in
-                guard !bytes.isZero else { return [] }
-                isZero = false
-                return stride(from: 0, to: bytes.count - 3, by: 16).filter {
-                    UnsafeRawBufferPointer(rebasing: bytes[$0..<$0 + 4]).elementsEqual(Frame.magic)
-                }
-            }
-            let next = place + UInt64(piece.count)
-            let isLast = piece.count < RecordReader.windowSize
-            for candidate in candidates {
-                let found = place + UInt64(candidate)
-                if found > end, try reader.authenticates(at: found) { return (found, isZero) }
-            }
-            guard !isLast else { return (nil, isZero) }
-            place = next
+            let piece = try reader.bytes(at: place, upTo: size)
+            // The last few bytes come again with the next piece: a frame may lie across.
+            let isLast = piece.count < size
+            piece.withUnsafeBytes { survey.look(through: $0, at: place, isLast: isLast, self) }
+            guard !isLast, !survey.isForeign else { return survey }
+            guard let data = try store.nextData(from: place + UInt64(size - Frame.alignedSize)) else { return survey }
+            (place, size) = (data & ~15, 1 << 20)
         }
     }
 
@@ -30,11 +34,15 @@ extension LogView {
     /// - Throws: `damaged`, naming the place.
     mutating func judgeTail(_ ending: Ending, _ reader: inout RecordReader) throws(LogError) {
         let survey = try surveyTail(&reader)
-        if let record = survey.record {
-            throw LogError.damaged("a record is missing or changed before byte \(record),", at: end)
+        if let frame = survey.frame {
+            throw LogError.damaged("a record is missing or changed before byte \(frame),", at: end)
         }
-        if case .doubtful(let reason) = ending {
+        guard !survey.isForeign else { throw LogError.damaged("what no writer leaves behind the log's end,", at: end) }
+        switch ending {
+        case .clean: break
+        case .doubtful(let reason):
             guard try isTorn() else { throw LogError.damaged("\(reason),", at: end) }
+        case .foreign(let reason): throw LogError.damaged("\(reason),", at: end)
         }
         needsClearing = !survey.isZero
     }
@@ -56,6 +64,29 @@ extension LogView {
             place = stop
         }
         return false
+    }
+}
+
+extension LogView.TailSurvey {
+    fileprivate mutating func look(
+        through bytes: UnsafeRawBufferPointer, at place: UInt64, isLast: Bool, _ view: LogView
+    ) {
+        guard !bytes.isZero else { return }
+        isZero = false
+        let magic = Frame.magic.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
+        var offset = 0
+        while offset + Frame.size <= bytes.count {
+            if bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self) == magic {
+                let found = place + UInt64(offset)
+                magics += 1
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])
+                if found > view.end, Frame(rest, vaultID: view.header.vaultID) != nil {
+                    frame = found
+                    return
+                }
+            }
+            offset += 16
+        }
     }
 }
 

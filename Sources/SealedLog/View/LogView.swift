@@ -25,6 +25,8 @@ struct LogView: Sendable {
     /// The newest minor checkpoint's tree.
     var minor: RecordIndex.Tree?
     var overlay = Overlay()
+    /// The payload of its record, in bytes.
+    var minorSize: UInt64 = 0
     /// Records after the newest checkpoint, minor or not.
     var recordsSinceMinor = 0
     /// Moments that were passed on the way, without a gap, the head last.
@@ -67,6 +69,13 @@ struct LogView: Sendable {
         } catch { throw LogError.damaged("the manifest (\(error.what))", at: extent.place) }
     }
 
+    /// - Throws: `damaged` if the header's copy is not the header.
+    func checkHeaderCopy() throws(LogError) {
+        guard Header.copyHolds(in: try store.bytes(at: 0, count: 2 * Header.size)) else {
+            throw LogError.damaged("the header's copy", at: UInt64(Header.copyPlace))
+        }
+    }
+
     func currentTotals() throws(LogError) -> Totals {
         if let totals { return totals }
         return try manifest().totals
@@ -87,6 +96,7 @@ struct LogView: Sendable {
         isCompactionAnnounced = record.index.isNotice
         if let tree = record.index.tree {
             minor = tree
+            minorSize = record.frame.payloadLength
             overlay.removeAll()
             recordsSinceMinor = 0
         } else {

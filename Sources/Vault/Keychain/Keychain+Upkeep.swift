@@ -8,6 +8,10 @@ extension Keychain {
         public let sizeBefore: Int
         /// The new file's.
         public let sizeAfter: Int
+
+        init(_ report: CompactionReport) {
+            (sizeBefore, sizeAfter) = (Int(report.sizeBefore), Int(report.sizeAfter))
+        }
     }
 
     /// What a verification went through.
@@ -28,8 +32,20 @@ extension Keychain {
     ///   if the file was replaced meanwhile.
     @discardableResult
     public func compact() throws(VaultError) -> Compaction {
-        let report = try translated { () throws(LogError) in try log.compact(timeout: options.lockTimeout) }
-        return Compaction(sizeBefore: Int(report.sizeBefore), sizeAfter: Int(report.sizeAfter))
+        Compaction(try translated { () throws(LogError) in try log.compact(timeout: options.lockTimeout) })
+    }
+
+    /// Compacts the vault, and raises what a guess at its key file costs. The key file stays as it is.
+    ///
+    /// - Throws: as ``compact()``; `invalid` for a cost that is out of bounds or not higher, and for a generated key file; `locked` if the
+    ///   key file cannot be used any more.
+    @discardableResult
+    public func compact(raisingCostTo cost: KeyFileCost) throws(VaultError) -> Compaction {
+        Compaction(
+            try translated { () throws(LogError) in
+                let key = try KeychainOpening(places, options).readKey()
+                return try log.compact(raising: key, to: cost.limits, timeout: options.lockTimeout)
+            })
     }
 
     /// Reads and authenticates everything in the vault. Values are opened in guarded memory and given to nobody.
@@ -48,6 +64,8 @@ public struct Information: Sendable, Hashable {
     public let vault: String
     /// The path of the key file that opened it.
     public let keyFile: String
+    /// Why the key file serves although others than its owner can read it; nil if they cannot.
+    public let keyFileSharing: String?
     /// The vault's id, 32 hex digits.
     public let id: String
     /// When the vault was made.
@@ -79,6 +97,8 @@ public struct Information: Sendable, Hashable {
 public struct KeySlotInformation: Sendable, Hashable {
     /// "generated key file" or "key file, Argon2id".
     public let kind: String
+    /// What a guess at the key file costs; nil for a generated one, which cannot be guessed.
+    public let cost: KeyFileCost?
     /// What the slot was called when it was made; it is sealed in the file.
     public let label: String
     /// When the slot was made.
@@ -92,15 +112,30 @@ extension Keychain {
     public func information() throws(VaultError) -> Information {
         let known = try translated { () throws(LogError) in try log.information() }
         return Information(
-            vault: places.vault, keyFile: places.keyFile, id: known.vaultID, created: Date(milliseconds: known.created),
+            vault: places.vault, keyFile: places.keyFile, keyFileSharing: keyFileSharing?.words, id: known.vaultID,
+            created: Date(milliseconds: known.created),
             sequence: known.sequence, entries: Int(clamping: known.totals.entries),
             fileSize: Int(clamping: known.fileSize), liveBytes: Int(clamping: known.totals.liveBytes),
             deadBytes: Int(clamping: known.totals.deadBytes),
             recordsSinceCheckpoint: Int(clamping: known.recordsSinceCheckpoint),
             keySlots: known.slots.map {
-                KeySlotInformation(kind: $0.kind, label: $0.label, created: Date(milliseconds: $0.created))
+                KeySlotInformation(
+                    kind: $0.kind, cost: $0.limits.map(KeyFileCost.init), label: $0.label,
+                    created: Date(milliseconds: $0.created))
             },
             memoryIsKept: known.remembers, problems: known.problems.map { VaultError($0, places).message },
             keysAreLockedInMemory: log.keysAreLockedInMemory)
+    }
+}
+
+extension KeyFile.Sharing {
+    /// A part of a sentence.
+    fileprivate var words: String {
+        switch self {
+        case .secretFolder: "root's, below a folder of secrets"
+        case .inMemory: "root's, on a file system in memory"
+        case .readOnly: "root's, on a file system mounted read-only"
+        case .accepted: "root's, accepted as it is"
+        }
     }
 }

@@ -23,6 +23,9 @@ public final class Keychain: Sendable {
         /// Alarms that a person has looked into: the vault is taken as it is now, and remembered so. Any of
         /// ``VaultError/Code/rolledBack``, ``VaultError/Code/diverged`` and ``VaultError/Code/exchanged``.
         public var acceptedAlarms: Set<VaultError.Code> = []
+        /// Whether a key file of root's serves that others can read, wherever it lies. Without this it does below
+        /// `$CREDENTIALS_DIRECTORY` and `/run/secrets`, and on file systems in memory or mounted read-only.
+        public var acceptsSharedKeyFile = false
 
         /// Waits 10 seconds, and accepts no alarm.
         public init() {}
@@ -42,6 +45,10 @@ public final class Keychain: Sendable {
         public internal(set) var vault = false
         /// Whether the key file was made: tell the person to back it up.
         public internal(set) var keyFile = false
+        /// Whether the new vault's key file lies in the vault's folder: a backup of one is a backup of both then.
+        public internal(set) var keyFileIsBesideVault = false
+        /// Whether the new vault's key file is so short that it can be guessed: less than 16 bytes.
+        public internal(set) var keyFileIsShort = false
     }
 
     /// The largest value, in bytes: 16 MiB.
@@ -51,6 +58,8 @@ public final class Keychain: Sendable {
     public let places: VaultPlaces
     /// What had to be made.
     public let created: Created
+    /// Why the key file serves although others than its owner can read it; nil if they cannot.
+    let keyFileSharing: KeyFile.Sharing?
     public let changes: ChangeFeed
     public let failures: FailureLog
     let options: Options
@@ -83,19 +92,22 @@ public final class Keychain: Sendable {
 
     /// Makes a new vault, and a generated key file if there is none.
     ///
-    /// - Parameter label: what to call the key slot, for people; at most 256 bytes. It is sealed.
+    /// - Parameters:
+    ///   - label: what to call the key slot, for people; at most 256 bytes. It is sealed.
+    ///   - cost: what a guess at a key file is to cost that was not generated.
     /// - Throws: ``VaultError`` with `exists` if there is a file at the vault's place; `locked` if the key file
-    ///   cannot be used; `invalid`, `busy`, `unavailable`.
+    ///   cannot be used; `invalid`, also if vault and key file are one; `busy`, `unavailable`.
     public static func create(
-        at places: VaultPlaces, label: String = "", options: Options = Options()
+        at places: VaultPlaces, label: String = "", cost: KeyFileCost = .standard, options: Options = Options()
     ) throws(VaultError) -> Keychain {
-        try Keychain(KeychainOpening(places, options).create(label: label))
+        try Keychain(KeychainOpening(places, options).create(label: label, cost: cost))
     }
 
     init(_ opened: KeychainOpening.Outcome, _ failures: FailureLog = FailureLog()) {
         places = opened.places
         options = opened.options
         created = opened.created
+        keyFileSharing = opened.keyFileSharing
         log = opened.log
         changes = ChangeFeed(watching: opened.vaultPath) { [log] in log.lookAtPath() }
         self.failures = failures

@@ -8,6 +8,7 @@ struct KeychainOpening {
         let vaultPath: String
         let options: Keychain.Options
         let created: Keychain.Created
+        let keyFileSharing: KeyFile.Sharing?
         let log: SealedLog
     }
 
@@ -38,6 +39,7 @@ struct KeychainOpening {
 
     func open(creating creation: Keychain.Creation) throws(VaultError) -> Outcome {
         try translated { () throws(LogError) in
+            try checkPlaces()
             do throws(LogError) { return try open(Keychain.Created()) } catch {
                 guard error.code == .missing else { throw error }
                 guard creation == .ifAbsent else {
@@ -45,7 +47,7 @@ struct KeychainOpening {
                     throw error
                 }
             }
-            do throws(LogError) { return try make(label: "", evenIfOneIsGone: false) } catch {
+            do throws(LogError) { return try make(label: "", cost: .standard, evenIfOneIsGone: false) } catch {
                 // Someone else was first; theirs is the vault.
                 guard error.code == .exists else { throw error }
                 return try open(Keychain.Created())
@@ -53,17 +55,26 @@ struct KeychainOpening {
         }
     }
 
-    func create(label: String) throws(VaultError) -> Outcome {
+    func create(label: String, cost: KeyFileCost) throws(VaultError) -> Outcome {
         try translated { () throws(LogError) in
-            try make(label: label, evenIfOneIsGone: true)
+            try checkPlaces()
+            return try make(label: label, cost: cost, evenIfOneIsGone: true)
         }
     }
 
     private func open(_ created: Keychain.Created) throws(LogError) -> Outcome {
+        var sharing: KeyFile.Sharing?
         let log = try SealedLog.open(vaultPath, options: logOptions, in: fileSystem) { () throws(LogError) in
-            try readKey()
+            let key = try readKey()
+            sharing = key.sharing
+            return key
         }
-        return outcome(log, created)
+        return outcome(log, created, sharing)
+    }
+
+    private func checkPlaces() throws(LogError) {
+        guard resolvedPath(keyPath) == vaultPath else { return }
+        throw LogError(.invalid, "vault and key file are the same file, \(vaultPath)")
     }
 
     private func isThere(_ path: String) -> Bool {
@@ -71,8 +82,9 @@ struct KeychainOpening {
         return true
     }
 
-    private func readKey() throws(LogError) -> KeyFile {
-        try KeyFile.read(keyPath, secretFolders: places.secretFolders, in: fileSystem)
+    func readKey() throws(LogError) -> KeyFile {
+        try KeyFile.read(
+            keyPath, secretFolders: places.secretFolders, acceptsShared: options.acceptsSharedKeyFile, in: fileSystem)
     }
 
     // MARK: Making
@@ -86,28 +98,31 @@ struct KeychainOpening {
         throw LogError(.gone, vaultPath)
     }
 
-    private func make(label: String, evenIfOneIsGone: Bool) throws(LogError) -> Outcome {
+    private func make(label: String, cost: KeyFileCost, evenIfOneIsGone: Bool) throws(LogError) -> Outcome {
         let deadline = Deadline(after: options.lockTimeout)
         let lock = try FolderLock.acquire(vaultPath.parentFolder, in: fileSystem, until: deadline)
         guard !isThere(vaultPath) else { throw LogError(.exists, vaultPath) }
         if !evenIfOneIsGone { try checkThatNoneIsGone() }
         var created = Keychain.Created()
+        created.keyFileIsBesideVault = isKeyBesideVault
         let log: SealedLog
+        var sharing: KeyFile.Sharing?
         // The key comes first: a vault without a key would be lost from the start.
         if !isThere(keyPath),
             let key = try KeyFile.create(
                 at: keyPath, isFolderLocked: isKeyBesideVault, in: fileSystem, until: deadline)
         {
             created.keyFile = true
-            log = try makeVault(key, label)
+            log = try makeVault(key, label, cost)
         } else {
             let key = try readKey()
+            (sharing, created.keyFileIsShort) = (key.sharing, key.isShort)
             try KeyFile.makeDurable(at: keyPath, in: fileSystem)
-            log = try makeVault(key, label)
+            log = try makeVault(key, label, cost)
         }
         created.vault = true
         lock.release()
-        return outcome(log, created)
+        return outcome(log, created, sharing)
     }
 
     /// Whether their folders are one: its lock cannot be taken twice. That of the vault is there.
@@ -116,14 +131,20 @@ struct KeychainOpening {
         return folder.identity == (try? fileSystem.status(at: resolvedPath(keyPath).parentFolder))?.identity
     }
 
-    private func makeVault(_ key: borrowing KeyFile, _ label: String) throws(LogError) -> SealedLog {
-        try SealedLog.create(vaultPath, key: key, label: label, options: logOptions, in: fileSystem)
+    private func makeVault(
+        _ key: borrowing KeyFile, _ label: String, _ cost: KeyFileCost
+    ) throws(LogError) -> SealedLog {
+        try SealedLog.create(
+            vaultPath, key: key, label: label, limits: cost.limits, options: logOptions, in: fileSystem)
     }
 
     // MARK: Results
 
-    private func outcome(_ log: SealedLog, _ created: Keychain.Created) -> Outcome {
-        Outcome(places: places, vaultPath: vaultPath, options: options, created: created, log: log)
+    private func outcome(
+        _ log: SealedLog, _ created: Keychain.Created, _ sharing: KeyFile.Sharing?
+    ) -> Outcome {
+        Outcome(
+            places: places, vaultPath: vaultPath, options: options, created: created, keyFileSharing: sharing, log: log)
     }
 
     private func translated(_ body: () throws(LogError) -> Outcome) throws(VaultError) -> Outcome {

@@ -46,7 +46,7 @@ private struct WatchLoop: Sendable {
     private var isRemote: Bool {
         var folder = path.parentFolder
         while true {
-            do { return fileSystem.isRemote(try fileSystem.open(folder, .folder)) } catch {
+            do { return fileSystem.volume(of: try fileSystem.open(folder, .folder)).isRemote } catch {
                 guard folder.parentFolder != folder else { return false }
                 folder = folder.parentFolder
             }

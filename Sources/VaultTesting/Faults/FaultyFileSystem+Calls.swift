@@ -23,6 +23,13 @@ extension FaultyFileSystem {
         try write(call, file, bytes)
     }
 
+    package func nextData(
+        _ file: borrowing FileDescriptor, from place: UInt64
+    ) throws(SystemError) -> UInt64? {
+        let call = FileCallRecord(kind: .read, path: path(of: file.number), place: place)
+        return try make(call) { (real) throws(SystemError) in try real.nextData(file, from: place) }
+    }
+
     package func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError) {
         try make(call(.synchronizeData, file)) { (real) throws(SystemError) in try real.synchronizeData(file) }
     }

@@ -52,14 +52,14 @@ package final class FaultyFileSystem: FileSystem {
     private let real = PosixFileSystem()
     private let state = Guarded(State())
 
-    private let isRemote: Bool
+    private let volume: Volume
 
-    /// - Parameter isRemote: whether it says of its files that others may write them behind the kernel's back.
-    package init(isRemote: Bool = false) {
-        self.isRemote = isRemote
+    /// - Parameter volume: what it says of the file system that its files lie on; a local disk, unless this says otherwise.
+    package init(volume: Volume = Volume()) {
+        self.volume = volume
     }
 
-    package func isRemote(_ file: borrowing FileDescriptor) -> Bool { isRemote }
+    package func volume(of file: borrowing FileDescriptor) -> Volume { volume }
 
     /// Lets calls of these kinds fail: `times` of them, after `skipped` more have gone well.
     package func fail(_ kinds: Set<FileCall>, after skipped: Int = 0, times: Int = 1, with fault: Fault) {

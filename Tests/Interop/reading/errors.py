@@ -5,6 +5,10 @@ class Damaged(Exception):
     """The file breaks a rule of the format or does not authenticate."""
 
 
+class Foreign(Damaged):
+    """A record whose index opens, but does not belong where it is or breaks a rule: no writer leaves one behind."""
+
+
 class Newer(Exception):
     """The file is of a later version of the format."""
 

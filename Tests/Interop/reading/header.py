@@ -9,6 +9,7 @@ from .keyfile import OTHER, KeyFile
 from .sealing import Subkeys, hash256, open_box
 
 SIZE = 4096
+CHECKPOINT_START = 2 * SIZE
 MAGIC = b"\x89VLT\r\n\x1a\n"
 VERSION = 1
 SLOT_SIZE, MOST_SLOTS = 160, 16
@@ -17,7 +18,8 @@ SEQUENCE_LIMIT = 1 << 62
 KINDS_OF_48_BYTES = range(1, 5)
 MOST_PAGE_BYTES, MOST_MANIFEST_BYTES = 16 << 10, 1 << 20
 PASSES = range(1, 11)
-MEMORY = range(8 << 10, (1 << 30) + 1)
+LARGEST_COST = 768 << 20
+MEMORY = range(8 << 10, LARGEST_COST + 1)
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,6 @@ class KeySlot:
         """The vault's data key, or None if this slot is not for this key file."""
         if self.kind != key_file.slot_kind:
             return None
-        if self.kind == OTHER and (self.passes not in PASSES or self.memory not in MEMORY):
-            raise Damaged("a key slot: the limits of Argon2id are out of bounds")
         secret = key_file.secret(self.salt, self.passes, self.memory)
         wrapping_key = hash256(b"vault slot %d" % self.kind + self.salt, key=secret)
         try:
@@ -95,13 +95,41 @@ class Header:
 
     @property
     def checkpoint(self) -> range:
-        return range(SIZE, self.checkpoint_end)
+        return range(CHECKPOINT_START, self.checkpoint_end)
 
 
-def read_header(image: bytes) -> Header:
-    """The fields of the header, checked for all that can be checked without a key."""
-    if len(image) < SIZE:
+def open_header(image: bytes, key_file: KeyFile) -> tuple[Header, Subkeys]:
+    """The header and the subkeys; where it fails, its copy tells damage from another key and from a later version."""
+    if len(image) < CHECKPOINT_START:
         raise Damaged("the header: the file ends in it")
+    first, copy = image[:SIZE], image[SIZE:CHECKPOINT_START]
+    is_copied = copy == first[:HINT_PLACE] + bytes(SIZE - HINT_PLACE)
+    try:
+        opened = open_one_header(first, key_file, len(image))
+    except (Damaged, Locked, Newer):
+        if not is_copied and opens(copy, key_file, len(image)):
+            raise Damaged("the header: it is not what its copy is, which holds") from None
+        raise
+    if not is_copied:
+        raise Damaged("the copy of the header is not what the header is")
+    return opened
+
+
+def opens(image: bytes, key_file: KeyFile, file_size: int) -> bool:
+    try:
+        open_one_header(image, key_file, file_size)
+    except (Damaged, Locked, Newer):
+        return False
+    return True
+
+
+def open_one_header(image: bytes, key_file: KeyFile, file_size: int) -> tuple[Header, Subkeys]:
+    header = read_header(image, file_size)
+    return header, unlock(image, header, key_file)
+
+
+def read_header(image: bytes, file_size: int) -> Header:
+    """The fields of the header, checked for all that can be checked without a key."""
     cursor = Cursor(image[:SIZE], "the header")
     if cursor.take(8) != MAGIC:
         raise Damaged("the header: this is not a vault file")
@@ -122,14 +150,14 @@ def read_header(image: bytes) -> Header:
         vault_id, sequence, root if root.place or root.sealed_length else None, manifest, checkpoint_end, slots,
         authenticator=image[MAC_PLACE : MAC_PLACE + 16], hint=Hint(hint.fixed(8), hint.fixed(8)),
     )  # fmt: skip
-    check_places(header, len(image))
+    check_places(header, file_size)
     return header
 
 
 def check_places(header: Header, file_size: int) -> None:
     if header.sequence >= SEQUENCE_LIMIT:
         raise Damaged(f"the header: the sequence number {header.sequence}")
-    if header.checkpoint_end % 16 or not SIZE <= header.checkpoint_end <= file_size:
+    if header.checkpoint_end % 16 or not CHECKPOINT_START <= header.checkpoint_end <= file_size:
         raise Damaged("the header: the checkpoint does not end in the file")
     if header.root:
         header.root.check(MOST_PAGE_BYTES, header.checkpoint, "the root")
@@ -138,6 +166,11 @@ def check_places(header: Header, file_size: int) -> None:
 
 def unlock(image: bytes, header: Header, key_file: KeyFile) -> Subkeys:
     """The subkeys, from the first slot that opens; then the header's MAC has to hold."""
+    stretched = [slot for slot in header.slots if slot.kind == key_file.slot_kind == OTHER]
+    if any(slot.passes not in PASSES or slot.memory not in MEMORY for slot in stretched):
+        raise Damaged("a key slot: the limits of Argon2id are out of bounds")
+    if sum(slot.passes * slot.memory for slot in stretched) > LARGEST_COST:
+        raise Damaged("the key slots ask for too much work")
     for slot in header.slots:
         if (data_key := slot.data_key(key_file)) is not None:
             keys = Subkeys.derived(data_key)

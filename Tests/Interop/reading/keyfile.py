@@ -9,7 +9,9 @@ from .errors import Locked
 from .sealing import hash256
 
 KEY_LINE = re.compile(rb"vault-key-1-([0-9a-f]{64})-([0-9a-f]{8})", re.IGNORECASE)
-GENERATED_STARTS = (b"vault-key-", b"# vault key file")
+SIGNS_OF_A_GENERATED_FILE = (b"vault-key-", b"# vault key file")
+LARGEST_FILE = 1 << 20
+VAULT_MAGIC = b"\x89VLT\r\n\x1a\n"
 LARGEST_GENERATED_FILE = 4096
 GENERATED, OTHER = 1, 2
 
@@ -23,11 +25,13 @@ class KeyFile:
 
     @classmethod
     def parsed(cls, data: bytes) -> "KeyFile":
-        if not data:
-            raise Locked("the key file is empty")
-        lines = re.split(rb"[\n\r]", data)
-        if len(data) <= LARGEST_GENERATED_FILE and any(line.lower().startswith(GENERATED_STARTS) for line in lines):
-            return cls(GENERATED, generated_key(lines))
+        if not data.strip(b" \t\n\v\f\r\0"):
+            raise Locked("the key file is blank")
+        if data.startswith(VAULT_MAGIC) or len(data) > LARGEST_FILE:
+            raise Locked("the key file is a vault, or too large")
+        letters = data.replace(b"\0", b"").lower()
+        if len(data) <= LARGEST_GENERATED_FILE and any(sign in letters for sign in SIGNS_OF_A_GENERATED_FILE):
+            return cls(GENERATED, generated_key(re.split(rb"[\n\r]", data)))
         return cls(OTHER, data)
 
     def secret(self, salt: bytes, passes: int, memory: int) -> bytes:

@@ -1,13 +1,16 @@
 """The log: all records in order, and where they end."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .errors import Damaged
+from .errors import Damaged, Foreign
 from .header import Header
-from .records import FRAME_SIZE, MAGIC, Frame, Record, open_index, read_frame, read_record
+from .records import FRAME_SIZE, MAGIC, Record, read_frame, read_record
 from .sealing import Subkeys
 
 SECTOR = 512
+LARGEST_TAIL = 514 << 20
+MOST_MAGICS = 16
 
 
 @dataclass(frozen=True)
@@ -23,8 +26,10 @@ def read_log(image: bytes, header: Header, keys: Subkeys) -> Log:
     while place < len(image):
         try:
             record = read_record(image, place, header, keys, sequence + 1, previous)
+        except Foreign:
+            raise
         except Damaged:
-            if is_torn_tail(image, place, header, keys):
+            if is_torn_tail(image, place, header):
                 break
             raise
         records.append(record)
@@ -32,31 +37,28 @@ def read_log(image: bytes, header: Header, keys: Subkeys) -> Log:
     return Log(records, place)
 
 
-def is_torn_tail(image: bytes, place: int, header: Header, keys: Subkeys) -> bool:
+def is_torn_tail(image: bytes, place: int, header: Header) -> bool:
     """Whether the failing record at `place` was never acknowledged."""
-    if has_record_behind(image, place, header, keys):
+    if not could_be_left(image, place, header):
         return False
     frame = read_frame(image, place, header.vault_id)
     end = frame.end if frame else place + FRAME_SIZE
     return end > len(image) or has_zero_share(image, place, end)
 
 
-def has_record_behind(image: bytes, place: int, header: Header, keys: Subkeys) -> bool:
-    """Whether a frame behind `place`, at a multiple of 16, leads to an index that opens."""
+def could_be_left(image: bytes, place: int, header: Header) -> bool:
+    """Whether a writer may have left what lies behind the log's end, which is at `place`."""
+    if len(image) - place > LARGEST_TAIL:
+        return False
+    magics = [found for found in places_of_magic(image, place) if found % 16 == 0]
+    return len(magics) <= MOST_MAGICS and not any(read_frame(image, found, header.vault_id) for found in magics)
+
+
+def places_of_magic(image: bytes, place: int) -> Iterator[int]:
     found = image.find(MAGIC, place + 16)
     while found >= 0:
-        if found % 16 == 0 and (frame := read_frame(image, found, header.vault_id)) and opens(image, frame, keys):
-            return True
+        yield found
         found = image.find(MAGIC, found + 1)
-    return False
-
-
-def opens(image: bytes, frame: Frame, keys: Subkeys) -> bool:
-    try:
-        open_index(image, frame, keys.record)
-    except Damaged:
-        return False
-    return True
 
 
 def has_zero_share(image: bytes, start: int, end: int) -> bool:

@@ -1,5 +1,6 @@
 """Records: their frames, their indexes, and the chain from the header on."""
 
+import itertools
 import struct
 from dataclasses import dataclass
 
@@ -7,7 +8,7 @@ import nacl.bindings
 
 from .cursor import Cursor
 from .entries import Entry, read_entry
-from .errors import Damaged
+from .errors import Damaged, Foreign
 from .header import Header, PageReference
 from .manifest import Totals
 from .sealing import NONCE_SIZE, Subkeys, hash256, open_box
@@ -15,7 +16,7 @@ from .sealing import NONCE_SIZE, Subkeys, hash256, open_box
 MAGIC = b"vrec"
 FRAME_SIZE = 24
 MOST_INDEX_BYTES = 1 << 20
-PAYLOAD_LIMIT = 1 << 40
+PAYLOAD_LIMIT = 512 << 20
 TREE, NOTICE = 1, 2
 
 
@@ -80,16 +81,27 @@ def read_record(image: bytes, place: int, header: Header, keys: Subkeys, sequenc
     frame = read_frame(image, place, header.vault_id)
     if frame is None:
         raise Damaged(f"{what}: its frame does not hold")
-    if frame.end > len(image):
+    if frame.payload_place > len(image):
         raise Damaged(f"{what}: the end of the file cuts it")
     cursor = Cursor(open_index(image, frame, keys.record), what)
+    try:
+        payload_hash, record = read_index(cursor, image, frame, header, sequence, previous)
+    except Damaged as failure:
+        raise Foreign(str(failure)) from None
+    if payload_hash != hash256(image[frame.payload_place : frame.end]):
+        raise cursor.fail("its payload is not the one that was sealed")
+    return record
+
+
+def read_index(
+    cursor: Cursor, image: bytes, frame: Frame, header: Header, sequence: int, previous: bytes
+) -> tuple[bytes, Record]:
+    """The payload's hash, and all else that the index says."""
     if (found := cursor.fixed(8)) != sequence:
         raise cursor.fail(f"its sequence number is {found} where {sequence} follows")
     if cursor.take(16) != previous:
         raise cursor.fail("it does not follow what lies before it")
-    if cursor.take(32) != hash256(image[frame.payload_place : frame.end]):
-        raise cursor.fail("its payload is not the one that was sealed")
-    flags = cursor.fixed(1)
+    payload_hash, flags = cursor.take(32), cursor.fixed(1)
     if flags not in (0, TREE, NOTICE):
         raise cursor.fail(f"its flags are {flags}")
     totals = Totals.read(cursor)
@@ -100,8 +112,19 @@ def read_record(image: bytes, place: int, header: Header, keys: Subkeys, sequenc
         raise cursor.fail("it has transactions beside a tree or a notice")
     if flags & NOTICE and frame.payload_length:
         raise cursor.fail("a notice has a payload")
+    if payload_end(frame, transactions, tree) != frame.end:
+        raise cursor.fail("its payload does not end where what it names does")
     authenticator = image[frame.index_place : frame.index_place + 16]
-    return Record(frame, authenticator, sequence, totals, flags == NOTICE, transactions, tree)
+    return payload_hash, Record(frame, authenticator, sequence, totals, flags == NOTICE, transactions, tree)
+
+
+def payload_end(frame: Frame, transactions: list[list[Entry]], tree: RecordTree | None) -> int:
+    """Where what the record names in its payload ends: its root, or the last of its values."""
+    if tree:
+        return tree.root.end
+    entries = itertools.chain.from_iterable(transactions)
+    ends = [version.end for entry in entries for version in entry.versions if version.place >= frame.payload_place]
+    return max(ends, default=frame.payload_place)
 
 
 def read_record_tree(cursor: Cursor, header: Header) -> RecordTree:

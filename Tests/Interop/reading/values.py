@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from .entries import Entry, StoredVersion
 from .errors import Damaged
-from .header import SIZE
+from .header import CHECKPOINT_START
 from .sealing import Subkeys
 
 
@@ -22,7 +22,7 @@ class Values:
         for entry in entries:
             for version in entry.versions:
                 what = f"a value of {entry.name.decode()!r}"
-                if version.place < SIZE or version.end > end:
+                if version.place < CHECKPOINT_START or version.end > end:
                     raise Damaged(f"{what} lies outside of what was written")
                 if self.owners.setdefault(version.place, entry.name) != entry.name:
                     raise Damaged(f"{what} is in the box of another name")

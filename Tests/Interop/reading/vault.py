@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from os import PathLike
 
 from .entries import Entry
-from .header import Header, read_header, unlock
+from .header import Header, open_header
 from .keyfile import KeyFile
 from .log import Log, read_log
 from .manifest import Manifest, read_manifest
@@ -56,8 +56,7 @@ def open_vault(path: str | PathLike[str], key_file: bytes) -> Vault:
 
 
 def open_image(image: bytes, key_file: bytes) -> Vault:
-    header = read_header(image)
-    keys = unlock(image, header, KeyFile.parsed(key_file))
+    header, keys = open_header(image, KeyFile.parsed(key_file))
     manifest = read_manifest(image, header, keys.page)
     checkpoint = read_tree(image, header.root, keys.page, header.checkpoint)
     check_coverage(header, checkpoint)

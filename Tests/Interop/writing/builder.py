@@ -6,7 +6,7 @@ Every part takes *changes*; see changes.py.
 from collections.abc import Callable, Iterable
 
 from .changes import CheckpointChanges, RecordChanges
-from .draft import HEADER_SIZE, HINT_PLACE, Draft, WrittenRecord
+from .draft import CHECKPOINT_START, HEADER_SIZE, HINT_PLACE, Draft, WrittenRecord
 from .entries import MADE, Entry
 from .primitives import counted, hash256, padded, seal, siphash, u32, u64, varint
 from .trees import Reference, TreeWriter
@@ -26,8 +26,8 @@ class VaultBuilder(Draft):
         """Writes the header and a checkpoint of these entries."""
         changes = changes or CheckpointChanges()
         ordered = sorted(entries, key=lambda entry: entry.name_bytes)
-        self.data += bytes(HEADER_SIZE)
-        self.data += self.seal_values(ordered, HEADER_SIZE)
+        self.data += bytes(CHECKPOINT_START)
+        self.data += self.seal_values(ordered, CHECKPOINT_START)
         self.data += bytes(changes.gap)
         writer = TreeWriter(len(self.data), self.key(2), self.random, cells_per_page, changes.edit_page, levels)
         root = writer.write(changes.arrange([(entry.name_bytes, entry.encoded()) for entry in ordered]))
@@ -59,6 +59,7 @@ class VaultBuilder(Draft):
         edit(header)
         self.data[:MAC_PLACE] = header
         self.data[MAC_PLACE:HINT_PLACE] = hash256(bytes(header), key=self.key(4))
+        self.data[HEADER_SIZE : HEADER_SIZE + HINT_PLACE] = self.data[:HINT_PLACE]
         self.authenticator = self.header_authenticator = bytes(self.data[MAC_PLACE : MAC_PLACE + 16])
 
     # Records
@@ -72,13 +73,15 @@ class VaultBuilder(Draft):
     ) -> "VaultBuilder":
         entries = [entry for transaction in transactions for entry in transaction]
 
+        changes = changes or RecordChanges()
+
         def index_and_payload(place: int) -> tuple[bytes, bytes]:
-            payload = self.seal_values(entries, place)
+            payload = changes.leading_payload + self.seal_values(entries, place + len(changes.leading_payload))
             encoded = [varint(len(each)) + b"".join(entry.encoded() for entry in each) for each in transactions]
             return varint(len(transactions)) + b"".join(encoded), payload
 
         self.note(entries)
-        return self.write_record(2 if notice else 0, index_and_payload, changes or RecordChanges())
+        return self.write_record(2 if notice else 0, index_and_payload, changes)
 
     def notice(self) -> "VaultBuilder":
         return self.append([], notice=True)
@@ -92,7 +95,7 @@ class VaultBuilder(Draft):
         in_tree = [self.since[name] for name in sorted(self.since)]
 
         def index_and_payload(place: int) -> tuple[bytes, bytes]:
-            payload = self.seal_values(list(entries), place)
+            payload = changes.leading_payload + self.seal_values(list(entries), place + len(changes.leading_payload))
             tree_place = place + len(payload)
             writer = TreeWriter(tree_place, self.key(2), self.random, cells_per_page, changes.edit_page)
             root = writer.write(changes.arrange([(entry.name_bytes, entry.encoded()) for entry in in_tree]))

@@ -34,5 +34,6 @@ class RecordChanges:
     arrange: Callable[[list[Cell]], list[Cell]] = lambda cells: cells
     edit_index: Callable[[bytes], bytes] = same
     edit_padded_index: Callable[[bytes], bytes] = same
+    leading_payload: bytes = b""
     extra_payload: bytes = b""
     edit_frame: Callable[[bytes], bytes] = same

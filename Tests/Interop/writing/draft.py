@@ -9,6 +9,7 @@ from .keys import Slot, generated_key_file, generated_slot
 from .primitives import Randomness, seal, subkey, u64, varint
 
 HEADER_SIZE = 4096
+CHECKPOINT_START = 2 * HEADER_SIZE
 HINT_PLACE = 4064
 
 
@@ -88,6 +89,9 @@ class Draft:
     def flip(self, place: int) -> Self:
         self.data[place] ^= 1
         return self
+
+    def flip_in_both_headers(self, place: int) -> Self:
+        return self.flip(place).flip(HEADER_SIZE + place)
 
     def described(self) -> dict[str, dict]:
         """What a reader has to find."""

@@ -30,6 +30,7 @@ final class MemoryStore: RecordStore {
         }
     }
 
+    func nextData(from place: UInt64) throws(LogError) -> UInt64? { place < (try size()) ? place : nil }
     func synchronize() throws(LogError) {}
     func synchronizeLocation() throws(LogError) {}
     func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock { StoreLock(heldBy: self) }
@@ -39,6 +40,7 @@ final class MemoryStore: RecordStore {
     func makeReplacement() throws(LogError) -> any RecordStore { MemoryStore() }
     func publish(replacing: Bool) throws(LogError) {}
     func discard() {}
+    func removeLeftReplacement() {}
 }
 
 /// Writes a tree into a store, one page after the other.

@@ -70,7 +70,7 @@ extension Header {
         }
         return Header(
             vaultID: RandomBytes.array(16), sequence: 77,
-            root: PageReference(place: 4_096, length: 1_024, nonce: randomNonce()),
-            manifest: SealedExtent(place: 5_120, length: 96, nonce: randomNonce()), checkpointEnd: 5_216, slots: slots)
+            root: PageReference(place: 8_192, length: 1_024, nonce: randomNonce()),
+            manifest: SealedExtent(place: 9_216, length: 96, nonce: randomNonce()), checkpointEnd: 9_312, slots: slots)
     }
 }

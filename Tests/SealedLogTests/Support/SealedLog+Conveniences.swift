@@ -71,7 +71,7 @@ extension SealedLog {
     func plan(_ changes: [Change], at now: UInt64) throws -> RecordPlan {
         try view.withLock { view in
             var batch = TransactionBatch(totals: try view.currentTotals())
-            try batch.add(changes, now: now) { (name) throws(LogError) in try view.find(name) }
+            _ = try batch.add(changes, now: now) { (name) throws(LogError) in try view.find(name) }
             return try view.plan(batch)
         }
     }

@@ -44,7 +44,7 @@ struct FileWatchTests {
 
     @Test func looksForItselfWhereTheSystemDoesNotTell() async throws {
         let path = folder.file("file")
-        let files = FaultyFileSystem(isRemote: true)
+        let files = FaultyFileSystem(volume: Volume(isRemote: true))
         let feed = ChangeFeed(watching: path, in: files)
         let notices = try feed.notices()
         try write("a", to: path)

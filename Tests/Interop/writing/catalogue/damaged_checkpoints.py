@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from ..builder import VaultBuilder
 from ..changes import CheckpointChanges
+from ..draft import CHECKPOINT_START
 from ..entries import EARLIER, MADE, Entry, Value, put, remove
 from ..primitives import varint
 from ..vector import Catalogue
@@ -15,14 +16,14 @@ catalogue = Catalogue()
 
 @catalogue.damaged("one bit of a value's box is flipped")
 def value_flipped(vault: VaultBuilder) -> None:
-    vault.begin(numbered(4)).flip(4096 + 16)
+    vault.begin(numbered(4)).flip(CHECKPOINT_START + 16)
 
 
 @catalogue.damaged("the boxes of two values of the same length have changed places")
 def values_swapped(vault: VaultBuilder) -> None:
     vault.begin(numbered(4))
-    first, second = bytes(vault.data[4096:4128]), bytes(vault.data[4128:4160])
-    vault.data[4096:4160] = second + first
+    start, middle, end = (CHECKPOINT_START + 32 * number for number in range(3))
+    vault.data[start:end] = vault.data[middle:end] + vault.data[start:middle]
 
 
 @catalogue.damaged("one bit of an earlier version's box is flipped; the current one is sound")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from ..builder import VaultBuilder
 from ..changes import CheckpointChanges, RecordChanges
+from ..draft import HEADER_SIZE
 from ..entries import put
 from ..primitives import hash256, u32, u64
 from ..vector import Build, Catalogue
@@ -48,7 +49,7 @@ overwriting("root_of_16_bytes", "the root's sealed length is 16: a tag alone", 4
 overwriting("root_behind_the_end", "the root lies behind the end of the file", 40, u64(1 << 40))
 overwriting("root_at_the_largest_place", "place and length of the root do not fit 64 bits", 40, u64(2**64 - 16))
 overwriting("root_in_the_header", "the root lies in the header", 40, u64(16))
-overwriting("root_out_of_step", "the root's place is no multiple of 16", 40, u64(4104))
+overwriting("root_out_of_step", "the root's place is no multiple of 16", 40, u64(8200))
 overwriting("root_nonce", "the root's nonce is another one", 56, bytes(24))
 overwriting("root_of_0_bytes", "the root has a place and no length", 48, u64(0))
 overwriting("root_missing", "the root's place is 0, but the checkpoint holds values and a page", 40, bytes(40))
@@ -59,28 +60,31 @@ overwriting("manifest_of_the_largest_length", "the manifest's sealed length is 2
 overwriting("checkpoint_end_behind_the_file", "the checkpoint ends behind the end of the file", 120, u64(1 << 40))
 overwriting("checkpoint_end_at_the_largest_place", "the checkpoint's end is 2^64 - 16", 120, u64(2**64 - 16))
 overwriting("checkpoint_end_in_the_header", "the checkpoint ends in the header", 120, u64(64))
-overwriting("checkpoint_end_out_of_step", "the checkpoint's end is no multiple of 16", 120, u64(4100))
+overwriting("checkpoint_end_in_the_headers_copy", "the checkpoint ends in the header's copy", 120, u64(4160))
+overwriting("root_in_the_headers_copy", "the root lies in the header's copy", 40, u64(4112))
+overwriting("checkpoint_end_out_of_step", "the checkpoint's end is no multiple of 16", 120, u64(8200))
 
 
 @catalogue.damaged("one bit of the MAC's first half, the authenticator, is flipped")
 def header_mac_first_half(vault: VaultBuilder) -> None:
-    with_header(vault, lambda header: None).flip(4032)
+    with_header(vault, lambda header: None).flip_in_both_headers(4032)
 
 
 @catalogue.damaged("one bit of the MAC's second half is flipped")
 def header_mac_second_half(vault: VaultBuilder) -> None:
-    with_header(vault, lambda header: None).flip(4063)
+    with_header(vault, lambda header: None).flip_in_both_headers(4063)
 
 
 @catalogue.damaged("the MAC is BLAKE2b-256 without a key")
 def header_mac_without_key(vault: VaultBuilder) -> None:
     vault.begin([put("a")])
-    vault.data[4032:4064] = hash256(bytes(vault.data[:4032]))
+    for start in (0, HEADER_SIZE):
+        vault.data[start + 4032 : start + 4064] = hash256(bytes(vault.data[start : start + 4032]))
 
 
 @catalogue.damaged("one bit of the sequence number is flipped: the MAC does not match")
 def header_sequence_flipped(vault: VaultBuilder) -> None:
-    with_header(vault, lambda header: None).flip(32)
+    with_header(vault, lambda header: None).flip_in_both_headers(32)
 
 
 @catalogue.damaged("the sequence number is 2^62")
@@ -99,13 +103,14 @@ def root_at_no_place(vault: VaultBuilder) -> None:
 
 @catalogue.damaged("the root's place is no multiple of 16, and the key is another vault's: no key is tried")
 def header_place_and_another_key(vault: VaultBuilder) -> None:
-    with_header(vault, lambda header: None).data[40:48] = u64(4104)
+    data = with_header(vault, lambda header: None).data
+    data[40:48] = data[HEADER_SIZE + 40 : HEADER_SIZE + 48] = u64(8200)
     vault.key_file = VaultBuilder("some other vault").key_file
 
 
 @catalogue.damaged("a reserved byte is 1, and the key is another vault's: no key is tried")
 def header_reserved_and_another_key(vault: VaultBuilder) -> None:
-    with_header(vault, lambda header: None).flip(200)
+    with_header(vault, lambda header: None).flip_in_both_headers(200)
     vault.key_file = VaultBuilder("some other vault").key_file
 
 
@@ -115,8 +120,8 @@ def behind_the_checkpoint(name: str, what: str, field: int) -> None:
     def build(vault: VaultBuilder) -> None:
         twin = vault.twin().begin([put("a")])
         place, length = struct.unpack_from("<QQ", twin.data, field)
-        inserted = RecordChanges(extra_payload=bytes(twin.data[place : place + length]))
-        there = twin.set(put("b"), changes=inserted).records[-1].end - length
+        inserted = RecordChanges(leading_payload=bytes(twin.data[place : place + length]))
+        there = twin.set(put("b"), changes=inserted).records[-1].payload_place
 
         def edit(header: bytearray) -> None:
             header[field : field + 8] = u64(there)
@@ -129,3 +134,35 @@ def behind_the_checkpoint(name: str, what: str, field: int) -> None:
 
 behind_the_checkpoint("root_behind_the_checkpoint", "the root", 40)
 behind_the_checkpoint("manifest_behind_the_checkpoint", "the manifest", 80)
+
+
+# The header and its copy
+
+
+def apart(name: str, note: str, edit: Callable[[bytearray], object]) -> None:
+    """A vector in which the header and its copy are no longer the same."""
+
+    def build(vault: VaultBuilder) -> None:
+        edit(with_header(vault, lambda header: None).data)
+
+    build.__name__ = name
+    catalogue.damaged(note)(build)
+
+
+def setting(start: int, end: int, data: bytes | None = None) -> Callable[[bytearray], None]:
+    """An edit that overwrites a range; with zeros unless it says with what."""
+
+    def edit(image: bytearray) -> None:
+        image[start:end] = bytes(end - start) if data is None else data
+
+    return edit
+
+
+apart("header_zeroed", "the header is zero, and its copy is whole", setting(0, 4096))
+apart("header_sector_zeroed", "the sector with the key slot is zero, and the copy is whole", setting(0, 512))
+apart("header_slot_flipped", "one bit of the wrapped key is flipped in the header alone", setting(340, 341, b"\xff"))
+apart("header_version_in_the_copy", "the version is 2 in the header alone: not a later format", setting(8, 12, u32(2)))
+apart("header_mac_in_the_copy", "the header's MAC is zero, that of its copy holds", setting(4032, 4064))
+apart("copy_zeroed", "the copy of the header is zero", setting(4096, 8192))
+apart("copy_flipped", "one byte of the copy of the header is another one", setting(4096 + 40, 4096 + 41, b"\xaa"))
+apart("copy_with_a_hint", "in the copy a byte stands where the header has its hint", setting(8191, 8192, b"\x01"))

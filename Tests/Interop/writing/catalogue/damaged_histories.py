@@ -81,7 +81,7 @@ framed("frame_index_out_of_step", "the index length is no multiple of 16", lambd
 framed("frame_payload_out_of_step", "the payload length is no multiple of 16", lambda f: f[:8] + u64(40))
 framed("frame_index_of_0_bytes", "the index length is 0", lambda f: f[:4] + u32(0) + f[8:])
 framed("frame_index_too_long", "the index length is 1 MiB and 16 bytes", lambda f: f[:4] + u32((1 << 20) + 16) + f[8:])
-framed("frame_payload_too_long", "the payload length is 2^40", lambda f: f[:8] + u64(1 << 40))
+framed("frame_payload_too_long", "the payload length is 512 MiB", lambda f: f[:8] + u64(512 << 20))
 framed("frame_payload_of_most_bytes", "the payload length is 2^64 - 16", lambda f: f[:8] + u64(2**64 - 16))
 
 

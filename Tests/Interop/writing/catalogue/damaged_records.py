@@ -5,7 +5,7 @@ from collections.abc import Callable
 from ..builder import VaultBuilder
 from ..changes import RecordChanges
 from ..entries import put
-from ..primitives import varint
+from ..primitives import u64, varint
 from ..vector import Catalogue
 from .sound_checkpoints import LARGEST
 
@@ -61,6 +61,30 @@ changing(
     "record_with_fewer_entries", "the number of a transaction's entries is 0, and one follows",
     lambda: RecordChanges(edit_index=lambda index: counts_changed(index, varint(1) + varint(0))),
 )  # fmt: skip
+
+
+changing("record_with_payload_behind", "16 bytes follow the last value in a payload", lambda: trailing(16), twice=True)
+
+
+def trailing(size: int) -> RecordChanges:
+    return RecordChanges(extra_payload=b"t" * size)
+
+
+@catalogue.damaged("a record that names no value has a payload")
+def record_with_payload_for_nothing(vault: VaultBuilder) -> None:
+    vault.begin([put("a")]).append([[]], changes=trailing(32))
+
+
+@catalogue.damaged("16 bytes follow the root in the payload of a record with a tree")
+def record_with_payload_behind_its_tree(vault: VaultBuilder) -> None:
+    vault.begin([put("a")]).set(put("b")).minor_checkpoint(changes=trailing(16))
+
+
+@catalogue.damaged("the frame of the last record states a longer payload, with the right checksum, and the file has the room")
+def record_with_a_longer_frame(vault: VaultBuilder) -> None:
+    longer = RecordChanges(edit_frame=lambda frame: frame[:8] + u64(1 << 20))
+    vault.begin([put("a")]).set(put("b")).set(put("c"), changes=longer)
+    vault.data += vault.random.take(64) + bytes(1 << 20)
 
 
 def more_in_index(data: bytes) -> RecordChanges:

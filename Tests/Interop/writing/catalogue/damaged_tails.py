@@ -86,14 +86,26 @@ def old_record_behind_the_end(vault: VaultBuilder) -> None:
     vault.data += bytes(64) + vault.data[first.place : first.end] + bytes(512)
 
 
+@catalogue.damaged("behind zeros lies a frame with the right checksum, whose index does not open: no writer leaves one")
+def frame_behind_that_does_not_open(vault: VaultBuilder) -> None:
+    vault.begin([put("a")]).set(put("b"))
+    frame = b"vrec" + u32(160) + u64(32)
+    vault.data += bytes(32) + frame + siphash(frame, vault.vault_id) + vault.random.take(24 + 160 + 32)
+
+
+@catalogue.damaged("behind zeros the magic of a record stands 17 times: no writer leaves that")
+def magics_behind_the_end(vault: VaultBuilder) -> None:
+    with_magics(vault, 17)
+
+
 @catalogue.damaged("the last frame states an index of more than 1 MiB: it does not hold, and is not cut")
 def tail_with_too_long_an_index(vault: VaultBuilder) -> None:
     with_false_frame(vault, u32((1 << 20) + 16) + u64(32))
 
 
-@catalogue.damaged("the last frame states a payload of 2^40 bytes: it does not hold, and is not cut")
+@catalogue.damaged("the last frame states a payload of 512 MiB: it does not hold, and is not cut")
 def tail_with_too_long_a_payload(vault: VaultBuilder) -> None:
-    with_false_frame(vault, u32(160) + u64(1 << 40))
+    with_false_frame(vault, u32(160) + u64(512 << 20))
 
 
 @catalogue.damaged("the last frame states lengths whose sum does not fit 64 bits")
@@ -106,3 +118,8 @@ def with_false_frame(vault: VaultBuilder, lengths: bytes) -> None:
     align_end(vault, 64)
     frame = b"vrec" + lengths
     vault.data += frame + siphash(frame, vault.vault_id) + vault.random.take(300)
+
+
+def with_magics(vault: VaultBuilder, count: int) -> None:
+    vault.begin([put("a")]).set(put("b"))
+    vault.data += bytes(32) + b"".join(b"vrec" + vault.random.take(12) for _ in range(count)) + bytes(16)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from ..builder import VaultBuilder
 from ..changes import CheckpointChanges, RecordChanges
+from ..draft import CHECKPOINT_START
 from ..entries import EARLIER, MADE, Value, put
 from ..primitives import padded, varint
 from ..trees import Reference, page_content
@@ -18,7 +19,7 @@ catalogue = Catalogue()
 def leaves_swapped(vault: VaultBuilder) -> None:
     vault.begin(numbered(6), cells_per_page=3)
     leaves = [vault.present[f"name/{number:03}".encode()].encoded() for number in range(3)]
-    place, size = 4096 + 6 * 32, len(padded(page_content(0, leaves))) + 16
+    place, size = CHECKPOINT_START + 6 * 32, len(padded(page_content(0, leaves))) + 16
     first, second = (bytes(vault.data[start : start + size]) for start in (place, place + size))
     vault.data[place : place + 2 * size] = second + first
 

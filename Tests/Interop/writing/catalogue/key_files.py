@@ -1,5 +1,7 @@
 """Key files of every form, and those that do not open their vault."""
 
+from collections.abc import Callable
+
 from ..builder import VaultBuilder
 from ..entries import put
 from ..keys import Slot, key_line, other_file_slot
@@ -141,15 +143,65 @@ def key_file_empty(vault: VaultBuilder) -> None:
 
 @catalogue.locked("the MAC does not match either: it is checked only once a slot has opened")
 def key_of_another_vault_and_mac(vault: VaultBuilder) -> None:
-    small(vault).flip(4032).key_file = VaultBuilder("some other vault").key_file
+    small(vault).flip_in_both_headers(4032).key_file = VaultBuilder("some other vault").key_file
 
 
 @catalogue.locked("the wrapped data key has one bit flipped: the key file opens no slot")
 def wrapped_key_flipped(vault: VaultBuilder) -> None:
-    small(vault).flip(256 + 64 + 20)
+    small(vault).flip_in_both_headers(256 + 64 + 20)
 
 
 @catalogue.locked("the only slot is of the unknown kind 77")
 def only_an_unknown_slot(vault: VaultBuilder) -> None:
     vault.slots = [Slot(77, vault.secret, vault.random.take(16), vault.random.take(24))]
+    small(vault)
+
+
+# Generated key files that were changed on their way, and files that can be no key
+
+
+def changed(name: str, note: str, change: Callable[[bytes], bytes]) -> None:
+    """The vault's own generated key file, changed; a slot made from the changed bytes would open."""
+
+    def build(vault: VaultBuilder) -> None:
+        vault.key_file = change(vault.key_file)
+        vault.slots.append(other_file_slot(vault.key_file, vault.random.take(16), vault.random.take(24)))
+        small(vault)
+
+    build.__name__ = name
+    catalogue.locked(note)(build)
+
+
+def line_of(content: bytes) -> bytes:
+    return content.splitlines()[1]
+
+
+changed("key_file_behind_a_space", "a space stands before the key line", lambda file: b" " + line_of(file))
+changed("key_file_behind_a_mark", "a byte order mark stands before the key line", lambda file: b"\xef\xbb\xbf" + line_of(file))
+changed("key_file_in_utf16", "the key file is in UTF-16", lambda file: file.decode().encode("utf-16"))
+changed("key_file_in_utf16_be", "the key line is in UTF-16, the other way round", lambda file: line_of(file).decode().encode("utf-16-be"))
+changed("key_file_in_quotes", "the key line stands in quotation marks", lambda file: b'"' + line_of(file) + b'"')
+changed("key_file_as_a_variable", "the key line is the value of a variable", lambda file: b"VAULT_KEY=" + line_of(file))
+
+
+def unsuitable(name: str, note: str, content: bytes) -> None:
+    def build(vault: VaultBuilder) -> None:
+        vault.key_file = content
+        vault.slots = [other_file_slot(content, vault.random.take(16), vault.random.take(24))]
+        small(vault)
+
+    build.__name__ = name
+    catalogue.locked(note)(build)
+
+
+unsuitable("key_file_of_a_line_end", "the key file is one end of a line", b"\n")
+unsuitable("key_file_of_white_space", "the key file holds white space alone", b" \t\r\n\x0b\x0c ")
+unsuitable("key_file_of_zeros", "the key file holds zero bytes alone", bytes(64))
+unsuitable("key_file_that_is_a_vault", "the key file begins as a vault does", b"\x89VLT\r\n\x1a\n" + bytes(8184))
+
+
+@catalogue.ok("a key file of one letter: short, but a key")
+def key_file_of_one_letter(vault: VaultBuilder) -> None:
+    vault.key_file = b"k"
+    vault.slots = [other_file_slot(vault.key_file, vault.random.take(16), vault.random.take(24))]
     small(vault)

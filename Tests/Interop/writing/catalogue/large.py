@@ -19,7 +19,7 @@ def entry_of(size: int, name: str = "large") -> Entry:
         return put(name, "v", attributes=[("a", "x" * length)])
 
     trial = entry(size - 200)
-    trial.value.nonce, trial.value.place = bytes(24), 4096
+    trial.value.nonce, trial.value.place = bytes(24), 8192
     return entry(2 * size - 200 - len(trial.encoded()))
 
 

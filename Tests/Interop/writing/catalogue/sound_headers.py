@@ -47,7 +47,7 @@ def slot_last_of_sixteen(vault: VaultBuilder) -> None:
     vault.begin([put("token")])
 
 
-@catalogue.ok("slots for other files before that of the key file; the limits of one count only if it is tried")
+@catalogue.ok("slots for other files before that of the key file; the limits of one count only for such a file")
 def slot_argon2id_beside_generated(vault: VaultBuilder) -> None:
     other = other_file_slot(b"some other secret", vault.random.take(16), vault.random.take(24))
     vault.slots = [other, other.changed(passes=11, salt=vault.random.take(16)), *vault.slots]

@@ -48,11 +48,11 @@ def attributes_changed_in_a_tree(vault: VaultBuilder) -> None:
     vault.minor_checkpoint(*[Entry(name, value, MADE + 1, MADE, attributes=[("user", "ann")]) for name, value in named])
 
 
-@catalogue.ok("records and transactions without entries, and bytes of payloads that nothing names")
+@catalogue.ok("records and transactions without entries, and bytes of payloads that nothing names, before what is named")
 def records_without_entries(vault: VaultBuilder) -> None:
     vault.begin([put("a")]).append([]).append([[], [put("b")], []])
-    vault.append([[]], changes=RecordChanges(extra_payload=vault.random.take(48)))
-    vault.minor_checkpoint(changes=RecordChanges(extra_payload=vault.random.take(16)))
+    vault.set(put("c"), changes=RecordChanges(leading_payload=vault.random.take(48)))
+    vault.minor_checkpoint(changes=RecordChanges(leading_payload=vault.random.take(16)))
 
 
 @catalogue.ok("more zeros than it takes to fill 16 bytes: in pages, the manifest, and indexes")

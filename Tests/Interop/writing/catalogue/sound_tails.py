@@ -5,8 +5,8 @@ from collections.abc import Callable
 from ..builder import VaultBuilder
 from ..draft import WrittenRecord
 from ..entries import put
-from ..primitives import siphash, u32, u64
 from ..vector import Catalogue
+from .damaged_tails import with_magics
 from .tearing import SECTOR, sector_start, with_last
 
 catalogue = Catalogue()
@@ -111,11 +111,9 @@ def garbage_behind_zeros(vault: VaultBuilder) -> None:
     vault.data += bytes(32) + vault.random.take(700)
 
 
-@catalogue.ok("behind zeros lies a frame with the right checksum, whose index does not open")
-def frame_behind_that_does_not_open(vault: VaultBuilder) -> None:
-    vault.begin([put("a")]).set(put("b"))
-    frame = b"vrec" + u32(160) + u64(32)
-    vault.data += bytes(32) + frame + siphash(frame, vault.vault_id) + vault.random.take(24 + 160 + 32)
+@catalogue.ok("behind zeros the magic of a record stands 16 times, as it may by chance, and no frame holds")
+def magics_by_chance(vault: VaultBuilder) -> None:
+    with_magics(vault, 16)
 
 
 @catalogue.ok("behind zeros lies a record at a place that is no multiple of 16: not looked for there")

@@ -1,0 +1,41 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+static int is_enabled;
+static char temporary[PATH_MAX];
+static volatile sig_atomic_t is_guarded;
+
+// Only calls that POSIX allows in a handler. SA_RESETHAND has put the default action back, which is what ends the process.
+static void remove_temporary(int number) {
+    int error = errno;
+    if (is_guarded) unlink(temporary);
+    errno = error;
+    raise(number);
+}
+
+void vault_remove_temporary_on_signals(void) {
+    static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    is_enabled = 1;
+    for (unsigned index = 0; index < sizeof numbers / sizeof *numbers; index++) {
+        struct sigaction former;
+        if (sigaction(numbers[index], 0, &former) != 0 || former.sa_handler == SIG_IGN) continue;
+        struct sigaction action = {.sa_handler = remove_temporary, .sa_flags = SA_RESETHAND | SA_NODEFER};
+        sigaction(numbers[index], &action, 0);
+    }
+}
+
+void vault_guard_temporary(const char *path) {
+    if (!is_enabled) return;
+    is_guarded = 0;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (!path || strlen(path) >= sizeof temporary) return;
+    strcpy(temporary, path);
+    atomic_signal_fence(memory_order_seq_cst);
+    is_guarded = 1;
+}

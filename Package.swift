@@ -30,7 +30,10 @@ let package = Package(
         .target(
             name: "VaultTesting", dependencies: ["CVaultTesting", "SealedLog", "Sealing", "Vault"],
             swiftSettings: settings),
-        .executableTarget(name: "VaultCommand", dependencies: ["CLinux", "Vault", "Sealing"], swiftSettings: settings),
+        .target(name: "CVaultCommand"),
+        .executableTarget(
+            name: "VaultCommand", dependencies: ["CLinux", "CVaultCommand", "Vault", "Sealing"],
+            swiftSettings: settings),
         .executableTarget(
             name: "VaultBenchmark", dependencies: ["Vault", "Sealing", "CSodium"], path: "Tools/Benchmark",
             exclude: ["c"], swiftSettings: settings),

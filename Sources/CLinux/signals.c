@@ -17,6 +17,8 @@ static void remove_temporary(int number) {
     if (is_guarded) unlink(temporary);
     errno = error;
     raise(number);
+    // The first process of a container is not ended by a signal's default action.
+    _exit(128 + number);
 }
 
 void vault_remove_temporary_on_signals(void) {

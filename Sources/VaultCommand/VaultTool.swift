@@ -4,7 +4,7 @@ import Glibc
 /// The tool from its arguments to its exit code.
 enum VaultTool {
     static func run() -> ExitCode {
-        _ = ProcessState.harden()
+        let state = ProcessState.harden()
         var wantsJSON = false
         do {
             let words = try CommandLineWords.read()
@@ -16,6 +16,7 @@ enum VaultTool {
             StandardError.write(HelpText.short())
             return .usage
         } catch {
+            if error is StandardOutput.ClosedPipe { state.endByClosedPipe() }
             let error = CommandError(error)
             Notes.report(error, asJSON: wantsJSON)
             return error.exit

@@ -67,15 +67,6 @@ def test_output_that_cannot_be_written_is_an_error(home: Home, words: tuple[str,
     assert finished.returncode == 8 and b"No space left on device" in finished.stderr
 
 
-def test_a_reader_that_goes_away_is_an_error_and_no_crash(home: Home) -> None:
-    home.set("large", os.urandom(1 << 20))
-    reading, writing = os.pipe()
-    os.close(reading)
-    finished = home.run("get", "large", stdout=writing)
-    os.close(writing)
-    assert finished.returncode == 8, finished
-
-
 def test_a_slow_reader_of_a_pipe_that_does_not_block_gets_everything(home: Home) -> None:
     value = os.urandom(1 << 20)
     home.set("large", value)

@@ -52,15 +52,15 @@ def trace(home: Home, *arguments: str, stdin: bytes = b"", names: tuple[str, ...
 
 
 def with_fault(
-    home: Home, name: str, fault: str, *arguments: str, stdin: bytes = b""
+    home: Home, name: str, fault: str, *arguments: str, **options
 ) -> subprocess.CompletedProcess[bytes]:
     """A run with a fault in the calls of one name: `signal=KILL:when=3`, `error=EIO:when=1+`."""
     log = home.folder.with_name(home.folder.name + ".strace")
-    options = ("-f", "-qq", "-o", str(log), "-e", f"trace={name}", "-e", f"inject={name}:{fault}")
-    finished = home.started_through("strace", *options).run(*arguments, stdin=stdin)
+    tracer = ("strace", "-f", "-qq", "-o", str(log), "-e", f"trace={name}", "-e", f"inject={name}:{fault}")
+    finished = home.started_through(*tracer).run(*arguments, **options)
     text = log.read_text(errors="replace")
     log.unlink()
-    assert "INJECTED" in text or "killed by SIGKILL" in text, f"the fault was not reached: {finished} {text}"
+    assert re.search(r"INJECTED|--- SIG|killed by SIG", text), f"the fault was not reached: {finished} {text}"
     return finished
 
 

@@ -15,6 +15,7 @@ ORDER = [
     "CSodium",
     "CExpat",
     "CVaultTesting",
+    "CVaultCommand",
     "PropertyList",
     "Sealing",
     "SealedLog",

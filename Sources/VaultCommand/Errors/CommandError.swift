@@ -1,3 +1,4 @@
+import Glibc
 import Sealing
 import Vault
 
@@ -18,6 +19,7 @@ extension CommandError {
         case let error as CommandError: self = error
         case let error as UsageError: self.init(code: "usage", exit: .usage, message: error.description)
         case let error as VaultError: self.init(error)
+        case is StandardOutput.ClosedPipe: self = .system("Standard output could not be written", EPIPE)
         case is SealingError:
             self.init(
                 code: "unavailable", exit: .inputOutput, message: "There is no guarded memory left for the value.")

@@ -1,0 +1,67 @@
+"""The static executable where there is nothing else: no /proc, no /etc, no /dev, no shared library; also as the first process."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can change the root")
+AS_FIRST_PROCESS = ("unshare", "--fork", "--pid")
+PLACES = ("--vault", "/data/my.vault", "--key-file", "/keys/my.key")
+
+
+@pytest.fixture
+def root(binary: str, tmp_path: Path) -> Path:
+    folder = tmp_path / "root"
+    folder.mkdir()
+    shutil.copy(binary, folder / "vault")
+    return folder
+
+
+def run(root: Path, *words: str, through: Sequence[str] = (), stdin: bytes = b"", **variables: str):
+    command = [*through, "chroot", str(root), "/vault", *words]
+    return subprocess.run(command, input=stdin, capture_output=True, env={"PATH": os.environ["PATH"]} | variables)
+
+
+@pytest.mark.parametrize("through", [(), AS_FIRST_PROCESS], ids=["any process", "the first process"])
+def test_every_command_works(root: Path, through: Sequence[str]) -> None:
+    if subprocess.run([*through, "true"]).returncode != 0:
+        pytest.skip("no process namespace can be made here")
+    made = run(root, "set", "u.token", *PLACES, through=through, stdin=b"tok")
+    assert made.returncode == 0, made
+    for words, output in (
+        (("version",), None), (("help",), None), (("get", "u.token"), b"tok"), (("ls",), b"u.token\n"), (("info",), None),
+        (("verify",), None), (("compact",), None), (("exists", "u.token"), b""), (("rm", "u.token"), b""), (("ls",), b""),
+    ):  # fmt: skip
+        finished = run(root, *words, *PLACES, through=through)
+        assert (finished.returncode, finished.stderr) == (0, b""), (words, finished)
+        assert output is None or finished.stdout == output
+    assert sorted(path.name for path in root.iterdir()) == ["data", "keys", "vault"]
+
+
+@pytest.mark.parametrize("setting", ["enable=no", "enable=yes", "nonsense", "timeout=x", "swift-backtrace=/nowhere", ""])
+def test_what_the_environment_asks_of_the_runtime_adds_no_line(root: Path, binary: str, setting: str) -> None:
+    assert run(root, "version", SWIFT_BACKTRACE=setting).stderr == b""
+    finished = subprocess.run([binary, "version"], capture_output=True, env={"SWIFT_BACKTRACE": setting})
+    assert finished.returncode == 0 and finished.stderr == b""
+
+
+def test_a_home_is_not_needed_and_its_lack_is_said(root: Path) -> None:
+    finished = run(root, "ls")
+    assert finished.returncode == 8 and b"--vault or VAULT_FILE" in finished.stderr
+
+
+def test_a_docker_secret_serves_as_key_file_without_proc(root: Path) -> None:
+    secret = root / "run/secrets/vault.key"
+    secret.parent.mkdir(parents=True)
+    secret.write_bytes(b"a secret that docker has put there")
+    secret.chmod(0o444)
+    assert run(root, "set", "u.token", "--vault", "/v", stdin=b"tok").returncode == 0
+    assert run(root, "get", "u.token", "--vault", "/v").stdout == b"tok"
+    elsewhere = root / "elsewhere.key"
+    shutil.copy2(secret, elsewhere)
+    finished = run(root, "get", "u.token", "--vault", "/v", "--key-file", "/elsewhere.key")
+    assert finished.returncode == 5 and b"others can read it" in finished.stderr

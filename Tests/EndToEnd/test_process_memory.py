@@ -42,13 +42,20 @@ def held(strace: subprocess.Popen) -> int:
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         for child in Path(f"/proc/{strace.pid}/task/{strace.pid}/children").read_text().split():
-            call = Path(f"/proc/{child}/syscall").read_text().split()
             # exit_group on x86-64 and on arm64.
-            if call[0] in ("231", "94"):
+            if system_call(child) in ("231", "94"):
                 return int(child)
         assert strace.poll() is None, "the run ended before it could be looked at"
         time.sleep(0.005)
     raise AssertionError("the run does not end")
+
+
+def system_call(process: str) -> str:
+    """The number of the call that a process is in; none if it has ended, as the ones do by which strace looks what it can do."""
+    try:
+        return Path(f"/proc/{process}/syscall").read_text().split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 def mappings(process: int) -> Iterator[tuple[str, bool, bytes]]:

@@ -19,14 +19,14 @@ extension VaultError {
             self.init(.unavailable, "The vault \(vault) is \(error.detail), not a file; name the vault file itself.")
         case .exists:
             self.init(.exists, "There is something at \(error.detail.isEmpty ? vault : error.detail) already.")
-        case .invalid: self.init(.invalid, "That cannot be stored: \(error.detail).")
+        case .invalid: self.init(.invalid, "That cannot be done: \(error.detail).")
         case .keyMissing, .keyUnreadable, .keyExposed, .keyShared, .keyDamaged, .keyUnsuitable, .keyWrong:
             self.init(key: error, key, vault)
         case .damaged:
             self.init(
                 .damaged,
-                "The vault \(vault) is damaged or was tampered with: \(error.detail). "
-                    + "Restore it from a backup; nothing is written to it.")
+                "The vault \(vault) is damaged or was tampered with: \(error.detail). Restore it from a backup, or let "
+                    + "`vault salvage` copy what is whole into a new one; nothing is written to it.")
         case .newerFormat:
             self.init(
                 .newerFormat,
@@ -106,7 +106,8 @@ extension VaultError {
             self.init(
                 .damaged,
                 "The vault \(places.vault) is damaged and cannot be compacted: \(error.detail). "
-                    + "Values that were removed or replaced stay in the file until it is restored from a backup, or salvaged."
+                    + "Values that were removed or replaced stay in the file until it is restored from a backup, or copied by "
+                    + "`vault salvage`."
             )
         case .compactionFailed(let error):
             let reason = error.code == .unavailable ? " (\(VaultError(error, places).message.dropLast()))" : ""

@@ -38,10 +38,24 @@ extension Session {
     }
 
     /// Makes a vault where the options say; an existing one is an error.
-    func makeVault(label: String) throws -> Keychain {
-        let keychain = try Keychain.create(at: places(), label: label, options: options)
+    func makeVault(label: String, cost: KeyFileCost) throws -> Keychain {
+        let keychain = try Keychain.create(at: places(), label: label, cost: cost, options: options)
         announce(keychain)
         return keychain
+    }
+
+    /// Copies what is whole of the vault that the options name.
+    func salvage(to target: String) throws -> Salvage {
+        try withProgress("Salvaging") { progress in
+            try Keychain.salvage(from: places(), to: target, options: options, progress: progress)
+        }
+    }
+
+    /// Does something long, and shows how far it has come where a person sees it.
+    func withProgress<Result>(_ title: String, _ body: (UpkeepProgress?) throws -> Result) throws -> Result {
+        let line = wantsJSON ? nil : ProgressLine(title)
+        defer { line?.end() }
+        return try body(line?.progress)
     }
 
     /// What the library meets that does not keep a command from doing its work is told beside the result.
@@ -69,6 +83,8 @@ extension Keychain.Options {
         if invocation.has(.acceptRolledBack) { acceptedAlarms.insert(.rolledBack) }
         if invocation.has(.acceptDiverged) { acceptedAlarms.insert(.diverged) }
         if invocation.has(.acceptExchanged) { acceptedAlarms.insert(.exchanged) }
+        acceptsSharedKeyFile = invocation.has(.acceptSharedKey)
+        if !invocation.has(.json) { onWaiting = Notes.reportWaiting }
     }
 }
 
@@ -76,6 +92,8 @@ extension MadeReport {
     init(_ keychain: Keychain) {
         self.init(
             vault: keychain.places.vault, keyFile: keychain.places.keyFile,
-            madeVault: keychain.created.vault, madeKeyFile: keychain.created.keyFile)
+            madeVault: keychain.created.vault, madeKeyFile: keychain.created.keyFile,
+            keyFileIsBesideVault: keychain.created.keyFileIsBesideVault, keyFileIsShort: keychain.created.keyFileIsShort
+        )
     }
 }

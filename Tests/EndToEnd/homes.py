@@ -125,6 +125,7 @@ COMMANDS = [
     "info",
     "verify",
     "compact",
+    "salvage",
     "help",
     "version",
 ]

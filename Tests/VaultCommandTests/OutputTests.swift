@@ -56,17 +56,19 @@ import Vault
             ("exists", ExistsReport(name: "n", exists: true)),
             ("rm", RemoveReport(removed: [])),
             ("mv, cp", RelocationReport(from: "a", to: "b")),
-            ("init", MadeReport(vault: "v", keyFile: "k", madeVault: true, madeKeyFile: true)),
+            ("init", MadeReport.sample()),
             ("verify", VerifyReport(entries: 1, records: 2, bytes: 3)),
             ("compact", CompactReport(sizeBefore: 2, sizeAfter: 1)),
             ("version", VersionReport(version: "1")),
             ("help", HelpReport()),
         ]
         for (command, report) in reports {
-            let line = try #require(HelpTopic.jsonText.split(separator: "\n").first { $0.hasPrefix("  \(command) ") })
+            // The line that begins with the command, and those that go on with it.
+            let lines = HelpTopic.jsonText.split(separator: "\n").drop { !$0.hasPrefix("  \(command) ") }
+            let line = try #require(lines.first) + lines.dropFirst().prefix { $0.hasPrefix("     ") }.joined()
             let json = try JSONText.encode(report)
             for child in Mirror(reflecting: report).children {
-                let key = try #require(child.label).reduce(into: "") {
+                let key = try #require(child.label).drop { $0 == "_" }.reduce(into: "") {
                     $0 += $1.isUppercase ? "_" + $1.lowercased() : "\($1)"
                 }
                 #expect(json.contains("\"\(key)\":"), "\(command)")
@@ -76,13 +78,16 @@ import Vault
     }
 
     @Test func newVaultsAreAnnouncedWithTheirKeys() {
-        let made = MadeReport(vault: "/v", keyFile: "/k", madeVault: true, madeKeyFile: true)
-        #expect(
-            made.message == """
-                Made a new vault: /v
-                Made its key file: /k
-                Back it up, and not beside the vault: without it, what the vault holds is lost.
-                """)
+        let plain = """
+            Made a new vault: /v
+            Made its key file: /k
+            It must never change. Back it up, and not beside the vault: without it, what the vault holds is lost.
+            """
+        #expect(MadeReport.sample().message == plain)
+        let beside =
+            "\nIt lies beside the vault: whoever copies the folder has both. `vault help places` tells of other places."
+        #expect(MadeReport.sample(isBesideVault: true).message == plain + beside)
+        #expect(MadeReport.sample(isShort: true).message == plain + "\nIt has fewer than 16 bytes, and can be guessed.")
     }
 
     @Test func aWriteThatFailsSaysWhy() {
@@ -114,5 +119,13 @@ import Vault
     private func text(_ secret: consuming SecretBytes?) -> String? {
         guard let secret else { return nil }
         return secret.unsafeString()
+    }
+}
+
+extension MadeReport {
+    fileprivate static func sample(isBesideVault: Bool = false, isShort: Bool = false) -> MadeReport {
+        MadeReport(
+            vault: "/v", keyFile: "/k", madeVault: true, madeKeyFile: true, keyFileIsBesideVault: isBesideVault,
+            keyFileIsShort: isShort)
     }
 }

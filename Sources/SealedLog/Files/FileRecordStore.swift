@@ -13,10 +13,11 @@ package final class FileRecordStore: RecordStore {
     private let writeRefusal: SystemError?
     /// Where the file lies until it is published.
     let temporaryPath: String?
+    private let readsAroundFaults: Bool
 
     init(
         _ file: consuming FileDescriptor, at path: String, in fileSystem: any FileSystem,
-        writeRefusal: SystemError? = nil, temporaryPath: String? = nil
+        writeRefusal: SystemError? = nil, temporaryPath: String? = nil, readsAroundFaults: Bool = false
     ) throws(LogError) {
         let status: FileStatus
         do { status = try fileSystem.status(of: file) } catch { throw LogError(error, path) }
@@ -27,6 +28,7 @@ package final class FileRecordStore: RecordStore {
         self.file = file
         self.writeRefusal = writeRefusal
         self.temporaryPath = temporaryPath
+        self.readsAroundFaults = readsAroundFaults
         identity = status.identity
     }
 
@@ -55,6 +57,19 @@ package final class FileRecordStore: RecordStore {
         return try FileRecordStore(file, at: path, in: fileSystem, writeRefusal: refusal)
     }
 
+    /// Opens a damaged file only for reading. Where the disk does not give a block of 4 KiB, zeros are read.
+    package static func openForSalvage(_ path: String, in fileSystem: any FileSystem) throws(LogError)
+        -> FileRecordStore
+    {
+        let file: FileDescriptor
+        do throws(SystemError) { file = try fileSystem.open(path, .read) } catch {
+            if error.isMissing { throw LogError(.missing, path) }
+            throw LogError(error, path)
+        }
+        return try FileRecordStore(
+            file, at: path, in: fileSystem, writeRefusal: SystemError(EROFS, "write"), readsAroundFaults: true)
+    }
+
     package var isWritable: Bool { writeRefusal == nil }
 
     package func status() throws(LogError) -> FileStatus {
@@ -67,7 +82,28 @@ package final class FileRecordStore: RecordStore {
 
     package func read(into buffer: UnsafeMutableRawBufferPointer, at place: UInt64) throws(LogError) -> Int {
         guard place < 1 << 62 else { return 0 }
-        do { return try fileSystem.read(file, into: buffer, at: place) } catch { throw LogError(error, location) }
+        do throws(SystemError) { return try fileSystem.read(file, into: buffer, at: place) } catch {
+            guard readsAroundFaults, error.number == EIO else { throw LogError(error, location) }
+            return try readAroundFaults(into: buffer, at: place)
+        }
+    }
+
+    private func readAroundFaults(
+        into buffer: UnsafeMutableRawBufferPointer, at place: UInt64
+    ) throws(LogError) -> Int {
+        let blockSize: UInt64 = 4_096
+        let end = min(place + UInt64(buffer.count), max(place, try size()))
+        var start = place
+        while start < end {
+            let stop = min(end, (start / blockSize + 1) * blockSize)
+            let block = UnsafeMutableRawBufferPointer(rebasing: buffer[Int(start - place)..<Int(stop - place)])
+            do throws(SystemError) { _ = try fileSystem.read(file, into: block, at: start) } catch {
+                guard error.number == EIO else { throw LogError(error, location) }
+                block.initializeMemory(as: UInt8.self, repeating: 0)
+            }
+            start = stop
+        }
+        return Int(end - place)
     }
 
     package func write(_ bytes: UnsafeRawBufferPointer, at place: UInt64) throws(LogError) {

@@ -3,16 +3,15 @@ import Sealing
 /// Writes a vault anew: the newest entry of each name, and the values of those that are present, still sealed.
 struct Compactor {
     private let old: LogView
-    private var sink: StoreSink
-    private var tree: TreeBuilder
-    private var totals = Totals()
+    private var checkpoint: CheckpointWriter
+    private let counter: WorkCounter?
     /// The authenticators of the old file: of its header, and of its records.
     private var chain: [Authenticator] = []
 
-    init(_ old: LogView, into store: any RecordStore) {
+    init(_ old: LogView, into store: any RecordStore, _ counter: WorkCounter? = nil) {
         self.old = old
-        sink = StoreSink(store: store, start: Limits.checkpointStart)
-        tree = TreeBuilder(keys: old.keys, expecting: 4_096)
+        self.counter = counter
+        checkpoint = CheckpointWriter(into: store, keys: old.keys, expecting: 4_096)
     }
 
     /// Reads and authenticates all records of the old file, payloads too, and the header's copy: what was changed in them must not
@@ -20,6 +19,8 @@ struct Compactor {
     ///
     /// - Throws: `damaged`, naming the place.
     mutating func readRecords() throws(LogError) {
+        // What lives is read, and then named.
+        counter?.begin(2 * old.end)
         try old.checkHeaderCopy()
         var reader = RecordReader(store: old.store, keys: old.keys, vaultID: old.header.vaultID)
         var (moment, place) = (old.origin, old.header.checkpointEnd)
@@ -30,6 +31,7 @@ struct Compactor {
             }
             guard try reader.payloadHolds(record) else { throw LogError.damaged("a payload", at: place) }
             (moment, place) = (record.moment, record.end)
+            counter?.advance(by: record.frame.recordLength)
             chain.append(moment.authenticator)
         }
     }
@@ -44,9 +46,9 @@ struct Compactor {
                 guard entry.modified >= now || now - entry.modified < Limits.tombstoneLifetime else { continue }
             } else {
                 entry = try entry.moved(along: moves)
+                counter?.advance(by: entry.footprint)
             }
-            totals.replace(nil, with: entry)
-            try tree.add(entry, to: &sink)
+            try checkpoint.add(entry)
         }
     }
 
@@ -70,8 +72,8 @@ struct Compactor {
             guard box.count == moves[index].length else {
                 throw LogError.damaged("the file ends too early; it was cut", at: moves[index].from)
             }
-            moves[index].to = sink.place
-            try box.withRawBytes { (box) throws(LogError) in try sink.write(box) }
+            counter?.advance(by: UInt64(box.count))
+            moves[index].to = try box.withRawBytes { (box) throws(LogError) in try checkpoint.write(value: box) }
         }
         return moves
     }
@@ -80,28 +82,13 @@ struct Compactor {
     ///
     /// - Parameter notice: the last record of the old file.
     mutating func finish(after notice: Record, slots: [KeySlot]) throws(LogError) {
-        let root = try tree.finish(to: &sink)
         var manifest = try old.manifest()
-        manifest.totals = totals
         manifest.chain = Array((manifest.chain + chain + [notice.authenticator]).suffix(Limits.chainLength))
-        var nonces = NonceSource(expected: 1)
-        let nonce = nonces.next()
-        let box = try old.keys.seal(manifest.encoded, for: .page, nonce: nonce)
-        let extent = SealedExtent(place: sink.place, length: box.count, nonce: nonce)
-        try sink.write(box)
-
-        var header = old.header
-        header.sequence = notice.index.sequence + 1
-        guard header.sequence < Limits.sequence else {
+        let sequence = notice.index.sequence + 1
+        guard sequence < Limits.sequence else {
             throw LogError(.invalid, "the vault has used up its sequence numbers")
         }
-        header.slots = slots
-        header.root = root
-        header.manifest = extent
-        header.checkpointEnd = sink.place
-        try sink.writeZeros(to: (sink.place / Limits.growth + 1) * Limits.growth)
-        try sink.flush()
-        try sink.store.write(try header.sealed(with: old.keys), at: 0)
+        try checkpoint.finish(manifest, vaultID: old.header.vaultID, sequence: sequence, slots: slots)
     }
 }
 
@@ -144,34 +131,5 @@ extension [ValueMove] {
             throw LogError.damaged("a value", at: version.place)
         }
         return self[low].to
-    }
-}
-
-/// Writes one after the other into a store, a mebibyte at a time.
-private struct StoreSink: ByteSink {
-    let store: any RecordStore
-    private var buffer: [UInt8] = []
-    private var flushed: UInt64
-
-    init(store: any RecordStore, start: UInt64) {
-        self.store = store
-        flushed = start
-    }
-
-    var place: UInt64 { flushed + UInt64(buffer.count) }
-
-    mutating func write(_ bytes: UnsafeRawBufferPointer) throws(LogError) {
-        buffer.append(contentsOf: bytes)
-        if buffer.count >= 1 << 20 { try flush() }
-    }
-
-    mutating func writeZeros(to end: UInt64) throws(LogError) {
-        try write([UInt8](repeating: 0, count: Int(end - place)))
-    }
-
-    mutating func flush() throws(LogError) {
-        try store.write(buffer, at: flushed)
-        flushed += UInt64(buffer.count)
-        buffer.removeAll(keepingCapacity: true)
     }
 }

@@ -26,10 +26,10 @@ extension SealedLog {
     /// Writes the vault anew, without what is dead.
     ///
     /// - Throws: `busy`, `unavailable`, `damaged`: the vault is as it was; as opening a replaced file.
-    package func compact(timeout: Duration) throws(LogError) -> CompactionReport {
+    package func compact(timeout: Duration, _ counter: WorkCounter? = nil) throws(LogError) -> CompactionReport {
         try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
-            do throws(LogError) { return try compact(&writer, lock) } catch {
+            do throws(LogError) { return try compact(&writer, lock, counter) } catch {
                 if error.code == .damaged { rememberFailure(error) }
                 throw error
             }
@@ -40,7 +40,8 @@ extension SealedLog {
     ///
     /// - Throws: as ``compact(timeout:)``; `invalid`, `keyWrong`.
     package func compact(
-        raising key: borrowing KeyFile, to limits: KeyDerivation.StretchLimits, timeout: Duration
+        raising key: borrowing KeyFile, to limits: KeyDerivation.StretchLimits, timeout: Duration,
+        _ counter: WorkCounter? = nil
     ) throws(LogError) -> CompactionReport {
         let header = try read { (view) throws(LogError) in view.header }
         // Before any lock is taken: it takes its time.
@@ -48,7 +49,7 @@ extension SealedLog {
         return try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
             guard view.withLock({ $0.header.slots == header.slots }) else { throw LogError(.conflict) }
-            return try compact(&writer, lock, slots: slots)
+            return try compact(&writer, lock, slots: slots, counter)
         }
     }
 
@@ -85,7 +86,7 @@ extension SealedLog {
 
     /// - Parameter slots: in place of those that there are.
     private func compact(
-        _ writer: inout Writer, _ lock: consuming StoreLock, slots: [KeySlot]? = nil
+        _ writer: inout Writer, _ lock: consuming StoreLock, slots: [KeySlot]? = nil, _ counter: WorkCounter? = nil
     ) throws(LogError) -> CompactionReport {
         // The notice will count as seen, so the file that it goes to has to be the one that is found after power loss.
         try makeLocationDurable(&writer)
@@ -95,7 +96,7 @@ extension SealedLog {
         defer { if !isPublished { store.discard() } }
         // Before it gets its name: nobody may write between the rename and our next record.
         let newLock = try store.lock(.exclusive, until: Deadline(after: .zero))
-        var compactor = Compactor(old, into: store)
+        var compactor = Compactor(old, into: store, counter)
         try compactor.readRecords()
         try compactor.copyEntries()
 

@@ -16,6 +16,22 @@ extension SealedLog {
         guard label.utf8.count <= Manifest.labelSize else {
             throw LogError(.invalid, "a label may have at most \(Manifest.labelSize) bytes")
         }
+        let (keys, slots) = try newKeys(for: key, limits)
+        let manifest = Manifest(
+            created: now, totals: Totals(), chain: [], labels: [SlotLabel(created: now, text: label)], settings: [])
+        return try make(path, keys: keys, options: options, in: fileSystem) { (checkpoint) throws(LogError) in
+            try checkpoint.finish(manifest, vaultID: newVaultID, sequence: 1, slots: slots)
+        }
+    }
+
+    static var newVaultID: [UInt8] { RandomBytes.array(Header.identifierSize) }
+
+    /// The subkeys of a new data key, and the one slot that wraps it.
+    ///
+    /// - Throws: `invalid` for limits out of bounds; `outOfMemory`.
+    static func newKeys(
+        for key: borrowing KeyFile, _ limits: KeyDerivation.StretchLimits
+    ) throws(LogError) -> (KeyRing, [KeySlot]) {
         guard limits.isWithinBounds, limits.cost <= KeyDerivation.StretchLimits.largestCost else {
             throw LogError(.invalid, "Argon2id takes \(KeyDerivation.StretchLimits.bounds)")
         }
@@ -23,14 +39,22 @@ extension SealedLog {
         let keys = try KeyRing { (dataKey, scratch) throws(LogError) in
             RandomBytes.fill(dataKey)
             slots.append(
-                try KeySlot.wrapping(UnsafeRawBufferPointer(dataKey), with: key, limits: limits, scratch: scratch))
+                try .wrapping(UnsafeRawBufferPointer(dataKey), with: key, limits: limits, scratch: scratch))
         }
+        return (keys, slots)
+    }
+
+    /// Makes a vault file of a checkpoint that `write` finishes: on the disk when this returns, or not at all.
+    ///
+    /// - Throws: `exists` if there is a file at the path; `unavailable`, or what `write` throws.
+    static func make(
+        _ path: String, keys: KeyRing, options: Options, in fileSystem: any FileSystem,
+        write: (inout CheckpointWriter) throws(LogError) -> Void
+    ) throws(LogError) -> SealedLog {
         let store = try FileRecordStore.createUnpublished(for: path, in: fileSystem)
         do throws(LogError) {
-            try write(
-                Manifest(
-                    created: now, totals: Totals(), chain: [],
-                    labels: [SlotLabel(created: now, text: label)], settings: []), slots: slots, keys: keys, to: store)
+            var checkpoint = CheckpointWriter(into: store, keys: keys)
+            try write(&checkpoint)
             try store.publish(replacing: false)
         } catch {
             store.discard()
@@ -45,21 +69,6 @@ extension SealedLog {
         try? memory?.remember(view.origin)
         log.register()
         return log
-    }
-
-    private static func write(
-        _ manifest: Manifest, slots: [KeySlot], keys: KeyRing, to store: any RecordStore
-    ) throws(LogError) {
-        var nonces = NonceSource(expected: 1)
-        let nonce = nonces.next()
-        let box = try keys.seal(manifest.encoded, for: .page, nonce: nonce)
-        let place = Limits.checkpointStart
-        let header = Header(
-            vaultID: RandomBytes.array(Header.identifierSize), sequence: 1, root: nil,
-            manifest: SealedExtent(place: place, length: box.count, nonce: nonce),
-            checkpointEnd: place + UInt64(box.count), slots: slots)
-        try store.write(try header.sealed(with: keys) + box, at: 0)
-        try store.writeZeros(header.checkpointEnd..<Limits.growth)
     }
 
     /// The id of the vault that was last opened at a path, as this machine remembers; nil if it remembers none.

@@ -4,7 +4,7 @@ extension SealedLog {
     /// Reads and authenticates everything.
     ///
     /// - Throws: `damaged`, naming the first place; `busy`, `unavailable`.
-    package func verify(timeout: Duration) throws(LogError) -> VerificationReport {
+    package func verify(timeout: Duration, _ counter: WorkCounter? = nil) throws(LogError) -> VerificationReport {
         let current = try read { (view) throws(LogError) in view }
         let store = try current.store.reopened()
         // Only to see where the log ends; reading it all takes too long to keep others from writing.
@@ -13,7 +13,7 @@ extension SealedLog {
         _ = try view.followToEnd(nil, durable: nil, isSettled: true)
         lock.release()
         do throws(LogError) {
-            let report = try Verifier(of: view).run(to: view.end)
+            let report = try Verifier(of: view, counter).run(to: view.end)
             memory?.forgetUpkeep()
             return report
         } catch {

@@ -15,19 +15,21 @@ struct Verifier: ~Copyable {
     /// As far as the records have been gone through.
     private var view: LogView
     private var report = VerificationReport()
-    /// Values are opened into it, one after the other; nobody reads them.
-    private var scratch: SecretBytes
+    private var values: ValueOpener
+    private let counter: WorkCounter?
 
     /// - Parameter view: a view that has followed the log to its end.
-    init(of view: LogView) throws(LogError) {
+    init(of view: LogView, _ counter: WorkCounter? = nil) throws(LogError) {
+        self.counter = counter
         self.view = LogView(
             store: view.store, keys: view.keys, header: view.header, authenticator: view.origin.authenticator)
-        do throws(SealingError) { scratch = try SecretBytes(zeroCount: 4_096) } catch { throw LogError(error) }
+        values = try ValueOpener(of: view.store, keys: view.keys)
     }
 
     /// - Parameter end: where the log ends, as the view found it.
     /// - Throws: `damaged`, naming the first place; `unavailable`.
     consuming func run(to end: UInt64) throws(LogError) -> VerificationReport {
+        counter?.begin(end)
         try verifyCheckpoint()
         var reader = RecordReader(store: view.store, keys: view.keys, vaultID: view.header.vaultID)
         while view.end < end {
@@ -37,6 +39,7 @@ struct Verifier: ~Copyable {
             try verify(record, reader)
             view.apply(record)
             report.records += 1
+            counter?.advance(by: record.frame.recordLength)
             report.bytes += record.frame.recordLength
         }
         try count()
@@ -53,6 +56,7 @@ struct Verifier: ~Copyable {
         while let entry = try cursor.next() {
             for version in entry.versions {
                 try open(version, in: Limits.checkpointStart..<header.checkpointEnd)
+                counter?.advance(by: UInt64(version.boxLength))
                 boxes.append(version.place..<version.place + UInt64(version.boxLength))
             }
         }
@@ -122,19 +126,7 @@ struct Verifier: ~Copyable {
         guard version.place >= range.lowerBound, version.place <= range.upperBound,
             range.upperBound - version.place >= length
         else { throw LogError.damaged("a value outside its place", at: version.place) }
-        let box = try view.store.bytes(at: version.place, count: version.boxLength)
-        let size = version.boxLength - SecretBox.tagSize
-        do throws(SealingError) {
-            if scratch.paddedCapacity < size { scratch = try SecretBytes(zeroCount: size) }
-            let keys = view.keys
-            try scratch.withUnsafeMutablePaddedBytes { (scratch) throws(SealingError) in
-                try box.withRawBytes { (box) throws(SealingError) in
-                    let room = UnsafeMutableRawBufferPointer(rebasing: scratch[..<size])
-                    try keys.open(box, for: .value, nonce: version.nonce, into: room)
-                    guard room[version.length...].allSatisfy({ $0 == 0 }) else { throw SealingError(.forged) }
-                }
-            }
-        } catch { throw LogError(opening: version, error) }
+        try values.open(version)
     }
 
     /// Goes through all the names once more, as a list would.

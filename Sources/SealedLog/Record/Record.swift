@@ -10,15 +10,17 @@ struct Record: Sendable {
     var payload: Range<UInt64> { end - frame.payloadLength..<end }
 
     /// Whether the payload ends, by the frame, where the last of what the index names in it does, and is empty if it names nothing there.
-    var endsAsNamed: Bool {
-        if let root = index.tree?.root { return root.place &+ UInt64(root.length) == end }
-        let start = payload.lowerBound
-        var last = start
-        for entry in index.transactions.joined() {
-            for version in entry.versions where version.place >= start {
-                last = max(last, version.place &+ UInt64(version.boxLength))
-            }
+    var endsAsNamed: Bool { index.namedEnd(ofPayloadAt: payload.lowerBound) == end }
+}
+
+extension RecordIndex {
+    /// Where the last ends of what the index names in the payload: a box, or the tree's root.
+    func namedEnd(ofPayloadAt start: UInt64) -> UInt64 {
+        if let root = tree?.root { return root.place &+ UInt64(root.length) }
+        var end = start
+        for version in transactions.joined().flatMap(\.versions) where version.place >= start {
+            end = max(end, version.place &+ UInt64(version.boxLength))
         }
-        return last == end
+        return end
     }
 }

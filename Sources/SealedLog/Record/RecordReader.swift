@@ -64,7 +64,7 @@ struct RecordReader {
     }
 
     /// Taken out before the box is read: a slice of the window that is still in use makes the next read copy it.
-    private static func nonce(inHead head: ArraySlice<UInt8>) -> Nonce {
+    static func nonce(inHead head: ArraySlice<UInt8>) -> Nonce {
         head.withUnsafeBytes { Nonce(UnsafeRawBufferPointer(rebasing: $0[Frame.size...])) }
     }
 

@@ -9,6 +9,6 @@ extension Keychain {
     /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`; `rolledBack`, `diverged` or `exchanged` if the
     ///   file was replaced meanwhile.
     public func makeDurable() throws(VaultError) {
-        try translated { () throws(LogError) in try log.makeDurable(timeout: options.lockTimeout) }
+        try waiting { (timeout) throws(LogError) in try log.makeDurable(timeout: timeout) }
     }
 }

@@ -56,6 +56,13 @@ extension Keychain {
         do { return try body() } catch { throw VaultError(error, places) }
     }
 
+    /// The same for what has to have the vault for itself, which may take its time.
+    func waiting<Result>(_ body: (_ timeout: Duration) throws(LogError) -> Result) throws(VaultError) -> Result {
+        try translated { () throws(LogError) in try patience.wait(body) }
+    }
+
+    var patience: LockPatience { LockPatience(options, path: places.vault) }
+
     /// Reports what the log has met that fails no call. No lock is held.
     func reportNotices() {
         for notice in log.takeNotices() { failures.report(VaultError(notice, places), key: places.vault) }

@@ -36,7 +36,9 @@ extension Keychain {
         let changes = transaction.finished()
         guard !changes.isEmpty else { return true }
         defer { reportNotices() }
-        do throws(LogError) { try log.commit(changes, timeout: options.lockTimeout) } catch {
+        do throws(LogError) {
+            try patience.wait { (timeout) throws(LogError) in try log.commit(changes, timeout: timeout) }
+        } catch {
             guard error.code == .conflict else { throw VaultError(error, places) }
             return false
         }

@@ -28,11 +28,13 @@ extension Keychain {
     ///
     /// It happens by itself when enough is dead. File systems, SSDs and backups may keep what the old file held.
     ///
+    /// - Parameter progress: tells another thread how far it has come.
     /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable` (the vault is as it was); `rolledBack`, `diverged` or `exchanged`
     ///   if the file was replaced meanwhile.
     @discardableResult
-    public func compact() throws(VaultError) -> Compaction {
-        Compaction(try translated { () throws(LogError) in try log.compact(timeout: options.lockTimeout) })
+    public func compact(progress: UpkeepProgress? = nil) throws(VaultError) -> Compaction {
+        Compaction(
+            try waiting { (timeout) throws(LogError) in try log.compact(timeout: timeout, progress?.counter) })
     }
 
     /// Compacts the vault, and raises what a guess at its key file costs. The key file stays as it is.
@@ -40,20 +42,25 @@ extension Keychain {
     /// - Throws: as ``compact()``; `invalid` for a cost that is out of bounds or not higher, and for a generated key file; `locked` if the
     ///   key file cannot be used any more.
     @discardableResult
-    public func compact(raisingCostTo cost: KeyFileCost) throws(VaultError) -> Compaction {
+    public func compact(
+        raisingCostTo cost: KeyFileCost, progress: UpkeepProgress? = nil
+    ) throws(VaultError) -> Compaction {
         Compaction(
-            try translated { () throws(LogError) in
+            try waiting { (timeout) throws(LogError) in
                 let key = try KeychainOpening(places, options).readKey()
-                return try log.compact(raising: key, to: cost.limits, timeout: options.lockTimeout)
+                return try log.compact(raising: key, to: cost.limits, timeout: timeout, progress?.counter)
             })
     }
 
     /// Reads and authenticates everything in the vault. Values are opened in guarded memory and given to nobody.
     ///
+    /// - Parameter progress: tells another thread how far it has come.
     /// - Throws: ``VaultError`` with `damaged`, naming the first place; `busy`, `unavailable`; `rolledBack`, `diverged` or
     ///   `exchanged` if the file was replaced meanwhile.
-    public func verify() throws(VaultError) -> Verification {
-        let report = try translated { () throws(LogError) in try log.verify(timeout: options.lockTimeout) }
+    public func verify(progress: UpkeepProgress? = nil) throws(VaultError) -> Verification {
+        let report = try waiting { (timeout) throws(LogError) in
+            try log.verify(timeout: timeout, progress?.counter)
+        }
         return Verification(entries: Int(report.entries), records: Int(report.records), bytes: Int(report.bytes))
     }
 }

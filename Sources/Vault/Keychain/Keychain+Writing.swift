@@ -35,7 +35,7 @@ extension Keychain {
     ) throws(VaultError) {
         var nonces = NonceSource(expected: 1)
         let change = try setting(name, to: value, kind: kind, attributes: attributes, nonces: &nonces)
-        try translated { () throws(LogError) in try log.commit([change], timeout: options.lockTimeout) }
+        try waiting { (timeout) throws(LogError) in try log.commit([change], timeout: timeout) }
         changes.notify()
     }
 

@@ -27,6 +27,10 @@ public final class Keychain: Sendable {
         /// `$CREDENTIALS_DIRECTORY` and `/run/secrets`, and on file systems in memory or mounted read-only.
         public var acceptsSharedKeyFile = false
 
+        /// Is told, after one second, that a call waits for another process, and for which one, as far as that can be seen. No lock is
+        /// held then.
+        public var onWaiting: (@Sendable (_ process: Int?) -> Void)?
+
         /// Waits 10 seconds, and accepts no alarm.
         public init() {}
     }
@@ -68,7 +72,7 @@ public final class Keychain: Sendable {
     /// Opens a vault.
     ///
     /// A vault without its key, or one that the key does not open, is never replaced. Nor is one made, even with
-    /// ``Creation/ifAbsent``, where this machine remembers a vault that is gone: ``create(at:label:options:)`` does that.
+    /// ``Creation/ifAbsent``, where this machine remembers a vault that is gone: ``create(at:label:cost:options:)`` does that.
     ///
     /// - Parameter failures: where errors go that a property's getter or setter cannot throw, and what keeps no call from being
     ///   done: a compaction that failed on the way of a change, a memory of the vault that cannot be used. The key is the vault's path

@@ -138,6 +138,24 @@ struct KeychainOpening {
             vaultPath, key: key, label: label, limits: cost.limits, options: logOptions, in: fileSystem)
     }
 
+    // MARK: Salvaging
+
+    func salvage(to target: String, _ progress: UpkeepProgress?) throws(VaultError) -> SalvageReport {
+        let target = resolvedPath(target)
+        do throws(LogError) {
+            try checkPlaces()
+            if !isThere(vaultPath) { try checkThatNoneIsGone() }
+            let key = try readKey()
+            let lock = try FolderLock.acquire(
+                target.parentFolder, in: fileSystem, until: Deadline(after: options.lockTimeout))
+            guard !isThere(target) else { throw LogError(.exists, target) }
+            let report = try SealedLog.salvage(
+                vaultPath, to: target, key: key, options: logOptions, in: fileSystem, progress?.counter)
+            lock.release()
+            return report
+        } catch { throw VaultError(error, places) }
+    }
+
     // MARK: Results
 
     private func outcome(

@@ -1,9 +1,9 @@
 private import CLinux
 private import Glibc
-import SealedLog
+package import SealedLog
 
 /// A thread that nobody waits for.
-enum DetachedThread {
+package enum DetachedThread {
     /// In bytes. Only what is used of it takes memory.
     private static let stackSize = 512 << 10
 
@@ -11,7 +11,7 @@ enum DetachedThread {
     ///
     /// - Parameter name: what tools show; at most 15 bytes.
     /// - Throws: if a limit of the system is reached.
-    static func start(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
+    package static func start(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }

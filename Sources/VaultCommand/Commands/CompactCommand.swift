@@ -4,13 +4,20 @@ enum CompactCommand: Command {
     static let description = CommandDescription(
         name: .compact,
         summary: "rewrite the file without what is outdated",
+        options: [StretchCost.option],
         details: [
-            "The vault does so by itself when it is worth it. Replaced and removed values leave the file only then."
+            "The vault does so by itself when it is worth it. Replaced and removed values leave the file only then.",
+            "With --argon2id the vault is made harder to open by guessing at the key file, which stays as it is.",
         ]
     )
 
     static func run(_ session: Session) throws -> ExitCode {
-        let compaction = try session.openVault().compact()
+        let cost = try session.invocation.value(of: .argon2id).map(StretchCost.parse)
+        let keychain = try session.openVault()
+        let compaction = try session.withProgress("Compacting") { progress in
+            if let cost { return try keychain.compact(raisingCostTo: cost, progress: progress) }
+            return try keychain.compact(progress: progress)
+        }
         let report = CompactReport(sizeBefore: compaction.sizeBefore, sizeAfter: compaction.sizeAfter)
         try session.print(json: report) {
             "The file had \(compaction.sizeBefore) bytes and now has \(compaction.sizeAfter).\n"

@@ -16,12 +16,14 @@ enum InfoCommand: Command {
     private static func rows(_ information: Information, _ session: Session) -> [(String, String)] {
         let keys = information.keySlots.map { slot in
             let label = slot.label.isEmpty ? "" : " \"\(session.shown(slot.label))\""
-            return ("Key", "\(slot.kind)\(label), since \(Timestamp.text(slot.created))")
+            let cost = slot.cost.map { " (passes \($0.passes), memory \($0.memory / 1_024) KiB)" } ?? ""
+            return ("Key", "\(slot.kind)\(cost)\(label), since \(Timestamp.text(slot.created))")
         }
         let sizes = "\(information.liveBytes) in use, \(information.deadBytes) outdated"
+        let sharing = information.keyFileSharing.map { " (\($0))" } ?? ""
         return [
             ("Vault", session.shown(information.vault)),
-            ("Key file", session.shown(information.keyFile)),
+            ("Key file", session.shown(information.keyFile) + sharing),
             ("Id", information.id),
             ("Made", Timestamp.text(information.created)),
             ("Entries", String(information.entries)),
@@ -40,10 +42,24 @@ struct InfoReport: Encodable {
         let kind: String
         let label: String
         let created: String
+        @OrNull private(set) var cost: Cost?
+
+        init(_ slot: KeySlotInformation) {
+            kind = slot.kind
+            label = slot.label
+            created = Timestamp.text(slot.created)
+            cost = slot.cost.map { Cost(passes: $0.passes, memory: $0.memory) }
+        }
+    }
+
+    struct Cost: Encodable {
+        let passes: Int
+        let memory: Int
     }
 
     let vault: String
     let keyFile: String
+    @OrNull private(set) var keyFileSharing: String?
     let id: String
     let created: String
     let sequence: UInt64
@@ -60,6 +76,7 @@ struct InfoReport: Encodable {
     init(_ information: Information) {
         vault = information.vault
         keyFile = information.keyFile
+        keyFileSharing = information.keyFileSharing
         id = information.id
         created = Timestamp.text(information.created)
         sequence = information.sequence
@@ -68,9 +85,7 @@ struct InfoReport: Encodable {
         liveBytes = information.liveBytes
         deadBytes = information.deadBytes
         recordsSinceCheckpoint = information.recordsSinceCheckpoint
-        keys = information.keySlots.map {
-            Key(kind: $0.kind, label: $0.label, created: Timestamp.text($0.created))
-        }
+        keys = information.keySlots.map(Key.init)
         memoryIsKept = information.memoryIsKept
         problems = information.problems
         keysAreLockedInMemory = information.keysAreLockedInMemory

@@ -6,13 +6,18 @@ enum InitCommand: Command {
         summary: "make a vault and, where there is none, its key file",
         options: [
             OptionDescription(
-                name: .label, value: "TEXT", help: "Name the key in the vault, such as laptop; it is kept sealed.")
+                name: .label, value: "TEXT", help: "Name the key in the vault, such as laptop; it is kept sealed."),
+            StretchCost.option,
         ],
         details: [
             "The first `vault set` does the same, without a label.",
             """
             A key file that is there already is used as it is, also one that is no vault key, such as a Docker secret \
-            or a passphrase in a file. One that is not there is generated.
+            or a passphrase in a file. One that is not there is generated. It must never change.
+            """,
+            """
+            A key file that is no vault key may be guessed at. Each guess costs 3 passes of Argon2id over 64 MiB, some \
+            0.1 seconds; --argon2id 1,64 to 10,76 and the like choose another cost, `vault compact` raises it later.
             """,
         ],
         examples: [
@@ -23,7 +28,8 @@ enum InitCommand: Command {
     )
 
     static func run(_ session: Session) throws -> ExitCode {
-        let keychain = try session.makeVault(label: session.invocation.value(of: .label) ?? "")
+        let cost = try session.invocation.value(of: .argon2id).map(StretchCost.parse) ?? .standard
+        let keychain = try session.makeVault(label: session.invocation.value(of: .label) ?? "", cost: cost)
         if session.wantsJSON { try StandardOutput.write(JSONText.encode(MadeReport(keychain))) }
         return .success
     }

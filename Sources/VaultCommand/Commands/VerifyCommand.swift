@@ -13,7 +13,8 @@ enum VerifyCommand: Command {
     )
 
     static func run(_ session: Session) throws -> ExitCode {
-        let found = try session.openVault().verify()
+        let keychain = try session.openVault()
+        let found = try session.withProgress("Verifying") { try keychain.verify(progress: $0) }
         let report = VerifyReport(entries: found.entries, records: found.records, bytes: found.bytes)
         try session.print(json: report) {
             "All is authentic: entries \(found.entries), records \(found.records), bytes \(found.bytes).\n"

@@ -9,6 +9,7 @@ enum UsageError: Error, Equatable {
     case unexpectedValue(OptionName)
     case badChoice(OptionName, choices: [String])
     case badTimeout
+    case badCost
     case missingArgument(String, of: CommandName)
     case surplusArgument(String?, of: CommandName)
     case badAttribute
@@ -41,6 +42,8 @@ extension UsageError: CustomStringConvertible {
             return "The option \(option.spelling) takes one of: \(choices.joined(separator: ", "))."
         case .badTimeout:
             return "The option --timeout takes seconds, from 0 to 1000000, such as 2.5."
+        case .badCost:
+            return "The option --argon2id takes passes and mebibytes of memory, such as 3,64."
         case .missingArgument(let argument, let command):
             return "`vault \(command.rawValue)` needs a \(argument)." + seeHelp(command)
         case .surplusArgument(let word, let command):

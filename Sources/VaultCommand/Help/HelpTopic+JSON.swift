@@ -11,19 +11,23 @@ extension HelpTopic {
           exists    {"name", "exists"}
           rm        {"removed": [NAME]}
           mv, cp    {"from", "to"}
-          init      {"vault", "key_file", "made_vault", "made_key_file"}
-          info      {"vault", "key_file", "id", "created", "sequence", "entries",
-                     "file_size", "live_bytes", "dead_bytes",
+          init      {"vault", "key_file", "made_vault", "made_key_file",
+                     "key_file_is_beside_vault", "key_file_is_short"}
+          info      {"vault", "key_file", "key_file_sharing", "id", "created",
+                     "sequence", "entries", "file_size", "live_bytes", "dead_bytes",
                      "records_since_checkpoint", "memory_is_kept", "problems": [TEXT],
                      "keys_are_locked_in_memory",
-                     "keys": [{"kind", "label", "created"}]}
+                     "keys": [{"kind", "label", "created",
+                               "cost": {"passes", "memory"}}]}
           verify    {"entries", "records", "bytes"}
           compact   {"size_before", "size_after"}
+          salvage   {"vault", "certain", "doubtful": [NAME], "older": [NAME],
+                     "lost": [NAME], "unnamed", "damage": [TEXT], "is_complete"}
           version   {"version"}
           help      {"commands", "global_options"}, or one command's description
 
         Sizes are bytes. Times are UTC, such as "2026-01-31T09:05:00.120Z". A kind is
-        "text", "data" or "unspecified".
+        "text", "data" or "unspecified". What is not known, or not there, is null.
 
         Standard error gets one object a line. An error:
           {"error": {"code", "exit", "message"}}
@@ -34,7 +38,7 @@ extension HelpTopic {
         What did not keep the command from doing its work has the same codes:
           {"warning": {"code", "message"}}
         A vault that was made along the way:
-          {"note": {"vault", "key_file", "made_vault", "made_key_file"}}
+          {"note": {what init writes}}
 
         """
 }

@@ -38,8 +38,10 @@ enum HelpTopic: String, CaseIterable {
           /run/secrets/vault.key               (Docker, Kubernetes)
           $XDG_CONFIG_HOME/vault/default.key   (~/.config)
 
-        A key file that others than its owner can read is refused; below
-        $CREDENTIALS_DIRECTORY and /run/secrets they may read it, but not write it.
+        A key file that others than its owner can read is refused, unless it is root's
+        and they cannot write it, and it lies below $CREDENTIALS_DIRECTORY or
+        /run/secrets, on a file system in memory or on one that is mounted read-only.
+        With --accept-shared-key it may lie anywhere.
 
         What this machine has seen of each vault is kept in this folder, so that a file
         that was put back or exchanged is noticed:

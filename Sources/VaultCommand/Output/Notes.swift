@@ -25,6 +25,12 @@ enum Notes {
             StandardError.write(made.message.forTerminal + "\n")
         }
     }
+
+    /// Says what a command stands still for.
+    static func reportWaiting(for process: Int?) {
+        let number = process.map { " (\($0))" } ?? ""
+        StandardError.write("vault: Waiting for another process\(number).\n")
+    }
 }
 
 struct ErrorReport: Encodable {
@@ -60,12 +66,21 @@ struct MadeReport: Encodable {
     let keyFile: String
     let madeVault: Bool
     let madeKeyFile: Bool
+    let keyFileIsBesideVault: Bool
+    let keyFileIsShort: Bool
 
     var message: String {
-        let backUp = "Back it up, and not beside the vault: without it, what the vault holds is lost."
-        let vaultLine = madeVault ? "Made a new vault: \(vault)" : "The vault: \(vault)"
-        return madeKeyFile
-            ? "\(vaultLine)\nMade its key file: \(keyFile)\n\(backUp)"
-            : "\(vaultLine)\nIts key file: \(keyFile)\n\(backUp)"
+        var lines = [
+            madeVault ? "Made a new vault: \(vault)" : "The vault: \(vault)",
+            madeKeyFile ? "Made its key file: \(keyFile)" : "Its key file: \(keyFile)",
+            "It must never change. Back it up, and not beside the vault: without it, what the vault holds is lost.",
+        ]
+        if keyFileIsBesideVault {
+            lines.append(
+                "It lies beside the vault: whoever copies the folder has both. `vault help places` tells of other places."
+            )
+        }
+        if keyFileIsShort { lines.append("It has fewer than 16 bytes, and can be guessed.") }
+        return lines.joined(separator: "\n")
     }
 }

@@ -30,6 +30,8 @@ enum StandardOutput {
 }
 
 enum StandardError {
+    static let isTerminal = isatty(STDERR_FILENO) == 1
+
     /// Writes lines for a person. Where that fails there is nobody to be told.
     static func write(_ text: String) {
         var text = text

@@ -13,6 +13,7 @@ enum CommandName: String, CaseIterable, Sendable, Encodable {
     case info
     case verify
     case compact
+    case salvage
     case help
     case version
 
@@ -31,6 +32,7 @@ enum CommandName: String, CaseIterable, Sendable, Encodable {
         case .info: InfoCommand.self
         case .verify: VerifyCommand.self
         case .compact: CompactCommand.self
+        case .salvage: SalvageCommand.self
         case .help: HelpCommand.self
         case .version: VersionCommand.self
         }

@@ -20,6 +20,9 @@ enum GlobalOptions {
         OptionDescription(
             name: .acceptExchanged,
             help: "Accept, once, another vault than this machine remembers at the place."),
+        OptionDescription(
+            name: .acceptSharedKey,
+            help: "Accept a key file of root's that others can read; see `vault help places`."),
         OptionDescription(name: .help, short: "h", help: "Show help."),
         OptionDescription(name: .version, help: "Show the version."),
     ]

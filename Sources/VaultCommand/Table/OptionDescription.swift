@@ -8,10 +8,12 @@ enum OptionName: String, CaseIterable, Sendable, Encodable {
     case acceptRolledBack = "accept-rolled-back"
     case acceptDiverged = "accept-diverged"
     case acceptExchanged = "accept-exchanged"
+    case acceptSharedKey = "accept-shared-key"
     case help
     case version
     // Of single commands.
     case allowEmpty = "allow-empty"
+    case argon2id
     case attribute
     case exact
     case file

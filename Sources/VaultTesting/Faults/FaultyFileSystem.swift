@@ -46,6 +46,7 @@ package final class FaultyFileSystem: FileSystem {
         var calls: [FileCallRecord] = []
         var paths: [Int32: String] = [:]
         var failures = 0
+        var unreadable: Range<UInt64> = 0..<0
         var watchers: [FileCall: @Sendable (FileCallRecord) -> Void] = [:]
     }
 
@@ -64,6 +65,11 @@ package final class FaultyFileSystem: FileSystem {
     /// Lets calls of these kinds fail: `times` of them, after `skipped` more have gone well.
     package func fail(_ kinds: Set<FileCall>, after skipped: Int = 0, times: Int = 1, with fault: Fault) {
         state.withLock { $0.plans.append(Plan(kinds: kinds, skipped: skipped, remaining: times, fault: fault)) }
+    }
+
+    /// Lets every read fail that touches these bytes of a file, as a disk with a bad block does.
+    package func failReads(of bytes: Range<UInt64>) {
+        state.withLock { $0.unreadable = bytes }
     }
 
     /// No more failures are planned, and nobody watches.
@@ -107,6 +113,10 @@ package final class FaultyFileSystem: FileSystem {
         watcher?(call)
         return state.withLock { state in
             state.calls.append(call)
+            if call.kind == .read, state.unreadable.overlaps(call.place..<call.place + UInt64(call.count)) {
+                state.failures += 1
+                return .error(EIO)
+            }
             for index in state.plans.indices where state.plans[index].kinds.contains(call.kind) {
                 guard state.plans[index].remaining > 0 else { continue }
                 guard state.plans[index].skipped == 0 else {

@@ -1,0 +1,50 @@
+import Sealing
+
+/// Writes a checkpoint into an empty store, and the header that leads to it: first the values, then the entries in the order of their
+/// names; Format.md, "Checkpoint".
+struct CheckpointWriter {
+    private let keys: KeyRing
+    private var sink: StoreSink
+    private var tree: TreeBuilder
+    private var totals = Totals()
+
+    /// - Parameter entries: about how many there will be.
+    init(into store: any RecordStore, keys: KeyRing, expecting entries: Int = 0) {
+        self.keys = keys
+        sink = StoreSink(store: store, start: Limits.checkpointStart)
+        tree = TreeBuilder(keys: keys, expecting: entries)
+    }
+
+    /// Writes the box of a value, and says where it lies now.
+    mutating func write(value box: UnsafeRawBufferPointer) throws(LogError) -> UInt64 {
+        let place = sink.place
+        try sink.write(box)
+        return place
+    }
+
+    /// - Precondition: the entry's name comes after all the names before.
+    mutating func add(_ entry: Entry) throws(LogError) {
+        totals.replace(nil, with: entry)
+        try tree.add(entry, to: &sink)
+    }
+
+    /// Writes the root, the manifest with the totals of what was added, zeros ahead, and the header at the very end.
+    mutating func finish(
+        _ manifest: Manifest, vaultID: [UInt8], sequence: UInt64, slots: [KeySlot]
+    ) throws(LogError) {
+        let root = try tree.finish(to: &sink)
+        var manifest = manifest
+        manifest.totals = totals
+        var nonces = NonceSource(expected: 1)
+        let nonce = nonces.next()
+        let box = try keys.seal(manifest.encoded, for: .page, nonce: nonce)
+        let extent = SealedExtent(place: sink.place, length: box.count, nonce: nonce)
+        try sink.write(box)
+        let header = Header(
+            vaultID: vaultID, sequence: sequence, root: root, manifest: extent, checkpointEnd: sink.place,
+            slots: slots)
+        try sink.writeZeros(to: (sink.place / Limits.growth + 1) * Limits.growth)
+        try sink.flush()
+        try sink.store.write(try header.sealed(with: keys), at: 0)
+    }
+}

@@ -1,0 +1,45 @@
+extension Header {
+    private static let reservedRanges = [128..<256, 2_816..<4_032]
+
+    /// The 4,096 bytes of a header with everything put right that has only one right value: magic, version, reserved bytes, unused
+    /// slots. The hint is left out.
+    static func normalised(_ bytes: [UInt8]) -> [UInt8] {
+        var header = Array(bytes[..<hintPlace]) + [UInt8](repeating: 0, count: Hint.size)
+        var start = ByteWriter(reserving: 12)
+        start.append(magic)
+        start.integer(version)
+        header.replaceSubrange(..<start.count, with: start.bytes)
+        for range in reservedRanges { header.clear(range) }
+        let count = Int(header[12]) <= Limits.slotCount ? Int(header[12]) : Limits.slotCount
+        for index in 0..<Limits.slotCount {
+            let place = slotPlace(index)
+            if index < count { header.normaliseSlot(at: place) } else { header.clear(place..<place + Limits.slotSize) }
+        }
+        return header
+    }
+
+    /// The slots in a header's bytes that can be one, whatever the rest of it says.
+    static func slots(in bytes: [UInt8]) -> [KeySlot] {
+        var header = bytes
+        return (0..<Limits.slotCount).compactMap { index in
+            let place = slotPlace(index)
+            header.normaliseSlot(at: place)
+            var reader = ByteReader(header, in: place..<place + Limits.slotSize)
+            return try? reader.keySlot()
+        }
+    }
+
+    private static func slotPlace(_ index: Int) -> Int { slotsPlace + index * Limits.slotSize }
+}
+
+extension [UInt8] {
+    fileprivate mutating func clear(_ range: Range<Int>) {
+        replaceSubrange(range, with: repeatElement(0, count: range.count))
+    }
+
+    fileprivate mutating func normaliseSlot(at place: Int) {
+        clear(place + 1..<place + 8)
+        clear(place + 144..<place + Limits.slotSize)
+        if (1...4).contains(self[place]) { clear(place + 112..<place + 144) }
+    }
+}

@@ -1,0 +1,142 @@
+import Sealing
+
+/// What header and copy still say: each makes up for what the other one has lost.
+struct HeaderRemains {
+    let keys: KeyRing
+    /// The slot that the key opened.
+    private let slot: KeySlot
+    let header: Header
+    let authenticator: Authenticator
+    /// Whether its MAC holds. Otherwise it is a guess, which may lead to pages that are out of date.
+    let isAuthentic: Bool
+    /// What is wrong with them, in words.
+    let damage: [String]
+
+    /// - Throws: `keyWrong` if the key opens no slot that is left; `newerFormat`; `damaged` if nothing more than a slot is left;
+    ///   `unavailable`, `outOfMemory`.
+    static func find(in store: any RecordStore, key: borrowing KeyFile) throws(LogError) -> HeaderRemains {
+        var image = try store.available(at: 0, upTo: 2 * Header.size)
+        image.append(contentsOf: repeatElement(0, count: 2 * Header.size - image.count))
+        let blocks = [Array(image[..<Header.size]), Array(image[Header.copyPlace...])]
+        guard blocks.contains(where: { $0.starts(with: Header.magic) }) else {
+            throw LogError.damaged("it does not begin as a vault does")
+        }
+        var opened: (KeyRing, KeySlot)?
+        for slot in blocks.flatMap(Header.slots).uniqued() {
+            guard let keys = try keys(of: slot, key) else { continue }
+            opened = opened ?? (keys, slot)
+            if let found = authentic(blocks, keys) {
+                let damage = blocks.damage(comparedTo: found.bytes)
+                return HeaderRemains(found, keys, slot, isAuthentic: true, damage: damage)
+            }
+        }
+        guard let (keys, slot) = opened else {
+            for block in blocks { try checkVersion(block) }
+            throw LogError(.keyWrong)
+        }
+        for block in blocks {
+            try checkVersion(block)
+            if let guess = Candidate(Header.normalised(block)) {
+                let damage = ["the header and its copy, at byte 0"]
+                return HeaderRemains(guess, keys, slot, isAuthentic: false, damage: damage)
+            }
+        }
+        throw LogError.damaged("of the header nothing but a key slot is left")
+    }
+
+    private init(_ found: Candidate, _ keys: KeyRing, _ slot: KeySlot, isAuthentic: Bool, damage: [String]) {
+        self.keys = keys
+        self.slot = slot
+        header = found.header
+        authenticator = Header.authenticator(ofMAC: Array(found.bytes[Header.macPlace...]))
+        self.isAuthentic = isAuthentic
+        self.damage = damage
+    }
+
+    /// What the chain of records begins with. A header that is a guess is not to hide any of them.
+    var origin: Moment { Moment(sequence: isAuthentic ? header.sequence : 0, authenticator: authenticator) }
+
+    /// What a guess at the key file is to cost in a new vault.
+    var limits: KeyDerivation.StretchLimits {
+        slot.kind == KeyFile.Kind.other.rawValue ? slot.limits : .recommended
+    }
+
+    /// What the key slot is called; nil if that is lost.
+    func label(in manifest: Manifest?) -> SlotLabel? {
+        header.slots.firstIndex(of: slot).flatMap { manifest?.labels[$0] }
+    }
+
+    /// The vault as it is before its first record.
+    func view(of store: any RecordStore) -> LogView {
+        LogView(store: store, keys: keys, header: header, authenticator: authenticator)
+    }
+
+    /// The keys that a slot leads to; nil if it is of no use. Each slot may ask for what all of them together may.
+    private static func keys(of slot: KeySlot, _ key: borrowing KeyFile) throws(LogError) -> KeyRing? {
+        guard Header.isBearable([slot]) else { return nil }
+        do throws(LogError) {
+            return try KeyRing { (dataKey, scratch) throws(LogError) in
+                guard try slot.unwrap(with: key, into: dataKey, scratch: scratch) else { throw LogError(.keyWrong) }
+            }
+        } catch {
+            guard error.code == .keyWrong else { throw error }
+            return nil
+        }
+    }
+
+    /// The newest header whose MAC holds, of all that can be put together from the sectors of both.
+    private static func authentic(_ blocks: [[UInt8]], _ keys: KeyRing) -> Candidate? {
+        let (first, second) = (Header.normalised(blocks[0]), Header.normalised(blocks[1]))
+        let size = Int(Limits.sector)
+        let differing = stride(from: 0, to: Header.size, by: size).filter {
+            first[$0..<$0 + size] != second[$0..<$0 + size]
+        }
+        var newest: Candidate?
+        // At most 256 of them, 5 µs each.
+        for choice in 0..<1 << differing.count {
+            var bytes = first
+            for (index, place) in differing.enumerated() where choice >> index & 1 == 1 {
+                bytes.replaceSubrange(place..<place + size, with: second[place..<place + size])
+            }
+            guard (try? Header.authenticate(bytes, with: keys)) != nil, let found = Candidate(bytes) else { continue }
+            if newest.map({ $0.header.sequence < found.header.sequence }) ?? true { newest = found }
+        }
+        return newest
+    }
+
+    private static func checkVersion(_ block: [UInt8]) throws(LogError) {
+        do throws(LogError) { _ = try Header(parsing: block) } catch {
+            if error.code == .newerFormat { throw error }
+        }
+    }
+}
+
+/// A header's bytes, and what they say.
+private struct Candidate {
+    let bytes: [UInt8]
+    let header: Header
+
+    init?(_ bytes: [UInt8]) {
+        guard let header = try? Header(parsing: bytes) else { return nil }
+        self.bytes = bytes
+        self.header = header
+    }
+}
+
+extension [[UInt8]] {
+    /// Which of header and copy is not what it should be.
+    fileprivate func damage(comparedTo sound: [UInt8]) -> [String] {
+        let sound = sound[..<Header.hintPlace]
+        return zip(self, ["the header at byte 0", "the header's copy at byte \(Header.copyPlace)"]).compactMap {
+            $0[..<Header.hintPlace] == sound ? nil : $1
+        }
+    }
+}
+
+extension [KeySlot] {
+    fileprivate func uniqued() -> [KeySlot] {
+        reduce(into: []) { slots, slot in
+            if !slots.contains(slot) { slots.append(slot) }
+        }
+    }
+}

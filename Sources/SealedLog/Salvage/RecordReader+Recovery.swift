@@ -1,0 +1,26 @@
+import Sealing
+
+extension RecordReader {
+    /// Indexes with more bytes are not looked for behind a failing frame: the work grows with the square. Writers make none.
+    private static let recoveredSize = 64 << 10
+
+    /// A record whose frame does not hold, by the index behind it. The index has a tag, and says where the payload ends; so its own
+    /// length, which the frame would say, can be tried out.
+    mutating func recordBehindFrame(at place: UInt64) throws(LogError) -> Record? {
+        let bytes = Array(try bytes(at: place, upTo: Frame.headSize + RecordReader.recoveredSize))
+        guard bytes.count > Frame.headSize else { return nil }
+        let nonce = RecordReader.nonce(inHead: bytes[..<Frame.headSize])
+        for length in stride(from: 32, through: bytes.count - Frame.headSize, by: 16) {
+            let box = bytes[Frame.headSize..<Frame.headSize + length]
+            guard let plaintext = box.withUnsafeBytes({ keys.open($0, for: .record, nonce: nonce) }) else { continue }
+            guard let index = try? RecordIndex(parsing: plaintext) else { return nil }
+            let start = place + UInt64(Frame.headSize + length)
+            let end = index.namedEnd(ofPayloadAt: start)
+            guard end >= start, end - start < Limits.payloadSize else { return nil }
+            return Record(
+                place: place, frame: Frame(indexLength: length, payloadLength: end - start), index: index,
+                authenticator: box.withUnsafeBytes { Authenticator($0) })
+        }
+        return nil
+    }
+}

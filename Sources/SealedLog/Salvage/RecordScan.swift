@@ -1,0 +1,100 @@
+/// Finds all authentic records from a place on, whatever lies between them.
+struct RecordScan {
+    private static let pieceSize = 1 << 20
+
+    private(set) var records: [Record] = []
+    /// Where the search was given up; nil if it came to the end of the file.
+    private var stop: UInt64?
+    private var view: LogView
+    private var reader: RecordReader
+    private let size: UInt64
+    /// Bytes that may still be authenticated in vain. Records that are merely damaged take no more than the file's size; frames that someone
+    /// has forged to lie in each other would take their number times a mebibyte.
+    private var budget: UInt64
+
+    /// - Parameter view: before its first record.
+    init(of view: LogView) throws(LogError) {
+        self.view = view
+        reader = RecordReader(store: view.store, keys: view.keys, vaultID: view.header.vaultID)
+        size = try view.store.size()
+        budget = size + 1 << 30
+    }
+
+    mutating func run(from start: UInt64, _ counter: WorkCounter?) throws(LogError) {
+        var (place, isExpected) = (start, true)
+        while place < size {
+            let from = place
+            if let record = try record(at: place, isExpected: isExpected) {
+                records.append(record)
+                (place, isExpected) = (record.end, true)
+            } else {
+                guard stop == nil, let next = try nextMagic(from: place + Limits.alignment) else { return }
+                (place, isExpected) = (next, false)
+            }
+            counter?.advance(by: place - from)
+        }
+    }
+
+    /// What is wrong behind the last record, in words; nil if nothing is. A last record that was torn, and so never acknowledged, is dropped.
+    mutating func judgeEnd() throws(LogError) -> String? {
+        if let stop { return "more forged records than can be looked through, at byte \(stop)" }
+        if let last = records.last, try !reader.payloadHolds(last) {
+            view.end = last.place
+            if try fault(.doubtful("")) == nil {
+                records.removeLast()
+                return nil
+            }
+        }
+        view.end = records.last?.end ?? view.end
+        switch try reader.record(at: view.end, after: nil) {
+        case .nothing, .record: return try fault(.clean)
+        case .failing(let what): return try fault(.doubtful(what))
+        case .foreign(let what): return try fault(.foreign(what))
+        }
+    }
+
+    private mutating func fault(_ ending: LogView.Ending) throws(LogError) -> String? {
+        do throws(LogError) { try view.judgeTail(ending, &reader) } catch {
+            guard error.code == .damaged else { throw error }
+            return error.detail
+        }
+        return nil
+    }
+
+    /// - Parameter isExpected: whether a record has to begin here, since one ends here.
+    private mutating func record(at place: UInt64, isExpected: Bool) throws(LogError) -> Record? {
+        switch try reader.record(at: place, after: nil) {
+        case .record(let record): return record
+        case .nothing: return nil
+        case .failing, .foreign:
+            let head = try view.store.available(at: place, upTo: Frame.size)
+            if let frame = head.withUnsafeBytes({ Frame($0, vaultID: reader.vaultID) }) {
+                guard budget >= UInt64(frame.indexLength) else {
+                    stop = place
+                    return nil
+                }
+                budget -= UInt64(frame.indexLength)
+            }
+            return isExpected ? try reader.recordBehindFrame(at: place) : nil
+        }
+    }
+
+    /// Where the magic of a record stands next, at a place where one may begin.
+    private mutating func nextMagic(from start: UInt64) throws(LogError) -> UInt64? {
+        let magic = Frame.magic.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
+        var place = start
+        while let data = try view.store.nextData(from: place) {
+            place = max(place, data & ~(Limits.alignment - 1))
+            let piece = try reader.bytes(at: place, upTo: RecordScan.pieceSize)
+            let found = piece.withUnsafeBytes { bytes in
+                stride(from: 0, to: max(bytes.count - Frame.size, 0), by: Int(Limits.alignment)).first {
+                    bytes.loadUnaligned(fromByteOffset: $0, as: UInt32.self) == magic
+                }
+            }
+            if let found { return place + UInt64(found) }
+            guard piece.count == RecordScan.pieceSize else { return nil }
+            place += UInt64(RecordScan.pieceSize - Frame.alignedSize)
+        }
+        return nil
+    }
+}

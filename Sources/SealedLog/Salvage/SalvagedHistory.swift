@@ -1,0 +1,185 @@
+/// The newest entry of each name that can still be found, and how far it can be trusted.
+///
+/// Every entry is authentic. What may be wrong with it is that something newer is lost. So each has a *standing*, the number of the
+/// change up to which it is known to hold; and what is lost takes a range of names and the number of the last change that it may hide.
+struct SalvagedHistory {
+    struct Found {
+        let entry: Entry
+        var standing: UInt64
+    }
+
+    private struct Loss {
+        let names: NameRange
+        let sequence: UInt64
+    }
+
+    private(set) var newest: [EntryName: Found] = [:]
+    /// What is damaged, in words.
+    private(set) var damage: [String] = []
+    private var losses: [Loss] = []
+    /// Whether pages or changes are lost, whatever else stands for them.
+    private(set) var hasGaps = false
+
+    private let origin: Moment
+    private let root: PageReference?
+    private let chain: RecordChain
+    private let loader: PageLoader
+
+    /// - Parameters:
+    ///   - found: all authentic records.
+    ///   - seen: what this machine remembers.
+    init(
+        _ remains: HeaderRemains, _ manifest: Manifest?, _ found: [Record], seen: Moment?, in store: any RecordStore
+    ) throws(LogError) {
+        damage = remains.damage
+        origin = remains.origin
+        root = remains.header.root
+        loader = PageLoader(store: store, keys: remains.keys)
+        chain = RecordChain(found, after: origin)
+        if !remains.isAuthentic { lose() }
+        let agreed = agreement(with: seen, manifest)
+        try readCheckpoint()
+        try readRecords(agreedUpTo: agreed)
+    }
+
+    /// As the newest record says; nil without records.
+    var totals: Totals? { chain.last?.index.totals }
+
+    /// What is present, in the order in which the values lie.
+    var present: [Found] {
+        newest.values.filter { !$0.entry.isRemoved }
+            .sorted { $0.entry.place < $1.entry.place }
+    }
+
+    /// The newest moment of the chain.
+    var head: Moment { chain.last?.moment ?? origin }
+
+    /// How many present names are lost, of as many as the vault says it had; nil if nobody knows.
+    func unnamed(of expected: UInt64?) -> UInt64? {
+        guard hasGaps else { return 0 }
+        let known = UInt64(newest.values.count { !$0.entry.isRemoved })
+        return expected.map { $0 - min($0, known) }
+    }
+
+    func isDoubtful(_ found: Found) -> Bool {
+        losses.contains { $0.sequence > found.standing && $0.names.contains(found.entry.name) }
+    }
+
+    /// Says that something is damaged that may have held any change.
+    mutating func lose(_ what: String? = nil) {
+        if let what { damage.append(what) }
+        lose(NameRange(), through: .max)
+    }
+
+    private mutating func lose(_ names: NameRange, through sequence: UInt64) {
+        losses.append(Loss(names: names, sequence: sequence))
+        hasGaps = true
+    }
+
+    /// Reads all that is left, and judges what lies behind it.
+    static func read(
+        _ remains: HeaderRemains, _ manifest: Manifest?, seen: Moment?, in store: any RecordStore,
+        _ counter: WorkCounter?
+    ) throws(LogError) -> SalvagedHistory {
+        var scan = try RecordScan(of: remains.view(of: store))
+        try scan.run(from: remains.isAuthentic ? remains.header.checkpointEnd : Limits.checkpointStart, counter)
+        let foreign = try scan.judgeEnd()
+        let records = scan.records.filter { record in
+            remains.isAuthentic ? record.index.tree.map { $0.header == remains.authenticator } ?? true : true
+        }
+        var history = try SalvagedHistory(remains, manifest, records, seen: seen, in: store)
+        // What this machine has seen as the newest change has nothing behind it.
+        if let foreign, seen == history.head { history.damage.append(foreign) }
+        if let foreign, seen != history.head { history.lose(foreign) }
+        return history
+    }
+
+    // MARK: Reading
+
+    private mutating func readCheckpoint() throws(LogError) {
+        var entries: [EntryName: Found] = [:]
+        let standing = origin.sequence
+        let tree = try TreeRemains(root: root, loader: loader) { entry in
+            entries[entry.name] = Found(entry: entry, standing: standing)
+        }
+        newest = entries
+        note(tree)
+    }
+
+    private mutating func note(_ tree: TreeRemains) {
+        for page in tree.lost {
+            damage.append("a page of the index at byte \(page.place)")
+            hasGaps = true
+        }
+    }
+
+    /// - Parameter agreed: the index of the record that this machine remembers; nil if it remembers none of them.
+    private mutating func readRecords(agreedUpTo agreed: Int?) throws(LogError) {
+        var trees: [Int: (TreeRemains, [Entry])] = [:]
+        // The newest tree that is whole stands for all the records before it.
+        var whole = -1
+        for (index, record) in chain.records.enumerated().reversed() {
+            guard let root = record.index.tree?.root else { continue }
+            var entries: [Entry] = []
+            let tree = try TreeRemains(root: root, loader: loader) { entries.append($0) }
+            trees[index] = (tree, entries)
+            guard tree.lost.isEmpty else { continue }
+            for name in newest.keys { newest[name]?.standing = record.index.sequence }
+            whole = index
+            break
+        }
+        for index in chain.breaks {
+            damage.append(chain.words(forBreakAt: index, after: origin))
+            guard index > whole else { continue }
+            // What stands behind a break may be of another history, unless this machine remembers that it is not.
+            let isAgreed = agreed.map { $0 >= index } ?? false
+            lose(NameRange(), through: isAgreed ? chain.records[index].index.sequence : .max)
+        }
+        for (index, record) in chain.records.enumerated().dropFirst(max(whole, 0)) {
+            let sequence = record.index.sequence
+            let entries = trees[index]?.1 ?? Array(record.index.transactions.joined())
+            for entry in entries { newest[entry.name] = Found(entry: entry, standing: sequence) }
+            guard let tree = trees[index]?.0 else { continue }
+            note(tree)
+            for page in tree.lost { lose(page.names, through: sequence) }
+        }
+    }
+
+    /// Entries that names had before, the newest first.
+    func earlier(of names: Set<EntryName>) throws(LogError) -> [EntryName: [Entry]] {
+        var earlier: [EntryName: [Entry]] = [:]
+        func take(_ entry: Entry) {
+            guard names.contains(entry.name), earlier[entry.name]?.last != entry else { return }
+            earlier[entry.name, default: []].append(entry)
+        }
+        for record in chain.records.reversed() {
+            for entry in record.index.transactions.joined().reversed() { take(entry) }
+            if let root = record.index.tree?.root { _ = try TreeRemains(root: root, loader: loader, take: take) }
+        }
+        _ = try TreeRemains(root: root, loader: loader, take: take)
+        return earlier
+    }
+
+    // MARK: What this machine remembers
+
+    /// The index of the record that this machine remembers, −1 for what lies before all of them; nil if it remembers nothing or something
+    /// else, which is a loss.
+    private mutating func agreement(with seen: Moment?, _ manifest: Manifest?) -> Int? {
+        guard let seen else { return nil }
+        if let index = chain.records.firstIndex(where: { $0.moment == seen }) { return index }
+        if seen == origin { return -1 }
+        if seen.sequence > head.sequence {
+            lose("this machine has seen change \(seen.sequence), and the newest that is left is \(head.sequence)")
+        } else if seen.sequence == origin.sequence || chain.holds(seen.sequence) {
+            lose("this machine has seen another change \(seen.sequence) than the one that is left")
+        } else if let manifest, manifest.chain.contains(seen.authenticator) {
+            return -1
+        }
+        return nil
+    }
+}
+
+extension Entry {
+    /// Where its value lies.
+    fileprivate var place: UInt64 { content?.current.place ?? 0 }
+}

@@ -1,0 +1,55 @@
+import Sealing
+
+extension SealedLog {
+    /// Copies what is left of a damaged vault into a new one. The damaged file is only read.
+    ///
+    /// - Parameters:
+    ///   - path: of the damaged vault, without symbolic links.
+    ///   - target: of the new vault, likewise. It has keys of its own, under the same key file.
+    ///   - counter: is told how far the work has come.
+    /// - Throws: `missing`, `keyWrong` if the key opens no slot that is left, `damaged` if nothing but a slot is left, `newerFormat`;
+    ///   `exists` if there is something at the target; `busy`, `unavailable`, `outOfMemory`.
+    package static func salvage(
+        _ path: String, to target: String, key: borrowing KeyFile, options: Options, in fileSystem: any FileSystem,
+        _ counter: WorkCounter? = nil
+    ) throws(LogError) -> SalvageReport {
+        let store = try FileRecordStore.openForSalvage(path, in: fileSystem)
+        let lock = try store.lock(.shared, until: Deadline(after: options.lockTimeout))
+        let remains = try HeaderRemains.find(in: store, key: key)
+        // Everything is looked through, and then what lives is read once more.
+        counter?.begin(try 2 * store.size())
+        let seen = options.memory(of: remains.view(of: store), at: path, NoticeBoard(), in: fileSystem)?.seen()
+        let (manifest, fault) = try remains.manifest(in: store)
+        let history = try SalvagedHistory.read(remains, manifest, seen: seen?.moment, in: store, counter)
+
+        var report = SalvageReport(damage: history.damage + (fault.map { [$0] } ?? []), hasGaps: history.hasGaps)
+        report.unnamed = history.unnamed(of: (history.totals ?? manifest?.totals)?.entries)
+        let (keys, slots) = try newKeys(for: key, remains.limits)
+        _ = try make(target, keys: keys, options: options, in: fileSystem) { (checkpoint) throws(LogError) in
+            var copier = try SalvageCopier(from: store, remains.keys, to: keys)
+            for entry in try copier.copy(history, to: &checkpoint, &report, counter) { try checkpoint.add(entry) }
+            try checkpoint.finish(
+                remains.newManifest(after: manifest), vaultID: newVaultID, sequence: 1, slots: slots)
+        }
+        lock.release()
+        return report
+    }
+}
+
+extension HeaderRemains {
+    /// The manifest, or what is wrong with it.
+    fileprivate func manifest(in store: any RecordStore) throws(LogError) -> (Manifest?, fault: String?) {
+        do throws(LogError) { return (try view(of: store).manifest(), nil) } catch {
+            guard error.code == .damaged else { throw error }
+            return (nil, error.detail)
+        }
+    }
+
+    /// The manifest of a new vault with one slot.
+    fileprivate func newManifest(after old: Manifest?) -> Manifest {
+        let label = label(in: old) ?? SlotLabel(created: SealedLog.now, text: "")
+        return Manifest(
+            created: old?.created ?? SealedLog.now, totals: Totals(), chain: [], labels: [label],
+            settings: old?.settings ?? [])
+    }
+}

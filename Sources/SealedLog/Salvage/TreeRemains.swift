@@ -1,0 +1,66 @@
+/// Names from one on, and before another.
+struct NameRange: Hashable, Sendable {
+    var lower: EntryName?
+    var upper: EntryName?
+
+    func contains(_ name: EntryName) -> Bool {
+        lower.map { $0 <= name } ?? true && upper.map { name < $0 } ?? true
+    }
+}
+
+/// Goes through what can still be read of a tree.
+struct TreeRemains {
+    /// Pages that do not open, and the names that would be found below them.
+    private(set) var lost: [(place: UInt64, names: NameRange)] = []
+    private let loader: PageLoader
+
+    /// - Parameter take: gets the entries in the order of their names.
+    /// - Throws: `unavailable`.
+    init(root: PageReference?, loader: PageLoader, take: (Entry) -> Void) throws(LogError) {
+        self.loader = loader
+        if let root { try read(root, level: nil, NameRange(), take) }
+    }
+
+    private mutating func read(
+        _ reference: PageReference, level: UInt8?, _ names: NameRange, _ take: (Entry) -> Void
+    ) throws(LogError) {
+        do throws(LogError) {
+            let page = try loader.load(reference, level: level)
+            if page.isLeaf {
+                for entry in try page.entries(at: reference.place) { take(entry) }
+            } else {
+                for (child, names) in try page.children(at: reference.place, within: names) {
+                    try read(child, level: page.level - 1, names, take)
+                }
+            }
+        } catch {
+            guard error.code == .damaged else { throw error }
+            lost.append((reference.place, names))
+        }
+    }
+}
+
+extension Page {
+    fileprivate func entries(at place: UInt64) throws(LogError) -> [Entry] {
+        do throws(Malformed) {
+            var entries: [Entry] = []
+            for index in 0..<count { entries.append(try entry(index)) }
+            return entries
+        } catch { throw LogError.damaged("a page of the index (\(error.what))", at: place) }
+    }
+
+    fileprivate func children(
+        at place: UInt64, within names: NameRange
+    ) throws(LogError) -> [(PageReference, NameRange)] {
+        do throws(Malformed) {
+            var children: [(PageReference, NameRange)] = []
+            for index in 0..<count {
+                // The first child also stands for what would come before its first name.
+                let lower = index > 0 ? try name(index) : names.lower
+                let upper = index + 1 < count ? try name(index + 1) : names.upper
+                children.append((try child(index), NameRange(lower: lower, upper: upper)))
+            }
+            return children
+        } catch { throw LogError.damaged("a page of the index (\(error.what))", at: place) }
+    }
+}

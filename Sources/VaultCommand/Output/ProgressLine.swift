@@ -1,0 +1,50 @@
+import Glibc
+import Synchronization
+import Vault
+
+/// A line at the terminal that says how far a long call has come. It comes after a second, and goes when the call is over.
+final class ProgressLine: Sendable {
+    private struct State {
+        var isOver = false
+        var isDrawn = false
+    }
+
+    private static let pause: UInt32 = 200_000
+    /// Pauses before the first one.
+    private static let patience = 5
+
+    let progress = UpkeepProgress()
+    private let title: String
+    private let state = Mutex(State())
+
+    /// - Returns: nil where there is no terminal, or no thread to write to it.
+    init?(_ title: String) {
+        self.title = title
+        guard StandardError.isTerminal, (try? DetachedThread.start(named: "progress") { [self] in draw() }) != nil
+        else {
+            return nil
+        }
+    }
+
+    private func draw() {
+        for round in 1... {
+            usleep(ProgressLine.pause)
+            let isOver = state.withLock { state in
+                guard !state.isOver, round >= ProgressLine.patience else { return state.isOver }
+                // Whatever is written next begins where this line does.
+                StandardError.write("\(title): \(Int(progress.fraction * 100)) %\r")
+                state.isDrawn = true
+                return false
+            }
+            if isOver { return }
+        }
+    }
+
+    /// Takes the line away.
+    func end() {
+        state.withLock { state in
+            if state.isDrawn { StandardError.write("\u{1b}[K") }
+            state = State(isOver: true)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+"""`vault salvage`: a damaged vault's way back into service."""
+
+import json
+
+import pytest
+
+from homes import Home
+from layout import records
+
+VALUES = {f"name {number}": f"value {number}".encode() for number in range(6)}
+HEADER = 4_096
+
+
+@pytest.fixture
+def filled(home: Home) -> Home:
+    for name, value in VALUES.items():
+        home.set(name, value)
+    return home
+
+
+def flip(home: Home, *places: int) -> bytes:
+    content = bytearray(home.vault.read_bytes())
+    for place in places:
+        content[place] ^= 1
+    home.vault.write_bytes(content)
+    return bytes(content)
+
+
+def test_one_bit_that_locks_a_vault_out_costs_nothing(filled: Home) -> None:
+    damaged = flip(filled, 130, HEADER + 130)
+    sentence = filled.refusal(6, "get", "name 1")
+    assert "vault salvage" in sentence
+    told = filled.output("salvage", "out.vault").decode()
+    assert told.startswith("Copied to out.vault. Entries with their last value: 6.\n")
+    assert told.endswith("Nothing is missing.\n")
+    assert filled.vault.read_bytes() == damaged, "the damaged file was written to"
+    # As the help says.
+    filled.vault.rename(filled.folder / "damaged.vault")
+    (filled.folder / "out.vault").rename(filled.vault)
+    filled.refusal(9, "ls")
+    filled.output("ls", "--accept-exchanged")
+    assert filled.values() == VALUES
+    filled.set("name 7", b"new")
+    filled.output("verify")
+
+
+def test_what_is_lost_is_said_and_ends_with_6(filled: Home) -> None:
+    found = records(filled.vault)
+    filled = filled.without_memory()
+    # Within the index of the third record.
+    flip(filled, found[2].place + 70)
+    finished = filled.run("salvage", "out.vault")
+    assert finished.returncode == 6 and finished.stderr == b""
+    told = finished.stdout.decode()
+    assert "their last change may be lost:\n" in told and "Entries lost with their names: 1.\n" in told
+    assert f"before byte {found[3].place}" in told
+    report = json.loads(filled.run("salvage", "again.vault", "--json").stdout)
+    assert report["unnamed"] == 1 and not report["is_complete"] and report["certain"] + len(report["doubtful"]) == 5
+    out = str(filled.folder / "again.vault")
+    assert len(filled.output("ls", "--vault", out).decode().splitlines()) == 5
+    for name in filled.output("ls", "--vault", out).decode().splitlines():
+        assert filled.output("get", name, "--vault", out) == VALUES[name]
+
+
+def test_a_lost_sector_of_the_header_costs_nothing(filled: Home) -> None:
+    for number, start in enumerate([0, 3_584, HEADER, HEADER + 3_584]):
+        sound = filled.vault.read_bytes()
+        filled.vault.write_bytes(sound[:start] + bytes(512) + sound[start + 512 :])
+        told = filled.output("salvage", f"out {number}").decode()
+        assert "Nothing is missing." in told and "Damaged or missing:\n  the header" in told
+        filled.vault.write_bytes(sound)
+
+
+def test_what_cannot_be_salvaged_is_refused_and_leaves_nothing(filled: Home) -> None:
+    (filled.folder / "there").write_bytes(b"mine")
+    filled.refusal(4, "salvage", "there")
+    filled.refusal(4, "salvage", str(filled.vault))
+    assert (filled.folder / "there").read_bytes() == b"mine"
+    other = filled.folder / "other.key"
+    other.write_bytes(b"another key file, long enough")
+    other.chmod(0o600)
+    filled.refusal(5, "salvage", "out", "--key-file", str(other))
+    filled.refusal(3, "salvage", "out", "--vault", "nowhere.vault")
+    filled.refusal(2, "salvage")
+    filled.vault.write_bytes(b"something else" * 1_000)
+    filled.refusal(6, "salvage", "out")
+    filled.vault.rename(filled.folder / "away")
+    filled.refusal(4, "salvage", "out")
+    assert not (filled.folder / "out").exists()

@@ -1,0 +1,113 @@
+import Sealing
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SealedLog
+
+/// Pages, values and changes that are lost for good.
+@Suite("Salvage of what is lost")
+struct SalvageLossTests {
+    private let fixture: LogFixture
+
+    init() throws {
+        fixture = try LogFixture()
+    }
+
+    private func flipped(_ places: some Sequence<Int>) throws -> [UInt8] {
+        var bytes = try fixture.bytes
+        for place in places { bytes[place] ^= 1 }
+        return bytes
+    }
+
+    @Test func aLostPageCostsItsNamesAndSaysHowMany() throws {
+        let log = try fixture.open()
+        let names = (0..<1_000).map { "a rather long name of an entry/\($0)" }
+        try log.make(names.map { ($0, RandomBytes.array(8)) })
+        try log.compact()
+        let states = [try log.state()]
+        var lossy = 0
+        let end = try RecordList(fixture.path).start
+        for place in stride(from: Int(Limits.checkpointStart), to: end, by: 4_099) {
+            let salvaged = try SalvagedVault(fixture, try flipped([place]))
+            salvaged.expectHonesty(states)
+            let report = salvaged.report
+            guard report.hasGaps else { continue }
+            lossy += 1
+            #expect(report.doubtful.isEmpty && report.damage.count == 1)
+            #expect(report.unnamed == UInt64(1_000 - salvaged.state.count - report.lost.count))
+            try overwrite(fixture.path, try flipped([place]))
+        }
+        #expect(lossy > 3)
+    }
+
+    @Test func aLostValueHasTheOneBeforeInItsPlace() throws {
+        let log = try fixture.open()
+        try log.set("a", "old")
+        try log.set("b", "other")
+        try log.set("a", "new")
+        let records = try RecordList(fixture.path)
+        let bytes = try flipped([records.records[2].upperBound - 20])
+        let salvaged = try SalvagedVault(fixture, bytes)
+        #expect(salvaged.state == ["a": Array("old".utf8), "b": Array("other".utf8)])
+        #expect(salvaged.report.older == ["a"] && salvaged.report.certain == 1 && !salvaged.report.isComplete)
+        #expect(!salvaged.report.hasGaps)
+    }
+
+    @Test func aValueWithNoneBeforeIsLost() throws {
+        let log = try fixture.open()
+        try log.set("a", "only")
+        try log.set("b", "other")
+        let records = try RecordList(fixture.path)
+        let salvaged = try SalvagedVault(fixture, try flipped([records.records[0].upperBound - 20]))
+        #expect(salvaged.state == ["b": Array("other".utf8)])
+        #expect(salvaged.report.lost == ["a"] && salvaged.report.unnamed == 0)
+    }
+
+    /// A tree in the middle of the log stands for what came before it.
+    @Test func aTreeBehindALostChangeMakesUpForIt() throws {
+        let log = try fixture.open()
+        for number in 0..<130 { try log.set("name \(number)", [UInt8(number)]) }
+        try #require(log.view.withLock { $0.minor } != nil)
+        let records = try RecordList(fixture.path)
+        let salvaged = try SalvagedVault(fixture, flipped([records.records[2].lowerBound + Frame.headSize + 9]))
+        #expect(salvaged.state == (try log.state()))
+        #expect(salvaged.report.doubtful.isEmpty && salvaged.report.certain == 130)
+        #expect(salvaged.report.damage.count == 1)
+    }
+
+    // MARK: What this machine remembers
+
+    private func remembered() throws -> (bytes: [UInt8], state: [String: [UInt8]]) {
+        let log = try fixture.open(remembering: true)
+        for number in 0..<6 { try log.set("name \(number % 4)", [UInt8(number)]) }
+        return (try fixture.bytes, try log.state())
+    }
+
+    @Test func anOlderFileThanThisMachineHasSeenIsDoubtful() throws {
+        let old = try remembered().bytes
+        try fixture.open(remembering: true).set("name 1", "newer")
+        let salvaged = try SalvagedVault(fixture, old, remembering: true)
+        #expect(salvaged.report.certain == 0 && salvaged.report.doubtful.count == 4)
+        #expect(salvaged.report.damage.count == 1)
+    }
+
+    @Test func junkBehindTheChangeThatThisMachineHasSeenMeansNothing() throws {
+        var (bytes, state) = try remembered()
+        bytes[try RecordList(fixture.path).end + 3] = 1
+        let salvaged = try SalvagedVault(fixture, bytes, remembering: true)
+        #expect(salvaged.state == state && salvaged.report.isComplete)
+        #expect(salvaged.report.damage.count == 1)
+    }
+
+    @Test func aLostChangeBeforeTheOneThatThisMachineHasSeenHidesNothingLater() throws {
+        let state = try remembered().state
+        let records = try RecordList(fixture.path)
+        let bytes = try flipped([records.records[1].lowerBound + Frame.headSize + 9])
+        let salvaged = try SalvagedVault(fixture, bytes, remembering: true)
+        // Change 1 was the second of "name 1", whose last one is change 5.
+        #expect(salvaged.state == state)
+        #expect(salvaged.report.doubtful.isEmpty)
+        #expect(salvaged.report.hasGaps)
+    }
+}

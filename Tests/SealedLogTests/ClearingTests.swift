@@ -59,6 +59,18 @@ struct ClearingTests {
         try expectNothingToBeLost()
     }
 
+    /// Whoever opens the vault later need not look through it.
+    @Test func isClearedToItsEndByTheNextWriter() throws {
+        let plan = try live.plan([live.change("big", to: RandomBytes.array(4 << 20))], at: SealedLog.now)
+        // The first sectors never came to the disk.
+        try live.view.withLock { $0.store }.write(Array(plan.bytes[4_096...]), at: plan.record.place + 4_096)
+        let next = try fixture.open()
+        try next.set("b", "short")
+        let (store, end) = next.view.withLock { ($0.store, $0.end) }
+        #expect(try store.size() > end + 2 << 20)
+        #expect(try store.isZero(end..<store.size()))
+    }
+
     /// From the back to the front, and the first sector by itself.
     @Test func isClearedAtItsBeginningLast() throws {
         let store = live.view.withLock { $0.store }

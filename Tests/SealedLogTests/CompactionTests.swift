@@ -44,6 +44,28 @@ struct CompactionTests {
         #expect(try log.information().totals.deadBytes == 0)
     }
 
+    /// Whoever has the old file and the new one sees no value move, and so learns nothing of the order of the names.
+    @Test func keepsTheOrderInWhichTheValuesLie() throws {
+        for number in [5, 2, 9, 0, 7, 1, 8, 3, 6, 4] { try log.set("name \(number)", RandomBytes.array(40)) }
+        try log.make([("name 6", [1]), ("name 2", [2])])
+        func order() throws -> [String] {
+            try log.entries().sorted { $0.content?.current.place ?? 0 < $1.content?.current.place ?? 0 }.map(
+                \.name.text)
+        }
+        let expected = [5, 9, 0, 7, 1, 8, 3, 4, 6, 2].map { "name \($0)" }
+        #expect(try order() == expected)
+        for _ in 0..<2 {
+            try log.compact()
+            #expect(try order() == expected)
+        }
+        let target = fixture.folder.file("salvaged.vault")
+        let options = fixture.options()
+        _ = try SealedLog.salvage(fixture.path, to: target, key: fixture.key(), options: options, in: PosixFileSystem())
+        let salvaged = try openApart(target, options: options, readKey: fixture.key)
+        let places = try salvaged.entries().sorted { $0.content?.current.place ?? 0 < $1.content?.current.place ?? 0 }
+        #expect(places.map(\.name.text) == expected)
+    }
+
     @Test func continuesTheChain() throws {
         for number in 0..<10 { try log.set("a", "\(number)") }
         let id = try header.vaultID

@@ -102,6 +102,15 @@ struct MinorCheckpointTests {
         #expect(try fixture.open().verify().entries == 701)
     }
 
+    @Test func ofAnotherHistoryShowNothingOfIt() throws {
+        let bytes = try fixture.bytesWithATreeOfAnotherHistory()
+        try overwrite(fixture.path, bytes)
+        // Its names open, wherever its values lie.
+        #expect(try LogError.code { _ = try fixture.open().entries() } == .damaged)
+        let salvaged = try SalvagedVault(fixture, bytes)
+        #expect(salvaged.state == ["name 0": Array("of both".utf8)] && salvaged.report.lost.isEmpty)
+    }
+
     private func olderHint() throws -> Hint {
         let records = try RecordList(fixture.path).records
         // The header has sequence number 1, so the record of number 130 is the 129th.

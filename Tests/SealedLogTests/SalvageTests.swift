@@ -39,6 +39,8 @@ struct SalvageTests {
             // The index follows the frame.
             let salvaged = try salvage(flipped(record.lowerBound + Frame.headSize + 20))
             #expect(!salvaged.report.isComplete && !salvaged.report.damage.isEmpty)
+            // What follows may be of another history: this machine remembers none.
+            #expect(salvaged.report.certain == 0)
             var expected = vault.state
             // What is lost is what this change had brought.
             let changed = "name \(index + 10)"
@@ -103,6 +105,12 @@ struct SalvageTests {
         let salvaged = try salvage(flipped(Header.macPlace + 3, Header.copyPlace + Header.macPlace + 3))
         #expect(salvaged.state == vault.state)
         #expect(salvaged.report.certain == 0 && salvaged.report.doubtful.count == 20)
+        // Without records, too.
+        try overwrite(fixture.path, file.bytes)
+        try fixture.open().compact()
+        var compacted = try fixture.bytes
+        for start in [0, Header.copyPlace] { compacted[start + Header.macPlace + 3] ^= 1 }
+        #expect(try SalvagedVault(fixture, compacted).report.doubtful.count == 20)
     }
 
     @Test func junkBehindTheEndMakesItsNamesDoubtful() throws {

@@ -1,6 +1,8 @@
 import Foundation
 import Sealing
+import Synchronization
 import TestSupport
+import Testing
 
 @testable import SealedLog
 
@@ -41,6 +43,28 @@ final class LogFixture: Sendable {
 
     var bytes: [UInt8] {
         get throws { try contents(path) }
+    }
+}
+
+extension LogFixture {
+    /// Someone puts a minor checkpoint of another history of this vault behind the end, and has the hint lead to it.
+    func bytesWithATreeOfAnotherHistory() throws -> [UInt8] {
+        let log = try open()
+        try log.set("name 0", "of both")
+        let common = try bytes
+        for number in 0..<128 { try log.set("name \(number)", "of the other") }
+        let view = log.view.withLock { $0 }
+        let place = Int(view.newestRecord.lowerBound)
+        let record = try Array(bytes[place..<Int(view.newestRecord.upperBound)])
+        #expect(view.minor?.entries == 128)
+        try overwrite(path, common)
+        try open().compact()
+        var changed = try bytes
+        changed += [UInt8](repeating: 0, count: max(0, place + record.count - changed.count))
+        changed.replaceSubrange(place..<place + record.count, with: record)
+        let hint = Hint(place: UInt64(place), sequence: view.head.sequence)
+        changed.replaceSubrange(Header.hintPlace..<Header.size, with: hint.encoded)
+        return changed
     }
 }
 

@@ -54,11 +54,40 @@ def test_relative_paths_and_bare_names_work(home: Home) -> None:
         assert (home.folder / vault).is_file() and (home.folder / key).is_file()
 
 
-def test_vault_and_key_at_one_path_is_an_error(home: Home) -> None:
-    options = ("--vault", "one", "--key-file", "one", "--timeout", "1")
-    finished = home.run("set", "a", *options, stdin=b"tok")
-    assert finished.returncode in (2, 4, 5, 6), finished
-    assert home.run("get", "a", *options).returncode != 0
+@pytest.mark.parametrize("key", ["one", "./one", "sub/../one", "link"])
+def test_vault_and_key_at_one_path_is_an_error(home: Home, key: str) -> None:
+    (home.folder / "link").symlink_to("one")
+    for words in (("set", "a"), ("init",), ("get", "a")):
+        sentence = home.refusal(2, *words, "--vault", "one", "--key-file", key, stdin=b"tok")
+        assert "one file" in sentence and "--key-file" in sentence
+    assert home.files() == []
+
+
+@pytest.mark.parametrize("path", ["~", "~/x", "~/sub/x", "~ann/x"])
+def test_a_tilde_that_the_shell_did_not_expand_is_refused(home: Home, path: str) -> None:
+    for option, variable in (("--vault", "VAULT_FILE"), ("--key-file", "VAULT_KEY_FILE")):
+        for here, words in ((home, (f"{option}={path}",)), (home.with_variables(**{variable: path}), ())):
+            for command in (("set", "a"), ("init",), ("get", "a")):
+                sentence = here.refusal(2, *command, *words, stdin=b"tok")
+                assert "shell" in sentence and f"{option} {path}" in sentence
+                assert "$HOME/x" in sentence and f"./{path}" in sentence
+    assert list(home.folder.iterdir()) == []
+
+
+def test_a_folder_that_is_really_named_so_can_be_written(home: Home) -> None:
+    options = ("--vault=./~/x", "--key-file", "~key")
+    home.output("set", "a", *options, stdin=b"tok")
+    assert home.output("get", "a", *options) == b"tok" and home.files() == ["~/x", "~key"]
+
+
+@pytest.mark.parametrize("path", ["new/", "new//", "new/.", "new/..", "there/"])
+def test_a_path_that_names_a_folder_is_refused(home: Home, path: str) -> None:
+    (home.folder / "there").mkdir()
+    for option, other in (("--vault", "--key-file"), ("--key-file", "--vault")):
+        for command in (("set", "a"), ("init",), ("get", "a")):
+            sentence = home.refusal(2, *command, option, path, other, "file", stdin=b"tok")
+            assert "folder" in sentence and path in sentence
+    assert [path.name for path in home.folder.iterdir()] == ["there"]
 
 
 def test_a_vault_behind_a_symbolic_link_stays_one(home: Home) -> None:

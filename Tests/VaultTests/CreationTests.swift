@@ -112,10 +112,33 @@ struct CreationTests {
     @Test func refusesOneFileForVaultAndKey() throws {
         let places = VaultPlaces(
             vault: fixture.folder.file("both"), keyFile: fixture.folder.file("./both"), memory: nil)
-        #expect(try VaultError.code { _ = try Keychain(at: places, creating: .ifAbsent) } == .invalid)
-        #expect(try VaultError.code { _ = try Keychain.create(at: places) } == .invalid)
-        #expect(try VaultError.code { _ = try Keychain(at: places) } == .invalid)
+        try expectRefusal(of: places, saying: "--key-file")
         #expect(!fixture.isThere(places.vault))
+    }
+
+    @Test(arguments: ["~", "~/x.vault", "~ann/x.vault", "new/", "new/.", "new/..", "new//", "", "."])
+    func refusesAPathThatCannotBeMeant(path: String) throws {
+        let word = path.hasPrefix("~") ? "./\(path)" : "folder: \"\(path)\""
+        try expectRefusal(of: VaultPlaces(vault: path, keyFile: places.keyFile, memory: nil), saying: word)
+        try expectRefusal(of: VaultPlaces(vault: places.vault, keyFile: path, memory: nil), saying: word)
+        #expect(!fixture.isThere("~") && !fixture.isThere("new"))
+        #expect(!fixture.isThere(places.vault) && !fixture.isThere(places.keyFile))
+    }
+
+    @Test(arguments: ["/~/x", "/~x", "/x~", "/./~/x"])
+    func takesATildeThatIsPartOfAName(path: String) throws {
+        let places = VaultPlaces(vault: fixture.folder.path + path, keyFile: places.keyFile, memory: nil)
+        #expect(try Keychain(at: places, creating: .ifAbsent).created.vault)
+    }
+
+    private func expectRefusal(of places: VaultPlaces, saying word: String) throws {
+        for open in [
+            { _ = try Keychain(at: places) }, { _ = try Keychain(at: places, creating: .ifAbsent) },
+            { _ = try Keychain.create(at: places) },
+        ] {
+            let error = try #require(throws: VaultError.self) { try open() }
+            #expect(error.code == .invalid && error.description.contains(word))
+        }
     }
 
     @Test func refusesAVaultAsKeyFile() throws {

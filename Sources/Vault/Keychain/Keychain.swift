@@ -78,7 +78,8 @@ public final class Keychain: Sendable {
     ///   done: a compaction that failed on the way of a change, a memory of the vault that cannot be used. The key is the vault's path
     ///   then.
     /// - Throws: ``VaultError`` with `noVault`, `gone` where this machine remembers a vault, `locked`, `damaged`, `newerFormat`,
-    ///   `rolledBack`, `diverged`, `exchanged`, `busy` or `unavailable`.
+    ///   `rolledBack`, `diverged`, `exchanged`, `busy` or `unavailable`; `invalid` for paths that cannot be meant: a folder's, one
+    ///   that begins with `~/`, the same path for vault and key file.
     public convenience init(
         at places: VaultPlaces, creating creation: Creation = .never, options: Options = Options(),
         failures: FailureLog = FailureLog()
@@ -100,7 +101,7 @@ public final class Keychain: Sendable {
     ///   - label: what to call the key slot, for people; at most 256 bytes. It is sealed.
     ///   - cost: what a guess at a key file is to cost that was not generated.
     /// - Throws: ``VaultError`` with `exists` if there is a file at the vault's place; `locked` if the key file
-    ///   cannot be used; `invalid`, also if vault and key file are one; `busy`, `unavailable`.
+    ///   cannot be used; `invalid`, also for paths that cannot be meant; `busy`, `unavailable`.
     public static func create(
         at places: VaultPlaces, label: String = "", cost: KeyFileCost = .standard, options: Options = Options()
     ) throws(VaultError) -> Keychain {

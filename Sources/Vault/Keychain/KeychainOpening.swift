@@ -38,8 +38,8 @@ struct KeychainOpening {
     // MARK: Opening
 
     func open(creating creation: Keychain.Creation) throws(VaultError) -> Outcome {
-        try translated { () throws(LogError) in
-            try checkPlaces()
+        try places.check(resolvedVault: vaultPath)
+        return try translated { () throws(LogError) in
             do throws(LogError) { return try open(Keychain.Created()) } catch {
                 guard error.code == .missing else { throw error }
                 guard creation == .ifAbsent else {
@@ -56,9 +56,9 @@ struct KeychainOpening {
     }
 
     func create(label: String, cost: KeyFileCost) throws(VaultError) -> Outcome {
-        try translated { () throws(LogError) in
-            try checkPlaces()
-            return try make(label: label, cost: cost, evenIfOneIsGone: true)
+        try places.check(resolvedVault: vaultPath)
+        return try translated { () throws(LogError) in
+            try make(label: label, cost: cost, evenIfOneIsGone: true)
         }
     }
 
@@ -70,11 +70,6 @@ struct KeychainOpening {
             return key
         }
         return outcome(log, created, sharing)
-    }
-
-    private func checkPlaces() throws(LogError) {
-        guard resolvedPath(keyPath) == vaultPath else { return }
-        throw LogError(.invalid, "vault and key file are the same file, \(vaultPath)")
     }
 
     private func isThere(_ path: String) -> Bool {

@@ -22,7 +22,9 @@ enum InitCommand: Command {
         ],
         examples: [
             .init(line: "vault init --label laptop", meaning: "at the standard places"),
-            .init(line: "vault init --vault ./ci.vault --key-file ./ci.key", meaning: "at other places"),
+            .init(
+                line: "vault init --vault ./ci.vault --key-file /media/keys/ci.key",
+                meaning: "at other places, the key on a disk of its own"),
         ],
         exitCodes: [.init(code: .refused, meaning: "there is a vault already; it is left as it is")]
     )

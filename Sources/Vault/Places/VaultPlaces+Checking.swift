@@ -1,0 +1,37 @@
+import SealedLog
+
+extension VaultPlaces {
+    /// Refuses paths at which files would be created where nobody looks for them.
+    ///
+    /// - Parameter vaultPath: the vault's path without symbolic links.
+    /// - Throws: ``VaultError/Code/invalid``.
+    func check(resolvedVault vaultPath: String) throws(VaultError) {
+        try Self.check(vault, "The vault's path", option: "--vault")
+        try Self.check(keyFile, "The key file's path", option: "--key-file")
+        guard resolvedPath(keyFile) != vaultPath else {
+            throw VaultError(
+                .invalid,
+                "The vault and its key file cannot be one file: \(vaultPath). "
+                    + "Name two with --vault and --key-file, best on different disks.")
+        }
+    }
+
+    private static func check(_ path: String, _ what: String, option: String) throws(VaultError) {
+        guard !beginsWithTilde(path) else {
+            throw VaultError(
+                .invalid,
+                "\(what) is \(path): the shell did not expand the ~. Write `\(option) \(path)` without quotes, "
+                    + "or spell the home folder out, as in $HOME/x. A folder that is really named ~ is written ./\(path)."
+            )
+        }
+        // Resolving the path would drop its end, and the file would get the folder's name.
+        guard !["", ".", ".."].contains(path.lastPathComponent) else {
+            throw VaultError(.invalid, "\(what) names a folder: \"\(path)\". Name a file in it, such as default.vault.")
+        }
+    }
+
+    /// Whether the path is `~`, or begins with `~/` or `~user/`: shells do not expand these after an equals sign or in quotes.
+    private static func beginsWithTilde(_ path: String) -> Bool {
+        path == "~" || (path.utf8.first == UInt8(ascii: "~") && path.utf8.contains(UInt8(ascii: "/")))
+    }
+}

@@ -141,6 +141,15 @@ def test_a_value_as_an_argument_is_answered_with_the_right_ways(home: Home) -> N
     assert "| vault set" in words and "--file" in words
 
 
+@pytest.mark.parametrize("option", ["--file", "--vault", "--key-file", "--timeout"])
+def test_an_option_that_is_given_twice_is_named_instead_of_the_last_one_taken(home: Home, option: str) -> None:
+    for name in ("1", "2"):
+        (home.folder / name).write_bytes(b"tok")
+    sentence = home.refusal(2, "set", "u.token", option, "1", f"{option}=2", stdin=b"tok")
+    assert option in sentence and "twice" in sentence
+    assert home.files() == ["1", "2"]
+
+
 def test_attributes_stay_unless_others_are_given(home: Home) -> None:
     home.set("u.token", b"one", "-a", "host=example.org", "-a", "user=mia")
     home.set("u.token", b"two")

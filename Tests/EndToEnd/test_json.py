@@ -18,7 +18,7 @@ def documented(home: Home) -> dict[str, set[str]]:
     """Each command's keys, by `vault help json`."""
     text = home.output("help", "json").decode()
     keys = {}
-    for commands, shape in re.findall(r"^  ([a-z]+(?:, [a-z]+)*) +(\{.*\n(?: {9,}.*\n)*)", text, re.M):
+    for commands, shape in re.findall(r"^  ([a-z]+(?:, [a-z]+| [A-Z]+)*)\s+(\{.*\n(?: {9,}.*\n)*)", text, re.M):
         for command in commands.split(", "):
             keys[command] = set(re.findall(r'"(\w+)"', shape))
     return keys
@@ -42,13 +42,26 @@ def test_every_command_writes_the_json_that_is_documented(home: Home) -> None:
     home.key.parent.mkdir(parents=True)
     home.key.write_bytes(b"a passphrase of people\n")
     home.key.chmod(0o600)
-    found: dict[str, set[str]] = {"help": {"commands", "global_options"}}
+    found = {
+        title: set(read_json(home.output("--json", "help", *words)))
+        for title, words in (("help", ()), ("help COMMAND", ("set",)), ("help TOPIC", ("json",)))
+    }
     for words in runs:
         output = home.output("--json", *words, stdin=b"\xff" if "b" in words else b"tok")
         found[words[0]] = found.get(words[0], set()) | keys_of(read_json(output))
-    assert set(read_json(home.output("--json", "help"))) == {"commands", "global_options"}
-    assert set(found) == set(COMMANDS)
+    assert set(found) == {*COMMANDS, "help COMMAND", "help TOPIC"}
     assert found == documented(home)
+
+
+def test_help_as_json_is_the_help(home: Home) -> None:
+    commands = read_json(home.output("help", "--json"))["commands"]
+    for command in commands:
+        for words in (("help", command["name"]), (command["name"], "--help")):
+            assert read_json(home.output(*words, "--json")) == command
+    for topic in ("places", "exit-codes", "json"):
+        report = read_json(home.output("help", topic, "--json"))
+        assert report["topic"] == topic and report["summary"]
+        assert report["text"].encode() == home.output("help", topic)
 
 
 @pytest.mark.parametrize("value", ["tok", 'a"b\\c\n\t\x00\x1b\u202eü🔑', "\u2028"])

@@ -33,6 +33,17 @@ def test_find_takes_attributes_and_parts_of_names(home: Home) -> None:
     assert home.output("find", "nothing") == b""
 
 
+def test_find_takes_a_word_with_an_equals_sign_for_an_attribute_or_a_part_of_a_name(home: Home) -> None:
+    home.set("search?Q=1&x", b"1")
+    home.set("by attribute", b"2", "-a", "q=1", "-a", "user=mia")
+    home.set("other", b"3", "-a", "q=12")
+    assert home.output("find", "q=1") == b"by attribute\nsearch?Q=1&x\n"
+    assert home.output("find", "q=1", "user=mia") == home.output("find", "q=1", "attr") == b"by attribute\n"
+    assert home.output("find", "q=1", "q=1&x") == home.output("find", "=1&") == b"search?Q=1&x\n"
+    assert home.output("find", "=") == b"search?Q=1&x\n"
+    assert "a part of" in home.output("help", "find").decode() and b"q=1" in home.output("help", "find")
+
+
 def test_attributes_go_along_with_mv_and_cp(home: Home) -> None:
     home.set("a", b"1", "-a", "user=mia")
     home.output("cp", "a", "b")

@@ -212,6 +212,32 @@ def test_a_value_as_an_argument_is_refused_before_anything_is_asked(home: Home) 
     assert code == 2 and SECRET.encode() not in shown and b"(not shown)" not in shown
 
 
+@pytest.mark.parametrize("name", [f"u.token={SECRET}", f"={SECRET}", f"{SECRET}="])
+def test_a_value_behind_an_equals_sign_is_no_name_at_the_prompt(home: Home, name: str) -> None:
+    for options in ((), ("--json",)):
+        with Terminal(home, "set", name, *options) as terminal:
+            code, shown = terminal.end()
+        assert code == 2 and SECRET.encode() not in shown and b"(not shown)" not in shown
+        assert b"equals sign" in shown and b"| vault set" in shown and b"--file" in shown
+    assert home.files() == []
+
+
+def test_a_name_with_an_equals_sign_is_one_where_nothing_is_asked(home: Home) -> None:
+    (home.folder / "value").write_bytes(b"tok")
+    with Terminal(home, "set", "u=a", "--file", "value") as terminal:
+        assert terminal.end()[0] == 0
+    home.output("set", "u=b", stdin=b"tok")
+    assert home.values() == {"u=a": b"tok", "u=b": b"tok"}
+
+
+@pytest.mark.parametrize("file", ["-", "/dev/stdin", "/dev/tty"])
+def test_a_terminal_is_no_file_to_read_a_value_from(home: Home, file: str) -> None:
+    """Its own line mode would show what is typed."""
+    with Terminal(home, "set", "u.token", "--file", file) as terminal:
+        code, shown = terminal.end()
+    assert code == 2 and b"Leave --file out" in shown and not home.vault.exists()
+
+
 def test_commands_that_change_things_ask_nothing_without_a_terminal(home: Home) -> None:
     """In a session of its own there is no /dev/tty either: it is refused, or done, but never waited for."""
     home.set("a", b"1")

@@ -44,8 +44,8 @@ import Testing
         #expect(invocation.values(of: .attribute) == ["a=1", "b=2", "c=3", "d=4"])
     }
 
-    @Test func theLastOfAnOptionHolds() throws {
-        #expect(try parse("--vault a ls --vault b").value(of: .vault) == "b")
+    @Test func aFlagMayStandTwice() throws {
+        #expect(try parse("--json rm --json -ff n").has(.force))
     }
 
     @Test func whoeverAsksForHelpGetsIt() throws {
@@ -76,6 +76,10 @@ import Testing
         ("set n -a", .missingValue(.attribute, placeholder: "KEY=VALUE")),
         ("ls --vault=", .emptyPath(.vault)),
         ("set n --file=", .emptyPath(.file)),
+        ("--vault a ls --vault b", .doubledOption(.vault)),
+        ("ls --timeout 1 --timeout=1", .doubledOption(.timeout)),
+        ("set n --file a --file b", .doubledOption(.file)),
+        ("init --label a --label=", .doubledOption(.label)),
         ("ls --json=yes", .unexpectedValue(.json)),
         ("get n --newline=sometimes", .badChoice(.newline, choices: ["auto", "yes", "no"])),
         ("get", .missingArgument("NAME", of: .get)),

@@ -23,6 +23,7 @@ import Vault
             "The option --vault needs a value. One that begins with a dash is written --vault=PATH."
         ),
         (.emptyPath(.vault), "The option --vault needs a path, but got an empty one."),
+        (.doubledOption(.file), "The option --file is given twice; it takes one value."),
         (.unexpectedValue(.json), "The option --json takes no value."),
         (.badChoice(.newline, choices: ["auto", "yes", "no"]), "The option --newline takes one of: auto, yes, no."),
         (.badTimeout, "The option --timeout takes seconds, from 0 to 1000000, such as 2.5."),
@@ -39,6 +40,16 @@ import Vault
         ),
         (.badAttribute, "An attribute is written KEY=VALUE, and its key is not empty."),
         (.doubledAttribute, "An attribute's key is given twice."),
+        (
+            .valueInName,
+            "A NAME with an equals sign is accepted from a pipe or with --file only: it looks as if it held the value. "
+                + SetCommand.rightWays
+        ),
+        (
+            .visibleInput("Standard input"),
+            "Standard input is a terminal, which would show the value as it is typed. Leave --file out to type it "
+                + "hidden, or pipe it in."
+        ),
         (.notUnicode(2), "Argument 2 is not valid UTF-8. Names and paths are UTF-8."),
         (
             .unknownTopic("jsn", near: "json"),

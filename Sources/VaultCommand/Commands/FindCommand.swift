@@ -10,7 +10,10 @@ enum FindCommand: Command {
                 help: "An attribute that the name has, or a part of the name in letters of either case.")
         ],
         options: [ItemList.longOption],
-        details: ["All that is given must hold. Finding nothing is no error."],
+        details: [
+            "All that is given must hold. Finding nothing is no error.",
+            "KEY=VALUE is looked for in names too: `vault find q=1` also lists \"search?q=1\".",
+        ],
         examples: [
             .init(line: "vault find host=github.com", meaning: "by an attribute"),
             .init(line: "vault find token user=mia", meaning: "by a part of the name and an attribute"),
@@ -18,18 +21,15 @@ enum FindCommand: Command {
     )
 
     static func run(_ session: Session) throws -> ExitCode {
-        let (pairs, words) = split(session.invocation.arguments)
-        let attributes = try Attributes.parse(pairs)
-        let items = try session.openVault().items(attributes: attributes)
-        try ItemList.print(items.filter { item in words.allSatisfy { contains(item.name, $0) } }, session)
+        let words = session.invocation.arguments.map { (text: $0, attribute: Attributes.split($0)) }
+        let found = try session.openVault().items().filter { item in
+            words.allSatisfy { word in
+                word.attribute.map { item.attributes[$0.key] == $0.value } ?? false
+                    || contains(item.name, word.text)
+            }
+        }
+        try ItemList.print(found, session)
         return .success
-    }
-
-    static func split(_ arguments: [String]) -> (pairs: [String], words: [String]) {
-        (
-            arguments.filter { $0.utf8.contains(UInt8(ascii: "=")) },
-            arguments.filter { !$0.utf8.contains(UInt8(ascii: "=")) }
-        )
     }
 
     /// Whether a word is part of a name, in letters of either case.

@@ -8,7 +8,7 @@ enum HelpCommand: Command {
                 help: "A command, or one of the topics: "
                     + HelpTopic.allCases.map(\.rawValue).joined(separator: ", ") + ".")
         ],
-        details: ["With --json, the descriptions of the commands as data; a topic stays text."]
+        details: ["With --json, the descriptions of the commands as data, or a topic's text; see `vault help json`."]
     )
 
     static func run(_ session: Session) throws -> ExitCode {
@@ -19,7 +19,7 @@ enum HelpCommand: Command {
         if let command = CommandName(rawValue: word) {
             try session.print(json: command.description) { HelpText.command(command.description) }
         } else if let topic = HelpTopic(rawValue: word) {
-            try StandardOutput.write(topic.text)
+            try session.print(json: TopicReport(topic)) { topic.text }
         } else {
             let known = CommandName.allCases.map(\.rawValue) + HelpTopic.allCases.map(\.rawValue)
             throw UsageError.unknownTopic(word, near: NearName.nearest(to: word, among: known))
@@ -31,4 +31,16 @@ enum HelpCommand: Command {
 struct HelpReport: Encodable {
     let commands = CommandName.allCases.map(\.description)
     let globalOptions = GlobalOptions.all
+}
+
+struct TopicReport: Encodable {
+    let topic: String
+    let summary: String
+    let text: String
+
+    init(_ topic: HelpTopic) {
+        self.topic = topic.rawValue
+        summary = topic.summary
+        text = topic.text
+    }
 }

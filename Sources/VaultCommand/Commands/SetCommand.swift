@@ -24,6 +24,10 @@ enum SetCommand: Command {
             to the end. If the input is a single line, the newline that ends it is not part of the value; the newlines \
             of longer input are, and so is a carriage return. A value has up to 16 MiB of any bytes.
             """,
+            """
+            Instead of asking for a value, it refuses a NAME with an equals sign: `vault set NAME=VALUE` would make the \
+            value part of a name.
+            """,
             "Where there is no vault yet, it and its key file are made, and it is said where.",
         ],
         examples: [
@@ -35,14 +39,17 @@ enum SetCommand: Command {
             .init(code: .usage, meaning: "the value is empty or too large, or was given as an argument"),
             .init(code: .refused, meaning: "the two entries at the prompt differ"),
         ],
-        surplusHelp: """
-            A value is never an argument: the shell's history and the list of processes would show it. Use one of:
-              vault set NAME                  (asks for the value and does not show it)
-              a-program | vault set NAME
-              vault set NAME --file PATH
-            """,
+        surplusHelp: rightWays,
         mayHoldSecrets: true
     )
+
+    /// What is said to somebody who may have typed the value as an argument.
+    static let rightWays = """
+        A value is never an argument: the shell's history and the list of processes would show it. Use one of:
+          vault set NAME                  (asks for the value and does not show it)
+          a-program | vault set NAME
+          vault set NAME --file PATH
+        """
 
     static func run(_ session: Session) throws -> ExitCode {
         let pairs = session.invocation.values(of: .attribute)
@@ -67,6 +74,8 @@ enum SetCommand: Command {
             return try path == "-" ? reader.read(from: STDIN_FILENO) : reader.readFile(at: path)
         }
         if isatty(STDIN_FILENO) == 1 {
+            // `vault set token=secret`: whoever types that means the value, and lists would show it.
+            guard !session.name.utf8.contains(UInt8(ascii: "=")) else { throw UsageError.valueInName }
             try checkBeforeAsking(session)
             return try ValuePrompt.ask(for: session.name)
         }

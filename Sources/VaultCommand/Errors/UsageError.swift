@@ -6,6 +6,7 @@ enum UsageError: Error, Equatable {
     case optionBeforeCommand(OptionName)
     case missingValue(OptionName, placeholder: String)
     case emptyPath(OptionName)
+    case doubledOption(OptionName)
     case unexpectedValue(OptionName)
     case badChoice(OptionName, choices: [String])
     case badTimeout
@@ -14,6 +15,8 @@ enum UsageError: Error, Equatable {
     case surplusArgument(String?, of: CommandName)
     case badAttribute
     case doubledAttribute
+    case valueInName
+    case visibleInput(String)
     case notUnicode(Int)
     case unknownTopic(String, near: String?)
 }
@@ -36,6 +39,8 @@ extension UsageError: CustomStringConvertible {
                 + "\(option.spelling)=\(placeholder)."
         case .emptyPath(let option):
             return "The option \(option.spelling) needs a path, but got an empty one."
+        case .doubledOption(let option):
+            return "The option \(option.spelling) is given twice; it takes one value."
         case .unexpectedValue(let option):
             return "The option \(option.spelling) takes no value."
         case .badChoice(let option, let choices):
@@ -54,6 +59,12 @@ extension UsageError: CustomStringConvertible {
             return "An attribute is written KEY=VALUE, and its key is not empty."
         case .doubledAttribute:
             return "An attribute's key is given twice."
+        case .valueInName:
+            return "A NAME with an equals sign is accepted from a pipe or with --file only: it looks as if it held the "
+                + "value. \(SetCommand.rightWays)"
+        case .visibleInput(let source):
+            return "\(source) is a terminal, which would show the value as it is typed. Leave --file out to type it "
+                + "hidden, or pipe it in."
         case .notUnicode(let place):
             return "Argument \(place) is not valid UTF-8. Names and paths are UTF-8."
         case .unknownTopic(let word, let near):

@@ -24,7 +24,12 @@ extension HelpTopic {
           salvage   {"vault", "certain", "doubtful": [NAME], "older": [NAME],
                      "lost": [NAME], "unnamed", "damage": [TEXT], "is_complete"}
           version   {"version"}
-          help      {"commands", "global_options"}, or one command's description
+          help      {"commands", "global_options"}
+          help COMMAND
+                    {"name", "summary", "arguments", "options", "details", "examples",
+                     "exit_codes"}
+          help TOPIC
+                    {"topic", "summary", "text"}
 
         Sizes are bytes. Times are UTC, such as "2026-01-31T09:05:00.120Z". A kind is
         "text", "data" or "unspecified". What is not known, or not there, is null.

@@ -16,6 +16,7 @@ struct ValueReader {
     }
 
     func read(from descriptor: Int32) throws -> SecretBytes {
+        guard isatty(descriptor) == 0 else { throw UsageError.visibleInput(source) }
         let largest = Keychain.maximumValueSize
         // One byte more than the largest value with its newline: more need not be read to refuse it.
         let value = try SecretBytes.growing(from: likelySize(descriptor), to: largest + 2) { buffer, used in

@@ -117,6 +117,10 @@ extension CommandLineParser {
         if let value, !option.choices.isEmpty, !option.choices.contains(value) {
             throw .badChoice(option.name, choices: option.choices)
         }
+        // Which of two values was meant would be a guess. A flag means the same twice.
+        if value != nil, !option.isRepeatable, options.contains(where: { $0.name == option.name }) {
+            throw .doubledOption(option.name)
+        }
         options.append(Invocation.Option(name: option.name, value: value))
     }
 

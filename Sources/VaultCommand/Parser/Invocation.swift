@@ -14,9 +14,9 @@ struct Invocation: Equatable, Sendable {
         options.contains { $0.name == name }
     }
 
-    /// The value of an option: the last one, so that an alias can be overruled.
+    /// The value of an option that may be given once.
     func value(of name: OptionName) -> String? {
-        options.last { $0.name == name }?.value
+        options.first { $0.name == name }?.value
     }
 
     /// All values of a repeatable option, in their order.

@@ -11,7 +11,7 @@ enum Attributes {
     }
 
     /// nil where there is no equals sign, or nothing before it.
-    private static func split(_ pair: String) -> (key: String, value: String)? {
+    static func split(_ pair: String) -> (key: String, value: String)? {
         guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")), equals > pair.startIndex else { return nil }
         return (String(pair[..<equals]), String(pair[pair.utf8.index(after: equals)...]))
     }

@@ -1,5 +1,6 @@
 """How values go out: exact bytes on standard output, all else on standard error."""
 
+import json
 import os
 
 import pytest
@@ -52,6 +53,36 @@ def test_a_terminal_gets_no_escape_sequences_from_names_and_errors(home: Home) -
     for words in (("ls",), ("ls", "--long"), ("ls", "--json"), ("get", "a\u202ec"), ("mv", "a\u202eb", "a\u202eb2")):
         shown = on_terminal(home, *words)
         assert "\u202e".encode() not in shown and b"\x1b" not in shown, words
+
+
+# One of each kind that Unicode wants invisible: a soft hyphen, joiners, fillers, selectors, a mark of order, a tag.
+INVISIBLE = "\u00ad\u034f\u061c\u115f\u17b4\u180e\u200b\u200d\u2060\u3164\ufe0f\ufeff\uffa0\U0001bca0\U0001d173\U000e0041"
+
+
+def test_a_terminal_shows_characters_that_would_be_invisible(home: Home) -> None:
+    """A name that looks like another one would pass for it."""
+    name = f"u.{INVISIBLE}token"
+    escaped = "".join(f"\\u{{{ord(letter):{'02x' if ord(letter) < 256 else '04x'}}}}" for letter in INVISIBLE)
+    home.set(name, f"a{INVISIBLE}b".encode(), "-a", f"k={INVISIBLE}")
+    assert on_terminal(home, "ls") == f"u.{escaped}token\n".encode()
+    assert on_terminal(home, "ls", "--long").endswith(f"u.{escaped}token\n".encode())
+    assert on_terminal(home, "get", name) == f"a{escaped}b\n".encode()
+    assert escaped.encode() in on_terminal(home, "get", f"u.{INVISIBLE}")
+    assert home.output("ls") == f"{name}\n".encode() and home.get(name) == f"a{INVISIBLE}b".encode()
+
+
+def test_invisible_characters_are_escaped_in_json_and_come_back_from_it(home: Home) -> None:
+    name = f"u.{INVISIBLE}token"
+    home.set(name, INVISIBLE.encode(), "-a", f"{INVISIBLE}k={INVISIBLE}")
+    for words in (("ls", "--json"), ("get", "--json", name), ("exists", "--json", name)):
+        output = home.output(*words)
+        assert output.isascii()
+        report = json.loads(output)
+        assert (report["items"][0] if "items" in report else report)["name"] == name
+    assert json.loads(home.output("get", "--json", name))["value"] == INVISIBLE
+    assert json.loads(home.output("ls", "--json"))["items"][0]["attributes"] == {f"{INVISIBLE}k": INVISIBLE}
+    error = json.loads(home.run("get", "--json", f"u.{INVISIBLE}").stderr)["error"]
+    assert f'"u.{INVISIBLE}"' in error["message"]
 
 
 def test_help_on_a_terminal_has_neither_colour_nor_pager(home: Home) -> None:

@@ -27,10 +27,29 @@ import Testing
         ("bell\u{7} return\r delete\u{7f} nul\0", "bell\\x07 return\\x0d delete\\x7f nul\\x00"),
         ("c1 \u{9b}31m", "c1 \\u{9b}31m"),
         ("turned \u{202e}txt", "turned \\u{202e}txt"),
+        ("soft \u{ad}hyphen, joined \u{34f}", "soft \\u{ad}hyphen, joined \\u{034f}"),
+        ("no width \u{200b}\u{feff}", "no width \\u{200b}\\u{feff}"),
+        ("tagged \u{e0041}, sung \u{1d173}", "tagged \\u{e0041}, sung \\u{1d173}"),
+        ("❤\u{fe0f} 👩\u{200d}🚀", "❤\\u{fe0f} 👩\\u{200d}🚀"),
+        ("accents e\u{301}, 한국어, नमस्ते and \u{a0}", "accents e\u{301}, 한국어, नमस्ते and \u{a0}"),
     ])
     func aTerminalGetsNothingItWouldObey(text: String, expected: String) {
         #expect(escaped(Array(text.utf8), Escaping.terminal) == expected)
         #expect(text.forTerminal == expected)
+    }
+
+    /// As in DerivedCoreProperties.txt of Unicode, also those that are reserved.
+    private static let ignorable: [ClosedRange<UInt32>] = [
+        0xAD...0xAD, 0x34F...0x34F, 0x61C...0x61C, 0x115F...0x1160, 0x17B4...0x17B5, 0x180B...0x180F, 0x200B...0x200F,
+        0x202A...0x202E, 0x2060...0x206F, 0x3164...0x3164, 0xFE00...0xFE0F, 0xFEFF...0xFEFF, 0xFFA0...0xFFA0,
+        0xFFF0...0xFFF8, 0x1BCA0...0x1BCA3, 0x1D173...0x1D17A, 0xE0000...0xE0FFF,
+    ]
+
+    @Test func whatUnicodeWantsInvisibleIsShownAndNothingElse() {
+        let controls: [ClosedRange<UInt32>] = [0...0x1F, 0x7F...0x9F, 0x2028...0x2029]
+        let expected = Set((controls + Self.ignorable).joined())
+        let unsafe = (0...0x10FFFF).compactMap(Unicode.Scalar.init).filter(\.isUnsafeOnTerminal).map(\.value)
+        #expect(Set(unsafe) == expected)
     }
 
     @Test func bytesThatAreNotUTF8AreShownOneByOne() {
@@ -42,7 +61,8 @@ import Testing
 
     @Test func everyCharacterComesBackFromJSON() throws {
         let text =
-            (0...0x2FF).compactMap(Unicode.Scalar.init).map(String.init).joined() + "\u{2028}\u{202e}\u{1F511}\\\""
+            ([0...0x2FF] + Self.ignorable).joined().compactMap(Unicode.Scalar.init).map(String.init).joined()
+            + "\u{2028}\u{1F511}\\\""
         let json = "[\"" + escaped(Array(text.utf8), { Escaping.json($0, $1) }) + "\"]"
         #expect(try JSONDecoder().decode([String].self, from: Data(json.utf8)) == [text])
         #expect(!json.unicodeScalars.contains { $0.isUnsafeOnTerminal })

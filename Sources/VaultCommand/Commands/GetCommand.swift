@@ -12,8 +12,8 @@ enum GetCommand: Command {
         ],
         details: [
             """
-            A pipe or file gets the exact bytes. On a terminal, control characters and bytes that are not UTF-8 are \
-            shown as escapes such as \\x1b, and a newline follows where the value does not end with one.
+            A pipe or file gets the exact bytes. On a terminal, control characters, invisible ones and bytes that are not \
+            UTF-8 are shown as escapes such as \\x1b or \\u{200b}, and a newline follows where the value does not end with one.
             """
         ],
         examples: [

@@ -2,7 +2,7 @@
 ///
 /// The bytes go out one by one through `put`, into whatever memory the caller chose: guarded memory, for a secret.
 enum Escaping {
-    /// Newlines and tabs stay, other control characters become `\x1b` or `\u{202e}`, bytes that are not UTF-8 `\xff`.
+    /// Newlines and tabs stay, other unsafe characters become `\x1b` or `\u{202e}`, bytes that are not UTF-8 `\xff`.
     /// A backslash stays one: what is shown is to be copied and pasted.
     static func terminal(_ bytes: UnsafeRawBufferPointer, _ put: (UInt8) -> Void) {
         UTF8Walk.walk(bytes) { piece in
@@ -13,7 +13,8 @@ enum Escaping {
                 } else if scalar.value < 0x80 {
                     hexadecimal("\\x", scalar.value, digits: 2, put)
                 } else {
-                    hexadecimal("\\u{", scalar.value, digits: scalar.value < 0x100 ? 2 : 4, put)
+                    let bits = UInt32.bitWidth - scalar.value.leadingZeroBitCount
+                    hexadecimal("\\u{", scalar.value, digits: scalar.value < 0x100 ? 2 : max(4, (bits + 3) / 4), put)
                     put(UInt8(ascii: "}"))
                 }
             case .invalid(let range):
@@ -34,7 +35,8 @@ enum Escaping {
             case "\n": "\\n".utf8.forEach(put)
             case "\r": "\\r".utf8.forEach(put)
             case "\t": "\\t".utf8.forEach(put)
-            case _ where scalar.isUnsafeOnTerminal: hexadecimal("\\u", scalar.value, digits: 4, put)
+            case _ where scalar.isUnsafeOnTerminal:
+                for unit in scalar.utf16 { hexadecimal("\\u", UInt32(unit), digits: 4, put) }
             default: bytes[range].forEach(put)
             }
             return true

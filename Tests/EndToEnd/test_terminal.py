@@ -67,12 +67,25 @@ def test_an_empty_entry_is_an_error_unless_it_is_allowed(home: Home) -> None:
     assert home.get("u.token") == b""
 
 
-def test_the_end_of_input_at_once_is_an_empty_entry(home: Home) -> None:
+@pytest.mark.parametrize("place", [FIRST, AGAIN])
+def test_ctrl_d_at_an_empty_prompt_cancels_with_4(home: Home, place: str) -> None:
+    """What was meant for the shell is neither the secret nor left over: it was typed without being seen."""
+    home.set("u.token", b"old")
     with Terminal(home, "set", "u.token") as terminal:
-        terminal.answer(FIRST, "\x04")
-        terminal.answer(AGAIN, "\x04")
-        assert terminal.end()[0] == 2
-        assert terminal.echoes
+        if place == AGAIN:
+            terminal.answer(FIRST, SECRET + "\n")
+        terminal.answer(place, "\x04the next line\n")
+        code, shown = terminal.end()
+        assert terminal.modes == terminal.modes_before
+        os.set_blocking(terminal.inner, False)
+        with pytest.raises(BlockingIOError):
+            os.read(terminal.inner, 1)
+    assert code == 4 and b"Cancelled; nothing was stored." in shown and AGAIN.encode() not in shown
+    assert home.get("u.token") == b"old"
+
+
+def test_ctrl_d_after_text_ends_the_line(home: Home) -> None:
+    assert stored(home, SECRET + "\x04") == SECRET.encode()
 
 
 @pytest.mark.parametrize("place", [FIRST, AGAIN])
@@ -143,12 +156,57 @@ def test_stopped_by_a_signal_and_continued_it_asks_again_without_echo(home: Home
     assert home.get("u.token") == SECRET.encode()
 
 
-def test_typed_mistakes_can_be_erased(home: Home) -> None:
+def stored(home: Home, first: str, again: str = "") -> bytes:
+    """What `set` stores if that is typed at its prompts. The second line is the plain one if there are two."""
     with Terminal(home, "set", "u.token") as terminal:
-        terminal.answer(FIRST, "tokü\x7fen\n")
-        terminal.answer(AGAIN, "all wrong\x15token\n")
+        terminal.answer(FIRST, first)
+        terminal.answer(AGAIN, again or first)
+        code, shown = terminal.end()
+    assert code == 0, shown
+    return home.get("u.token")
+
+
+def test_typed_mistakes_can_be_erased(home: Home) -> None:
+    assert stored(home, "tokü\x7fen\n", "all wrong\x15token\n") == b"token"
+    assert stored(home, "a wrong one \x17token\n", "a wrong tokem\x17token\n") == b"a wrong token"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("\x1b[A", "\x1bOD", "\x1b[H", "\x1b[4~", "\x1b[1;5C", "\x1bOP", "\x1b[15~", "\x1b[[A"),
+        *("\x1bx", "\x1bü", "\x1b\x1b[A"),
+        *("\x00", "\x01", "\x0c", "\x12", "\x1f"),
+    ],
+)
+def test_keys_that_are_not_text_are_no_part_of_the_secret(home: Home, key: str) -> None:
+    assert stored(home, f"{key}to{key}ken{key}\n") == b"token"
+
+
+def test_the_key_esc_is_told_from_a_sequence_by_the_pause_after_it(home: Home) -> None:
+    with Terminal(home, "set", "u.token") as terminal:
+        terminal.answer(FIRST, "tok\x1b")
+        time.sleep(0.3)
+        terminal.type("[Aen\n")
+        terminal.answer(AGAIN, "tok[Aen\n")
         assert terminal.end()[0] == 0
-    assert home.get("u.token") == b"token"
+    assert home.get("u.token") == b"tok[Aen"
+
+
+def test_the_marks_around_a_paste_are_no_part_of_the_secret(home: Home) -> None:
+    assert stored(home, "\x1b[200~a pasted token\x1b[201~\n", "a pasted token\n") == b"a pasted token"
+
+
+def test_a_newline_in_a_paste_ends_the_line_with_marks_as_without(home: Home) -> None:
+    """The newline that comes along with a copied line is not to become part of the secret."""
+    assert stored(home, "\x1b[200~token\n\x1b[201~", "token\n") == b"token"
+    with Terminal(home, "set", "u.token") as terminal:
+        terminal.answer(FIRST, "\x1b[200~two\nlines\n\x1b[201~")
+        assert terminal.end()[0] == 4
+
+
+def test_ctrl_v_takes_a_control_character_into_the_secret(home: Home) -> None:
+    assert stored(home, "a\x16\x04b\x16\x1b[A\n") == b"a\x04b\x1b[A"
 
 
 def test_a_long_line_that_is_pasted_is_kept_whole(home: Home) -> None:

@@ -52,27 +52,6 @@ import Vault
         #expect(error.message == "/nowhere/key could not be opened: No such file or directory.")
     }
 
-    @Test(arguments: [
-        ("token\n", "token"), ("token\r", "token"), ("tokem\u{7f}n\n", "token"), ("tokem\u{8}n\n", "token"),
-        ("wrong\u{15}token\n", "token"), ("aü€\u{7f}\u{7f}\n", "a"), ("\u{7f}\u{7f}a\n", "a"), ("half\u{4}", "half"),
-        ("tab\tstays\n", "tab\tstays"),
-    ])
-    func aHiddenLineCanBeEdited(typed: String, expected: String) throws {
-        let editor = LineEditor(erase: 0x7F, eraseLine: 0x15, endOfFile: 0x04)
-        let bytes = Array(typed.utf8)
-        var line = [UInt8](repeating: 0, count: bytes.count)
-        let used = line.withUnsafeMutableBytes { line in
-            var used = 0
-            for (index, byte) in bytes.enumerated() {
-                line[used] = byte
-                let outcome = editor.takeByte(line, &used)
-                #expect((outcome == .finished) == (index == bytes.count - 1))
-            }
-            return used
-        }
-        #expect(Array(line[..<used]) == Array(expected.utf8))
-    }
-
     /// Through a file.
     private func read(_ bytes: [UInt8], isExact: Bool) throws -> [UInt8] {
         let file = try #require(tmpfile())

@@ -28,6 +28,10 @@ enum SetCommand: Command {
             Instead of asking for a value, it refuses a NAME with an equals sign: `vault set NAME=VALUE` would make the \
             value part of a name.
             """,
+            """
+            At the prompt, Backspace, Ctrl-W and Ctrl-U erase a character, a word and the line, Ctrl-V takes the next \
+            byte as it is, and Ctrl-D on an empty line cancels. Other control keys, arrows and function keys are ignored.
+            """,
             "Where there is no vault yet, it and its key file are made, and it is said where.",
         ],
         examples: [
@@ -37,7 +41,7 @@ enum SetCommand: Command {
         ],
         exitCodes: [
             .init(code: .usage, meaning: "the value is empty or too large, or was given as an argument"),
-            .init(code: .refused, meaning: "the two entries at the prompt differ"),
+            .init(code: .refused, meaning: "the two entries at the prompt differ, or Ctrl-D cancelled the prompt"),
         ],
         surplusHelp: rightWays,
         mayHoldSecrets: true

@@ -9,6 +9,8 @@ import Glibc
 struct HiddenTerminal: ~Copyable {
     enum Event {
         case byte
+        /// No key came in the time that was given.
+        case pause
         /// The terminal is gone.
         case end
         /// The process was stopped, or otherwise disturbed, and goes on: the prompt is to be shown again.
@@ -16,7 +18,7 @@ struct HiddenTerminal: ~Copyable {
     }
 
     let descriptor: Int32
-    let editor: LineEditor
+    let keys: LineEditor.Keys
     private let signalDescriptor: Int32
     private let signals: sigset_t
     private let formerSignals: sigset_t
@@ -39,7 +41,7 @@ struct HiddenTerminal: ~Copyable {
         var former = sigset_t()
         sigprocmask(SIG_BLOCK, nil, &former)
         let terminal = HiddenTerminal(
-            descriptor: descriptor, editor: LineEditor(terminal: modes), signalDescriptor: signalDescriptor,
+            descriptor: descriptor, keys: LineEditor.Keys(terminal: modes), signalDescriptor: signalDescriptor,
             signals: signals, formerSignals: former, formerModes: modes)
         try terminal.hide()
         return terminal
@@ -52,13 +54,16 @@ struct HiddenTerminal: ~Copyable {
     }
 
     /// Waits for a key and reads its byte to the given place: the secret lies nowhere but in the caller's memory.
-    func next(to place: UnsafeMutableRawPointer) throws(CommandError) -> Event {
+    ///
+    /// - Parameter milliseconds: how long to wait; -1 is for ever.
+    func next(to place: UnsafeMutableRawPointer, within milliseconds: Int32) throws(CommandError) -> Event {
         var waiting = [
             pollfd(fd: signalDescriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
         ]
-        let (_, error) = SystemCall.retrying { Int(poll(&waiting, 2, -1)) }
-        guard error == 0 else { throw .system("The terminal could not be read", error) }
+        let (ready, error) = SystemCall.retrying { Int(poll(&waiting, 2, milliseconds)) }
+        guard let ready else { throw .system("The terminal could not be read", error) }
+        if ready == 0 { return .pause }
         if waiting[0].revents != 0 {
             show()
             try hide()
@@ -109,11 +114,13 @@ struct HiddenTerminal: ~Copyable {
     }
 }
 
-extension LineEditor {
+extension LineEditor.Keys {
     /// The keys that the terminal has for its own line mode.
     init(terminal modes: termios) {
         self = withUnsafeBytes(of: modes.c_cc) { keys in
-            LineEditor(erase: keys[Int(VERASE)], eraseLine: keys[Int(VKILL)], endOfFile: keys[Int(VEOF)])
+            Self(
+                erase: keys[Int(VERASE)], eraseWord: keys[Int(VWERASE)], eraseLine: keys[Int(VKILL)],
+                literal: keys[Int(VLNEXT)], endOfFile: keys[Int(VEOF)])
         }
     }
 }

@@ -1,14 +1,18 @@
 import Glibc
+import Sealing
 import Vault
 
 /// Asks for a value at the terminal, twice, without showing it.
 enum ValuePrompt {
-    /// - Throws: ``CommandError``: refused if the two entries differ.
+    /// How long the byte of the key Esc may stand alone before it counts as that key. The bytes of one key come together.
+    private static let escapeMilliseconds: Int32 = 50
+
+    /// - Throws: ``CommandError``: refused if the two entries differ, or if Ctrl-D cancels an empty one.
     static func ask(for name: String) throws -> SecretBytes {
         let terminal = try HiddenTerminal.open()
         let first = try readLine("Value of \(name.forTerminal) (not shown): ", terminal)
         let second = try readLine("The same again: ", terminal)
-        guard areEqual(first, second) else {
+        guard first.isEqual(to: second) else {
             throw CommandError.refused("The two entries differ; nothing was stored.")
         }
         return first
@@ -19,12 +23,21 @@ enum ValuePrompt {
         write(prompt, to: descriptor)
         // A newline that was typed is not shown either.
         defer { write("\n", to: descriptor) }
+        var editor = LineEditor(keys: terminal.keys)
         return try SecretBytes.growing(from: 4096, to: Keychain.maximumValueSize + 1) { line, used in
             while used < line.count {
-                switch try terminal.next(to: line.baseAddress! + used) {
+                let patience = editor.awaitsEscape ? escapeMilliseconds : -1
+                switch try terminal.next(to: line.baseAddress! + used, within: patience) {
                 case .byte:
-                    if terminal.editor.takeByte(line, &used) == .finished { return true }
+                    switch editor.takeByte(line, &used) {
+                    case .goesOn: break
+                    case .finished: return true
+                    case .cancelled: throw CommandError.refused("Cancelled; nothing was stored.")
+                    }
+                case .pause:
+                    editor.endEscape()
                 case .interruption:
+                    editor = LineEditor(keys: terminal.keys)
                     used = 0
                     write(prompt, to: descriptor)
                 case .end:
@@ -38,11 +51,5 @@ enum ValuePrompt {
     private static func write(_ text: String, to descriptor: Int32) {
         var text = text
         _ = text.withUTF8 { SystemCall.writeAll(UnsafeRawBufferPointer($0), to: descriptor) }
-    }
-
-    private static func areEqual(_ left: borrowing SecretBytes, _ right: borrowing SecretBytes) -> Bool {
-        left.withUnsafeBytes { left in
-            right.withUnsafeBytes { right in left.elementsEqual(right) }
-        }
     }
 }

@@ -13,7 +13,7 @@ enum VaultTool {
             let invocation = try CommandLineParser.parse(words)
             return try invocation.command.command.run(Session(invocation))
         } catch UsageError.noCommand where !wantsJSON {
-            StandardError.write(HelpText.short())
+            StandardError.write(TextLayout.fitted(HelpText.short(), to: StandardError.columns))
             return .usage
         } catch {
             if error is StandardOutput.ClosedPipe { state.endByClosedPipe() }

@@ -18,8 +18,10 @@ from homes import Home
 class Terminal:
     """A command on a terminal. Our end of the terminal's inner side stays open: its modes outlive the command."""
 
-    def __init__(self, home: Home, *arguments: str, **streams) -> None:
+    def __init__(self, home: Home, *arguments: str, columns: int = 0, **streams) -> None:
         self.outer, self.inner = pty.openpty()
+        # A width of 0 says that it is not known.
+        termios.tcsetwinsize(self.inner, (24, columns))
         modes = termios.tcgetattr(self.inner)
         # Newlines come out as they were written.
         modes[1] &= ~termios.OPOST
@@ -99,7 +101,7 @@ class Terminal:
 END = b"<the command has ended>"
 
 
-def on_terminal(home: Home, *arguments: str) -> bytes:
+def on_terminal(home: Home, *arguments: str, columns: int = 0) -> bytes:
     """Everything that a command shows on a terminal."""
-    with Terminal(home, *arguments) as terminal:
+    with Terminal(home, *arguments, columns=columns) as terminal:
         return terminal.end()[1]

@@ -6,6 +6,9 @@ import subprocess
 import pytest
 
 from homes import COMMANDS, Home
+from terminals import Terminal, on_terminal
+
+TOPICS = ["places", "exit-codes", "json"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -16,7 +19,7 @@ def test_help_describes_every_command(home: Home, command: str) -> None:
     assert json.loads(home.output("help", "--json", command))["name"] == command
 
 
-@pytest.mark.parametrize("topic", ["places", "exit-codes", "json"])
+@pytest.mark.parametrize("topic", TOPICS)
 def test_help_describes_every_topic(home: Home, topic: str) -> None:
     assert len(home.output("help", topic)) > 100
 
@@ -24,3 +27,23 @@ def test_help_describes_every_topic(home: Home, topic: str) -> None:
 def test_help_needs_no_home(binary: str) -> None:
     for words in (["help"], ["version"], ["--help"], ["--version"]):
         assert subprocess.run([binary, *words], env={}, capture_output=True).returncode == 0
+
+
+@pytest.mark.parametrize("words", [(), ("help",), *(("help", word) for word in COMMANDS + TOPICS)], ids=" ".join)
+def test_a_narrow_terminal_gets_lines_that_fit_and_whole_words(home: Home, words: tuple[str, ...]) -> None:
+    finished = home.run(*words)
+    piped = finished.stdout + finished.stderr
+    narrow = on_terminal(home, *words, columns=40)
+    assert max(map(len, narrow.splitlines())) <= 40 and narrow.split() == piped.split()
+    tiny = on_terminal(home, *words, columns=20)
+    assert tiny.split() == piped.split()
+    assert all(len(line) <= 20 or b" " not in line for line in tiny.splitlines())
+    for columns in (80, 200):
+        assert on_terminal(home, *words, columns=columns) == piped
+
+
+def test_help_has_the_width_of_what_it_is_written_to(home: Home) -> None:
+    with Terminal(home, "help", columns=40, stdout=subprocess.PIPE) as terminal:
+        assert terminal.process.stdout.read() == home.output("help")
+    with Terminal(home, columns=40, stdout=subprocess.DEVNULL) as terminal:
+        assert max(map(len, terminal.end()[1].splitlines())) <= 40

@@ -53,8 +53,21 @@ import Testing
     }
 
     @Test func helpFitsAnOrdinaryTerminal() {
+        for line in allHelp.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
+        for columns in [80, 81, 200, nil] { #expect(TextLayout.fitted(allHelp, to: columns) == allHelp) }
+    }
+
+    @Test(arguments: [1, 5, 20, 30, 40, 41, 60, 79])
+    func helpFitsANarrowTerminalWithoutBreakingWords(columns: Int) {
+        let text = TextLayout.fitted(allHelp, to: columns)
+        let lines = text.split(separator: "\n").filter { $0.count > columns }
+        #expect(lines.allSatisfy { !$0.contains(" ") }, "only a word that is longer than the line goes beyond it")
+        #expect(text.split { " \n".contains($0) } == allHelp.split { " \n".contains($0) })
+    }
+
+    private var allHelp: String {
         let texts = CommandName.allCases.map { HelpText.command($0.description) } + HelpTopic.allCases.map(\.text)
-        for line in (texts + [HelpText.full()]).joined().split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
+        return (texts + [HelpText.full()]).joined()
     }
 
     @Test func fullHelpNamesGlobalOptionsAndTopics() {

@@ -126,6 +126,42 @@ import Testing
         #expect(lines.allSatisfy { $0.hasPrefix("    word") && $0.count <= 80 })
     }
 
+    @Test func aNarrowTerminalGetsItsOwnLines() {
+        let text = """
+            A paragraph of two lines that
+            are one.
+
+            Rows:
+              get   the first meaning goes on
+                    here
+              --an-option  the second one
+              a line with no meaning
+              -l, --a-long-option=VALUE
+                            the third one
+                            goes on too
+
+            """
+        let narrow = """
+            A paragraph of two
+            lines that are one.
+
+            Rows:
+              get   the first
+                    meaning goes on
+                    here
+              --an-option
+                  the second one
+              a line with no
+              meaning
+              -l,
+              --a-long-option=VALUE
+                  the third one
+                  goes on too
+
+            """
+        #expect(TextLayout.fitted(text, to: 23) == narrow)
+    }
+
     private func escaped(_ bytes: [UInt8], _ escape: (UnsafeRawBufferPointer, (UInt8) -> Void) -> Void) -> String {
         var result: [UInt8] = []
         bytes.withUnsafeBytes { escape($0) { result.append($0) } }

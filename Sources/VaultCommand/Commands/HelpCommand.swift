@@ -13,18 +13,22 @@ enum HelpCommand: Command {
 
     static func run(_ session: Session) throws -> ExitCode {
         guard let word = session.invocation.arguments.first else {
-            try session.print(json: HelpReport()) { HelpText.full() }
+            try session.print(json: HelpReport()) { fitted(HelpText.full()) }
             return .success
         }
         if let command = CommandName(rawValue: word) {
-            try session.print(json: command.description) { HelpText.command(command.description) }
+            try session.print(json: command.description) { fitted(HelpText.command(command.description)) }
         } else if let topic = HelpTopic(rawValue: word) {
-            try session.print(json: TopicReport(topic)) { topic.text }
+            try session.print(json: TopicReport(topic)) { fitted(topic.text) }
         } else {
             let known = CommandName.allCases.map(\.rawValue) + HelpTopic.allCases.map(\.rawValue)
             throw UsageError.unknownTopic(word, near: NearName.nearest(to: word, among: known))
         }
         return .success
+    }
+
+    private static func fitted(_ text: String) -> String {
+        TextLayout.fitted(text, to: StandardOutput.columns)
     }
 }
 

@@ -1,14 +1,18 @@
-/// Lays plain text out for 80 columns.
+/// Lays plain text out for 80 columns; see ``fitted(_:to:)`` for fewer.
 enum TextLayout {
     static let width = 80
 
     /// Breaks a paragraph into lines between words. Every line is indented.
     static func wrapped(_ text: String, indent: Int) -> String {
+        wrapped(text.split(separator: " "), indent: indent, width: width)
+    }
+
+    static func wrapped(_ words: [Substring], indent: Int, width: Int) -> String {
         let margin = String(repeating: " ", count: indent)
         var lines: [String] = []
         var line = margin
         var isEmpty = true
-        for word in text.split(separator: " ") {
+        for word in words {
             if !isEmpty, line.count + 1 + word.count > width {
                 lines.append(line)
                 (line, isEmpty) = (margin, true)

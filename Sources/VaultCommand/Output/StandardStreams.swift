@@ -7,6 +7,9 @@ enum StandardOutput {
 
     static let isTerminal = isatty(STDOUT_FILENO) == 1
 
+    /// The terminal's width; nil if it is not known, or there is no terminal.
+    static var columns: Int? { SystemCall.columns(of: STDOUT_FILENO) }
+
     /// - Throws: ``ClosedPipe``, ``CommandError``.
     static func write(_ text: String) throws {
         var text = text
@@ -31,6 +34,9 @@ enum StandardOutput {
 
 enum StandardError {
     static let isTerminal = isatty(STDERR_FILENO) == 1
+
+    /// The terminal's width; nil if it is not known, or there is no terminal.
+    static var columns: Int? { SystemCall.columns(of: STDERR_FILENO) }
 
     /// Writes lines for a person. Where that fails there is nobody to be told.
     static func write(_ text: String) {

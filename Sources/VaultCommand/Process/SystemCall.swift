@@ -30,6 +30,13 @@ enum SystemCall {
         return 0
     }
 
+    /// Returns how many columns the terminal behind a descriptor has; nil if it is no terminal, or does not know.
+    static func columns(of descriptor: Int32) -> Int? {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
     /// The system's words for an error number, such as "No such file or directory".
     static func text(of number: Int32) -> String {
         strerror(number).map { String(cString: $0) } ?? "error \(number)"

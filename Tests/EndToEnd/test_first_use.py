@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from homes import VAULT_AND_KEY, Home, mode
+from layout import records
 
 
 def test_a_token_set_by_one_process_is_read_by_another(home: Home) -> None:
@@ -27,6 +28,18 @@ def test_the_vault_file_contains_neither_name_nor_value(home: Home) -> None:
     content = home.vault.read_bytes()
     assert b"to-look-for" not in content and b"to-look" not in content
     assert b"host" not in content
+
+
+def test_the_vault_file_does_not_tell_a_values_exact_length(home: Home) -> None:
+    sizes = set()
+    for length in (1, 9, 16):
+        home.set("u.token", b"x" * length)
+        record = records(home.vault)[-1]
+        sizes.add(record.end - record.place)
+    assert len(sizes) == 1
+    home.set("u.token", b"x" * 17)
+    record = records(home.vault)[-1]
+    assert record.end - record.place not in sizes, "the sizes can be told apart where they should"
 
 
 def test_the_first_set_makes_one_vault_and_one_key_for_the_user_alone(home: Home) -> None:

@@ -30,29 +30,31 @@ def at_its_end(home: Home, *arguments: str, stdin: bytes = b"") -> Iterator[int]
     try:
         process.stdin.write(stdin)
         process.stdin.close()
-        yield held(process)
+        yield held(process, home.binary)
     finally:
         process.kill()
         process.wait()
         process.stderr.close()
 
 
-def held(strace: subprocess.Popen) -> int:
+def held(strace: subprocess.Popen, binary: str) -> int:
     """The traced process, once it has come to its last system call."""
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         for child in Path(f"/proc/{strace.pid}/task/{strace.pid}/children").read_text().split():
             # exit_group on x86-64 and on arm64.
-            if system_call(child) in ("231", "94"):
+            if system_call(child, binary) in ("231", "94"):
                 return int(child)
         assert strace.poll() is None, "the run ended before it could be looked at"
         time.sleep(0.005)
     raise AssertionError("the run does not end")
 
 
-def system_call(process: str) -> str:
-    """The number of the call that a process is in; none if it has ended, as the ones do by which strace looks what it can do."""
+def system_call(process: str, binary: str) -> str:
+    """The number of the call that a process is in; none if it runs another program, as those do by which strace tries itself."""
     try:
+        if not Path(f"/proc/{process}/exe").samefile(binary):
+            return ""
         return Path(f"/proc/{process}/syscall").read_text().split()[0]
     except (FileNotFoundError, ProcessLookupError):
         return ""

@@ -82,6 +82,8 @@ def test_what_cannot_be_salvaged_is_refused_and_leaves_nothing(filled: Home) -> 
     filled.refusal(5, "salvage", "out", "--key-file", str(other))
     filled.refusal(3, "salvage", "out", "--vault", "nowhere.vault")
     filled.refusal(2, "salvage")
+    assert "did not expand" in filled.refusal(2, "salvage", "~/out")
+    filled.refusal(2, "salvage", "folder/")
     filled.vault.write_bytes(b"something else" * 1_000)
     filled.refusal(6, "salvage", "out")
     filled.vault.rename(filled.folder / "away")

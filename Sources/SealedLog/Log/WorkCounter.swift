@@ -16,6 +16,12 @@ package final class WorkCounter: Sendable {
         totalBytes.store(total, ordering: .relaxed)
     }
 
+    /// Says that it is over; the total was an estimate.
+    package func finish() {
+        begin(max(total, 1))
+        doneBytes.store(total, ordering: .relaxed)
+    }
+
     func advance(by bytes: UInt64) {
         doneBytes.add(bytes, ordering: .relaxed)
     }

@@ -34,7 +34,9 @@ extension Keychain {
     @discardableResult
     public func compact(progress: UpkeepProgress? = nil) throws(VaultError) -> Compaction {
         Compaction(
-            try waiting { (timeout) throws(LogError) in try log.compact(timeout: timeout, progress?.counter) })
+            try working(progress) { (timeout) throws(LogError) in
+                try log.compact(timeout: timeout, progress?.counter)
+            })
     }
 
     /// Compacts the vault, and raises what a guess at its key file costs. The key file stays as it is.
@@ -46,7 +48,7 @@ extension Keychain {
         raisingCostTo cost: KeyFileCost, progress: UpkeepProgress? = nil
     ) throws(VaultError) -> Compaction {
         Compaction(
-            try waiting { (timeout) throws(LogError) in
+            try working(progress) { (timeout) throws(LogError) in
                 let key = try KeychainOpening(places, options).readKey()
                 return try log.compact(raising: key, to: cost.limits, timeout: timeout, progress?.counter)
             })
@@ -58,10 +60,18 @@ extension Keychain {
     /// - Throws: ``VaultError`` with `damaged`, naming the first place; `busy`, `unavailable`; `rolledBack`, `diverged` or
     ///   `exchanged` if the file was replaced meanwhile.
     public func verify(progress: UpkeepProgress? = nil) throws(VaultError) -> Verification {
-        let report = try waiting { (timeout) throws(LogError) in
+        let report = try working(progress) { (timeout) throws(LogError) in
             try log.verify(timeout: timeout, progress?.counter)
         }
         return Verification(entries: Int(report.entries), records: Int(report.records), bytes: Int(report.bytes))
+    }
+
+    private func working<Result>(
+        _ progress: UpkeepProgress?, _ body: (_ timeout: Duration) throws(LogError) -> Result
+    ) throws(VaultError) -> Result {
+        let result = try waiting(body)
+        progress?.counter.finish()
+        return result
     }
 }
 

@@ -136,9 +136,10 @@ struct KeychainOpening {
     // MARK: Salvaging
 
     func salvage(to target: String, _ progress: UpkeepProgress?) throws(VaultError) -> SalvageReport {
+        try places.check(resolvedVault: vaultPath)
+        try VaultPlaces.check(target, "The new vault's path")
         let target = resolvedPath(target)
         do throws(LogError) {
-            try checkPlaces()
             if !isThere(vaultPath) { try checkThatNoneIsGone() }
             let key = try readKey()
             let lock = try FolderLock.acquire(
@@ -147,6 +148,7 @@ struct KeychainOpening {
             let report = try SealedLog.salvage(
                 vaultPath, to: target, key: key, options: logOptions, in: fileSystem, progress?.counter)
             lock.release()
+            progress?.counter.finish()
             return report
         } catch { throw VaultError(error, places) }
     }

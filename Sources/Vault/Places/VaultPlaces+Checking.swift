@@ -16,11 +16,17 @@ extension VaultPlaces {
         }
     }
 
-    private static func check(_ path: String, _ what: String, option: String) throws(VaultError) {
+    /// Refuses a path at which a file would be created where nobody looks for it.
+    ///
+    /// - Parameters:
+    ///   - what: what the path is, as a sentence begins.
+    ///   - option: what stands before it on a command line.
+    static func check(_ path: String, _ what: String, option: String? = nil) throws(VaultError) {
         guard !beginsWithTilde(path) else {
+            let words = (option.map { [$0] } ?? []) + [path]
             throw VaultError(
                 .invalid,
-                "\(what) is \(path): the shell did not expand the ~. Write `\(option) \(path)` without quotes, "
+                "\(what) is \(path): the shell did not expand the ~. Write `\(words.joined(separator: " "))` without quotes, "
                     + "or spell the home folder out, as in $HOME/x. A folder that is really named ~ is written ./\(path)."
             )
         }

@@ -96,6 +96,17 @@ def test_the_keys_of_attributes_are_not_changed_in_json(home: Home) -> None:
     assert item["attributes"] == {"hostName": "x", "host name": "y"}
 
 
+def test_lists_are_written_as_all_json_is(home: Home) -> None:
+    """They are put together by hand: the keys sorted, nothing escaped that need not be."""
+    home.set("none", b"tok")
+    home.set('quo"te\\', b"tok", "-a", "url=a/b?c=d", "-a", 'we"ird\\=\t\n"', "-a", "Zoë=🔑", "-a", "aa=", "-a", "a=1")
+    home.set("ü🔑", b"tok", "-a", "one=1")
+    for words in (("ls",), ("ls", "ü"), ("ls", "nothing"), ("find", "e"), ("find", "one=1"), ("find", "nothing")):
+        output = home.output(*words, "--json")
+        text = json.dumps(read_json(output), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        assert output.decode() == text + "\n"
+
+
 def test_numbers_and_paths_in_json_are_right(home: Home) -> None:
     for name in ("a", "b", "c"):
         home.set(name, b"tok")

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import subprocess
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from homes import Home
 from tracing import trace
 
 COUNT = 100_000
+DAMAGED = 6
 
 
 def name(index: int) -> str:
@@ -55,6 +57,49 @@ def test_ls_gives_all_names_in_order(large: Home) -> None:
     assert large.names() == [name(index) for index in range(COUNT)]
     assert large.output("ls", "entry-0000000001234").decode().split() == [name(12_340 + digit) for digit in range(10)]
     assert len(json.loads(large.output("ls", "--json"))["items"]) == COUNT
+
+
+LISTS = pytest.mark.parametrize(
+    "words", [("ls",), ("ls", "-l"), ("ls", "--json"), ("find", "entry"), ("find", "--json", "entry")], ids=" ".join
+)
+
+
+@LISTS
+def test_a_list_takes_no_memory_for_its_entries(large_template: Home, words: tuple[str, ...]) -> None:
+    """The names alone would take more than is allowed."""
+    limit = 8 << 20
+    finished = large_template.run(
+        *words, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    )
+    assert finished.returncode == 0 and finished.stdout.count(b"entry-") == COUNT
+
+
+@LISTS
+def test_a_list_shows_one_moment_whatever_happens_while_it_is_written(large: Home, words: tuple[str, ...]) -> None:
+    whole = large.output(*words)
+    process = large.start(*words, bufsize=0)
+    start = process.stdout.read(1)
+    # It waits now, since a pipe holds far less than the list.
+    large.set(name(COUNT - 1), b"new and longer")
+    large.output("rm", name(5), name(COUNT - 2))
+    large.output("compact")
+    rest, said = process.communicate()
+    assert (process.returncode, said) == (0, b"") and start + rest == whole
+
+
+@LISTS
+def test_a_list_that_breaks_off_tells_so(large: Home, words: tuple[str, ...]) -> None:
+    whole = large.output(*words)
+    size = len(large.vault.read_bytes().rstrip(b"\0"))
+    with large.vault.open("r+b") as file:
+        # In the index, which lies behind the values.
+        file.seek(size - (1 << 20))
+        file.write(b"damage")
+    finished = large.run(*words)
+    assert finished.returncode == DAMAGED and b"damaged" in finished.stderr
+    assert whole.startswith(finished.stdout) and len(finished.stdout) < len(whole)
+    # The long form looks at all entries for the widths of its columns before it writes the first.
+    assert bool(finished.stdout) == ("-l" not in words)
 
 
 def test_verify_and_compact_work(large: Home) -> None:

@@ -88,6 +88,9 @@ import Testing
         (1_769_850_300.12, "2026-01-31T09:05:00.120Z"),
         (951_782_399.999, "2000-02-28T23:59:59.999Z"),
         (-0.001, "1969-12-31T23:59:59.999Z"),
+        (-62_135_596_800, "0001-01-01T00:00:00.000Z"),
+        (253_402_300_799.999, "9999-12-31T23:59:59.999Z"),
+        (253_402_300_800, "unknown"),
     ])
     func times(seconds: Double, expected: String) {
         #expect(Timestamp.text(Date(timeIntervalSince1970: seconds)) == expected)

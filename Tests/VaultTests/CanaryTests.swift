@@ -68,7 +68,9 @@ struct CanaryTests {
         seen.look(at: try keychain.information())
         seen.look(at: try keychain.verify())
         seen.look(at: keychain.places)
-        seen.look(at: try keychain.log.entries())
+        seen.look(at: try keychain.listing())
+        var entries = try keychain.log.listing()
+        while let entry = try entries.next() { seen.look(at: entry) }
         var nonces = NonceSource(expected: 1)
         seen.look(at: try keychain.log.seal(SecretBytes(utf8: CanaryTests.canary), kind: 1, nonces: &nonces))
         seen.expectNoCanary()

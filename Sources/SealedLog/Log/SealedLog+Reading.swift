@@ -76,15 +76,6 @@ extension SealedLog {
         }
     }
 
-    /// All present entries whose names begin with a prefix, in the order of their names.
-    ///
-    /// - Parameter isIncluded: called without any lock held.
-    package func entries(
-        prefix: [UInt8] = [], where isIncluded: (Entry) -> Bool = { _ in true }
-    ) throws(LogError) -> [Entry] {
-        try read(isSure: true) { (view) throws(LogError) in view }.entries(prefix: prefix, where: isIncluded)
-    }
-
     /// Runs `body` on a view that has followed the file to its end.
     ///
     /// - Parameter isSure: whether to look first that the newest record was not taken back by its writer, with another one of its

@@ -2,6 +2,14 @@ import Sealing
 import Synchronization
 
 extension SealedLog {
+    /// Lists the present entries whose names begin with a prefix, as they are now.
+    ///
+    /// - Throws: as ``entry(_:)``.
+    package func listing(prefix: [UInt8] = []) throws(LogError) -> EntryListing {
+        // What a view shows stays in its file, whatever becomes of the log.
+        try EntryListing(of: read(isSure: true) { (view) throws(LogError) in view }, prefix: prefix)
+    }
+
     /// The values of all present names that begin with a prefix, as they were at one moment, in the order of their names.
     ///
     /// - Parameter convert: called without any lock held.
@@ -13,7 +21,8 @@ extension SealedLog {
             // What a view shows stays in its file, whatever becomes of the log.
             var snapshot = try read { (view) throws(LogError) in view }
             var results: [Result] = []
-            for entry in try snapshot.entries(prefix: prefix) {
+            var listing = try EntryListing(of: snapshot, prefix: prefix)
+            while let entry = try listing.next() {
                 guard let version = entry.content?.current else { continue }
                 let value = try open(snapshot.reading(version))
                 results.append(convert(entry.name, OpenedValue(kind: version.kind, nonce: version.nonce, bytes: value)))
@@ -29,18 +38,6 @@ extension SealedLog {
 }
 
 extension LogView {
-    /// The present entries whose names begin with a prefix, in the order of their names.
-    func entries(
-        prefix: [UInt8], where isIncluded: (Entry) -> Bool = { _ in true }
-    ) throws(LogError) -> [Entry] {
-        var merge = try entries(from: prefix)
-        var entries: [Entry] = []
-        while let entry = try merge.next(), entry.name.bytes.starts(with: prefix) {
-            if !entry.isRemoved, isIncluded(entry) { entries.append(entry) }
-        }
-        return entries
-    }
-
     /// A value, still sealed.
     mutating func reading(_ version: StoredVersion) throws(LogError) -> SealedReading {
         var box = [UInt8](repeating: 0, count: version.boxLength)

@@ -17,24 +17,28 @@ extension Keychain {
     public func items(
         prefix: String = "", attributes: [String: String] = [:]
     ) throws(VaultError) -> [Item] {
-        try entries(prefix, attributes).compactMap(Item.init)
+        var listing = try listing(prefix: prefix, attributes: attributes)
+        var items: [Item] = []
+        while let item = try listing.next() { items.append(item) }
+        return items
     }
 
     /// All names that begin with `prefix`, in the order of their bytes.
     ///
     /// - Throws: as ``item(_:)``.
     public func names(prefix: String = "") throws(VaultError) -> [String] {
-        try entries(prefix, [:]).map(\.name.text)
+        var listing = try listing(prefix: prefix)
+        var names: [String] = []
+        while let item = try listing.next() { names.append(item.name) }
+        return names
     }
 
-    private func entries(_ prefix: String, _ attributes: [String: String]) throws(VaultError) -> [Entry] {
-        try translated { () throws(LogError) in
-            try log.entries(prefix: Array(prefix.utf8)) { entry in
-                attributes.allSatisfy { key, value in
-                    entry.content?.attributes.contains { $0.key == key && $0.value == value } ?? false
-                }
-            }
-        }
+    /// The items that ``items(prefix:attributes:)`` gives, one after the other, for lists of any length.
+    ///
+    /// - Throws: as ``item(_:)``.
+    package func listing(prefix: String = "", attributes: [String: String] = [:]) throws(VaultError) -> ItemListing {
+        let entries = try translated { () throws(LogError) in try log.listing(prefix: Array(prefix.utf8)) }
+        return ItemListing(entries, attributes: attributes, places)
     }
 }
 

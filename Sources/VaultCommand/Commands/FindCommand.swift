@@ -13,6 +13,7 @@ enum FindCommand: Command {
         details: [
             "All that is given must hold. Finding nothing is no error.",
             "KEY=VALUE is looked for in names too: `vault find q=1` also lists \"search?q=1\".",
+            ItemList.completeness,
         ],
         examples: [
             .init(line: "vault find host=github.com", meaning: "by an attribute"),
@@ -22,13 +23,13 @@ enum FindCommand: Command {
 
     static func run(_ session: Session) throws -> ExitCode {
         let words = session.invocation.arguments.map { (text: $0, attribute: Attributes.split($0)) }
-        let found = try session.openVault().items().filter { item in
+        let list = try ItemList(session.openVault().listing()) { item in
             words.allSatisfy { word in
                 word.attribute.map { item.attributes[$0.key] == $0.value } ?? false
                     || contains(item.name, word.text)
             }
         }
-        try ItemList.print(found, session)
+        try list.print(session)
         return .success
     }
 

@@ -10,7 +10,8 @@ enum ListCommand: Command {
         ],
         options: [ItemList.longOption],
         details: [
-            "One name a line, in the order of their bytes. A vault without such names lists nothing: that is no error."
+            "One name a line, in the order of their bytes. A vault without such names lists nothing: that is no error.",
+            ItemList.completeness,
         ],
         examples: [
             .init(line: "vault ls ssh/", meaning: "the names below ssh/"),
@@ -19,13 +20,8 @@ enum ListCommand: Command {
     )
 
     static func run(_ session: Session) throws -> ExitCode {
-        let keychain = try session.openVault()
         let prefix = session.invocation.arguments.first ?? ""
-        if session.wantsJSON || session.invocation.has(.long) {
-            try ItemList.print(keychain.items(prefix: prefix), session)
-        } else {
-            try StandardOutput.write(ItemList.lines(keychain.names(prefix: prefix), session))
-        }
+        try ItemList(session.openVault().listing(prefix: prefix)).print(session)
         return .success
     }
 }

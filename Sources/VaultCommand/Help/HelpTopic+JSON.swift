@@ -31,6 +31,9 @@ extension HelpTopic {
           help TOPIC
                     {"topic", "summary", "text"}
 
+        ls and find write their object while they read the vault. If they fail on the
+        way, it breaks off before its end, and the exit code says why.
+
         Sizes are bytes. Times are UTC, such as "2026-01-31T09:05:00.120Z". A kind is
         "text", "data" or "unspecified". What is not known, or not there, is null.
 

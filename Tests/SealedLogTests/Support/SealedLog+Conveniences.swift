@@ -46,6 +46,14 @@ extension SealedLog {
         try get(name).map { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// All present entries whose names begin with a prefix.
+    func entries(prefix: [UInt8] = []) throws(LogError) -> [Entry] {
+        var listing = try listing(prefix: prefix)
+        var entries: [Entry] = []
+        while let entry = try listing.next() { entries.append(entry) }
+        return entries
+    }
+
     /// All names and values.
     func state() throws -> [String: [UInt8]] {
         var state: [String: [UInt8]] = [:]

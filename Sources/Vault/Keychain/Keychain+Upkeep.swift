@@ -41,7 +41,7 @@ extension Keychain {
 
     /// Compacts the vault, and raises what a guess at its key file costs. The key file stays as it is.
     ///
-    /// - Throws: as ``compact()``; `invalid` for a cost that is out of bounds or not higher, and for a generated key file; `locked` if the
+    /// - Throws: as ``compact(progress:)``; `invalid` for a cost that is out of bounds or not higher, and for a generated key file; `locked` if the
     ///   key file cannot be used any more.
     @discardableResult
     public func compact(

@@ -56,13 +56,14 @@ extension VaultError {
                 "The key file \(key) is missing; put it back from its backup, or name another with --key-file."
             case .keyUnreadable where error.systemError == EINVAL:
                 "The key file \(key) is not a regular file; name one that is."
+            case .keyUnreadable where error.systemError == EACCES:
+                "The key file \(key) cannot be read (\(SystemError.words(for: EACCES))); check who owns it and its mode."
             case .keyUnreadable:
-                "The key file \(key) cannot be read (\(SystemError.words(for: error.systemError ?? 0))); "
-                    + "check who owns it and its mode."
+                "The key file \(key) cannot be read (\(SystemError.words(for: error.systemError ?? 0)))."
             case .keyExposed:
                 "The key file \(key) is open to others; `chmod 600 \(key)` as its owner mends it."
             case .keyShared:
-                "The key file \(key) is root's, but others can read it; run `chmod 600 \(key)` as root, or accept it as it is "
+                "The key file \(key) is root's, but others can read it, or lead to it; run `chmod 600 \(key)` as root, or accept it as it is "
                     + "with --accept-shared-key."
             case .keyDamaged:
                 "The key file \(error.detail); put it back from its backup."
@@ -100,8 +101,8 @@ extension VaultError {
         case .memoryUnusable(let reason):
             self.init(
                 .unavailable,
-                "This machine's memory of the vault cannot be used: \(reason). "
-                    + "Until that is fixed, an older copy of the vault passes unnoticed.")
+                "This machine's memory of the vault cannot be used in full: \(reason). "
+                    + "Until that is fixed, an older copy of the vault, or another in its place, may pass unnoticed.")
         case .compactionFailed(let error) where error.code == .damaged:
             self.init(
                 .damaged,

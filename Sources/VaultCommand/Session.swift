@@ -39,7 +39,7 @@ extension Session {
 
     /// Makes a vault where the options say; an existing one is an error.
     func makeVault(label: String, cost: KeyFileCost) throws -> Keychain {
-        let keychain = try Keychain.create(at: places(), label: label, cost: cost, options: options)
+        let keychain = try Keychain.create(at: places(), label: label, cost: cost, options: options, failures: warnings)
         announce(keychain)
         return keychain
     }

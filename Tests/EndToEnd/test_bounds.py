@@ -93,6 +93,22 @@ def test_what_no_writer_leaves_is_damage_and_little_of_it_is_read(
     assert home.vault.stat().st_size == size
 
 
+@each_hostile
+def test_a_salvage_of_it_finds_everything_and_reads_little(twenty: History, attack: Callable[[Home], None]) -> None:
+    home = twenty.home
+    attack(home)
+    log = home.folder.with_name("calls")
+    finished = home.started_through("strace", "-fyqq", f"-o{log}", "-e", "trace=pread64").run("salvage", "out")
+    # This machine has seen that nothing came behind the last change.
+    assert finished.returncode == 0, finished
+    assert b"Entries with their last value: 20.\n" in finished.stdout
+    assert (b"Damaged or missing:" in finished.stdout) == (attack is not last_record_with_a_longer_frame)
+    found = home.with_variables(VAULT_FILE=str(home.folder / "out"))
+    assert found.values() == twenty.values
+    lines = [line for line in log.read_text(errors="replace").splitlines() if "default.vault>" in line]
+    assert sum(int(re.search(r"= (\d+)$", line)[1]) for line in lines) < 600 * MIB
+
+
 def test_a_hole_within_the_bounds_is_not_read_and_not_written(twenty: History) -> None:
     home = twenty.home
     write(home, log_end(home.vault) + (400 << 20), b"x")

@@ -1,5 +1,6 @@
 """The rollback memory: used only if nobody else can have written it, and said so at each use if it cannot be used."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from homes import NOBODY, Home, mode
+from volumes import fill, volume
 
 WORKING = [("get", "u.token"), ("ls",), ("verify",), ("exists", "u.token"), ("set", "u.token"), ("info",)]
 
@@ -50,7 +52,7 @@ def test_a_memory_that_cannot_be_used_is_told_at_each_use(
         warning = finished.stderr.decode()
         assert finished.returncode == 0, (command, warning)
         assert warning.startswith("vault: warning: ") and words in warning and warning.count("\n") == 1
-        assert "passes unnoticed" in warning
+        assert "pass unnoticed" in warning
     assert home.output("get", "u.token") == b"tok"
     assert words in home.run("info").stdout.decode()
     finished = home.run("info", "--json")
@@ -68,6 +70,43 @@ def test_a_memory_without_the_right_to_read_it_is_told(ordinary: Home) -> None:
         assert (b"Permission denied" in finished.stderr) == (bits != 0o300), "without reading rights files are found"
         path.chmod(before)
     assert ordinary.run("get", "u.token").stderr == b""
+
+
+def expect_a_rollback_to_be_warned_of(home: Home, words: str) -> None:
+    """What is set cannot be remembered: the older file passes, and that was told."""
+    older = home.vault.read_bytes()
+    for command in (("set", "u.token"), ("get", "u.token"), ("info",)):
+        finished = home.run(*command, stdin=b"new")
+        assert finished.returncode == 0 and words in finished.stderr.decode(), (command, finished)
+    assert b"not kept" in finished.stdout and words in finished.stdout.decode()
+    home.vault.write_bytes(older)
+    finished = home.run("get", "u.token")
+    assert finished.stdout == b"tok" and words in finished.stderr.decode()
+
+
+def test_a_memory_that_cannot_be_written_is_told(ordinary: Home) -> None:
+    ordinary.set("u.token", b"tok")
+    seen(ordinary).chmod(0o400)
+    expect_a_rollback_to_be_warned_of(ordinary, "Permission denied")
+
+
+def test_a_memory_that_another_process_holds_is_told(home: Home) -> None:
+    home.set("u.token", b"tok")
+    with seen(home).open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        finished = home.run("set", "u.token", stdin=b"new")
+        assert finished.returncode == 0 and b"locked by another process" in finished.stderr
+    assert home.run("set", "u.token", stdin=b"new").stderr == b""
+
+
+def test_a_memory_that_a_new_vault_cannot_be_added_to_is_told(home: Home, tmp_path: Path) -> None:
+    with volume(tmp_path / "state", "64k") as state:
+        full = home.with_variables(XDG_STATE_HOME=str(state))
+        (state / "vault").mkdir(mode=0o700)
+        fill(state)
+        for command in (("init",), ("set", "u.token"), ("get", "u.token")):
+            finished = full.run(*command, stdin=b"tok")
+            assert finished.returncode == 0 and b"No space left" in finished.stderr, (command, finished)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")

@@ -1,6 +1,7 @@
 """`vault salvage`: a damaged vault's way back into service."""
 
 import json
+import time
 
 import pytest
 
@@ -84,8 +85,58 @@ def test_what_cannot_be_salvaged_is_refused_and_leaves_nothing(filled: Home) -> 
     filled.refusal(2, "salvage")
     assert "did not expand" in filled.refusal(2, "salvage", "~/out")
     filled.refusal(2, "salvage", "folder/")
+    filled.refusal(2, "salvage", ".default.vault.vault-new")
+    assert "too long" in filled.refusal(8, "salvage", "x" * 256)
     filled.vault.write_bytes(b"something else" * 1_000)
     filled.refusal(6, "salvage", "out")
     filled.vault.rename(filled.folder / "away")
     filled.refusal(4, "salvage", "out")
     assert not (filled.folder / "out").exists()
+
+
+def test_a_vault_that_was_compacted_meanwhile_is_read_anew(filled: Home) -> None:
+    hold = ("strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=rename", "-e", "inject=rename:delay_enter=3000000")
+    filled.set("name 1", b"replaced")
+    compacting = filled.started_through(*hold).start("compact")
+    time.sleep(0.6)
+    finished = filled.run("salvage", "out.vault")
+    assert compacting.wait() == 0
+    compacting.communicate()
+    assert finished.returncode == 0 and b"last value: 6." in finished.stdout
+    assert b"Waiting for another process" in finished.stderr
+
+
+def test_another_vault_in_the_place_is_doubtful(filled: Home) -> None:
+    other = filled.with_variables(VAULT_FILE=str(filled.folder / "other.vault"))
+    other.set("name 1", b"of another vault")
+    filled.vault.write_bytes((filled.folder / "other.vault").read_bytes())
+    told = filled.run("salvage", "out").stdout.decode()
+    assert "last value: 0." in told and "another vault" in told
+
+
+def test_another_history_is_doubtful_though_it_was_compacted_since(filled: Home) -> None:
+    common = filled.vault.read_bytes()
+    filled.set("name 1", b"of this machine")
+    filled.vault.write_bytes(common)
+    elsewhere = filled.without_memory()
+    elsewhere.set("name 2", b"of another machine")
+    elsewhere.output("compact")
+    elsewhere.set("name 3", b"of another machine")
+    filled.refusal(9, "ls")
+    finished = filled.run("salvage", "out")
+    assert finished.returncode == 6 and b"last value: 0." in finished.stdout
+    # Without the manifest nobody can tell.
+    (filled.folder / "out").unlink()
+    content = filled.vault.read_bytes()
+    place = int.from_bytes(content[80:88], "little")
+    flip(filled, place + 20)
+    finished = filled.run("salvage", "out")
+    assert finished.returncode == 6 and b"last value: 0." in finished.stdout
+
+
+def test_a_bit_in_the_same_sector_of_header_and_copy_costs_nothing(filled: Home) -> None:
+    sound = filled.vault.read_bytes()
+    for number, (first, second) in enumerate([(12, 40), (0, 1), (40, 120), (13, 130), (20, 270)]):
+        filled.vault.write_bytes(sound)
+        flip(filled, first, HEADER + second)
+        assert b"Nothing is missing." in filled.output("salvage", f"out {number}")

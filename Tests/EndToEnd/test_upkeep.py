@@ -96,3 +96,12 @@ def test_a_disk_without_room_for_the_new_file_is_told_and_not_tried_again_at_onc
     assert lines and all("could not be compacted" in line and "next try" in line for line in lines)
     assert compactions(home, 3) == 0
     assert home.get("u.token") == VALUE
+
+
+def test_a_compaction_that_finds_the_manifest_damaged_writes_nothing(home: Home) -> None:
+    home.set("u.token", b"tok")
+    content = bytearray(home.vault.read_bytes())
+    content[int.from_bytes(content[80:88], "little") + 20] ^= 1
+    home.vault.write_bytes(content)
+    assert "nothing is written to it" in home.refusal(6, "compact")
+    assert home.vault.read_bytes() == content

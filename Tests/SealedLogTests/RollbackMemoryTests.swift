@@ -111,9 +111,9 @@ struct RollbackMemoryTests {
         let log = try vault.open()
         let memory = try #require(log.memory)
         let high = try #require(memory.seen())
-        try memory.remember(Moment(sequence: 1, authenticator: randomAuthenticator()))
+        memory.remember(Moment(sequence: 1, authenticator: randomAuthenticator()))
         #expect(memory.seen() == high)
-        try memory.remember(Moment(sequence: 1, authenticator: high.moment.authenticator), isForced: true)
+        memory.remember(Moment(sequence: 1, authenticator: high.moment.authenticator), isForced: true)
         #expect(memory.seen()?.moment.sequence == 1)
     }
 }

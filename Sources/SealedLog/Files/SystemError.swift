@@ -21,6 +21,7 @@ package struct SystemError: Error, Hashable, Sendable {
 
 extension SystemError {
     package var isMissing: Bool { number == ENOENT }
+    package var isNameTooLong: Bool { number == ENAMETOOLONG }
     package var isExisting: Bool { number == EEXIST }
     package var isRefused: Bool { number == EACCES || number == EPERM }
     package var isReadOnly: Bool { number == EROFS }

@@ -9,6 +9,17 @@ struct Manifest: Hashable, Sendable {
     var labels: [SlotLabel]
     /// Reserved; kept as they are.
     var settings: [Attribute]
+
+    /// Whether a moment lies in the history before the header; nil if the chain does not reach back that far.
+    ///
+    /// - Parameters:
+    ///   - moment: of before the header.
+    ///   - origin: of the header.
+    func contains(_ moment: Moment, before origin: Moment) -> Bool? {
+        let distance = origin.sequence - moment.sequence
+        guard distance <= UInt64(chain.count) else { return nil }
+        return chain[chain.count - Int(distance)] == moment.authenticator
+    }
 }
 
 /// What is known of a key slot, sealed.

@@ -45,7 +45,8 @@ extension KeyFile {
         status.owner == 0 && status.mode & 0o022 == 0
     }
 
-    /// Why a file of root's that others can read serves all the same; nil if it does not.
+    /// Why a file of root's that others can read serves all the same; nil if it does not. Where it does, it lies below folders that no other
+    /// user can write.
     private static func reason(
         toTrust file: borrowing FileDescriptor, _ status: FileStatus, _ path: String, _ secretFolders: [String],
         in fileSystem: any FileSystem
@@ -53,6 +54,8 @@ extension KeyFile {
         // Where the file really is, whatever symbolic links led to it. Without /proc a descriptor does not tell: so the file at the
         // resolved path has to be the one that was opened.
         let resolved = resolvedPath(path)
+        // Others know what it holds: one of them may have led us to just that file.
+        guard isOutOfReach(path), isOutOfReach(resolved) else { return nil }
         if (try? fileSystem.status(at: resolved))?.identity == status.identity,
             secretFolders.contains(where: { resolved.hasPrefix(resolvedPath($0) + "/") })
         {
@@ -61,6 +64,22 @@ extension KeyFile {
         let volume = fileSystem.volume(of: file)
         if volume.isInMemory { return .inMemory }
         return volume.isReadOnly ? .readOnly : nil
+    }
+
+    /// Whether nobody but root and this user can have put there what a path leads through.
+    private static func isOutOfReach(_ path: String) -> Bool {
+        let absolute = path.hasPrefix("/") ? path : resolvedPath(".") + "/" + path
+        let components = absolute.split(separator: "/")
+        return components.indices.allSatisfy { index in
+            let part = "/" + components[...index].joined(separator: "/")
+            var (link, target) = (stat(), stat())
+            guard lstat(part, &link) == 0, stat(part, &target) == 0 else { return false }
+            let isOurs = [link, target].allSatisfy { $0.st_uid == 0 || $0.st_uid == geteuid() }
+            // In a sticky folder others can add files, but not replace ours.
+            let isOpen =
+                target.st_mode & S_IFMT == S_IFDIR && target.st_mode & 0o022 != 0 && target.st_mode & S_ISVTX == 0
+            return isOurs && !isOpen
+        }
     }
 
     // MARK: Its bytes

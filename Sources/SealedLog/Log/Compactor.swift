@@ -5,11 +5,14 @@ struct Compactor {
     private let old: LogView
     private var checkpoint: CheckpointWriter
     private let counter: WorkCounter?
+    private var manifest: Manifest
     /// The authenticators of the old file: of its header, and of its records.
     private var chain: [Authenticator] = []
 
-    init(_ old: LogView, into store: any RecordStore, _ counter: WorkCounter? = nil) {
+    /// - Throws: `damaged`, `unavailable`: for the manifest, before anything is written to the old file.
+    init(_ old: LogView, into store: any RecordStore, _ counter: WorkCounter? = nil) throws(LogError) {
         self.old = old
+        manifest = try old.manifest()
         self.counter = counter
         checkpoint = CheckpointWriter(into: store, keys: old.keys, expecting: 4_096)
     }
@@ -82,7 +85,6 @@ struct Compactor {
     ///
     /// - Parameter notice: the last record of the old file.
     mutating func finish(after notice: Record, slots: [KeySlot]) throws(LogError) {
-        var manifest = try old.manifest()
         manifest.chain = Array((manifest.chain + chain + [notice.authenticator]).suffix(Limits.chainLength))
         let sequence = notice.index.sequence + 1
         guard sequence < Limits.sequence else {

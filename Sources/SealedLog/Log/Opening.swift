@@ -57,6 +57,7 @@ struct Opening {
         var (view, hint) = try LogView.start(store, unlock: unlock)
         let notices = NoticeBoard()
         let memory = options.memory(of: view, at: path, notices, in: fileSystem)
+        for problem in memory?.problems() ?? [] { notices.post(problem) }
         // Before the log: what is remembered was durable before, so the log that is read now must hold it.
         let remembered = memory?.seen()
         let seen = remembered?.moment
@@ -87,8 +88,8 @@ struct Opening {
         }
         if let place, place.vaultID != view.header.vaultID { try alarm(LogError(.exchanged, path)) }
         if let seen, let found = try view.alarm(against: seen) { try alarm(found) }
-        if accepted { try? memory.remember(view.head, isForced: true) }
-        if accepted || place == nil { try? memory.rememberPlace(durable: nil) }
+        if accepted { memory.remember(view.head, isForced: true) }
+        if accepted || place == nil { memory.rememberPlace(durable: nil) }
         opened.isAccepted = accepted
         opened.overruled = accepted ? seen : nil
         opened.rememberedMark = accepted ? nil : place?.durable

@@ -25,7 +25,7 @@ extension SealedLog {
                 Hint(place: plan.record.place, sequence: plan.record.index.sequence).encoded,
                 at: UInt64(Header.hintPlace))
         }
-        try? memory?.remember(plan.record.moment)
+        memory?.remember(plan.record.moment)
     }
 
     /// Writes zeros where the record will lie and beyond: over blocks that are there already a write needs no change to the

@@ -80,7 +80,7 @@ extension SealedLog {
         let upkeep = RollbackMemory.Upkeep(
             origin: origin, retryAt: head.sequence + UInt64(Limits.recordsBeforeMinorCheckpoint.upperBound),
             error: error)
-        try? memory?.rememberUpkeep(upkeep)
+        memory?.rememberUpkeep(upkeep)
         return upkeep
     }
 
@@ -96,7 +96,7 @@ extension SealedLog {
         defer { if !isPublished { store.discard() } }
         // Before it gets its name: nobody may write between the rename and our next record.
         let newLock = try store.lock(.exclusive, until: Deadline(after: .zero))
-        var compactor = Compactor(old, into: store, counter)
+        var compactor = try Compactor(old, into: store, counter)
         try compactor.readRecords()
         try compactor.copyEntries()
 
@@ -125,6 +125,6 @@ extension SealedLog {
     /// The renamed file counts as seen only once its name is durable; until then power loss may bring the old one back.
     private func rememberCompaction(_ view: LogView, _ writer: inout Writer) {
         do throws(LogError) { try makeLocationDurable(&writer) } catch { return }
-        try? memory?.remember(view.origin)
+        memory?.remember(view.origin)
     }
 }

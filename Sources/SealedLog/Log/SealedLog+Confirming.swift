@@ -42,6 +42,6 @@ extension SealedLog {
             try store.synchronize()
             try flushName(of: store, origin: view.origin.authenticator, knowing: memory.place()?.durable)
         } catch { return }
-        try? memory.remember(head, isFlushedByWriter: false)
+        memory.remember(head, isFlushedByWriter: false)
     }
 }

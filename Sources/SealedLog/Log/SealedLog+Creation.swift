@@ -66,7 +66,7 @@ extension SealedLog {
         let log = SealedLog(
             Opened(view: view, memory: memory, notices: notices, lockTimeout: options.lockTimeout))
         try log.writer.withLock { (writer) throws(LogError) in try log.makeLocationDurable(&writer) }
-        try? memory?.remember(view.origin)
+        memory?.remember(view.origin)
         log.register()
         return log
     }

@@ -20,7 +20,8 @@ extension SealedLog {
     package func information() throws(LogError) -> LogInformation {
         let view = try read { (view) throws(LogError) in view }
         let manifest = try view.manifest()
-        var problems = memory?.problem().map { [$0] } ?? []
+        var problems = memory?.problems() ?? []
+        let isMemoryUsable = problems.isEmpty
         if let upkeep = memory?.upkeep(), upkeep.origin == view.origin.authenticator {
             problems.append(.compactionFailed(upkeep.error))
         }
@@ -31,6 +32,6 @@ extension SealedLog {
             slots: zip(view.header.slots, manifest.labels).map { slot, label in
                 (slot.kindName, slot.limits.passes == 0 ? nil : slot.limits, label.text, label.created)
             },
-            remembers: memory?.seen() != nil, problems: problems)
+            remembers: isMemoryUsable && memory?.seen() != nil, problems: problems)
     }
 }

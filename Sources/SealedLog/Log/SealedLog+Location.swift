@@ -29,7 +29,7 @@ extension SealedLog {
         let mark = memory?.mark(of: Location(origin: origin, file: store.identity))
         guard mark == nil || mark != known else { return mark }
         try store.synchronizeLocation()
-        try? memory?.rememberPlace(durable: mark)
+        memory?.rememberPlace(durable: mark)
         return mark
     }
 }

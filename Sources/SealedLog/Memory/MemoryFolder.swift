@@ -17,6 +17,8 @@ struct MemoryFolder: Sendable {
 
     /// The largest file, in bytes.
     private static let fileSize = 256
+    /// How long to wait for another process that writes a file. It does so in much less.
+    private static let patience: Duration = .seconds(1)
 
     /// The bytes of a file; nil if there is none.
     func read(_ name: String) throws(Unusable) -> [UInt8]? {
@@ -30,22 +32,30 @@ struct MemoryFolder: Sendable {
         return try contents(of: file, name)
     }
 
-    /// Writes a file if `isNeeded` says so of its present bytes, while nobody else writes it.
+    /// Makes sure that a file, if it is there, can be read and written.
+    func checkUse(of name: String) throws(Unusable) {
+        guard try read(name) != nil else { return }
+        _ = try openForUpdate(name)
+    }
+
+    /// Writes a file if `isNeeded` says so of its present bytes, while nobody else writes it. Where no folder can be made, nothing is
+    /// remembered.
     func update(
         _ name: String, to bytes: [UInt8], isNeeded: ([UInt8]) -> Bool = { _ in true }
     ) throws(Unusable) {
         let folder = try folderStatus()
-        let file = try openForUpdate(name, makingFolder: folder == nil)
+        if folder == nil, (try? fileSystem.makeFolders(path)) == nil { return }
+        let file = try openForUpdate(name)
         let status = try checkedStatus(of: file, name)
         do throws(SystemError) {
             // What root makes in a person's folder is to stay that person's.
             if let folder, folder.owner != status.owner, geteuid() == 0 {
                 try fileSystem.setOwner(file, owner: folder.owner, group: folder.group)
             }
-            let isLocked = try Deadline(after: .milliseconds(200)).poll { () throws(SystemError) in
+            let isLocked = try Deadline(after: MemoryFolder.patience).poll { () throws(SystemError) in
                 try fileSystem.tryLock(file, .exclusive)
             }
-            guard isLocked else { return }
+            guard isLocked else { throw SystemError(EWOULDBLOCK, "lock") }
         } catch { throw unusable(name, error) }
         guard isNeeded(try contents(of: file, name)) else { return }
         do throws(SystemError) {
@@ -53,11 +63,10 @@ struct MemoryFolder: Sendable {
         } catch { throw unusable(name, error) }
     }
 
-    private func openForUpdate(_ name: String, makingFolder: Bool) throws(Unusable) -> FileDescriptor {
-        do throws(SystemError) {
-            if makingFolder { try fileSystem.makeFolders(path) }
-            return try fileSystem.open(location(of: name), .readWriteOrCreateNoFollow)
-        } catch { throw unusable(name, error) }
+    private func openForUpdate(_ name: String) throws(Unusable) -> FileDescriptor {
+        do throws(SystemError) { return try fileSystem.open(location(of: name), .readWriteOrCreateNoFollow) } catch {
+            throw unusable(name, error)
+        }
     }
 
     /// Removes a file, if it is there.
@@ -112,7 +121,12 @@ struct MemoryFolder: Sendable {
 
     private func unusable(_ name: String?, _ error: SystemError) -> Unusable {
         let location = name.map(location) ?? path
-        guard error.number != ELOOP else { return Unusable(reason: "\(location) is a symbolic link") }
+        switch error.number {
+        case EISDIR: return Unusable(reason: "\(location) is a folder")
+        case ELOOP: return Unusable(reason: "\(location) is a symbolic link")
+        case EWOULDBLOCK: return Unusable(reason: "\(location) is locked by another process")
+        default: break
+        }
         return Unusable(reason: "\(location): \(SystemError.words(for: error.number))")
     }
 }

@@ -56,13 +56,13 @@ extension RollbackMemory {
     }
 
     /// - Parameter durable: the mark of the file whose name has been flushed; nil if that is not known.
-    func rememberPlace(durable: Authenticator?) throws(MemoryFolder.Unusable) {
+    func rememberPlace(durable: Authenticator?) {
         var body = ByteWriter(reserving: 48)
         body.append(vaultID)
         if let durable { body.authenticator(durable) } else { body.zeros(Authenticator.size) }
         body.integer(RollbackMemory.checksum(RollbackMemory.pathMagic + body.bytes))
         body.zeros(8)
-        try update(pathName, magic: RollbackMemory.pathMagic, context: Array(path.utf8), body: body.bytes)
+        update(pathName, magic: RollbackMemory.pathMagic, context: Array(path.utf8), body: body.bytes)
     }
 
     /// The id of the vault that was last opened at a path; nil without memory.
@@ -71,7 +71,7 @@ extension RollbackMemory {
         return vaultID(inPathFile: bytes).map(hexadecimal)
     }
 
-    private var pathName: String { RollbackMemory.fileName(for: path) }
+    var pathName: String { RollbackMemory.fileName(for: path) }
 
     private static func fileName(for path: String) -> String {
         var hash = [UInt8](repeating: 0, count: 16)

@@ -18,7 +18,7 @@ extension RollbackMemory {
         let error: LogError
     }
 
-    private var upkeepName: String { "\(RollbackMemory.hexadecimal(vaultID)).upkeep" }
+    var upkeepName: String { "\(RollbackMemory.hexadecimal(vaultID)).upkeep" }
 
     /// What upkeep has met, if that is remembered.
     func upkeep() -> Upkeep? {
@@ -38,7 +38,7 @@ extension RollbackMemory {
         return Upkeep(origin: origin, retryAt: retryAt, error: error)
     }
 
-    func rememberUpkeep(_ upkeep: Upkeep) throws(MemoryFolder.Unusable) {
+    func rememberUpkeep(_ upkeep: Upkeep) {
         var body = ByteWriter(reserving: 192)
         body.append(vaultID)
         body.authenticator(upkeep.origin)
@@ -49,7 +49,7 @@ extension RollbackMemory {
         while words.utf8.count > RollbackMemory.wordsSize { words.removeLast() }
         body.text(words)
         body.zeros(RollbackMemory.wordsSize - words.utf8.count)
-        try update(upkeepName, magic: RollbackMemory.upkeepMagic, context: [], body: body.bytes)
+        update(upkeepName, magic: RollbackMemory.upkeepMagic, context: [], body: body.bytes)
     }
 
     func forgetUpkeep() {

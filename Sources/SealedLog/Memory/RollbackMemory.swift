@@ -44,10 +44,16 @@ struct RollbackMemory: Sendable {
         read(seenName).flatMap(parseSeen)
     }
 
-    /// Why the memory cannot be used; nil if it can, or if there is none.
-    func problem() -> Notice? {
-        do { _ = try folder.read(seenName) } catch { return .memoryUnusable(error.reason) }
-        return nil
+    /// Why parts of the memory cannot be read or written. What is not there is no problem.
+    func problems() -> [Notice] {
+        var problems: [Notice] = []
+        for name in [seenName, pathName, upkeepName] {
+            do { try folder.checkUse(of: name) } catch {
+                let problem = Notice.memoryUnusable(error.reason)
+                if !problems.contains(problem) { problems.append(problem) }
+            }
+        }
+        return problems
     }
 
     private func parseSeen(_ bytes: [UInt8]) -> Seen? {
@@ -69,13 +75,13 @@ struct RollbackMemory: Sendable {
     ///   - isForced: also if it is older: the person has accepted the vault as it is.
     func remember(
         _ moment: Moment, isFlushedByWriter isFlushed: Bool = true, isForced: Bool = false
-    ) throws(MemoryFolder.Unusable) {
+    ) {
         var body = ByteWriter(reserving: 80)
         body.append(vaultID)
         body.integer(moment.sequence)
         body.authenticator(moment.authenticator)
         body.integer(UInt64(isFlushed ? 1 : 0))
-        try update(seenName, magic: RollbackMemory.seenMagic, context: [], body: body.bytes) { old in
+        update(seenName, magic: RollbackMemory.seenMagic, context: [], body: body.bytes) { old in
             guard !isForced, let old = parseSeen(old) else { return true }
             return old.moment.sequence < moment.sequence
                 || (old.moment == moment && isFlushed && !old.isFlushedByWriter)
@@ -94,12 +100,15 @@ extension RollbackMemory {
         }
     }
 
+    /// Writes a file. Where that is not possible it is told: it fails nothing, but an older vault may pass unnoticed then.
     func update(
         _ name: String, magic: [UInt8], context: [UInt8], body: [UInt8], isNeeded: ([UInt8]) -> Bool = { _ in true }
-    ) throws(MemoryFolder.Unusable) {
+    ) {
         var bytes = magic + body
         do { bytes += try code(of: bytes, context: context) } catch { return }
-        try folder.update(name, to: bytes, isNeeded: isNeeded)
+        do { try folder.update(name, to: bytes, isNeeded: isNeeded) } catch {
+            notices.post(.memoryUnusable(error.reason))
+        }
     }
 
     private func code(of bytes: [UInt8], context: [UInt8]) throws(LogError) -> [UInt8] {

@@ -1,19 +1,25 @@
 extension Header {
+    static let slotCountPlace = 12
     private static let reservedRanges = [128..<256, 2_816..<4_032]
 
     /// The 4,096 bytes of a header with everything put right that has only one right value: magic, version, reserved bytes, unused
     /// slots. The hint is left out.
-    static func normalised(_ bytes: [UInt8]) -> [UInt8] {
+    static func normalised(_ bytes: [UInt8], slotCount: Int) -> [UInt8] {
         var header = Array(bytes[..<hintPlace]) + [UInt8](repeating: 0, count: Hint.size)
         var start = ByteWriter(reserving: 12)
         start.append(magic)
         start.integer(version)
         header.replaceSubrange(..<start.count, with: start.bytes)
         for range in reservedRanges { header.clear(range) }
-        let count = Int(header[12]) <= Limits.slotCount ? Int(header[12]) : Limits.slotCount
+        header[slotCountPlace] = UInt8(truncatingIfNeeded: slotCount)
+        header.clear(slotCountPlace + 1..<slotCountPlace + 4)
         for index in 0..<Limits.slotCount {
             let place = slotPlace(index)
-            if index < count { header.normaliseSlot(at: place) } else { header.clear(place..<place + Limits.slotSize) }
+            if index < slotCount {
+                header.normaliseSlot(at: place)
+            } else {
+                header.clear(place..<place + Limits.slotSize)
+            }
         }
         return header
     }

@@ -18,11 +18,11 @@ struct HeaderRemains {
         var image = try store.available(at: 0, upTo: 2 * Header.size)
         image.append(contentsOf: repeatElement(0, count: 2 * Header.size - image.count))
         let blocks = [Array(image[..<Header.size]), Array(image[Header.copyPlace...])]
-        guard blocks.contains(where: { $0.starts(with: Header.magic) }) else {
-            throw LogError.damaged("it does not begin as a vault does")
-        }
         var opened: (KeyRing, KeySlot)?
-        for slot in blocks.flatMap(Header.slots).uniqued() {
+        // All that are tried are to cost no more than those of a header may.
+        var tried: [KeySlot] = []
+        for slot in blocks.slots where Header.isBearable(tried + [slot]) {
+            tried.append(slot)
             guard let keys = try keys(of: slot, key) else { continue }
             opened = opened ?? (keys, slot)
             if let found = authentic(blocks, keys) {
@@ -32,11 +32,14 @@ struct HeaderRemains {
         }
         guard let (keys, slot) = opened else {
             for block in blocks { try checkVersion(block) }
+            guard blocks.contains(where: { $0.starts(with: Header.magic) }) else {
+                throw LogError.damaged("it does not begin as a vault does")
+            }
             throw LogError(.keyWrong)
         }
         for block in blocks {
             try checkVersion(block)
-            if let guess = Candidate(Header.normalised(block)) {
+            if let guess = Candidate(Header.normalised(block, slotCount: Int(block[Header.slotCountPlace]))) {
                 let damage = ["the header and its copy, at byte 0"]
                 return HeaderRemains(guess, keys, slot, isAuthentic: false, damage: damage)
             }
@@ -71,9 +74,8 @@ struct HeaderRemains {
         LogView(store: store, keys: keys, header: header, authenticator: authenticator)
     }
 
-    /// The keys that a slot leads to; nil if it is of no use. Each slot may ask for what all of them together may.
+    /// The keys that a slot leads to; nil if it is of no use.
     private static func keys(of slot: KeySlot, _ key: borrowing KeyFile) throws(LogError) -> KeyRing? {
-        guard Header.isBearable([slot]) else { return nil }
         do throws(LogError) {
             return try KeyRing { (dataKey, scratch) throws(LogError) in
                 guard try slot.unwrap(with: key, into: dataKey, scratch: scratch) else { throw LogError(.keyWrong) }
@@ -84,15 +86,26 @@ struct HeaderRemains {
         }
     }
 
-    /// The newest header whose MAC holds, of all that can be put together from the sectors of both.
+    /// The newest header whose MAC holds, of all that can be put together from both: byte by byte where few of them differ, otherwise in
+    /// parts up to a sector.
     private static func authentic(_ blocks: [[UInt8]], _ keys: KeyRing) -> Candidate? {
-        let (first, second) = (Header.normalised(blocks[0]), Header.normalised(blocks[1]))
-        let size = Int(Limits.sector)
-        let differing = stride(from: 0, to: Header.size, by: size).filter {
-            first[$0..<$0 + size] != second[$0..<$0 + size]
+        let counts = Set(blocks.map { $0[Header.slotCountPlace] })
+        let candidates = counts.compactMap { count in
+            authentic(
+                Header.normalised(blocks[0], slotCount: Int(count)),
+                Header.normalised(blocks[1], slotCount: Int(count)), keys)
+        }
+        return candidates.max { $0.header.sequence < $1.header.sequence }
+    }
+
+    private static func authentic(_ first: [UInt8], _ second: [UInt8], _ keys: KeyRing) -> Candidate? {
+        var (size, differing) = (1, differences(of: first, second, by: 1))
+        // At most 256 choices, 5 µs each.
+        while differing.count > 8 {
+            size *= 8
+            differing = differences(of: first, second, by: size)
         }
         var newest: Candidate?
-        // At most 256 of them, 5 µs each.
         for choice in 0..<1 << differing.count {
             var bytes = first
             for (index, place) in differing.enumerated() where choice >> index & 1 == 1 {
@@ -102,6 +115,10 @@ struct HeaderRemains {
             if newest.map({ $0.header.sequence < found.header.sequence }) ?? true { newest = found }
         }
         return newest
+    }
+
+    private static func differences(of first: [UInt8], _ second: [UInt8], by size: Int) -> [Int] {
+        stride(from: 0, to: Header.size, by: size).filter { first[$0..<$0 + size] != second[$0..<$0 + size] }
     }
 
     private static func checkVersion(_ block: [UInt8]) throws(LogError) {
@@ -133,10 +150,12 @@ extension [[UInt8]] {
     }
 }
 
-extension [KeySlot] {
-    fileprivate func uniqued() -> [KeySlot] {
-        reduce(into: []) { slots, slot in
-            if !slots.contains(slot) { slots.append(slot) }
-        }
+extension [[UInt8]] {
+    /// The slots of both, each once, the cheap ones first: one that was made expensive is not to keep the others from being tried.
+    fileprivate var slots: [KeySlot] {
+        let all = flatMap(Header.slots).filter { Header.isBearable([$0]) }
+        let different = all.indices.filter { !all[..<$0].contains(all[$0]) }.map { all[$0] }
+        func cost(_ slot: KeySlot) -> UInt64 { slot.kind == KeyFile.Kind.other.rawValue ? slot.limits.cost : 0 }
+        return different.sorted { cost($0) < cost($1) }
     }
 }

@@ -2,22 +2,28 @@
 struct RecordScan {
     private static let pieceSize = 1 << 20
 
+    /// Each once, at its first place: copies of one would fill the memory.
     private(set) var records: [Record] = []
+    private var moments: Set<Moment> = []
     /// Where the search was given up; nil if it came to the end of the file.
     private var stop: UInt64?
     private var view: LogView
     private var reader: RecordReader
     private let size: UInt64
-    /// Bytes that may still be authenticated in vain. Records that are merely damaged take no more than the file's size; frames that someone
-    /// has forged to lie in each other would take their number times a mebibyte.
-    private var budget: UInt64
+    /// Bytes that may still be authenticated in vain. Records that are merely damaged take far less; frames that someone has forged to lie in
+    /// each other would take their number times a mebibyte, and so would tries to find the length of an index.
+    private var (frameBudget, lengthBudget) = (256 << 20, 256 << 20)
+    /// What a frame costs at least.
+    private static let frameCost = 4 << 10
+    /// What was looked through last for frames.
+    private var piece: [UInt8] = []
+    private var piecePlace: UInt64 = 0
 
     /// - Parameter view: before its first record.
     init(of view: LogView) throws(LogError) {
         self.view = view
         reader = RecordReader(store: view.store, keys: view.keys, vaultID: view.header.vaultID)
         size = try view.store.size()
-        budget = size + 1 << 30
     }
 
     mutating func run(from start: UInt64, _ counter: WorkCounter?) throws(LogError) {
@@ -25,10 +31,10 @@ struct RecordScan {
         while place < size {
             let from = place
             if let record = try record(at: place, isExpected: isExpected) {
-                records.append(record)
+                if moments.insert(record.moment).inserted { records.append(record) }
                 (place, isExpected) = (record.end, true)
             } else {
-                guard stop == nil, let next = try nextMagic(from: place + Limits.alignment) else { return }
+                guard stop == nil, let next = try nextFrame(from: place + Limits.alignment) else { return }
                 (place, isExpected) = (next, false)
             }
             counter?.advance(by: place - from)
@@ -46,6 +52,9 @@ struct RecordScan {
             }
         }
         view.end = records.last?.end ?? view.end
+        guard size < view.end || size - view.end <= Limits.tailSize else {
+            return "more than a record takes, behind byte \(view.end)"
+        }
         switch try reader.record(at: view.end, after: nil) {
         case .nothing, .record: return try fault(.clean)
         case .failing(let what): return try fault(.doubtful(what))
@@ -69,32 +78,40 @@ struct RecordScan {
         case .failing, .foreign:
             let head = try view.store.available(at: place, upTo: Frame.size)
             if let frame = head.withUnsafeBytes({ Frame($0, vaultID: reader.vaultID) }) {
-                guard budget >= UInt64(frame.indexLength) else {
+                frameBudget -= max(frame.indexLength, RecordScan.frameCost)
+                guard frameBudget >= 0 else {
                     stop = place
                     return nil
                 }
-                budget -= UInt64(frame.indexLength)
             }
-            return isExpected ? try reader.recordBehindFrame(at: place) : nil
+            return isExpected ? try reader.recordBehindFrame(at: place, &lengthBudget) : nil
         }
     }
 
-    /// Where the magic of a record stands next, at a place where one may begin.
-    private mutating func nextMagic(from start: UInt64) throws(LogError) -> UInt64? {
+    /// Where a frame stands next that holds, at a place where one may begin.
+    private mutating func nextFrame(from start: UInt64) throws(LogError) -> UInt64? {
         let magic = Frame.magic.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
+        let vaultID = reader.vaultID
         var place = start
-        while let data = try view.store.nextData(from: place) {
-            place = max(place, data & ~(Limits.alignment - 1))
-            let piece = try reader.bytes(at: place, upTo: RecordScan.pieceSize)
-            let found = piece.withUnsafeBytes { bytes in
-                stride(from: 0, to: max(bytes.count - Frame.size, 0), by: Int(Limits.alignment)).first {
-                    bytes.loadUnaligned(fromByteOffset: $0, as: UInt32.self) == magic
+        while true {
+            let offset = place >= piecePlace ? Int(clamping: place - piecePlace) : .max
+            if offset < piece.count {
+                let found = piece.withUnsafeBytes { bytes in
+                    stride(from: offset, through: bytes.count - Frame.size, by: Int(Limits.alignment)).first {
+                        bytes.loadUnaligned(fromByteOffset: $0, as: UInt32.self) == magic
+                            && Frame(UnsafeRawBufferPointer(rebasing: bytes[$0...]), vaultID: vaultID) != nil
+                    }
                 }
+                if let found { return piecePlace + UInt64(found) }
+                guard piece.count == RecordScan.pieceSize else { return nil }
+                // The last few bytes come again with the next piece: a frame may lie across.
+                place = max(place, piecePlace + UInt64(RecordScan.pieceSize - Frame.alignedSize))
             }
-            if let found { return place + UInt64(found) }
-            guard piece.count == RecordScan.pieceSize else { return nil }
-            place += UInt64(RecordScan.pieceSize - Frame.alignedSize)
+            guard let data = try view.store.nextData(from: place) else { return nil }
+            piecePlace = max(place, data & ~(Limits.alignment - 1))
+            piece = try view.store.available(at: piecePlace, upTo: RecordScan.pieceSize)
+            place = piecePlace
+            if piece.count < Frame.size { return nil }
         }
-        return nil
     }
 }

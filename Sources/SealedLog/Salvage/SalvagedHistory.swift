@@ -78,9 +78,10 @@ struct SalvagedHistory {
 
     /// Reads all that is left, and judges what lies behind it.
     static func read(
-        _ remains: HeaderRemains, _ manifest: Manifest?, seen: Moment?, in store: any RecordStore,
+        _ remains: HeaderRemains, _ manifest: Manifest?, _ memory: RollbackMemory?, in store: any RecordStore,
         _ counter: WorkCounter?
     ) throws(LogError) -> SalvagedHistory {
+        let seen = memory?.seen()?.moment
         var scan = try RecordScan(of: remains.view(of: store))
         try scan.run(from: remains.isAuthentic ? remains.header.checkpointEnd : Limits.checkpointStart, counter)
         let foreign = try scan.judgeEnd()
@@ -91,6 +92,9 @@ struct SalvagedHistory {
         // What this machine has seen as the newest change has nothing behind it.
         if let foreign, seen == history.head { history.damage.append(foreign) }
         if let foreign, seen != history.head { history.lose(foreign) }
+        if let place = memory?.place(), place.vaultID != remains.header.vaultID {
+            history.lose("this machine has seen another vault in this place")
+        }
         return history
     }
 
@@ -172,8 +176,13 @@ struct SalvagedHistory {
             lose("this machine has seen change \(seen.sequence), and the newest that is left is \(head.sequence)")
         } else if seen.sequence == origin.sequence || chain.holds(seen.sequence) {
             lose("this machine has seen another change \(seen.sequence) than the one that is left")
-        } else if let manifest, manifest.chain.contains(seen.authenticator) {
-            return -1
+        } else {
+            switch manifest?.contains(seen, before: origin) {
+            case true: return -1
+            case false: lose("this machine has seen another change \(seen.sequence) than this history has had")
+            default:
+                if manifest == nil { lose("whether this is the history that this machine has seen cannot be told") }
+            }
         }
         return nil
     }

@@ -13,16 +13,34 @@ extension SealedLog {
         _ path: String, to target: String, key: borrowing KeyFile, options: Options, in fileSystem: any FileSystem,
         _ counter: WorkCounter? = nil
     ) throws(LogError) -> SalvageReport {
-        let store = try FileRecordStore.openForSalvage(path, in: fileSystem)
-        let lock = try store.lock(.shared, until: Deadline(after: options.lockTimeout))
+        let deadline = Deadline(after: options.lockTimeout)
+        while true {
+            let store = try FileRecordStore.openForSalvage(path, in: fileSystem)
+            let lock = try store.lock(.shared, until: deadline)
+            // A compaction that was waited for has put another file there.
+            guard try store.isCurrent() else { continue }
+            let report = try salvage(store, path, to: target, key: key, options: options, in: fileSystem, counter)
+            lock.release()
+            return report
+        }
+    }
+
+    private static func salvage(
+        _ store: FileRecordStore, _ path: String, to target: String, key: borrowing KeyFile, options: Options,
+        in fileSystem: any FileSystem, _ counter: WorkCounter?
+    ) throws(LogError) -> SalvageReport {
         let remains = try HeaderRemains.find(in: store, key: key)
         // Everything is looked through, and then what lives is read once more.
         counter?.begin(try 2 * store.size())
-        let seen = options.memory(of: remains.view(of: store), at: path, NoticeBoard(), in: fileSystem)?.seen()
+        let notices = NoticeBoard()
+        let memory = options.memory(of: remains.view(of: store), at: path, notices, in: fileSystem)
         let (manifest, fault) = try remains.manifest(in: store)
-        let history = try SalvagedHistory.read(remains, manifest, seen: seen?.moment, in: store, counter)
+        let history = try SalvagedHistory.read(remains, manifest, memory, in: store, counter)
 
         var report = SalvageReport(damage: history.damage + (fault.map { [$0] } ?? []), hasGaps: history.hasGaps)
+        for case .memoryUnusable(let reason) in notices.take() {
+            report.damage.append("this machine's memory: \(reason)")
+        }
         report.unnamed = history.unnamed(of: (history.totals ?? manifest?.totals)?.entries)
         let (keys, slots) = try newKeys(for: key, remains.limits)
         _ = try make(target, keys: keys, options: options, in: fileSystem) { (checkpoint) throws(LogError) in
@@ -31,7 +49,6 @@ extension SealedLog {
             try checkpoint.finish(
                 remains.newManifest(after: manifest), vaultID: newVaultID, sequence: 1, slots: slots)
         }
-        lock.release()
         return report
     }
 }

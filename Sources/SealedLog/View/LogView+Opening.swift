@@ -87,9 +87,6 @@ extension LogView {
         }
         if moment == origin { return true }
         guard moment.sequence < origin.sequence else { return nil }
-        let chain = try manifest().chain
-        let distance = origin.sequence - moment.sequence
-        guard distance <= UInt64(chain.count) else { return nil }
-        return chain[chain.count - Int(distance)] == moment.authenticator
+        return try manifest().contains(moment, before: origin)
     }
 }

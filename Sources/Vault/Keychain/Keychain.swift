@@ -72,7 +72,7 @@ public final class Keychain: Sendable {
     /// Opens a vault.
     ///
     /// A vault without its key, or one that the key does not open, is never replaced. Nor is one made, even with
-    /// ``Creation/ifAbsent``, where this machine remembers a vault that is gone: ``create(at:label:cost:options:)`` does that.
+    /// ``Creation/ifAbsent``, where this machine remembers a vault that is gone: ``create(at:label:cost:options:failures:)`` does that.
     ///
     /// - Parameter failures: where errors go that a property's getter or setter cannot throw, and what keeps no call from being
     ///   done: a compaction that failed on the way of a change, a memory of the vault that cannot be used. The key is the vault's path
@@ -100,12 +100,14 @@ public final class Keychain: Sendable {
     /// - Parameters:
     ///   - label: what to call the key slot, for people; at most 256 bytes. It is sealed.
     ///   - cost: what a guess at a key file is to cost that was not generated.
+    ///   - failures: as for ``init(at:creating:options:failures:)``.
     /// - Throws: ``VaultError`` with `exists` if there is a file at the vault's place; `locked` if the key file
     ///   cannot be used; `invalid`, also for paths that cannot be meant; `busy`, `unavailable`.
     public static func create(
-        at places: VaultPlaces, label: String = "", cost: KeyFileCost = .standard, options: Options = Options()
+        at places: VaultPlaces, label: String = "", cost: KeyFileCost = .standard, options: Options = Options(),
+        failures: FailureLog = FailureLog()
     ) throws(VaultError) -> Keychain {
-        try Keychain(KeychainOpening(places, options).create(label: label, cost: cost))
+        try Keychain(KeychainOpening(places, options).create(label: label, cost: cost), failures)
     }
 
     init(_ opened: KeychainOpening.Outcome, _ failures: FailureLog = FailureLog()) {

@@ -72,8 +72,12 @@ struct KeychainOpening {
         return outcome(log, created, sharing)
     }
 
-    private func isThere(_ path: String) -> Bool {
-        do { _ = try fileSystem.status(at: path) } catch { return !error.isMissing }
+    private func isThere(_ path: String) throws(LogError) -> Bool {
+        do { _ = try fileSystem.status(at: path) } catch {
+            // What cannot be looked at may be there.
+            guard !error.isNameTooLong else { throw LogError(error, path) }
+            return !error.isMissing
+        }
         return true
     }
 
@@ -87,7 +91,7 @@ struct KeychainOpening {
     /// A vault that was here and is gone may be on a disk that is not mounted, or deleted by mistake: making another
     /// would hide that, and so would saying that there never was one.
     private func checkThatNoneIsGone() throws(LogError) {
-        guard let memory = places.memory, !isThere(vaultPath),
+        guard let memory = places.memory, try !isThere(vaultPath),
             SealedLog.rememberedVault(at: vaultPath, memoryFolder: memory, in: fileSystem) != nil
         else { return }
         throw LogError(.gone, vaultPath)
@@ -96,14 +100,14 @@ struct KeychainOpening {
     private func make(label: String, cost: KeyFileCost, evenIfOneIsGone: Bool) throws(LogError) -> Outcome {
         let deadline = Deadline(after: options.lockTimeout)
         let lock = try FolderLock.acquire(vaultPath.parentFolder, in: fileSystem, until: deadline)
-        guard !isThere(vaultPath) else { throw LogError(.exists, vaultPath) }
+        guard try !isThere(vaultPath) else { throw LogError(.exists, vaultPath) }
         if !evenIfOneIsGone { try checkThatNoneIsGone() }
         var created = Keychain.Created()
         created.keyFileIsBesideVault = isKeyBesideVault
         let log: SealedLog
         var sharing: KeyFile.Sharing?
         // The key comes first: a vault without a key would be lost from the start.
-        if !isThere(keyPath),
+        if try !isThere(keyPath),
             let key = try KeyFile.create(
                 at: keyPath, isFolderLocked: isKeyBesideVault, in: fileSystem, until: deadline)
         {
@@ -140,13 +144,17 @@ struct KeychainOpening {
         try VaultPlaces.check(target, "The new vault's path")
         let target = resolvedPath(target)
         do throws(LogError) {
-            if !isThere(vaultPath) { try checkThatNoneIsGone() }
+            if try !isThere(vaultPath) { try checkThatNoneIsGone() }
             let key = try readKey()
             let lock = try FolderLock.acquire(
                 target.parentFolder, in: fileSystem, until: Deadline(after: options.lockTimeout))
-            guard !isThere(target) else { throw LogError(.exists, target) }
-            let report = try SealedLog.salvage(
-                vaultPath, to: target, key: key, options: logOptions, in: fileSystem, progress?.counter)
+            guard try !isThere(target) else { throw LogError(.exists, target) }
+            let report = try LockPatience(options, path: vaultPath).wait { (timeout) throws(LogError) in
+                var logOptions = logOptions
+                logOptions.lockTimeout = timeout
+                return try SealedLog.salvage(
+                    vaultPath, to: target, key: key, options: logOptions, in: fileSystem, progress?.counter)
+            }
             lock.release()
             progress?.counter.finish()
             return report

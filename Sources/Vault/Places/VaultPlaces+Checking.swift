@@ -30,6 +30,10 @@ extension VaultPlaces {
                     + "or spell the home folder out, as in $HOME/x. A folder that is really named ~ is written ./\(path)."
             )
         }
+        // The next compaction beside it would take it for the copy that one left which was killed, and remove it.
+        guard !(path.lastPathComponent.hasPrefix(".") && path.hasSuffix(".vault-new")) else {
+            throw VaultError(.invalid, "\(what) has the name of a temporary file: \(path). Give it another name.")
+        }
         // Resolving the path would drop its end, and the file would get the folder's name.
         guard !["", ".", ".."].contains(path.lastPathComponent) else {
             throw VaultError(.invalid, "\(what) names a folder: \"\(path)\". Name a file in it, such as default.vault.")

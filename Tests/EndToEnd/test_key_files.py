@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,12 @@ def test_roots_key_file_that_others_can_read_serves_where_nobody_else_can_have_p
     elsewhere.mkdir()
     named = options(elsewhere, 0o644)
     assert "--accept-shared-key" in ordinary.refusal(5, "get", "a", *named)
+    subprocess.run(["mount", "--bind", elsewhere, elsewhere], check=True)
+    try:
+        remount(elsewhere, "bind,ro")
+        assert "read-only" in ordinary.output("info", *named).decode()
+    finally:
+        subprocess.run(["umount", "--lazy", elsewhere], check=True)
     accepting = (*named, "--accept-shared-key")
     assert ordinary.output("get", "a", *accepting) == b"tok"
     assert json.loads(ordinary.output("info", "--json", *accepting))["key_file_sharing"] == "root's, accepted as it is"

@@ -43,9 +43,9 @@ def test_a_terminal_gets_a_newline_unless_there_is_one(home: Home) -> None:
 
 
 def test_a_terminal_gets_control_characters_escaped(home: Home) -> None:
-    home.set("data", "a\x1b[2J\x07\x00\tb\nc\u202ed\u009b\\ü".encode() + b"\xff")
+    home.set("data", "a\x1b[2J\x07\x00\tb\nc\u202ed\u009b\x7f\u2028\u2029\\ü".encode() + b"\xff")
     shown = on_terminal(home, "get", "data")
-    assert shown == "a\\x1b[2J\\x07\\x00\tb\nc\\u{202e}d\\u{9b}\\ü\\xff\n".encode()
+    assert shown == "a\\x1b[2J\\x07\\x00\tb\nc\\u{202e}d\\u{9b}\\x7f\\u{2028}\\u{2029}\\ü\\xff\n".encode()
 
 
 def test_a_terminal_gets_no_escape_sequences_from_names_and_errors(home: Home) -> None:

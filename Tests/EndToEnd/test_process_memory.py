@@ -1,7 +1,6 @@
 """What the command has left in its own memory when it ends: no value anywhere, keys in guarded memory alone."""
 
 import os
-import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from homes import Home
+from process_maps import mappings
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may read the memory of a process that hides it")
 
@@ -60,26 +60,13 @@ def system_call(process: str, binary: str) -> str:
         return ""
 
 
-def mappings(process: int) -> Iterator[tuple[str, bool, bytes]]:
-    """Each mapping that can be read: its name, whether core dumps leave it out, and its bytes."""
-    head = ""
-    with open(f"/proc/{process}/mem", "rb", buffering=0) as memory:
-        for line in Path(f"/proc/{process}/smaps").read_text().splitlines():
-            if re.match(r"[0-9a-f]+-", line):
-                head = line
-            elif line.startswith("VmFlags:"):
-                start, end = (int(bound, 16) for bound in head.split()[0].split("-"))
-                if head.split()[1].startswith("r") and "[v" not in head:
-                    memory.seek(start)
-                    yield head, " dd" in line, memory.read(end - start)
-
-
 def copies(process: int, secret: bytes, *, anywhere: bool) -> list[str]:
     windows = [secret[place : place + WINDOW] for place in range(0, len(secret) - WINDOW + 1, WINDOW)]
     return [
         head
-        for head, is_guarded, content in mappings(process)
-        if (anywhere or not is_guarded) and any(window in content for window in windows)
+        for head, flags, content in mappings(process)
+        # What core dumps leave out is guarded.
+        if (anywhere or "dd" not in flags) and any(window in content for window in windows)
     ]
 
 

@@ -17,6 +17,7 @@ import pytest
 
 from homes import AS_NOBODY, Home
 from layout import records
+from process_maps import mappings
 from terminals import Terminal
 from tracing import trace
 
@@ -72,11 +73,14 @@ def test_it_is_in_no_argument_and_no_environment(home: Home) -> None:
             assert content and not holds_canary(content)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may read the memory of a process that hides it")
 def test_it_lies_in_memory_that_is_locked_against_swapping(home: Home) -> None:
     limit = resource.getrlimit(resource.RLIMIT_MEMLOCK)[0]
     assert limit == resource.RLIM_INFINITY or limit >= 64 << 10, "the tests need a few pages that can be locked"
     with holding_the_secret(home) as process:
         assert int(status(process, "VmLck").split()[0]) > 0
+        flags = [flags for _, flags, content in mappings(process.pid) if CANARY in content]
+        assert flags and all({"lo", "dd"} <= flags for flags in flags)
 
 
 def test_no_core_is_dumped_even_where_cores_are_on(home: Home) -> None:
@@ -98,7 +102,11 @@ def test_no_core_is_dumped_even_where_cores_are_on(home: Home) -> None:
 
 def test_a_crash_says_nothing_of_the_memory(home: Home) -> None:
     """Whatever the environment asks of the runtime's crash reporter."""
-    telling = home.with_variables(SWIFT_BACKTRACE="enable=yes,interactive=no,color=no,output-to=stderr")
+    reporter = home.folder.with_name("reporter")
+    reporter.write_text(f"#!/bin/sh\ntouch {reporter}.ran\n")
+    reporter.chmod(0o755)
+    asking = f"enable=yes,interactive=no,color=no,output-to=stderr,swift-backtrace={reporter}"
+    telling = home.with_variables(SWIFT_BACKTRACE=asking)
     for number in (signal.SIGSEGV, signal.SIGQUIT, signal.SIGABRT):
         with holding_the_secret(telling) as process:
             os.kill(process.pid, number)
@@ -106,6 +114,7 @@ def test_a_crash_says_nothing_of_the_memory(home: Home) -> None:
             process.wait(20)
             assert not holds_canary(process.stdout.read() + process.stderr.read())
             process.stdin = None
+    assert not reporter.with_name("reporter.ran").exists()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")

@@ -16,6 +16,7 @@ SLOT_SIZE, MOST_SLOTS = 160, 16
 SLOTS_PLACE, SLOTS_END, MAC_PLACE, HINT_PLACE = 256, 2816, 4032, 4064
 SEQUENCE_LIMIT = 1 << 62
 KINDS_OF_48_BYTES = range(1, 5)
+KINDS_WITHOUT_ARGON2ID = (1, 5)
 MOST_PAGE_BYTES, MOST_MANIFEST_BYTES = 16 << 10, 1 << 20
 PASSES = range(1, 11)
 LARGEST_COST = 768 << 20
@@ -62,6 +63,8 @@ class KeySlot:
             raise cursor.fail("reserved bytes are not zero")
         if kind in KINDS_OF_48_BYTES and any(slot.wrapped[48:]):
             raise cursor.fail("bytes behind the wrapped key are not zero")
+        if kind in KINDS_WITHOUT_ARGON2ID and (slot.passes or slot.memory):
+            raise cursor.fail("limits of Argon2id where there is none")
         return slot
 
     def data_key(self, key_file: KeyFile) -> bytes | None:

@@ -52,6 +52,12 @@ editing("page_offset_low", "a cell's offset is one byte too low", lambda _, __, 
 editing("page_offset_high", "a cell's offset is one byte too high", lambda _, __, content: shifted(content, 1))
 editing("page_offset_beyond", "a cell's offset is 65,535", with_bytes(4, u16(65535)))
 editing("page_padding", "a byte of a page's padding is 1", lambda _, __, content: content + b"\x01")
+editing("page_gap", "16 bytes lie between a page's offsets and its cells", lambda _, __, content: gapped(content))
+editing(
+    "names_out_of_order_in_the_only_leaf", "the first two names of the only leaf are out of order",
+    lambda _, __, content: content.replace(b"name/000", b"name/@@@").replace(b"name/001", b"name/000")
+    .replace(b"name/@@@", b"name/001"),
+)  # fmt: skip
 editing("leaf_as_inner_page", "a leaf that says it is of level 1", with_bytes(0, b"\x01"))
 editing("child_two_levels_below", "a root of level 2 over leaves", with_bytes(0, b"\x02", level=1), 9, twice=True)
 editing(
@@ -66,6 +72,14 @@ editing(
     "inner_name_with_control", "a name in an inner cell has a control character",
     replacing(b"name/000", b"name\x1b000", level=1), 9, inferred=True,
 )  # fmt: skip
+
+
+def gapped(content: bytes) -> bytes:
+    """The page with its cells 16 bytes further back."""
+    count = int.from_bytes(content[2:4], "little")
+    cells = 4 + 2 * count
+    offsets = [int.from_bytes(content[place : place + 2], "little") + 16 for place in range(4, cells, 2)]
+    return content[:4] + b"".join(map(u16, offsets)) + bytes(16) + content[cells:]
 
 
 def shifted(content: bytes, by: int) -> bytes:

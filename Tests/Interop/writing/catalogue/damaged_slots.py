@@ -39,6 +39,12 @@ argon2id_limits("argon2id_with_too_much_memory", "Argon2id with 768 MiB and one 
 argon2id_limits("argon2id_with_most_memory", "Argon2id with 2^64 - 1 bytes", 1, 2**64 - 1)
 
 
+@catalogue.damaged("the slot of a generated key file says 1 pass over 8 KiB, which it does not need")
+def generated_slot_with_limits(vault: VaultBuilder) -> None:
+    vault.slots = [vault.slots[0].changed(passes=1, memory=8192)]
+    with_header(vault, lambda header: None)
+
+
 @catalogue.damaged("ten slots with 10 passes over 8 MiB each: more than 768 MiB in all, so none is tried, and one would open")
 def argon2id_too_much_in_all(vault: VaultBuilder) -> None:
     vault.key_file = b"a passphrase"

@@ -85,6 +85,13 @@ def test_roots_key_file_that_others_can_read_serves_where_nobody_else_can_have_p
         named = options(mount, 0o644)
         ordinary.output("set", "a", *named, stdin=b"tok")
         assert "in memory" in ordinary.output("info", *named).decode()
+        # From a folder of another user, who may lead us to any public file.
+        theirs = place / "theirs"
+        theirs.mkdir()
+        (theirs / "link.key").symlink_to(named[1])
+        ordinary.output("init", "--vault", "x", "--key-file", str(theirs / "link.key"))
+        os.chown(theirs, 1234, 1234)
+        assert "--accept-shared-key" in ordinary.refusal(5, "init", "--vault", "y", "--key-file", str(theirs / "link.key"))
         Path(named[1]).chmod(0o646)
         ordinary.refusal(5, "get", "a", *named)
         Path(named[1]).chmod(0o644)
@@ -103,13 +110,6 @@ def test_roots_key_file_that_others_can_read_serves_where_nobody_else_can_have_p
     accepting = (*named, "--accept-shared-key")
     assert ordinary.output("get", "a", *accepting) == b"tok"
     assert json.loads(ordinary.output("info", "--json", *accepting))["key_file_sharing"] == "root's, accepted as it is"
-    # In a folder of another user, who may have led us to any public file.
-    for there in (place / "theirs", elsewhere):
-        there.mkdir(exist_ok=True)
-        (there / "link.key").symlink_to("/proc/version")
-        os.chown(there, 1234, 1234)
-        assert "--accept-shared-key" in ordinary.refusal(5, "init", "--vault", "x", "--key-file", str(there / "link.key"))
-    os.chown(elsewhere, 0, 0)
     # Root's alone, and nobody may write it.
     os.chown(named[1], 65534, 65534)
     ordinary.refusal(5, "get", "a", *accepting)

@@ -125,7 +125,8 @@ struct PowerLossTests {
         var generator = SeededGenerator(seed)
         let folder = try TemporaryFolder()
         let files = try CrashingFileSystem(folder.path, powerLostAtCall: seed % 20 + 1)
-        let (path, keyPath) = (folder.file("default.vault"), folder.file("default.key"))
+        // In folders of their own, as they are unless a person says otherwise.
+        let (path, keyPath) = (folder.file("default.vault"), folder.file("keys/default.key"))
         var isAcknowledged = false
         do {
             let deadline = Deadline(after: .seconds(1))
@@ -144,7 +145,7 @@ struct PowerLossTests {
             return
         }
         let log = try openApart(next.file("default.vault"), options: SealedLog.Options()) { () throws(LogError) in
-            try KeyFile.read(next.file("default.key"), secretFolders: [], in: PosixFileSystem())
+            try KeyFile.read(next.file("keys/default.key"), secretFolders: [], in: PosixFileSystem())
         }
         try log.set("a", "b")
         #expect(try log.verify().entries == 1)

@@ -41,6 +41,27 @@ struct SalvageLossTests {
         #expect(lossy > 3)
     }
 
+    /// A large transaction has its names in its tree alone: a page that is lost may hold newer values.
+    @Test func aLostPageOfARecordsTreeMakesItsNamesDoubtful() throws {
+        let log = try fixture.open()
+        let names = (0..<300).map { "a rather long name of an entry/\($0)" }
+        try log.make(names.map { ($0, [1, 2, 3]) })
+        try log.compact()
+        let old = try log.state()
+        try log.make(names.map { ($0, [4, 5, 6]) })
+        let states = [old, try log.state()]
+        let (bytes, record) = (try fixture.bytes, try #require(try RecordList(fixture.path).records.first))
+        var doubtful = 0
+        for place in stride(from: record.upperBound - 20, to: record.lowerBound + 300, by: -2_003) {
+            var changed = bytes
+            changed[place] ^= 1
+            let salvaged = try SalvagedVault(fixture, changed)
+            salvaged.expectHonesty(states)
+            doubtful = max(doubtful, salvaged.report.doubtful.count)
+        }
+        #expect(doubtful > 50)
+    }
+
     @Test func aLostValueHasTheOneBeforeInItsPlace() throws {
         let log = try fixture.open()
         try log.set("a", "old")

@@ -41,6 +41,14 @@ struct SecretBytesTests {
         #expect(all.dropFirst(3).allSatisfy { $0 == 0 })
     }
 
+    @Test func lieBeforeAPageThatCannotBeRead() async {
+        await #expect(processExitsWith: .failure) {
+            let secret = try SecretBytes(zeroCount: 16)
+            let byte = secret.withPaddedBytes { $0.baseAddress!.load(fromByteOffset: 16, as: UInt8.self) }
+            print(byte)
+        }
+    }
+
     @Test func areEqualOnlyIfAllTheirBytesAre() throws {
         let bytes = RandomBytes.array(40)
         let secret = try SecretBytes(copying: bytes)

@@ -97,6 +97,13 @@ struct CanaryTests {
             seen.look(atErrorOf: { try keychain.transaction { try $0.set("text", to: canary + canary) } })
             files.heal()
         }
+        // A key file that does not fit, and one that is damaged.
+        let key = try #require(String(bytes: contents(fixture.places.keyFile), encoding: .utf8))
+        for content in ["another file, with \(canary)", key.replacing("vault-key-1-", with: "vault-key-1-0") + canary] {
+            try overwrite(fixture.places.keyFile, Array(content.utf8))
+            seen.look(atErrorOf: { _ = try fixture.open(in: files) })
+        }
+        try overwrite(fixture.places.keyFile, Array(key.utf8))
         // A value whose box was changed.
         var bytes = try contents(fixture.places.vault)
         for place in 4_096..<bytes.count { bytes[place] ^= 1 }

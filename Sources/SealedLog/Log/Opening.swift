@@ -57,7 +57,7 @@ struct Opening {
         var (view, hint) = try LogView.start(store, unlock: unlock)
         let notices = NoticeBoard()
         let memory = options.memory(of: view, at: path, notices, in: fileSystem)
-        for problem in memory?.problems() ?? [] { notices.post(problem) }
+        if let problem = memory?.problem() { notices.post(problem) }
         // Before the log: what is remembered was durable before, so the log that is read now must hold it.
         let remembered = memory?.seen()
         let seen = remembered?.moment

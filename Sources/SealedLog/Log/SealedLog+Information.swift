@@ -20,7 +20,7 @@ extension SealedLog {
     package func information() throws(LogError) -> LogInformation {
         let view = try read { (view) throws(LogError) in view }
         let manifest = try view.manifest()
-        var problems = memory?.problems() ?? []
+        var problems = memory?.problem().map { [$0] } ?? []
         let isMemoryUsable = problems.isEmpty
         if let upkeep = memory?.upkeep(), upkeep.origin == view.origin.authenticator {
             problems.append(.compactionFailed(upkeep.error))

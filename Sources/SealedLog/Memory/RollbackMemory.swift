@@ -44,16 +44,12 @@ struct RollbackMemory: Sendable {
         read(seenName).flatMap(parseSeen)
     }
 
-    /// Why parts of the memory cannot be read or written. What is not there is no problem.
-    func problems() -> [Notice] {
-        var problems: [Notice] = []
+    /// Why a part of the memory, the first that is met, cannot be read or written. What is not there is no problem.
+    func problem() -> Notice? {
         for name in [seenName, pathName, upkeepName] {
-            do { try folder.checkUse(of: name) } catch {
-                let problem = Notice.memoryUnusable(error.reason)
-                if !problems.contains(problem) { problems.append(problem) }
-            }
+            do { try folder.checkUse(of: name) } catch { return .memoryUnusable(error.reason) }
         }
-        return problems
+        return nil
     }
 
     private func parseSeen(_ bytes: [UInt8]) -> Seen? {

@@ -75,6 +75,17 @@ def test_what_verify_and_compact_find_is_remembered_too(home: Home) -> None:
         assert "damaged" in problem
 
 
+def test_what_a_compaction_finds_that_raises_the_cost_is_remembered_too(home: Home) -> None:
+    home.key.parent.mkdir(parents=True)
+    home.key.write_bytes(b"a passphrase of people\n")
+    home.key.chmod(0o600)
+    home.output("init", "--argon2id", "1,8")
+    with_damage(home)
+    home.refusal(6, "compact", "--argon2id", "2,8")
+    (problem,) = json.loads(home.output("info", "--json"))["problems"]
+    assert "damaged" in problem
+
+
 def compactions(home: Home, count: int) -> int:
     """How many of so many sets try to compact the vault."""
     tried = 0

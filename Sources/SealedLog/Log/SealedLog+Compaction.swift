@@ -29,10 +29,7 @@ extension SealedLog {
     package func compact(timeout: Duration, _ counter: WorkCounter? = nil) throws(LogError) -> CompactionReport {
         try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
-            do throws(LogError) { return try compact(&writer, lock, counter) } catch {
-                if error.code == .damaged { rememberFailure(error) }
-                throw error
-            }
+            return try compactRemembering(&writer, lock, slots: nil, counter)
         }
     }
 
@@ -49,7 +46,17 @@ extension SealedLog {
         return try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
             guard view.withLock({ $0.header.slots == header.slots }) else { throw LogError(.conflict) }
-            return try compact(&writer, lock, slots: slots, counter)
+            return try compactRemembering(&writer, lock, slots: slots, counter)
+        }
+    }
+
+    /// Compacts because someone asks for it: damage that it meets is known to the next process.
+    private func compactRemembering(
+        _ writer: inout Writer, _ lock: consuming StoreLock, slots: [KeySlot]?, _ counter: WorkCounter?
+    ) throws(LogError) -> CompactionReport {
+        do throws(LogError) { return try compact(&writer, lock, slots: slots, counter) } catch {
+            if error.code == .damaged { rememberFailure(error) }
+            throw error
         }
     }
 

@@ -11,7 +11,7 @@ int vault_rename_exclusively(const char *_Nonnull from, const char *_Nonnull to)
 /// ENXIO if there are none.
 int64_t vault_next_data(int descriptor, int64_t offset);
 
-/// The type of the file system that a file lies on, as in statfs(2), and whether it is mounted read-only; -1 if that fails.
+/// The type of the file system that holds a file, as in statfs(2), and whether it is mounted read-only; -1 if that fails.
 int64_t vault_file_system_type(int descriptor, int *_Nonnull isReadOnly);
 
 /// Whether core dumps and debuggers of the same user may look into this process; returns the former state.

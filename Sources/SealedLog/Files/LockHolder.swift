@@ -2,7 +2,7 @@ private import Glibc
 
 /// Finds out which process holds the lock of a file.
 package enum LockHolder {
-    /// The id of the process; nil if /proc/locks does not show it, since it lies in another namespace or on another machine.
+    /// The id of the process; nil if /proc/locks does not show it: it runs in another namespace or on another machine.
     package static func process(holding path: String, in fileSystem: any FileSystem = PosixFileSystem()) -> Int? {
         guard let identity = try? fileSystem.status(at: path).identity,
             let locks = contents(of: "/proc/locks", fileSystem)

@@ -40,7 +40,7 @@ package protocol RecordStore: AnyObject, Sendable {
     func publish(replacing: Bool) throws(LogError)
     /// Gives a replacement up.
     func discard()
-    /// Removes a replacement that someone has left who was killed. For whoever holds the lock.
+    /// Removes a replacement that a killed process has left. The caller holds the lock.
     func removeLeftReplacement()
 }
 

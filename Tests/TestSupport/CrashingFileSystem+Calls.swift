@@ -6,7 +6,7 @@ extension CrashingFileSystem {
         let isThere = (try? PosixFileSystem().status(at: path)) != nil
         let file =
             switch access {
-            case .read, .readNoFollow, .readWrite, .folder:
+            case .read, .readNoFollow, .readWrite, .readWriteNoFollow, .folder:
                 try look { (real) throws(SystemError) in try real.open(path, access) }
             case .create, .readWriteOrCreateNoFollow:
                 try change { (real) throws(SystemError) in try real.open(path, access) }

@@ -39,13 +39,7 @@ package final class FileRecordStore: RecordStore {
         let file: FileDescriptor
         var refusal: SystemError?
         do throws(SystemError) {
-            do throws(SystemError) {
-                file = try fileSystem.open(path, .readWrite)
-            } catch {
-                guard error.isRefused || error.isReadOnly else { throw error }
-                refusal = error
-                file = try fileSystem.open(path, .read)
-            }
+            file = try fileSystem.open(path, .readWrite, orElse: .read, refusal: &refusal)
         } catch {
             if error.isMissing { throw LogError(.missing, path) }
             // A folder cannot be opened for writing, and a socket not at all.

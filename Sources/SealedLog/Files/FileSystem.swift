@@ -35,12 +35,14 @@ package enum FileAccess: Hashable, Sendable {
     case create
     /// For reading, but not through a symbolic link.
     case readNoFollow
+    /// For reading and writing, but not through a symbolic link.
+    case readWriteNoFollow
     /// The file there, or a new one of mode 0600; not through a symbolic link.
     case readWriteOrCreateNoFollow
     case folder
 }
 
-/// What the system tells of the file system that a file lies on.
+/// What the system says about the file system that holds a file.
 package struct Volume: Hashable, Sendable {
     /// Whether other machines or programs may write the file's bytes behind the kernel's back: NFS, SMB, FUSE.
     package var isRemote = false
@@ -62,6 +64,19 @@ package enum LockKind: Hashable, Sendable {
 
 extension FileSystem {
     package func volume(of file: borrowing FileDescriptor) -> Volume { Volume() }
+
+    /// Opens a file for writing or, where that is refused, for reading alone.
+    ///
+    /// - Parameter refusal: why it is for reading alone.
+    func open(
+        _ path: String, _ access: FileAccess, orElse reading: FileAccess, refusal: inout SystemError?
+    ) throws(SystemError) -> FileDescriptor {
+        do throws(SystemError) { return try open(path, access) } catch {
+            guard error.isRefused || error.isReadOnly else { throw error }
+            refusal = error
+        }
+        return try open(path, reading)
+    }
 
     /// Makes the folder and those above it that are missing. Their names are on the disk when this returns: what is
     /// stored below them would be lost with them.

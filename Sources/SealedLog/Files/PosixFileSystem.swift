@@ -125,6 +125,7 @@ extension FileAccess {
         case .readWrite: O_RDWR
         case .create: O_RDWR | O_CREAT | O_EXCL
         case .readNoFollow: O_RDONLY | O_NOFOLLOW
+        case .readWriteNoFollow: O_RDWR | O_NOFOLLOW
         case .readWriteOrCreateNoFollow: O_RDWR | O_CREAT | O_NOFOLLOW
         case .folder: O_RDONLY | O_DIRECTORY
         }

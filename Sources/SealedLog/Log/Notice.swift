@@ -7,6 +7,10 @@ package enum Notice: Hashable, Sendable {
     case memoryUnusable(String)
     /// A compaction that was due has failed: what is dead stays in the file.
     case compactionFailed(LogError)
+
+    fileprivate var isOfMemory: Bool {
+        if case .memoryUnusable = self { true } else { false }
+    }
 }
 
 /// Gathers notices until they can be told: no outside code is called while a lock is held.
@@ -25,11 +29,13 @@ final class NoticeBoard: Sendable {
         }
     }
 
-    /// Gives out what has been posted since the last time.
+    /// Gives out what has been posted since the last time. Of the parts of a memory that cannot be used, the first says enough.
     func take() -> [Notice] {
-        state.withLock { state in
+        let pending = state.withLock { state in
             defer { state.pending = [] }
             return state.pending
         }
+        let firstOfMemory = pending.firstIndex(where: \.isOfMemory)
+        return pending.indices.filter { $0 == firstOfMemory || !pending[$0].isOfMemory }.map { pending[$0] }
     }
 }

@@ -57,7 +57,6 @@ struct Opening {
         var (view, hint) = try LogView.start(store, unlock: unlock)
         let notices = NoticeBoard()
         let memory = options.memory(of: view, at: path, notices, in: fileSystem)
-        if let problem = memory?.problem() { notices.post(problem) }
         // Before the log: what is remembered was durable before, so the log that is read now must hold it.
         let remembered = memory?.seen()
         let seen = remembered?.moment
@@ -81,6 +80,8 @@ struct Opening {
     private func judge(_ opened: inout Opened, _ memory: RollbackMemory, _ seen: Moment?) throws(LogError) {
         let view = opened.view
         let place = memory.place()
+        // The third part is needed by few, but each is to say it if it cannot be used.
+        _ = memory.upkeep()
         var accepted = false
         func alarm(_ alarm: LogError) throws(LogError) {
             guard options.accepted.contains(alarm.code) else { throw alarm }

@@ -20,22 +20,20 @@ struct MemoryFolder: Sendable {
     /// How long to wait for another process that writes a file. It does so in much less.
     private static let patience: Duration = .seconds(1)
 
-    /// The bytes of a file; nil if there is none.
-    func read(_ name: String) throws(Unusable) -> [UInt8]? {
+    /// The bytes of a file, and why it cannot be written; nil if there is none.
+    func read(_ name: String) throws(Unusable) -> (bytes: [UInt8], refusal: Unusable?)? {
         guard try folderStatus() != nil else { return nil }
+        var refusal: SystemError?
         let file: FileDescriptor
-        do { file = try fileSystem.open(location(of: name), .readNoFollow) } catch {
+        do throws(SystemError) {
+            file = try fileSystem.open(
+                location(of: name), .readWriteNoFollow, orElse: .readNoFollow, refusal: &refusal)
+        } catch {
             guard !error.isMissing else { return nil }
             throw unusable(name, error)
         }
         _ = try checkedStatus(of: file, name)
-        return try contents(of: file, name)
-    }
-
-    /// Makes sure that a file, if it is there, can be read and written.
-    func checkUse(of name: String) throws(Unusable) {
-        guard try read(name) != nil else { return }
-        _ = try openForUpdate(name)
+        return (try contents(of: file, name), refusal.map { unusable(name, $0) })
     }
 
     /// Writes a file if `isNeeded` says so of its present bytes, while nobody else writes it. Where no folder can be made, nothing is

@@ -67,7 +67,7 @@ extension RollbackMemory {
 
     /// The id of the vault that was last opened at a path; nil without memory.
     static func rememberedVault(at path: String, in folder: MemoryFolder) -> String? {
-        guard let bytes = try? folder.read(fileName(for: path)) else { return nil }
+        guard let bytes = try? folder.read(fileName(for: path))?.bytes else { return nil }
         return vaultID(inPathFile: bytes).map(hexadecimal)
     }
 

@@ -47,7 +47,9 @@ struct RollbackMemory: Sendable {
     /// Why a part of the memory, the first that is met, cannot be read or written. What is not there is no problem.
     func problem() -> Notice? {
         for name in [seenName, pathName, upkeepName] {
-            do { try folder.checkUse(of: name) } catch { return .memoryUnusable(error.reason) }
+            do {
+                if let refusal = try folder.read(name)?.refusal { return .memoryUnusable(refusal.reason) }
+            } catch { return .memoryUnusable(error.reason) }
         }
         return nil
     }
@@ -88,9 +90,13 @@ struct RollbackMemory: Sendable {
 // MARK: - Authenticated files
 
 extension RollbackMemory {
-    /// The bytes of a file; nil if there is none, or if it cannot be used, which is told.
+    /// The bytes of a file; nil if there is none, or if it cannot be read. Whether it can be read and written is told.
     func read(_ name: String) -> [UInt8]? {
-        do { return try folder.read(name) } catch {
+        do {
+            let file = try folder.read(name)
+            if let refusal = file?.refusal { notices.post(.memoryUnusable(refusal.reason)) }
+            return file?.bytes
+        } catch {
             notices.post(.memoryUnusable(error.reason))
             return nil
         }

@@ -148,9 +148,7 @@ extension [[UInt8]] {
             $0[..<Header.hintPlace] == sound ? nil : $1
         }
     }
-}
 
-extension [[UInt8]] {
     /// The slots of both, each once, the cheap ones first: one that was made expensive is not to keep the others from being tried.
     fileprivate var slots: [KeySlot] {
         let all = flatMap(Header.slots).filter { Header.isBearable([$0]) }

@@ -22,7 +22,8 @@ package enum Limits {
     /// A sealed index or manifest, in bytes.
     static let indexSize = 1 << 20
     static let payloadSize: UInt64 = 512 << 20
-    /// What may lie behind the log's end, in bytes: no less than the longest record that was torn, and the zeros written ahead of it.
+    /// What may lie behind the log's end, in bytes: no less than the longest record that was torn, and the zeros
+    /// written ahead of it.
     static let tailSize: UInt64 = 514 << 20
     /// How often the magic of a record may stand there by chance, where a record may begin.
     static let strayMagics = 16
@@ -33,15 +34,15 @@ package enum Limits {
 
     /// Records after the newest checkpoint, minor or not, before the next minor one: what a reader has to go through.
     ///
-    /// Few while the minor checkpoint is small and soon written anew, more as it grows, so that a record's share in writing it
-    /// stays below half a kilobyte until the upper bound.
+    /// Few while the minor checkpoint is small and soon written anew, more as it grows, so that a record's share in
+    /// writing it stays below half a kilobyte until the upper bound.
     package static let recordsBeforeMinorCheckpoint = 128...512
     /// Entries of the minor checkpoint for each record that may gather.
     static let minorEntriesPerRecord: UInt64 = 4
     /// An index beyond this, in bytes, becomes a tree at once.
     static let inlineIndexSize = 16 << 10
-    /// Zeros are written ahead in steps of this many bytes. A reader looks through them once, for frames that should not be
-    /// there, and pays a page fault for every 4 KiB.
+    /// Zeros are written ahead in steps of this many bytes. A reader looks through them once, for frames that should
+    /// not be there, and pays a page fault for every 4 KiB.
     static let growth: UInt64 = 16 << 10
     /// Bytes that the transactions of a record may add: it is put together in memory and goes out with one write.
     static let transactionSize = 256 << 20
@@ -54,7 +55,8 @@ package enum Limits {
     /// more entries than this floor and a sixteenth of all.
     package static let deadBytesFloor: UInt64 = 256 << 10
     package static let minorEntriesFloor: UInt64 = 4_096
-    /// It starts too when the minor checkpoint has grown to so many bytes: the next one has to fit a record with a transaction.
+    /// It starts too when the minor checkpoint has grown to so many bytes: the next one has to fit a record with a
+    /// transaction.
     static let minorSize: UInt64 = 128 << 20
 
     static func aligned(_ size: Int) -> Int { (size + 15) & ~15 }

@@ -1,7 +1,7 @@
 // The standard library's `withUnsafeBytes` of arrays forgets the type of the error that its closure throws.
 //
-// These and the other ways to bytes are inlinable: called as generics across the border of a module, each would look its
-// types up at run time.
+// These and the other ways to bytes are inlinable: called as generics across the border of a module, each would look
+// its types up at run time.
 
 extension ArraySlice<UInt8> {
     @inlinable

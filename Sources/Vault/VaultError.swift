@@ -38,7 +38,8 @@ public struct VaultError: Error, Hashable, Sendable {
         public static let gone = Code("gone")
         /// Something is there already, and would be overwritten.
         public static let exists = Code("exists")
-        /// A name, attribute, label or value that is out of bounds, or a path that cannot be meant: the caller's mistake.
+        /// A name, attribute, label or value that is out of bounds, or a path that cannot be meant: the caller's
+        /// mistake.
         public static let invalid = Code("invalid")
         /// The vault cannot be opened: its key is missing, unreadable, open to others, damaged, or another one.
         public static let locked = Code("locked")

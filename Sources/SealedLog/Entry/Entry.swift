@@ -60,8 +60,8 @@ package struct Entry: Hashable, Sendable {
         return [content.current] + content.earlier.map(\.version)
     }
 
-    /// What the entry takes in a compacted file: its encoding, with every place counted as one byte, and the boxes of its
-    /// values. Places change their length as values move; this must not.
+    /// What the entry takes in a compacted file: its encoding, with every place counted as one byte, and the boxes of
+    /// its values. Places change their length as values move; this must not.
     var footprint: UInt64 {
         guard let content else { return 0 }
         var placeless = self

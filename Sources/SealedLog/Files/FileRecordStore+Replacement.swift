@@ -5,8 +5,8 @@ private import CLinux
 extension FileRecordStore {
     /// A new, empty file that will take the name `path`.
     ///
-    /// Its name until then is fixed, and one that nobody gives to a file of their own: only whoever holds the lock of the vault, or of
-    /// its folder, makes one, so one that is there was left by a crash.
+    /// Its name until then is fixed, and one that nobody gives to a file of their own: only whoever holds the lock of
+    /// the vault, or of its folder, makes one, so one that is there was left by a crash.
     package static func createUnpublished(
         for path: String, in fileSystem: any FileSystem
     ) throws(LogError) -> FileRecordStore {

@@ -101,8 +101,8 @@ extension RecordStore {
 
     /// Overwrites with zeros from the back to the front, the first sector at the very end and by itself.
     ///
-    /// Who is killed in the midst of it leaves something at the front, where everyone else looks: zeros there would pass for
-    /// the end of the log, with what is left behind them. Holes stay holes.
+    /// Who is killed in the midst of it leaves something at the front, where everyone else looks: zeros there would
+    /// pass for the end of the log, with what is left behind them. Holes stay holes.
     func clear(_ range: Range<UInt64>) throws(LogError) {
         let sectorEnd = min(range.upperBound, (range.lowerBound / Limits.sector + 1) * Limits.sector)
         var end = range.upperBound

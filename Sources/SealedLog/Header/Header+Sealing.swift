@@ -14,7 +14,8 @@ extension Header {
         }
     }
 
-    /// The slots are read before anything authenticates them: whoever can write the file could make each reader work for minutes.
+    /// The slots are read before anything authenticates them: whoever can write the file could make each reader work
+    /// for minutes.
     private func checkCost(of kind: KeyFile.Kind) throws(LogError) {
         guard kind != .other || Header.isBearable(slots) else {
             throw LogError.damaged("the key slots ask for more work than they may")
@@ -29,7 +30,8 @@ extension Header {
 
     /// The slots, that of `key` with limits that cost more.
     ///
-    /// - Throws: `invalid` for limits that are out of bounds or cost no more, and for a generated key, which is not stretched; `keyWrong`.
+    /// - Throws: `invalid` for limits that are out of bounds or cost no more, and for a generated key, which is not
+    ///   stretched; `keyWrong`.
     func slots(raising key: borrowing KeyFile, to limits: KeyDerivation.StretchLimits) throws(LogError) -> [KeySlot] {
         guard key.kind == .other else { throw LogError(.invalid, "a generated key file needs no stretching") }
         var slots = slots

@@ -45,14 +45,14 @@ extension KeyFile {
         status.owner == 0 && status.mode & 0o022 == 0
     }
 
-    /// Why a file of root's that others can read serves all the same; nil if it does not. Where it does, it lies below folders that no other
-    /// user can write.
+    /// Why a file of root's that others can read serves all the same; nil if it does not. Where it does, it lies below
+    /// folders that no other user can write.
     private static func reason(
         toTrust file: borrowing FileDescriptor, _ status: FileStatus, _ path: String, _ secretFolders: [String],
         in fileSystem: any FileSystem
     ) -> Sharing? {
-        // Where the file really is, whatever symbolic links led to it. Without /proc a descriptor does not tell: so the file at the
-        // resolved path has to be the one that was opened.
+        // Where the file really is, whatever symbolic links led to it. Without /proc a descriptor does not tell: so the
+        // file at the resolved path has to be the one that was opened.
         let resolved = resolvedPath(path)
         // Others know what it holds: one of them may have led us to just that file.
         guard isOutOfReach(path), isOutOfReach(resolved) else { return nil }

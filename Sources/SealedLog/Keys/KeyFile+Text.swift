@@ -16,8 +16,8 @@ extension KeyFile {
     /// Reads the bytes of a key file.
     ///
     /// - Parameter memory: the file's bytes behind ``parsingRoom`` zero bytes.
-    /// - Throws: `keyUnsuitable` for a blank file and for a vault; `keyDamaged` for a generated file that is mistyped, cut or changed:
-    ///   such a one is never taken for a file of the other kind.
+    /// - Throws: `keyUnsuitable` for a blank file and for a vault; `keyDamaged` for a generated file that is mistyped,
+    ///   cut or changed: such a one is never taken for a file of the other kind.
     static func parse(_ memory: consuming SecretBytes) throws(LogError) -> KeyFile {
         let size = memory.count - parsingRoom
         guard size > 0 else { throw LogError(.keyUnsuitable, "is empty") }
@@ -72,7 +72,8 @@ extension KeyFile {
                 return UnsafeMutableRawBufferPointer(rebasing: rest[..<count])
             }
             take(heading.utf8.count).copyBytes(from: heading.utf8)
-            // The digits' place holds the prefix and the key while the checksum is made, and then the prefix and digits.
+            // The digits' place holds the prefix and the key while the checksum is made, and then the prefix and
+            // digits.
             let input = UnsafeMutableRawBufferPointer(rebasing: rest[..<(prefix.count + keySize)])
             take(prefix.count).copyBytes(from: prefix)
             UnsafeMutableRawBufferPointer(rebasing: input[prefix.count...]).copyMemory(from: key)
@@ -103,7 +104,8 @@ extension KeyFile {
         return isBlank ? "is blank" : nil
     }
 
-    /// Whether a file says anywhere that it is a generated key file, also in UTF-16 or behind a space: it is damaged then.
+    /// Whether a file says anywhere that it is a generated key file, also in UTF-16 or behind a space: it is damaged
+    /// then.
     private static func isGenerated(_ text: UnsafeRawBufferPointer) -> Bool {
         guard text.count <= textLimit else { return false }
         return contains(text, family) || contains(text, comment)

@@ -1,7 +1,7 @@
 import Sealing
 
-/// Writes a checkpoint into an empty store, and the header that leads to it: first the values, then the entries in the order of their
-/// names; Format.md, "Checkpoint".
+/// Writes a checkpoint into an empty store, and the header that leads to it: first the values, then the entries in the
+/// order of their names; Format.md, "Checkpoint".
 struct CheckpointWriter {
     private let keys: KeyRing
     private var sink: StoreSink

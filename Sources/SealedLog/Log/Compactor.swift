@@ -17,8 +17,8 @@ struct Compactor {
         checkpoint = CheckpointWriter(into: store, keys: old.keys, expecting: 4_096)
     }
 
-    /// Reads and authenticates all records of the old file, payloads too, and the header's copy: what was changed in them must not
-    /// vanish with it.
+    /// Reads and authenticates all records of the old file, payloads too, and the header's copy: what was changed in
+    /// them must not vanish with it.
     ///
     /// - Throws: `damaged`, naming the place.
     mutating func readRecords() throws(LogError) {
@@ -55,8 +55,8 @@ struct Compactor {
         }
     }
 
-    /// Copies the values of all present names, still sealed, in the order in which they lie in the old file. In the order of the names they
-    /// would tell it to whoever has both files.
+    /// Copies the values of all present names, still sealed, in the order in which they lie in the old file. In the
+    /// order of the names they would tell it to whoever has both files.
     private mutating func copyValues() throws(LogError) -> [ValueMove] {
         var moves: [ValueMove] = []
         var merge = try old.entries()

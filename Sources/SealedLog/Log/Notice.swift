@@ -29,7 +29,8 @@ final class NoticeBoard: Sendable {
         }
     }
 
-    /// Gives out what has been posted since the last time. Of the parts of a memory that cannot be used, the first says enough.
+    /// Gives out what has been posted since the last time. Of the parts of a memory that cannot be used, the first says
+    /// enough.
     func take() -> [Notice] {
         let pending = state.withLock { state in
             defer { state.pending = [] }

@@ -28,11 +28,12 @@ extension SealedLog {
         memory?.remember(plan.record.moment)
     }
 
-    /// Writes zeros where the record will lie and beyond: over blocks that are there already a write needs no change to the
-    /// file system's own records, which makes it cheaper by a third, and a torn one shows by the zeros in it.
+    /// Writes zeros where the record will lie and beyond: over blocks that are there already a write needs no change to
+    /// the file system's own records, which makes it cheaper by a third, and a torn one shows by the zeros in it.
     ///
-    /// What others left there is cleared: a clearing that was cut short may have begun at the front, with zeros that pass for the
-    /// log's end. Behind a record it would be damage, and in place of one that is torn it would not look like zeros.
+    /// What others left there is cleared: a clearing that was cut short may have begun at the front, with zeros that
+    /// pass for the log's end. Behind a record it would be damage, and in place of one that is torn it would not look
+    /// like zeros.
     private func makeRoom(
         for record: Record, in store: any RecordStore, _ writer: inout Writer
     ) throws(LogError) {

@@ -26,13 +26,14 @@ extension SealedLog {
 
     /// Makes changes, all or nothing, and returns when they are durable.
     ///
-    /// - Throws: `conflict` or `exists` if an expectation does not hold, `invalid`; `busy`, `unavailable` (the old state
-    ///   holds), `outcomeUnknown`; what a replaced file may bring.
+    /// - Throws: `conflict` or `exists` if an expectation does not hold, `invalid`; `busy`, `unavailable` (the old
+    ///   state holds), `outcomeUnknown`; what a replaced file may bring.
     package func commit(_ changes: [Change], timeout: Duration) throws(LogError) {
         let pending = PendingCommit(changes, deadline: Deadline(after: timeout))
         queue.withLock { $0.append(pending) }
         writer.withLock { writer in
-            // Whoever held the lock before may have written this one along with its own. What one record has no room for is left.
+            // Whoever held the lock before may have written this one along with its own. What one record has no room
+            // for is left.
             while pending.result == nil {
                 let batch = queue.withLock { waiting in
                     defer { waiting.removeAll() }
@@ -102,7 +103,8 @@ extension SealedLog {
             }
             let seen = seen()
             try view.withLock { (view) throws(LogError) in
-                // A head that was seen and then taken back by its writer must not become an ancestor, nor one of an older file.
+                // A head that was seen and then taken back by its writer must not become an ancestor, nor one of an
+                // older file.
                 if try view.headIsThere(), case .clean = try view.catchUp(), try view.agrees(with: seen) { return }
                 view = try view.reopened(on: store, knowing: seen)
             }
@@ -115,8 +117,8 @@ extension SealedLog {
         }
     }
 
-    /// Clears what lies behind the end, and makes the newest record durable if another process wrote it: one that was killed
-    /// before its flush leaves a record that is not, and everyone takes the one before the last for durable.
+    /// Clears what lies behind the end, and makes the newest record durable if another process wrote it: one that was
+    /// killed before its flush leaves a record that is not, and everyone takes the one before the last for durable.
     private func makeReady(_ store: any RecordStore, _ writer: inout Writer) throws(LogError) {
         let (end, newest, needsClearing, isDurable) = view.withLock {
             ($0.end, $0.newestRecord, $0.needsClearing, $0.durable == $0.head)

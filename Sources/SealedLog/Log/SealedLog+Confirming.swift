@@ -10,8 +10,8 @@ extension SealedLog {
     /// How long a reader waits for a writer that may be about to flush, or to take back, what was read.
     private static let patience: Duration = .milliseconds(200)
 
-    /// Makes the newest record last and remembers it, before what it says is given out: a machine that only reads is to notice, too, if
-    /// just this one change is rolled back.
+    /// Makes the newest record last and remembers it, before what it says is given out: a machine that only reads is to
+    /// notice, too, if just this one change is rolled back.
     ///
     /// - Returns: false if the record is gone: its writer has taken it back, or the file was replaced.
     /// - Throws: what opening the file anew may bring.

@@ -78,8 +78,8 @@ extension SealedLog {
 
     /// Runs `body` on a view that has followed the file to its end.
     ///
-    /// - Parameter isSure: whether to look first that the newest record was not taken back by its writer, with another one of its
-    ///   length in its place now. Where a value is opened, that shows by itself.
+    /// - Parameter isSure: whether to look first that the newest record was not taken back by its writer, with another
+    ///   one of its length in its place now. Where a value is opened, that shows by itself.
     @inline(__always)
     func read<Result: Sendable>(
         isSure: Bool = false, _ body: (inout LogView) throws(LogError) -> Result

@@ -10,7 +10,8 @@ extension SealedLog {
         try EntryListing(of: read(isSure: true) { (view) throws(LogError) in view }, prefix: prefix)
     }
 
-    /// The values of all present names that begin with a prefix, as they were at one moment, in the order of their names.
+    /// The values of all present names that begin with a prefix, as they were at one moment, in the order of their
+    /// names.
     ///
     /// - Parameter convert: called without any lock held.
     /// - Throws: `outOfMemory`; as ``entry(_:)``.

@@ -3,8 +3,8 @@ import Synchronization
 
 /// One vault file, for all of a process: the same file opened twice is one log.
 ///
-/// Reads follow the file without a lock. Writes of several threads are gathered: whoever gets the writer's lock first writes
-/// one record for all that wait.
+/// Reads follow the file without a lock. Writes of several threads are gathered: whoever gets the writer's lock first
+/// writes one record for all that wait.
 package final class SealedLog: Sendable {
     /// How to open a log.
     package struct Options: Sendable {

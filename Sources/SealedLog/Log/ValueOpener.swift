@@ -14,7 +14,8 @@ struct ValueOpener: ~Copyable {
 
     /// Opens a value and gives it to `body` with its padding.
     ///
-    /// - Throws: `damaged` if it does not open, or if its padding is none; `unavailable`, `outOfMemory`; what `body` throws.
+    /// - Throws: `damaged` if it does not open, or if its padding is none; `unavailable`, `outOfMemory`; what `body`
+    ///   throws.
     mutating func open(
         _ version: StoredVersion, _ body: (UnsafeRawBufferPointer) throws(SealingError) -> Void = { _ in }
     ) throws(LogError) {

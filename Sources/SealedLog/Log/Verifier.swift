@@ -9,8 +9,8 @@ package struct VerificationReport: Hashable, Sendable {
     package internal(set) var bytes: UInt64 = 0
 }
 
-/// Reads and authenticates every byte of a vault: the checkpoint with all its pages and values, and every record with its
-/// payload, its values and its tree. It follows no hint and trusts no memory.
+/// Reads and authenticates every byte of a vault: the checkpoint with all its pages and values, and every record with
+/// its payload, its values and its tree. It follows no hint and trusts no memory.
 struct Verifier: ~Copyable {
     /// As far as the records have been gone through.
     private var view: LogView

@@ -1,10 +1,11 @@
 private import Glibc
 import Sealing
 
-/// The folder in which this machine remembers vaults, and its small files: read whole, and written in place under a lock.
+/// The folder in which this machine remembers vaults, and its small files: read whole, and written in place under a
+/// lock.
 ///
-/// A file counts only if nobody else can have written it, and no link is followed out of the folder: what is opened is checked, as
-/// a key file is.
+/// A file counts only if nobody else can have written it, and no link is followed out of the folder: what is opened is
+/// checked, as a key file is.
 struct MemoryFolder: Sendable {
     /// Why a part of the memory that is there cannot be used.
     struct Unusable: Error {
@@ -36,8 +37,8 @@ struct MemoryFolder: Sendable {
         return (try contents(of: file, name), refusal.map { unusable(name, $0) })
     }
 
-    /// Writes a file if `isNeeded` says so of its present bytes, while nobody else writes it. Where no folder can be made, nothing is
-    /// remembered.
+    /// Writes a file if `isNeeded` says so of its present bytes, while nobody else writes it. Where no folder can be
+    /// made, nothing is remembered.
     func update(
         _ name: String, to bytes: [UInt8], isNeeded: ([UInt8]) -> Bool = { _ in true }
     ) throws(Unusable) {

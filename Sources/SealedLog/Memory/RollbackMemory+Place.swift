@@ -36,8 +36,9 @@ extension RollbackMemory {
         return Array(bytes[pathMagic.count..<pathMagic.count + Header.identifierSize])
     }
 
-    /// Stands for a file with its checkpoint, and for its name: it is another one for another file, and after any name in the
-    /// folder has changed. A copy of the file has the same header, and even the same number if the first one was removed.
+    /// Stands for a file with its checkpoint, and for its name: it is another one for another file, and after any name
+    /// in the folder has changed. A copy of the file has the same header, and even the same number if the first one was
+    /// removed.
     func mark(of location: SealedLog.Location) -> Authenticator? {
         guard let file = location.file, let folder = try? folder.fileSystem.status(at: path.parentFolder)
         else { return nil }

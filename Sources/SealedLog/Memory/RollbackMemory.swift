@@ -2,10 +2,10 @@ import Sealing
 
 /// What this machine remembers of a vault, outside the vault; Format.md, "The rollback memory".
 ///
-/// `<vault id>.seen` holds the newest moment that was read or written here, `<hash of the path>.path` the id of the vault last opened
-/// there and the mark of the file whose name is known to be durable, `<vault id>.upkeep` why the last compaction failed. All are
-/// authenticated under the vault's own subkey. What is torn or missing counts as no memory: losing it is never an alarm. What is
-/// there and cannot be used is told.
+/// `<vault id>.seen` holds the newest moment that was read or written here, `<hash of the path>.path` the id of the
+/// vault last opened there and the mark of the file whose name is known to be durable, `<vault id>.upkeep` why the last
+/// compaction failed. All are authenticated under the vault's own subkey. What is torn or missing counts as no memory:
+/// losing it is never an alarm. What is there and cannot be used is told.
 struct RollbackMemory: Sendable {
     let folder: MemoryFolder
     let keys: KeyRing
@@ -34,8 +34,8 @@ struct RollbackMemory: Sendable {
     /// How far a vault had come.
     struct Seen: Hashable, Sendable {
         let moment: Moment
-        /// Whether its writer has flushed it. A reader that flushes what it gives out cannot know that: after a flush that
-        /// failed, Linux takes for clean what never reached the disk.
+        /// Whether its writer has flushed it. A reader that flushes what it gives out cannot know that: after a flush
+        /// that failed, Linux takes for clean what never reached the disk.
         let isFlushedByWriter: Bool
     }
 
@@ -102,7 +102,8 @@ extension RollbackMemory {
         }
     }
 
-    /// Writes a file. Where that is not possible it is told: it fails nothing, but an older vault may pass unnoticed then.
+    /// Writes a file. Where that is not possible it is told: it fails nothing, but an older vault may pass unnoticed
+    /// then.
     func update(
         _ name: String, magic: [UInt8], context: [UInt8], body: [UInt8], isNeeded: ([UInt8]) -> Bool = { _ in true }
     ) {

@@ -9,7 +9,8 @@ struct Record: Sendable {
     var end: UInt64 { place + frame.recordLength }
     var payload: Range<UInt64> { end - frame.payloadLength..<end }
 
-    /// Whether the payload ends, by the frame, where the last of what the index names in it does, and is empty if it names nothing there.
+    /// Whether the payload ends, by the frame, where the last of what the index names in it does, and is empty if it
+    /// names nothing there.
     var endsAsNamed: Bool { index.namedEnd(ofPayloadAt: payload.lowerBound) == end }
 }
 

@@ -2,8 +2,8 @@ extension Header {
     static let slotCountPlace = 12
     private static let reservedRanges = [128..<256, 2_816..<4_032]
 
-    /// The 4,096 bytes of a header with everything put right that has only one right value: magic, version, reserved bytes, unused
-    /// slots. The hint is left out.
+    /// The 4,096 bytes of a header with everything put right that has only one right value: magic, version, reserved
+    /// bytes, unused slots. The hint is left out.
     static func normalised(_ bytes: [UInt8], slotCount: Int) -> [UInt8] {
         var header = Array(bytes[..<hintPlace]) + [UInt8](repeating: 0, count: Hint.size)
         var start = ByteWriter(reserving: 12)

@@ -12,8 +12,8 @@ struct HeaderRemains {
     /// What is wrong with them, in words.
     let damage: [String]
 
-    /// - Throws: `keyWrong` if the key opens no slot that is left; `newerFormat`; `damaged` if nothing more than a slot is left;
-    ///   `unavailable`, `outOfMemory`.
+    /// - Throws: `keyWrong` if the key opens no slot that is left; `newerFormat`; `damaged` if nothing more than a slot
+    ///   is left; `unavailable`, `outOfMemory`.
     static func find(in store: any RecordStore, key: borrowing KeyFile) throws(LogError) -> HeaderRemains {
         var image = try store.available(at: 0, upTo: 2 * Header.size)
         image.append(contentsOf: repeatElement(0, count: 2 * Header.size - image.count))
@@ -86,8 +86,8 @@ struct HeaderRemains {
         }
     }
 
-    /// The newest header whose MAC holds, of all that can be put together from both: byte by byte where few of them differ, otherwise in
-    /// parts up to a sector.
+    /// The newest header whose MAC holds, of all that can be put together from both: byte by byte where few of them
+    /// differ, otherwise in parts up to a sector.
     private static func authentic(_ blocks: [[UInt8]], _ keys: KeyRing) -> Candidate? {
         let counts = Set(blocks.map { $0[Header.slotCountPlace] })
         let candidates = counts.compactMap { count in
@@ -149,7 +149,8 @@ extension [[UInt8]] {
         }
     }
 
-    /// The slots of both, each once, the cheap ones first: one that was made expensive is not to keep the others from being tried.
+    /// The slots of both, each once, the cheap ones first: one that was made expensive is not to keep the others from
+    /// being tried.
     fileprivate var slots: [KeySlot] {
         let all = flatMap(Header.slots).filter { Header.isBearable([$0]) }
         let different = all.indices.filter { !all[..<$0].contains(all[$0]) }.map { all[$0] }

@@ -1,11 +1,12 @@
 import Sealing
 
 extension RecordReader {
-    /// Indexes with more bytes are not looked for behind a failing frame: the work grows with the square. Writers make hardly any.
+    /// Indexes with more bytes are not looked for behind a failing frame: the work grows with the square. Writers make
+    /// hardly any.
     private static let recoveredSize = Limits.inlineIndexSize + 1 << 10
 
-    /// A record whose frame does not hold, by the index behind it. The index has a tag, and says where the payload ends; so its own
-    /// length, which the frame would say, can be tried out.
+    /// A record whose frame does not hold, by the index behind it. The index has a tag, and says where the payload
+    /// ends; so its own length, which the frame would say, can be tried out.
     ///
     /// - Parameter budget: bytes that may still be authenticated in vain.
     mutating func recordBehindFrame(at place: UInt64, _ budget: inout Int) throws(LogError) -> Record? {

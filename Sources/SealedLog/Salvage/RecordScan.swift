@@ -10,8 +10,9 @@ struct RecordScan {
     private var view: LogView
     private var reader: RecordReader
     private let size: UInt64
-    /// Bytes that may still be authenticated in vain. Records that are merely damaged take far less; frames that someone has forged to lie in
-    /// each other would take their number times a mebibyte, and so would tries to find the length of an index.
+    /// Bytes that may still be authenticated in vain. Records that are merely damaged take far less; frames that
+    /// someone has forged to lie in each other would take their number times a mebibyte, and so would tries to find the
+    /// length of an index.
     private var (frameBudget, lengthBudget) = (256 << 20, 256 << 20)
     /// What a frame costs at least.
     private static let frameCost = 4 << 10
@@ -41,7 +42,8 @@ struct RecordScan {
         }
     }
 
-    /// What is wrong behind the last record, in words; nil if nothing is. A last record that was torn, and so never acknowledged, is dropped.
+    /// What is wrong behind the last record, in words; nil if nothing is. A last record that was torn, and so never
+    /// acknowledged, is dropped.
     mutating func judgeEnd() throws(LogError) -> String? {
         if let stop { return "more forged records than can be looked through, at byte \(stop)" }
         if let last = records.last, try !reader.payloadHolds(last) {

@@ -42,7 +42,8 @@ struct SalvageCopier: ~Copyable {
 
     /// Copies an entry's values.
     ///
-    /// - Returns: the entry as it is in the new vault; nil if its present value does not open. Earlier ones that do not are left out.
+    /// - Returns: the entry as it is in the new vault; nil if its present value does not open. Earlier ones that do not
+    ///   are left out.
     mutating func copy(_ entry: Entry, to checkpoint: inout CheckpointWriter) throws(LogError) -> Entry? {
         guard var content = entry.content, let current = try copy(content.current, to: &checkpoint) else { return nil }
         content.current = current

@@ -1,7 +1,8 @@
 /// The newest entry of each name that can still be found, and how far it can be trusted.
 ///
-/// Every entry is authentic. What may be wrong with it is that something newer is lost. So each has a *standing*, the number of the
-/// change up to which it is known to hold; and what is lost takes a range of names and the number of the last change that it may hide.
+/// Every entry is authentic. What may be wrong with it is that something newer is lost. So each has a *standing*, the
+/// number of the change up to which it is known to hold; and what is lost takes a range of names and the number of the
+/// last change that it may hide.
 struct SalvagedHistory {
     struct Found {
         let entry: Entry
@@ -166,8 +167,8 @@ struct SalvagedHistory {
 
     // MARK: What this machine remembers
 
-    /// The index of the record that this machine remembers, −1 for what lies before all of them; nil if it remembers nothing or something
-    /// else, which is a loss.
+    /// The index of the record that this machine remembers, −1 for what lies before all of them; nil if it remembers
+    /// nothing or something else, which is a loss.
     private mutating func agreement(with seen: Moment?, _ manifest: Manifest?) -> Int? {
         guard let seen else { return nil }
         if let index = chain.records.firstIndex(where: { $0.moment == seen }) { return index }

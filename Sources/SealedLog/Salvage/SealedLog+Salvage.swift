@@ -7,8 +7,8 @@ extension SealedLog {
     ///   - path: of the damaged vault, without symbolic links.
     ///   - target: of the new vault, likewise. It has keys of its own, under the same key file.
     ///   - counter: is told how far the work has come.
-    /// - Throws: `missing`, `keyWrong` if the key opens no slot that is left, `damaged` if nothing but a slot is left, `newerFormat`;
-    ///   `exists` if there is something at the target; `busy`, `unavailable`, `outOfMemory`.
+    /// - Throws: `missing`, `keyWrong` if the key opens no slot that is left, `damaged` if nothing but a slot is left,
+    ///   `newerFormat`; `exists` if there is something at the target; `busy`, `unavailable`, `outOfMemory`.
     package static func salvage(
         _ path: String, to target: String, key: borrowing KeyFile, options: Options, in fileSystem: any FileSystem,
         _ counter: WorkCounter? = nil

@@ -1,7 +1,7 @@
 /// The present entries whose names begin with a prefix, as they were at one moment, in the order of their names.
 ///
-/// Each is read when it is asked for, without a lock, so that a list of any length takes the memory of a few pages. A copy
-/// goes on from where the original was: whoever needs two rounds copies the listing before the first.
+/// Each is read when it is asked for, without a lock, so that a list of any length takes the memory of a few pages. A
+/// copy goes on from where the original was: whoever needs two rounds copies the listing before the first.
 package struct EntryListing: Sendable {
     private var merge: EntryMerge
     private let prefix: [UInt8]

@@ -27,8 +27,8 @@ extension LogView {
         }
     }
 
-    /// Whether the newest record is still there. It is not if its writer took it back after a failed flush, or if another
-    /// file was copied over this one.
+    /// Whether the newest record is still there. It is not if its writer took it back after a failed flush, or if
+    /// another file was copied over this one.
     func headIsThere() throws(LogError) -> Bool {
         let tag = try store.available(at: headPlace, upTo: Authenticator.size)
         return tag.count == Authenticator.size && tag.withUnsafeBytes { Authenticator($0) } == head.authenticator
@@ -36,8 +36,8 @@ extension LogView {
 
     /// Follows the log to its end.
     ///
-    /// A record counts once the next one stands behind it, since that was written only after the first was durable; the last one's
-    /// payload is checked instead.
+    /// A record counts once the next one stands behind it, since that was written only after the first was durable; the
+    /// last one's payload is checked instead.
     ///
     /// - Parameter durable: a moment known to be durable; a large payload of that record need not be checked.
     mutating func catchUp(durable: Moment? = nil) throws(LogError) -> Ending {

@@ -8,8 +8,8 @@ extension LogView {
             payloadHash: [UInt8](repeating: 0, count: KeyedHash.size), totals: totals)
     }
 
-    /// The record for a batch: with its entries in the index as a rule, as a tree when enough records have gathered or the entries
-    /// are many.
+    /// The record for a batch: with its entries in the index as a rule, as a tree when enough records have gathered or
+    /// the entries are many.
     func plan(_ batch: TransactionBatch) throws(LogError) -> RecordPlan {
         if recordsSinceMinor < recordsBeforeMinor, let plan = try inlinePlan(batch) { return plan }
         return try treePlan(batch)

@@ -3,7 +3,8 @@ extension LogView {
     struct TailSurvey {
         /// Whether there are only zeros.
         var isZero = true
-        /// Where a frame holds: a record was dropped or changed before it, or someone has written what no writer writes.
+        /// Where a frame holds: a record was dropped or changed before it, or someone has written what no writer
+        /// writes.
         var frame: UInt64?
         /// Places where a record may begin and the magic of one stands; now and then it does so by chance.
         var magics = 0
@@ -13,8 +14,8 @@ extension LogView {
 
     /// Looks through everything behind the end, but for what stands at the end itself. Holes are passed over.
     ///
-    /// A frame's checksum is no secret, and its index up to 1 MiB long. So a frame that holds is not looked into: what a writer leaves
-    /// when it is killed has none but its first.
+    /// A frame's checksum is no secret, and its index up to 1 MiB long. So a frame that holds is not looked into: what
+    /// a writer leaves when it is killed has none but its first.
     func surveyTail(_ reader: inout RecordReader) throws(LogError) -> TailSurvey {
         var survey = TailSurvey()
         var (place, size) = (end, RecordReader.windowSize)
@@ -48,7 +49,8 @@ extension LogView {
     }
 
     /// Whether the failing record at the end was never acknowledged: cut by the end of the file, or a part of it never
-    /// reached the disk. Disks write sectors of 512 bytes or more, whole or not at all, and the zeros were there before.
+    /// reached the disk. Disks write sectors of 512 bytes or more, whole or not at all, and the zeros were there
+    /// before.
     private func isTorn() throws(LogError) -> Bool {
         let head = try store.available(at: end, upTo: Frame.size)
         guard head.count == Frame.size, head.contains(where: { $0 != 0 }) else { return true }

@@ -15,10 +15,11 @@ struct LogView: Sendable {
     var head: Moment
     /// Where the authenticator of the newest record lies, or that of the header.
     var headPlace = UInt64(Header.macPlace)
-    /// The newest moment that is known to be on the disk: the one before the head, or the head if this process wrote it.
-    /// A head that was only read may vanish, by power loss or because its writer's flush failed.
+    /// The newest moment that is known to be on the disk: the one before the head, or the head if this process wrote
+    /// it. A head that was only read may vanish, by power loss or because its writer's flush failed.
     var durable: Moment
-    /// The newest moment that was made to last by a reader and remembered, as far as that was possible; nil if none was.
+    /// The newest moment that was made to last by a reader and remembered, as far as that was possible; nil if none
+    /// was.
     var confirmed: Moment?
     /// As the newest record says; nil before the first, when the manifest says it.
     var totals: Totals?

@@ -4,14 +4,15 @@ import SealedLog
 extension Keychain {
     /// What is known of a name, without opening its value; nil if it is absent.
     ///
-    /// - Throws: ``VaultError`` with `invalid`, `damaged`, `busy`, `unavailable`; `rolledBack`, `diverged` or `exchanged` if the
-    ///   file was replaced meanwhile.
+    /// - Throws: ``VaultError`` with `invalid`, `damaged`, `busy`, `unavailable`; `rolledBack`, `diverged` or
+    ///   `exchanged` if the file was replaced meanwhile.
     public func item(_ name: String) throws(VaultError) -> Item? {
         let name = try checked(name)
         return try translated { () throws(LogError) in try log.entry(name) }.flatMap(Item.init)
     }
 
-    /// What is known of all names that begin with `prefix` and have all of `attributes`, in the order of the names' bytes.
+    /// What is known of all names that begin with `prefix` and have all of `attributes`, in the order of the names'
+    /// bytes.
     ///
     /// - Throws: as ``item(_:)``.
     public func items(

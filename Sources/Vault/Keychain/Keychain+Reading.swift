@@ -4,8 +4,8 @@ public import Sealing
 extension Keychain {
     /// The value of a name, in guarded memory; nil if there is none.
     ///
-    /// - Throws: ``VaultError`` with `invalid` for what is no name, `damaged`, `busy`, `unavailable`; `rolledBack`, `diverged` or
-    ///   `exchanged` if the file was replaced meanwhile.
+    /// - Throws: ``VaultError`` with `invalid` for what is no name, `damaged`, `busy`, `unavailable`; `rolledBack`,
+    ///   `diverged` or `exchanged` if the file was replaced meanwhile.
     public func get(_ name: String) throws(VaultError) -> SecretBytes? {
         try Keychain.checkName(name)
         return try translated { () throws(LogError) in try log.open(name) }

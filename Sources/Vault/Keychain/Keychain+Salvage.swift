@@ -1,6 +1,7 @@
 import SealedLog
 
-/// What was found in a damaged vault, in the order of trust. Every name stands in one place, and every value is authentic.
+/// What was found in a damaged vault, in the order of trust. Every name stands in one place, and every value is
+/// authentic.
 public struct Salvage: Hashable, Sendable {
     /// Names whose value is the last that they had.
     public let certain: Int
@@ -31,16 +32,17 @@ public struct Salvage: Hashable, Sendable {
 extension Keychain {
     /// Copies what is whole of a damaged vault into a new one. The damaged file is only read.
     ///
-    /// The new vault has an id and keys of its own, under the same key file. In the place of the old one it is another vault for a
-    /// machine that remembers the old one: it is accepted once with ``Options/acceptedAlarms``. Whether a value may be out of date is judged by
-    /// what is lost, and by what this machine remembers of the vault.
+    /// The new vault has an id and keys of its own, under the same key file. In the place of the old one it is another
+    /// vault for a machine that remembers the old one: it is accepted once with ``Options/acceptedAlarms``. Whether a
+    /// value may be out of date is judged by what is lost, and by what this machine remembers of the vault.
     ///
     /// - Parameters:
     ///   - places: of the damaged vault.
     ///   - target: the path of the new vault.
     ///   - progress: tells another thread how far it has come.
-    /// - Throws: ``VaultError`` with `noVault`, `gone`; `locked` if the key opens none of the slots that are left; `damaged` if nothing but a
-    ///   slot is left; `newerFormat`; `exists` if there is something at the target; `busy`, `unavailable`.
+    /// - Throws: ``VaultError`` with `noVault`, `gone`; `locked` if the key opens none of the slots that are left;
+    ///   `damaged` if nothing but a slot is left; `newerFormat`; `exists` if there is something at the target; `busy`,
+    ///   `unavailable`.
     public static func salvage(
         from places: VaultPlaces, to target: String, options: Options = Options(), progress: UpkeepProgress? = nil
     ) throws(VaultError) -> Salvage {

@@ -4,11 +4,11 @@ import Sealing
 extension Keychain {
     /// Makes several changes all together or not at all, with one durable write.
     ///
-    /// No lock is held while `body` runs. It may run more than once, so it should do nothing but read and write through the
-    /// transaction; if it throws, nothing is changed.
+    /// No lock is held while `body` runs. It may run more than once, so it should do nothing but read and write through
+    /// the transaction; if it throws, nothing is changed.
     ///
-    /// - Throws: what `body` throws; ``VaultError`` as ``set(_:to:attributes:)-(_,SecretBytes,_)``, and `busy` if others
-    ///   keep changing what it has read.
+    /// - Throws: what `body` throws; ``VaultError`` as ``set(_:to:attributes:)-(_,SecretBytes,_)``, and `busy` if
+    ///   others keep changing what it has read.
     public func transaction<Result>(_ body: (inout Transaction) throws -> Result) throws -> Result {
         var contention = Contention(patience: options.lockTimeout)
         while true {

@@ -29,8 +29,8 @@ extension Keychain {
     /// It happens by itself when enough is dead. File systems, SSDs and backups may keep what the old file held.
     ///
     /// - Parameter progress: tells another thread how far it has come.
-    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable` (the vault is as it was); `rolledBack`, `diverged` or `exchanged`
-    ///   if the file was replaced meanwhile.
+    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable` (the vault is as it was); `rolledBack`,
+    ///   `diverged` or `exchanged` if the file was replaced meanwhile.
     @discardableResult
     public func compact(progress: UpkeepProgress? = nil) throws(VaultError) -> Compaction {
         Compaction(
@@ -41,8 +41,8 @@ extension Keychain {
 
     /// Compacts the vault, and raises what a guess at its key file costs. The key file stays as it is.
     ///
-    /// - Throws: as ``compact(progress:)``; `invalid` for a cost that is out of bounds or not higher, and for a generated key file; `locked` if the
-    ///   key file cannot be used any more.
+    /// - Throws: as ``compact(progress:)``; `invalid` for a cost that is out of bounds or not higher, and for a
+    ///   generated key file; `locked` if the key file cannot be used any more.
     @discardableResult
     public func compact(
         raisingCostTo cost: KeyFileCost, progress: UpkeepProgress? = nil
@@ -57,8 +57,8 @@ extension Keychain {
     /// Reads and authenticates everything in the vault. Values are opened in guarded memory and given to nobody.
     ///
     /// - Parameter progress: tells another thread how far it has come.
-    /// - Throws: ``VaultError`` with `damaged`, naming the first place; `busy`, `unavailable`; `rolledBack`, `diverged` or
-    ///   `exchanged` if the file was replaced meanwhile.
+    /// - Throws: ``VaultError`` with `damaged`, naming the first place; `busy`, `unavailable`; `rolledBack`, `diverged`
+    ///   or `exchanged` if the file was replaced meanwhile.
     public func verify(progress: UpkeepProgress? = nil) throws(VaultError) -> Verification {
         let report = try working(progress) { (timeout) throws(LogError) in
             try log.verify(timeout: timeout, progress?.counter)
@@ -103,8 +103,8 @@ public struct Information: Sendable, Hashable {
     public let keySlots: [KeySlotInformation]
     /// Whether this machine remembers the vault, so that an older one would be noticed.
     public let memoryIsKept: Bool
-    /// What keeps no call from being done, and should be known: a memory that cannot be used, a compaction that failed. One sentence
-    /// each.
+    /// What keeps no call from being done, and should be known: a memory that cannot be used, a compaction that failed.
+    /// One sentence each.
     public let problems: [String]
     /// Whether the keys are locked against swapping.
     public let keysAreLockedInMemory: Bool

@@ -5,8 +5,9 @@ extension Keychain {
     /// Sets a value; it is on the disk when this returns.
     ///
     /// - Parameter attributes: in place of those that the name has; nil keeps them.
-    /// - Throws: ``VaultError`` with `invalid` for a name, value or attributes out of bounds, `damaged`, `busy`, `unavailable`
-    ///   (what was there holds), `outcomeUnknown`; `rolledBack`, `diverged` or `exchanged` if the file was replaced meanwhile.
+    /// - Throws: ``VaultError`` with `invalid` for a name, value or attributes out of bounds, `damaged`, `busy`,
+    ///   `unavailable` (what was there holds), `outcomeUnknown`; `rolledBack`, `diverged` or `exchanged` if the file
+    ///   was replaced meanwhile.
     public func set(
         _ name: String, to value: borrowing SecretBytes, attributes: [String: String]? = nil
     ) throws(VaultError) {
@@ -66,8 +67,8 @@ extension Keychain {
 
     /// Gives a value another name.
     ///
-    /// - Throws: as ``set(_:to:attributes:)-(_,SecretBytes,_)``; `absent` if the name is not there, `exists` if the new one is and
-    ///   `replacing` is false.
+    /// - Throws: as ``set(_:to:attributes:)-(_,SecretBytes,_)``; `absent` if the name is not there, `exists` if the new
+    ///   one is and `replacing` is false.
     public func rename(_ name: String, to newName: String, replacing: Bool = false) throws(VaultError) {
         try duplicate(name, to: newName, replacing: replacing, removing: true)
     }

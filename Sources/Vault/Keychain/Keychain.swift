@@ -9,9 +9,9 @@ package import SealedLog
 /// try keychain.withSecret("u.token") { token in … }
 /// ```
 ///
-/// When a call that writes returns, the change survives a crash and power loss. Other processes and threads may use the same vault
-/// at the same time; none loses a write of another. A keychain may be used from any thread. Calls read and write files
-/// and block while they do.
+/// When a call that writes returns, the change survives a crash and power loss. Other processes and threads may use the
+/// same vault at the same time; none loses a write of another. A keychain may be used from any thread. Calls read and
+/// write files and block while they do.
 ///
 /// Names are 1 to 1,024 bytes of UTF-8 without control characters, compared byte by byte; values are any bytes,
 /// up to ``maximumValueSize``.
@@ -27,8 +27,8 @@ public final class Keychain: Sendable {
         /// `$CREDENTIALS_DIRECTORY` and `/run/secrets`, and on file systems in memory or mounted read-only.
         public var acceptsSharedKeyFile = false
 
-        /// Is told, after one second, that a call waits for another process, and for which one, as far as that can be seen. No lock is
-        /// held then.
+        /// Is told, after one second, that a call waits for another process, and for which one, as far as that can be
+        /// seen. No lock is held then.
         public var onWaiting: (@Sendable (_ process: Int?) -> Void)?
 
         /// Waits 10 seconds, and accepts no alarm.
@@ -72,14 +72,15 @@ public final class Keychain: Sendable {
     /// Opens a vault.
     ///
     /// A vault without its key, or one that the key does not open, is never replaced. Nor is one made, even with
-    /// ``Creation/ifAbsent``, where this machine remembers a vault that is gone: ``create(at:label:cost:options:failures:)`` does that.
+    /// ``Creation/ifAbsent``, where this machine remembers a vault that is gone:
+    /// ``create(at:label:cost:options:failures:)`` does that.
     ///
-    /// - Parameter failures: where errors go that a property's getter or setter cannot throw, and what keeps no call from being
-    ///   done: a compaction that failed on the way of a change, a memory of the vault that cannot be used. The key is the vault's path
-    ///   then.
-    /// - Throws: ``VaultError`` with `noVault`, `gone` where this machine remembers a vault, `locked`, `damaged`, `newerFormat`,
-    ///   `rolledBack`, `diverged`, `exchanged`, `busy` or `unavailable`; `invalid` for paths that cannot be meant: a folder's, one
-    ///   that begins with `~/`, the same path for vault and key file.
+    /// - Parameter failures: where errors go that a property's getter or setter cannot throw, and what keeps no call
+    ///   from being done: a compaction that failed on the way of a change, a memory of the vault that cannot be used.
+    ///   The key is the vault's path then.
+    /// - Throws: ``VaultError`` with `noVault`, `gone` where this machine remembers a vault, `locked`, `damaged`,
+    ///   `newerFormat`, `rolledBack`, `diverged`, `exchanged`, `busy` or `unavailable`; `invalid` for paths that cannot
+    ///   be meant: a folder's, one that begins with `~/`, the same path for vault and key file.
     public convenience init(
         at places: VaultPlaces, creating creation: Creation = .never, options: Options = Options(),
         failures: FailureLog = FailureLog()

@@ -2,8 +2,8 @@ import SealedLog
 
 /// Calls a closure whenever a file may have changed, from a thread of its own, until the value goes.
 ///
-/// Also when it is replaced, removed or made, and its folder with it. The thread ends by itself, soon after the value has gone: to wait
-/// for it would be to wait for the kernel, which takes milliseconds to close inotify's descriptor.
+/// Also when it is replaced, removed or made, and its folder with it. The thread ends by itself, soon after the value
+/// has gone: to wait for it would be to wait for the kernel, which takes milliseconds to close inotify's descriptor.
 final class FileWatch: Sendable {
     private let stop = StopSignal()
 
@@ -35,7 +35,8 @@ private struct WatchLoop: Sendable {
 
     func run() {
         while !stop.isSent {
-            // The limits on inotify are the user's, for all their processes; without it there is still the file to look at.
+            // The limits on inotify are the user's, for all their processes; without it there is still the file to look
+            // at.
             guard !isRemote, let events = try? FileEvents(of: path) else { return poll() }
             onChange()
             follow(events)

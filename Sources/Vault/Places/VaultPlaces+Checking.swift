@@ -40,7 +40,8 @@ extension VaultPlaces {
         }
     }
 
-    /// Whether the path is `~`, or begins with `~/` or `~user/`: shells do not expand these after an equals sign or in quotes.
+    /// Whether the path is `~`, or begins with `~/` or `~user/`: shells do not expand these after an equals sign or in
+    /// quotes.
     private static func beginsWithTilde(_ path: String) -> Bool {
         path == "~" || (path.utf8.first == UInt8(ascii: "~") && path.utf8.contains(UInt8(ascii: "/")))
     }

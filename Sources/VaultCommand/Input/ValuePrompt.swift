@@ -4,7 +4,8 @@ import Vault
 
 /// Asks for a value at the terminal, twice, without showing it.
 enum ValuePrompt {
-    /// How long the byte of the key Esc may stand alone before it counts as that key. The bytes of one key come together.
+    /// How long the byte of the key Esc may stand alone before it counts as that key. The bytes of one key come
+    /// together.
     private static let escapeMilliseconds: Int32 = 50
 
     /// - Throws: ``CommandError``: refused if the two entries differ, or if Ctrl-D cancels an empty one.

@@ -2,7 +2,8 @@ import Glibc
 import Synchronization
 import Vault
 
-/// A line at the terminal that says how far a long call has come. It comes after a second, and goes when the call is over.
+/// A line at the terminal that says how far a long call has come. It comes after a second, and goes when the call is
+/// over.
 final class ProgressLine: Sendable {
     private struct State {
         var isOver = false

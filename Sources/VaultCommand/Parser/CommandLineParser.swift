@@ -142,7 +142,8 @@ extension CommandLineParser {
 }
 
 extension String {
-    /// Whether the word begins as options do. A single dash is an argument: by custom, a file's name for standard input.
+    /// Whether the word begins as options do. A single dash is an argument: by custom, a file's name for standard
+    /// input.
     fileprivate var isOption: Bool {
         utf8.count > 1 && utf8.first == UInt8(ascii: "-")
     }

@@ -16,8 +16,9 @@ struct ProcessState {
     /// What was to be done for each of the signals.
     let writeActions: [sigaction]
 
-    /// No core dumps, no reading of this process's memory by the user's other programs, files for the user alone, and
-    /// a closed pipe or a file that may not grow as an error of the write instead of a silent death. What was before is returned.
+    /// No core dumps, no reading of this process's memory by the user's other programs, files for the user alone, and a
+    /// closed pipe or a file that may not grow as an error of the write instead of a silent death. What was before is
+    /// returned.
     ///
     /// Where the system refuses one of these, the tool works on: they are a second line.
     static func harden() -> ProcessState {
@@ -47,7 +48,8 @@ struct ProcessState {
         }
     }
 
-    /// Ends the process as a closed pipe ends any other program, without a word; unless whoever started it ignores the signal.
+    /// Ends the process as a closed pipe ends any other program, without a word; unless whoever started it ignores the
+    /// signal.
     func endByClosedPipe() {
         guard let action = writeActions.first, !action.isIgnored else { return }
         signal(SIGPIPE, SIG_DFL)

@@ -55,7 +55,8 @@ package final class FaultyFileSystem: FileSystem {
 
     private let volume: Volume
 
-    /// - Parameter volume: what it says of the file system that its files lie on; a local disk, unless this says otherwise.
+    /// - Parameter volume: what it says of the file system that its files lie on; a local disk, unless this says
+    ///   otherwise.
     package init(volume: Volume = Volume()) {
         self.volume = volume
     }

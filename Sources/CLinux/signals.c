@@ -11,7 +11,8 @@ static int is_enabled;
 static char temporary[PATH_MAX];
 static volatile sig_atomic_t is_guarded;
 
-// Only calls that POSIX allows in a handler. SA_RESETHAND has put the default action back, which is what ends the process.
+// Only calls that POSIX allows in a handler. SA_RESETHAND has put the default action back, which is what ends the
+// process.
 static void remove_temporary(int number) {
     int error = errno;
     if (is_guarded) unlink(temporary);

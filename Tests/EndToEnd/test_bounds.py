@@ -131,13 +131,19 @@ def test_a_torn_record_of_many_mebibytes_is_dropped(twenty: History) -> None:
     home.output("verify")
 
 
-def test_key_slots_that_ask_for_minutes_are_damage_and_none_is_tried(home: Home) -> None:
-    """Sixteen slots, each at the most that Argon2id may be asked for: in the header alone, in its copy alone, in both."""
+def with_a_passphrase(home: Home) -> Home:
+    """A vault with one value whose key file was not generated."""
     key = home.folder / "any.key"
     key.write_bytes(b"a passphrase in a file")
     key.chmod(0o600)
     named = home.with_variables(VAULT_KEY_FILE=str(key))
     named.set("u.token", b"tok")
+    return named
+
+
+def test_key_slots_that_ask_for_minutes_are_damage_and_none_is_tried(home: Home) -> None:
+    """Sixteen slots, each at the most that Argon2id may be asked for: in the header alone, in its copy alone, in both."""
+    named = with_a_passphrase(home)
     image = bytearray(named.vault.read_bytes())
     slot = bytes(image[KEY_SLOTS.start : KEY_SLOTS.start + 160])
     hostile = slot[:24] + struct.pack("<QQ", 10, 64 << 20) + slot[40:]
@@ -156,11 +162,7 @@ def test_key_slots_that_ask_for_minutes_are_damage_and_none_is_tried(home: Home)
 
 def test_header_and_copy_together_may_ask_for_no_more_than_one_of_them(home: Home) -> None:
     """Each of the two asks for as much as it may, for another secret than the key's."""
-    key = home.folder / "any.key"
-    key.write_bytes(b"a passphrase in a file")
-    key.chmod(0o600)
-    named = home.with_variables(VAULT_KEY_FILE=str(key))
-    named.set("u.token", b"tok")
+    named = with_a_passphrase(home)
     image = bytearray(named.vault.read_bytes())
     for start in (0, HEADER_SIZE):
         place = start + KEY_SLOTS.start

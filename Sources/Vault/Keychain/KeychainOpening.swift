@@ -143,22 +143,23 @@ struct KeychainOpening {
         try places.check(resolvedVault: vaultPath)
         try VaultPlaces.check(target, "The new vault's path")
         let target = resolvedPath(target)
-        do throws(LogError) {
+        return try translated { () throws(LogError) in
             if try !isThere(vaultPath) { try checkThatNoneIsGone() }
             let key = try readKey()
-            let lock = try FolderLock.acquire(
-                target.parentFolder, in: fileSystem, until: Deadline(after: options.lockTimeout))
-            guard try !isThere(target) else { throw LogError(.exists, target) }
-            let report = try LockPatience(options, path: vaultPath).wait { (timeout) throws(LogError) in
+            // All locks are taken anew after the wait that is told: nothing is held then.
+            return try LockPatience(options, path: vaultPath).wait { (timeout) throws(LogError) in
+                let lock = try FolderLock.acquire(
+                    target.parentFolder, in: fileSystem, until: Deadline(after: timeout))
+                guard try !isThere(target) else { throw LogError(.exists, target) }
                 var logOptions = logOptions
                 logOptions.lockTimeout = timeout
-                return try SealedLog.salvage(
+                let report = try SealedLog.salvage(
                     vaultPath, to: target, key: key, options: logOptions, in: fileSystem, progress?.counter)
+                lock.release()
+                progress?.counter.finish()
+                return report
             }
-            lock.release()
-            progress?.counter.finish()
-            return report
-        } catch { throw VaultError(error, places) }
+        }
     }
 
     // MARK: Results
@@ -170,7 +171,7 @@ struct KeychainOpening {
             places: places, vaultPath: vaultPath, options: options, created: created, keyFileSharing: sharing, log: log)
     }
 
-    private func translated(_ body: () throws(LogError) -> Outcome) throws(VaultError) -> Outcome {
+    private func translated<Result>(_ body: () throws(LogError) -> Result) throws(VaultError) -> Result {
         do { return try body() } catch { throw VaultError(error, places) }
     }
 }

@@ -17,25 +17,28 @@ let package = Package(
         .executable(name: "vault", targets: ["VaultCommand"]),
     ],
     targets: [
-        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
-        .target(name: "Sealing", dependencies: ["CSodium"], swiftSettings: settings),
         .target(name: "CLinux"),
-        .target(name: "SealedLog", dependencies: ["CLinux", "Sealing"], swiftSettings: settings),
+        .target(name: "LinuxSystem", dependencies: ["CLinux"], swiftSettings: settings),
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .target(name: "Sealing", dependencies: ["CSodium", "LinuxSystem"], swiftSettings: settings),
+        .target(name: "SealedLog", dependencies: ["LinuxSystem", "Sealing"], swiftSettings: settings),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .target(name: "PropertyList", dependencies: ["CExpat"], swiftSettings: settings),
         .target(
-            name: "Vault", dependencies: ["CLinux", "PropertyList", "SealedLog", "Sealing"], swiftSettings: settings),
+            name: "Vault", dependencies: ["CLinux", "LinuxSystem", "PropertyList", "SealedLog", "Sealing"],
+            swiftSettings: settings),
         .target(name: "VaultAccount", dependencies: ["Vault"], packageAccess: false, swiftSettings: settings),
         .target(name: "CVaultTesting", dependencies: ["CLinux"]),
         .target(
-            name: "VaultTesting", dependencies: ["CVaultTesting", "SealedLog", "Sealing", "Vault"],
+            name: "VaultTesting", dependencies: ["CVaultTesting", "LinuxSystem", "SealedLog", "Sealing", "Vault"],
             swiftSettings: settings),
         .target(name: "CVaultCommand"),
         .executableTarget(
-            name: "VaultCommand", dependencies: ["CLinux", "CVaultCommand", "Vault", "Sealing"],
+            name: "VaultCommand", dependencies: ["CLinux", "CVaultCommand", "LinuxSystem", "Vault", "Sealing"],
             swiftSettings: settings),
         .executableTarget(
-            name: "VaultBenchmark", dependencies: ["Vault", "Sealing", "CSodium"], path: "Tools/Benchmark",
+            name: "VaultBenchmark", dependencies: ["Vault", "LinuxSystem", "Sealing", "CSodium"],
+            path: "Tools/Benchmark",
             exclude: ["c"], swiftSettings: settings),
         .executableTarget(
             name: "VaultExample", dependencies: ["Vault"], path: "Tools/Example", packageAccess: false,
@@ -45,32 +48,40 @@ let package = Package(
             exclude: ["login-server.py"], swiftSettings: settings),
         .systemLibrary(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
-            name: "TestSupport", dependencies: ["CTestSupport", "SealedLog", "Sealing", "VaultTesting"],
+            name: "TestSupport", dependencies: ["CTestSupport", "LinuxSystem", "SealedLog", "Sealing", "VaultTesting"],
             path: "Tests/TestSupport", swiftSettings: settings),
+        .testTarget(
+            name: "LinuxSystemTests", dependencies: ["CTestSupport", "LinuxSystem", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "SealingTests", dependencies: ["CTestSupport", "Sealing", "TestSupport"],
             resources: [.copy("Vectors")], swiftSettings: settings),
         .testTarget(
-            name: "SealedLogTests", dependencies: ["SealedLog", "Sealing", "TestSupport"], swiftSettings: settings),
+            name: "SealedLogTests", dependencies: ["LinuxSystem", "SealedLog", "Sealing", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"],
             resources: [.copy("Fixtures")], swiftSettings: settings),
         .testTarget(
             name: "VaultTests",
             dependencies: [
-                "CTestSupport", "PropertyList", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultTesting",
+                "CTestSupport", "LinuxSystem", "PropertyList", "SealedLog", "Sealing", "TestSupport", "Vault",
+                "VaultTesting",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "VaultTestingTests",
-            dependencies: ["SealedLog", "Sealing", "TestSupport", "Vault", "VaultTesting"], swiftSettings: settings),
+            dependencies: ["LinuxSystem", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultTesting"],
+            swiftSettings: settings),
         // What README and the articles show, as their readers see the package: by its public symbols alone.
         .testTarget(
             name: "SnippetTests", dependencies: ["Vault", "VaultTesting"], packageAccess: false,
             swiftSettings: settings),
         .testTarget(
             name: "VaultAccountTests",
-            dependencies: ["SealedLog", "Sealing", "TestSupport", "Vault", "VaultAccount", "VaultTesting"],
+            dependencies: [
+                "LinuxSystem", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultAccount", "VaultTesting",
+            ],
             swiftSettings: settings),
         .testTarget(name: "VaultCommandTests", dependencies: ["VaultCommand"], swiftSettings: settings),
     ],

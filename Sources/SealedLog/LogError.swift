@@ -1,3 +1,5 @@
+package import LinuxSystem
+
 /// What went wrong in the sealed log: what kind, where, and the system's own error beneath, if there is one.
 ///
 /// `detail` names places, sizes and paths; never a name or value from the vault, nor anything of a key.
@@ -60,11 +62,28 @@ package struct LogError: Error, Hashable, Sendable {
 extension LogError {
     /// Translates an error of the system: what was being done, and to what.
     package init(_ error: SystemError, _ path: String) {
-        self.init(.unavailable, "\(error.call) \(path)", systemError: error.number)
+        if error.isBusy {
+            self.init(.busy, path)
+        } else {
+            self.init(.unavailable, "\(error.call) \(path)", systemError: error.number)
+        }
     }
 
     /// Bytes that authenticate but break the format, or do not authenticate.
     static func damaged(_ what: String, at place: UInt64? = nil) -> LogError {
         LogError(.damaged, place.map { "\(what) at byte \($0)" } ?? what)
+    }
+}
+
+extension FolderLock {
+    /// Waits for the lock of the folder in which a file will be created.
+    ///
+    /// - Throws: `busy`, `unavailable`.
+    package static func acquire(
+        forFile path: String, in fileSystem: any FileSystem, until deadline: Deadline
+    ) throws(LogError) -> FolderLock {
+        do { return try acquire(path.parentFolder, in: fileSystem, until: deadline) } catch {
+            throw LogError(error, path.parentFolder)
+        }
     }
 }

@@ -1,4 +1,5 @@
 private import Glibc
+import LinuxSystem
 import SealedLog
 
 // What goes wrong below is told here, once, as a sentence that names what mends it.
@@ -118,6 +119,15 @@ extension VaultError {
                     + "Values that were removed or replaced stay in the file until the next try.",
                 systemError: error.systemError)
         }
+    }
+
+    /// What the system refused to do with a file.
+    init(system error: SystemError, _ path: String) {
+        guard !error.isBusy else {
+            self.init(.busy, "Another process holds \(path); try again when it is done.")
+            return
+        }
+        self.init(system: LogError(error, path))
     }
 
     /// What the system refused to do with a file.

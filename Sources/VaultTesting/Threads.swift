@@ -1,6 +1,5 @@
 private import Glibc
-private import Sealing
-private import Synchronization
+import LinuxSystem
 private import Vault
 
 /// Runs `body` on that many threads at once, with the number of the thread, and waits for all.
@@ -29,7 +28,7 @@ package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws ->
 private final class ThreadWork: Sendable {
     private let number: Int
     private let body: @Sendable (Int) throws -> Void
-    private let error = Guarded<(any Error)?>(nil)
+    private let error = Mutex<(any Error)?>(nil)
 
     init(_ number: Int, _ body: @escaping @Sendable (Int) throws -> Void) {
         self.number = number

@@ -1,6 +1,6 @@
 import Foundation
+import LinuxSystem
 import Sealing
-import Synchronization
 import TestSupport
 import Testing
 
@@ -144,7 +144,7 @@ struct CompactionTests {
 
     @Test func keepsOwnerAndModeAndLeavesNoOtherFile() throws {
         try setMode(fixture.path, 0o640)
-        try overwrite(FileRecordStore.unpublishedPath(for: fixture.path), Array("left by a crash".utf8))
+        try overwrite(unpublishedPath(for: fixture.path), Array("left by a crash".utf8))
         if geteuid() == 0 {
             try FileManager.default.setAttributes([.groupOwnerAccountID: 12_345], ofItemAtPath: fixture.path)
         }

@@ -1,6 +1,6 @@
 import Foundation
+import LinuxSystem
 import Sealing
-import Synchronization
 import TestSupport
 import Testing
 
@@ -58,7 +58,7 @@ struct FailedFlushTests {
 
     /// Sets a value in vain; the other handle sees it before it is taken back.
     private func failToFlush(whileReading other: SealedLog) throws {
-        let seen = Guarded<String?>(nil)
+        let seen = Mutex<String?>(nil)
         files.watch(.synchronizeData) { _ in
             // At the first flush alone: at the second the record is zeros already.
             guard seen.withLock({ $0 == nil }) else { return }

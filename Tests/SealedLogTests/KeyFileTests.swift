@@ -1,4 +1,5 @@
 import Foundation
+import LinuxSystem
 import Sealing
 import TestSupport
 import Testing

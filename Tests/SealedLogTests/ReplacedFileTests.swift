@@ -1,4 +1,5 @@
 import Foundation
+import LinuxSystem
 import Sealing
 import TestSupport
 import Testing
@@ -61,7 +62,7 @@ struct ReplacedFileTests {
         let log = try fixture.open(in: files, remembering: true)
         let (restored, path) = (try vault.otherVault(), fixture.path)
         files.watch(.write) { call in
-            if call.path == FileRecordStore.unpublishedPath(for: path) { try? replace(path, with: restored) }
+            if call.path == unpublishedPath(for: path) { try? replace(path, with: restored) }
         }
         #expect(try LogError.code { try log.compact() } == .unavailable)
         #expect(try fixture.bytes == restored)

@@ -1,3 +1,4 @@
+import LinuxSystem
 import Sealing
 import TestSupport
 import Testing

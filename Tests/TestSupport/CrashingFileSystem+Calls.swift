@@ -1,5 +1,6 @@
 private import Glibc
-package import SealedLog
+package import LinuxSystem
+import SealedLog
 
 extension CrashingFileSystem {
     package func open(_ path: String, _ access: FileAccess) throws(SystemError) -> FileDescriptor {

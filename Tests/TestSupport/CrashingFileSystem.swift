@@ -1,7 +1,7 @@
 import Foundation
+import LinuxSystem
 import SealedLog
 import Sealing
-import Synchronization
 
 /// The files of a folder on a machine that loses power.
 ///
@@ -21,7 +21,7 @@ package final class CrashingFileSystem: FileSystem {
 
     private let real = PosixFileSystem()
     private let root: String
-    private let state: Guarded<State>
+    private let state: Mutex<State>
 
     /// - Parameters:
     ///   - root: the folder; all in it counts as flushed.
@@ -35,7 +35,7 @@ package final class CrashingFileSystem: FileSystem {
             let status = try real.status(at: path)
             if status.isRegularFile { state.disk.add(status.identity, at: path, try contents(path)) }
         }
-        self.state = Guarded(state)
+        self.state = Mutex(state)
     }
 
     /// Whether power is lost: every call fails from then on.

@@ -1,3 +1,4 @@
+import LinuxSystem
 import SealedLog
 
 /// What a disk may hold after power loss: of each file what was flushed, with any part of what was written since.

@@ -1,9 +1,9 @@
+import LinuxSystem
 import Sealing
-import Synchronization
 
 /// A flag that one thread sets and others see.
 package final class Flag: Sendable {
-    private let value = Guarded(false)
+    private let value = Mutex(false)
 
     package init() {}
 

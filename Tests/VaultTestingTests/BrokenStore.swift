@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
+import LinuxSystem
 import Sealing
-import Synchronization
 import Vault
 
 /// A store in memory that breaks one rule.
@@ -25,7 +25,7 @@ final class BrokenStore: ValueStore {
     let flaw: Flaw
     private let feed = ChangeFeed()
     let failures = FailureLog()
-    private let slots = Guarded<[Slot]>([])
+    private let slots = Mutex<[Slot]>([])
 
     init(_ flaw: Flaw) {
         self.flaw = flaw

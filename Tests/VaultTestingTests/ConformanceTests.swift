@@ -1,6 +1,6 @@
 import FoundationEssentials
+import LinuxSystem
 import Sealing
-import Synchronization
 import TestSupport
 import Testing
 import Vault
@@ -47,7 +47,7 @@ struct ConformanceConcurrencyTests {
     }
 
     @Test func aBrokenStoreIsAnIssueThatNamesTheRule() async throws {
-        let recorded = Guarded<[String]>([])
+        let recorded = Mutex<[String]>([])
         try await withKnownIssue {
             try await checkConformance { BrokenStore(.isSilent) }
         } matching: { issue in
@@ -70,7 +70,7 @@ struct ConformanceConcurrencyTests {
 
 /// Keeps stores for as long as a test uses what is in them.
 private final class Made: Sendable {
-    private let all = Guarded<[TemporaryStores]>([])
+    private let all = Mutex<[TemporaryStores]>([])
 
     func stores() throws -> TemporaryStores {
         let stores = try TemporaryStores()

@@ -1,6 +1,6 @@
 import Foundation
+import LinuxSystem
 import Sealing
-import Synchronization
 import TestSupport
 import Testing
 import Vault
@@ -131,7 +131,7 @@ struct TemporaryStoresTests {
 
 /// What closures have come across.
 private final class Seen: Sendable {
-    private let texts = Guarded<[String]>([])
+    private let texts = Mutex<[String]>([])
     var all: [String] { texts.withLock { $0 } }
     func add(_ text: String) { texts.withLock { $0.append(text) } }
 }

@@ -1,6 +1,6 @@
 import Foundation
+import LinuxSystem
 import Sealing
-import Synchronization
 import TestSupport
 import Testing
 import Vault
@@ -143,7 +143,7 @@ struct KeychainConcurrencyTests {
         let keychain = try fixture.open()
         try keychain.set("left", to: "L")
         try keychain.set("right", to: "R")
-        let swaps = Atomic(0)
+        let swaps = Mutex(0)
         try onThreads(6) { thread in
             for _ in 0..<40 {
                 if thread < 3 {
@@ -154,7 +154,7 @@ struct KeychainConcurrencyTests {
                         try transaction.set("left", to: right)
                         try transaction.set("right", to: left)
                     }
-                    swaps.add(1, ordering: .relaxed)
+                    swaps.withLock { $0 += 1 }
                 } else {
                     // A transaction that only reads sees both as they were at one moment.
                     let both = try keychain.transaction { transaction in
@@ -166,7 +166,7 @@ struct KeychainConcurrencyTests {
                 }
             }
         }
-        #expect(swaps.load(ordering: .relaxed) == 120)
+        #expect(swaps.withLock { $0 } == 120)
         #expect(try keychain.unsafeString("left") == "L")
         #expect(try keychain.verify().entries == 2)
     }
@@ -197,7 +197,7 @@ struct KeychainConcurrencyTests {
     @Test func eightThreadsThatCreateAtOnceMakeOneVaultAndOneKey() throws {
         for _ in 0..<10 {
             let fixture = try KeychainFixture()
-            let made = Guarded<[Keychain.Created]>([])
+            let made = Mutex<[Keychain.Created]>([])
             try onThreads(8) { thread in
                 let keychain = try fixture.open()
                 made.withLock { $0.append(keychain.created) }

@@ -1,6 +1,6 @@
 import Glibc
+import LinuxSystem
 import SealedLog
-import Synchronization
 import TestSupport
 import Testing
 import Vault

@@ -16,6 +16,7 @@ ORDER = [
     "CExpat",
     "CVaultTesting",
     "CVaultCommand",
+    "LinuxSystem",
     "PropertyList",
     "Sealing",
     "SealedLog",

@@ -1,4 +1,5 @@
 private import Glibc
+package import LinuxSystem
 
 /// A sealed log in one file.
 package final class FileRecordStore: RecordStore {
@@ -11,13 +12,11 @@ package final class FileRecordStore: RecordStore {
 
     /// Why the file is open for reading only, if it is.
     private let writeRefusal: SystemError?
-    /// Where the file lies until it is published.
-    let temporaryPath: String?
     private let readsAroundFaults: Bool
 
     init(
         _ file: consuming FileDescriptor, at path: String, in fileSystem: any FileSystem,
-        writeRefusal: SystemError? = nil, temporaryPath: String? = nil, readsAroundFaults: Bool = false
+        writeRefusal: SystemError? = nil, readsAroundFaults: Bool = false
     ) throws(LogError) {
         let status: FileStatus
         do { status = try fileSystem.status(of: file) } catch { throw LogError(error, path) }
@@ -27,7 +26,6 @@ package final class FileRecordStore: RecordStore {
         self.fileSystem = fileSystem
         self.file = file
         self.writeRefusal = writeRefusal
-        self.temporaryPath = temporaryPath
         self.readsAroundFaults = readsAroundFaults
         identity = status.identity
     }
@@ -74,38 +72,38 @@ package final class FileRecordStore: RecordStore {
         try status().size
     }
 
-    package func read(into buffer: UnsafeMutableRawBufferPointer, at place: UInt64) throws(LogError) -> Int {
-        guard place < 1 << 62 else { return 0 }
-        do throws(SystemError) { return try fileSystem.read(file, into: buffer, at: place) } catch {
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(LogError) -> Int {
+        guard offset < 1 << 62 else { return 0 }
+        do throws(SystemError) { return try fileSystem.read(file, into: buffer, at: offset) } catch {
             guard readsAroundFaults, error.number == EIO else { throw LogError(error, location) }
-            return try readAroundFaults(into: buffer, at: place)
+            return try readAroundFaults(into: buffer, at: offset)
         }
     }
 
     private func readAroundFaults(
-        into buffer: UnsafeMutableRawBufferPointer, at place: UInt64
+        into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
     ) throws(LogError) -> Int {
         let blockSize: UInt64 = 4_096
-        let end = min(place + UInt64(buffer.count), max(place, try size()))
-        var start = place
+        let end = min(offset + UInt64(buffer.count), max(offset, try size()))
+        var start = offset
         while start < end {
             let stop = min(end, (start / blockSize + 1) * blockSize)
-            let block = UnsafeMutableRawBufferPointer(rebasing: buffer[Int(start - place)..<Int(stop - place)])
+            let block = UnsafeMutableRawBufferPointer(rebasing: buffer[Int(start - offset)..<Int(stop - offset)])
             do throws(SystemError) { _ = try fileSystem.read(file, into: block, at: start) } catch {
                 guard error.number == EIO else { throw LogError(error, location) }
                 block.initializeMemory(as: UInt8.self, repeating: 0)
             }
             start = stop
         }
-        return Int(end - place)
+        return Int(end - offset)
     }
 
-    package func write(_ bytes: UnsafeRawBufferPointer, at place: UInt64) throws(LogError) {
-        do { try fileSystem.write(file, bytes, at: place) } catch { throw LogError(error, location) }
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError) {
+        do { try fileSystem.write(file, bytes, at: offset) } catch { throw LogError(error, location) }
     }
 
-    package func nextData(from place: UInt64) throws(LogError) -> UInt64? {
-        do { return try fileSystem.nextData(file, from: place) } catch { throw LogError(error, location) }
+    package func nextData(from offset: UInt64) throws(LogError) -> UInt64? {
+        do { return try fileSystem.nextData(file, from: offset) } catch { throw LogError(error, location) }
     }
 
     package func synchronize() throws(LogError) {
@@ -132,15 +130,58 @@ package final class FileRecordStore: RecordStore {
 
     package func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock {
         if kind == .exclusive, let writeRefusal { throw LogError(writeRefusal, location) }
-        let isLocked: Bool
-        do throws(SystemError) {
-            isLocked = try deadline.poll { () throws(SystemError) in try fileSystem.tryLock(file, kind) }
-        } catch { throw LogError(error, location) }
-        guard isLocked else { throw LogError(.busy, location) }
+        do { try fileSystem.lock(file, kind, until: deadline) } catch { throw LogError(error, location) }
         return StoreLock(heldBy: self)
     }
 
     package func unlock() {
         fileSystem.unlock(file)
+    }
+}
+
+// MARK: - Replacement
+
+// A compaction writes a new file beside the log and renames it into place; Format.md, "Writing".
+
+extension FileRecordStore {
+    /// Creates an empty file that will take the name `path`.
+    package static func createUnpublished(
+        for path: String, in fileSystem: any FileSystem
+    ) throws(LogError) -> FileRecordStore {
+        let file: FileDescriptor
+        do { file = try fileSystem.createUnpublished(for: path) } catch {
+            throw LogError(error, unpublishedPath(for: path))
+        }
+        return try FileRecordStore(file, at: path, in: fileSystem)
+    }
+
+    package func makeReplacement() throws(LogError) -> any RecordStore {
+        let new = try FileRecordStore.createUnpublished(for: location, in: fileSystem)
+        do throws(SystemError) {
+            let status = try fileSystem.status(of: file)
+            try fileSystem.setOwner(of: new.file, asOf: status)
+            if try fileSystem.status(of: new.file).mode != status.mode {
+                try fileSystem.setMode(new.file, status.mode)
+            }
+        } catch {
+            new.discard()
+            throw LogError(error, location)
+        }
+        return new
+    }
+
+    package func publish(replacing: Bool) throws(LogError) {
+        do { try fileSystem.publish(file, at: location, replacing: replacing) } catch {
+            if error.isExisting { throw LogError(.exists, location) }
+            throw LogError(error, location)
+        }
+    }
+
+    package func discard() {
+        fileSystem.discardUnpublished(for: location)
+    }
+
+    package func removeLeftReplacement() {
+        try? fileSystem.remove(unpublishedPath(for: location))
     }
 }

@@ -1,3 +1,4 @@
+package import LinuxSystem
 import Sealing
 
 /// Where the bytes of a sealed log lie. What they mean is not its business.

@@ -1,4 +1,5 @@
 private import Glibc
+package import LinuxSystem
 import Sealing
 
 extension KeyFile {
@@ -11,7 +12,7 @@ extension KeyFile {
         at path: String, isFolderLocked: Bool, in fileSystem: any FileSystem, until deadline: Deadline
     ) throws(LogError) -> KeyFile? {
         guard !isFolderLocked else { return try create(at: path, in: fileSystem) }
-        let lock = try FolderLock.acquire(path.parentFolder, in: fileSystem, until: deadline)
+        let lock = try FolderLock.acquire(forFile: path, in: fileSystem, until: deadline)
         let key = try create(at: path, in: fileSystem)
         lock.release()
         return key
@@ -34,18 +35,13 @@ extension KeyFile {
     private static func create(at path: String, in fileSystem: any FileSystem) throws(LogError) -> KeyFile? {
         let key = try generate()
         let text = try key.text()
-        do throws(LogError) {
-            let store = try FileRecordStore.createUnpublished(for: path, in: fileSystem)
-            do throws(LogError) {
-                try text.withUnsafeBytes { (text) throws(LogError) in try store.write(text, at: 0) }
-                try store.publish(replacing: false)
-            } catch {
-                store.discard()
-                throw error
+        do throws(SystemError) {
+            try text.withUnsafeBytes { (text) throws(SystemError) in
+                _ = try WholeFile(path, in: fileSystem).replace(with: text, replacing: false)
             }
-            try store.synchronizeLocation()
+            try fileSystem.synchronizeFolder(path.parentFolder)
         } catch {
-            guard error.code == .exists else { throw error }
+            guard error.isExisting else { throw LogError(error, path) }
             return nil
         }
         return key

@@ -1,4 +1,5 @@
 private import Glibc
+package import LinuxSystem
 import Sealing
 
 extension KeyFile {

@@ -1,3 +1,4 @@
+import LinuxSystem
 import Sealing
 
 // The text of a generated key file; Format.md, "Generated key file".

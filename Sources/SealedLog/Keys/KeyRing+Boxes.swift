@@ -1,3 +1,4 @@
+import LinuxSystem
 package import Sealing
 
 extension KeyRing {

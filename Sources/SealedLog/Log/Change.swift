@@ -1,5 +1,5 @@
+import LinuxSystem
 package import Sealing
-import Synchronization
 
 /// A value that has been sealed, and lies nowhere yet.
 package struct SealedValue: Sendable {
@@ -43,7 +43,7 @@ package struct Change: Sendable {
 final class PendingCommit: Sendable {
     let changes: [Change]
     let deadline: Deadline
-    private let outcome = Guarded<Result<Void, LogError>?>(nil)
+    private let outcome = Mutex<Result<Void, LogError>?>(nil)
 
     init(_ changes: [Change], deadline: Deadline) {
         self.changes = changes

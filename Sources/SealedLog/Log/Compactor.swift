@@ -1,3 +1,4 @@
+import LinuxSystem
 import Sealing
 
 /// Writes a vault anew: the newest entry of each name, and the values of those that are present, still sealed.

@@ -1,5 +1,5 @@
+import LinuxSystem
 import Sealing
-import Synchronization
 
 /// What an operation met that did not keep it from being done, and that a person should know.
 package enum Notice: Hashable, Sendable {
@@ -20,7 +20,7 @@ final class NoticeBoard: Sendable {
         var posted: Set<Notice> = []
     }
 
-    private let state = Guarded(State())
+    private let state = Mutex(State())
 
     /// Takes a notice up, unless it is known here already.
     func post(_ notice: Notice) {

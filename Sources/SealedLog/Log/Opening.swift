@@ -1,3 +1,5 @@
+import LinuxSystem
+
 /// A view that has been followed to its end, and the memory that agrees with it.
 struct Opened: Sendable {
     let view: LogView

@@ -1,6 +1,6 @@
 private import Glibc
+import LinuxSystem
 package import Sealing
-import Synchronization
 
 extension SealedLog {
     /// Seals a value for a transaction; it lies nowhere yet.
@@ -133,9 +133,5 @@ extension SealedLog {
         }
     }
 
-    static var now: UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return UInt64(max(time.tv_sec, 0)) * 1_000 + UInt64(time.tv_nsec) / 1_000_000
-    }
+    static var now: UInt64 { UInt64(max(Clock.realTime, 0)) / 1_000_000 }
 }

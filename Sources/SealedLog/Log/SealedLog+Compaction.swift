@@ -1,6 +1,6 @@
 private import Glibc
+import LinuxSystem
 package import Sealing
-import Synchronization
 
 /// What a compaction came to.
 package struct CompactionReport: Hashable, Sendable {

@@ -1,5 +1,5 @@
+import LinuxSystem
 import Sealing
-import Synchronization
 
 extension LogView {
     /// Whether the newest record was written by this process, or has been confirmed.

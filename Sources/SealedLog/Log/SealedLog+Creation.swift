@@ -1,5 +1,5 @@
+package import LinuxSystem
 package import Sealing
-import Synchronization
 
 extension SealedLog {
     /// Makes a new, empty vault: on the disk when this returns, or not at all.

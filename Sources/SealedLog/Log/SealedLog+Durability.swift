@@ -1,5 +1,5 @@
+import LinuxSystem
 import Sealing
-import Synchronization
 
 extension SealedLog {
     /// Makes everything durable that can be read by now, and the name of the file with it.

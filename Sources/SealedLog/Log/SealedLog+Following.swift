@@ -1,5 +1,5 @@
+import LinuxSystem
 import Sealing
-import Synchronization
 
 extension SealedLog {
     /// Follows what was appended to the file; false if something is doubtful, if the file has been replaced, or if it lacks what

@@ -1,5 +1,5 @@
+import LinuxSystem
 import Sealing
-import Synchronization
 
 extension SealedLog {
     /// A file under the log's path, and the checkpoint in it.

@@ -1,5 +1,5 @@
+package import LinuxSystem
 import Sealing
-import Synchronization
 
 extension SealedLog {
     /// Opens a vault.
@@ -87,5 +87,5 @@ extension SealedLog {
         weak var log: SealedLog?
     }
 
-    private static let registry = Guarded<[KnownLog]>([])
+    private static let registry = Mutex<[KnownLog]>([])
 }

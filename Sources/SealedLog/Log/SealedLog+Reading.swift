@@ -1,5 +1,5 @@
+import LinuxSystem
 package import Sealing
-import Synchronization
 
 /// A value as it lies in the file, still sealed.
 struct SealedReading: Sendable {

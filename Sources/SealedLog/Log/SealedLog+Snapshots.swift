@@ -1,5 +1,5 @@
+import LinuxSystem
 import Sealing
-import Synchronization
 
 extension SealedLog {
     /// Lists the present entries whose names begin with a prefix, as they are now.

@@ -1,5 +1,5 @@
+import LinuxSystem
 import Sealing
-import Synchronization
 
 /// One vault file, for all of a process: the same file opened twice is one log.
 ///
@@ -46,11 +46,11 @@ package final class SealedLog: Sendable {
     /// How long readers that need the lock after all wait for it.
     let lockTimeout: Duration
     /// What the memory held when the person accepted the file in spite of it, in case that it cannot be changed.
-    let overruled: Guarded<Moment?>
-    let view: Guarded<LogView>
-    let writer: Guarded<Writer>
-    let queue = Guarded<[PendingCommit]>([])
-    let scratch = Guarded<[Scratch]>([])
+    let overruled: Mutex<Moment?>
+    let view: Mutex<LogView>
+    let writer: Mutex<Writer>
+    let queue = Mutex<[PendingCommit]>([])
+    let scratch = Mutex<[Scratch]>([])
 
     init(_ opened: Opened) {
         keys = opened.view.keys
@@ -59,9 +59,9 @@ package final class SealedLog: Sendable {
         notices = opened.notices
         needsLockToRead = opened.view.store.needsLockToRead
         lockTimeout = opened.lockTimeout
-        overruled = Guarded(opened.overruled)
-        view = Guarded(opened.view)
-        writer = Guarded(Writer(rememberedMark: opened.rememberedMark))
+        overruled = Mutex(opened.overruled)
+        view = Mutex(opened.view)
+        writer = Mutex(Writer(rememberedMark: opened.rememberedMark))
     }
 
     /// What has been met since the last time, and should be told.

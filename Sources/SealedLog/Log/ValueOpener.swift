@@ -1,3 +1,4 @@
+import LinuxSystem
 import Sealing
 
 /// Opens values one after the other, into one piece of guarded memory.

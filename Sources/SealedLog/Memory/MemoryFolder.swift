@@ -1,4 +1,5 @@
 private import Glibc
+import LinuxSystem
 import Sealing
 
 /// The folder in which this machine remembers vaults, and its small files: read whole, and written in place under a
@@ -51,10 +52,7 @@ struct MemoryFolder: Sendable {
             if let folder, folder.owner != status.owner, geteuid() == 0 {
                 try fileSystem.setOwner(file, owner: folder.owner, group: folder.group)
             }
-            let isLocked = try Deadline(after: MemoryFolder.patience).poll { () throws(SystemError) in
-                try fileSystem.tryLock(file, .exclusive)
-            }
-            guard isLocked else { throw SystemError(EWOULDBLOCK, "lock") }
+            try fileSystem.lock(file, .exclusive, until: Deadline(after: MemoryFolder.patience))
         } catch { throw unusable(name, error) }
         guard isNeeded(try contents(of: file, name)) else { return }
         do throws(SystemError) {

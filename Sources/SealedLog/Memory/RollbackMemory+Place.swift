@@ -1,3 +1,4 @@
+import LinuxSystem
 import Sealing
 
 // Which vault lay at the path.

@@ -1,3 +1,4 @@
+import LinuxSystem
 import Sealing
 
 /// What this machine remembers of a vault, outside the vault; Format.md, "The rollback memory".

@@ -1,3 +1,4 @@
+import LinuxSystem
 import Sealing
 
 /// What a record begins with, in the clear: how long its parts are. Format.md, "Record".

@@ -1,3 +1,4 @@
+import LinuxSystem
 import Sealing
 
 /// Reads records, many with one system call.

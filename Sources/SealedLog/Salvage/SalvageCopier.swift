@@ -1,3 +1,4 @@
+import LinuxSystem
 import Sealing
 
 /// Copies values from a damaged vault into a new one, under new keys.

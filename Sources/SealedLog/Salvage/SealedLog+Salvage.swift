@@ -1,3 +1,4 @@
+package import LinuxSystem
 import Sealing
 
 extension SealedLog {

@@ -1,3 +1,4 @@
+import LinuxSystem
 import Sealing
 
 /// An opened page of a tree; Format.md, "Pages". Cells are read only when they are asked for.

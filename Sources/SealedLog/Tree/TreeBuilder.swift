@@ -1,3 +1,4 @@
+import LinuxSystem
 import Sealing
 
 /// Takes sealed bytes one after the other and says where they come to lie.

@@ -1,3 +1,4 @@
+import LinuxSystem
 import Sealing
 
 /// Goes through the entries of a tree in the order of their names, with one page a level in memory.

@@ -1,4 +1,5 @@
 private import Glibc
+import LinuxSystem
 
 extension LogView {
     /// Follows what was appended; false if something is doubtful.
@@ -23,11 +24,7 @@ extension LogView {
         return true
     }
 
-    static var coarseNow: UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
-        return UInt64(time.tv_sec) * 1_000 + UInt64(time.tv_nsec) / 1_000_000
-    }
+    static var coarseNow: UInt64 { UInt64(Clock.coarse) / 1_000_000 }
 
     /// The view of the file that lies at the path now, read while nobody can write.
     ///

@@ -1,3 +1,4 @@
+import LinuxSystem
 import Sealing
 
 /// Opened pages and sealed bytes that need not be read again: neither changes while its file lives.

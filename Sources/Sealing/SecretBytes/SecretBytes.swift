@@ -1,4 +1,5 @@
 private import CSodium
+import LinuxSystem
 
 /// Secret bytes in guarded memory: between inaccessible pages, locked against swapping, left out of core dumps,
 /// and wiped when the value goes.
@@ -6,7 +7,7 @@ private import CSodium
 /// It cannot be copied and has no textual form. Read it through ``withBytes(_:)``; each way that takes the bytes out
 /// into ordinary memory says *unsafe* in its name.
 ///
-/// Guarded memory costs two pages and about 25 µs to make and free. It is for keys and opened values, not for
+/// Mutex memory costs two pages and about 25 µs to make and free. It is for keys and opened values, not for
 /// thousands of them.
 public struct SecretBytes: ~Copyable {
     /// The number of secret bytes.

@@ -1,7 +1,6 @@
 import FoundationEssentials
+package import LinuxSystem
 import PropertyList
-package import SealedLog
-import Sealing
 
 /// The plain file of an older program, whole: its values, and its removal once they are safe elsewhere.
 ///
@@ -60,23 +59,19 @@ public struct PlainFile: ~Copyable {
         if let present = try PlainFile.contents(path, fileSystem), present != bytes {
             throw VaultError(.busy, "Someone changed \(path) meanwhile; run the import again.")
         }
-        do throws(SystemError) {
-            do throws(SystemError) { try fileSystem.remove(path) } catch {
-                guard error.isMissing else { throw error }
-            }
-            try fileSystem.synchronizeFolder(path.parentFolder)
-        } catch { throw VaultError(system: LogError(error, path)) }
+        do { try WholeFile(path, in: fileSystem).remove() } catch { throw VaultError(system: error, path) }
     }
 
     private static func contents(_ path: String, _ fileSystem: any FileSystem) throws(VaultError) -> [UInt8]? {
-        do throws(LogError) {
-            return try FileRecordStore.open(path, in: fileSystem).contents(upTo: PreferencesFile.sizeLimit).0
-        } catch {
-            switch error.code {
-            case .missing: return nil
-            case .damaged: throw VaultError(.damaged, "Cannot import \(path): \(error.detail).")
-            default: throw VaultError(system: error)
+        do { return try WholeFile(path, in: fileSystem).read(upTo: PreferencesFile.sizeLimit)?.bytes } catch {
+            if let kind = error.kindOfNoFile {
+                throw VaultError(.unavailable, "Cannot import \(path): it is \(kind), not a file.")
             }
+            guard !error.isTooLarge else {
+                throw VaultError(
+                    .damaged, "Cannot import \(path): it is larger than \(PreferencesFile.sizeLimit >> 20) MiB.")
+            }
+            throw VaultError(system: error, path)
         }
     }
 

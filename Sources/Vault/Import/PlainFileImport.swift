@@ -1,7 +1,6 @@
 import FoundationEssentials
+package import LinuxSystem
 import PropertyList
-package import SealedLog
-import Sealing
 
 /// Brings the values that an older program kept in a plain file, a property list or JSON, into the stores, once: secrets into the
 /// keychain, the rest into the preferences, and the plain file goes.

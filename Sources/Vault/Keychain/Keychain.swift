@@ -1,4 +1,5 @@
-package import SealedLog
+package import LinuxSystem
+import SealedLog
 @_exported public import Sealing
 
 /// A vault of secrets: names, and values that lie encrypted in one file.

@@ -1,3 +1,4 @@
+import LinuxSystem
 import SealedLog
 
 /// The ways to an open vault.
@@ -99,7 +100,7 @@ struct KeychainOpening {
 
     private func make(label: String, cost: KeyFileCost, evenIfOneIsGone: Bool) throws(LogError) -> Outcome {
         let deadline = Deadline(after: options.lockTimeout)
-        let lock = try FolderLock.acquire(vaultPath.parentFolder, in: fileSystem, until: deadline)
+        let lock = try FolderLock.acquire(forFile: vaultPath, in: fileSystem, until: deadline)
         guard try !isThere(vaultPath) else { throw LogError(.exists, vaultPath) }
         if !evenIfOneIsGone { try checkThatNoneIsGone() }
         var created = Keychain.Created()
@@ -149,7 +150,7 @@ struct KeychainOpening {
             // All locks are taken anew after the wait that is told: nothing is held then.
             return try LockPatience(options, path: vaultPath).wait { (timeout) throws(LogError) in
                 let lock = try FolderLock.acquire(
-                    target.parentFolder, in: fileSystem, until: Deadline(after: timeout))
+                    forFile: target, in: fileSystem, until: Deadline(after: timeout))
                 guard try !isThere(target) else { throw LogError(.exists, target) }
                 var logOptions = logOptions
                 logOptions.lockTimeout = timeout

@@ -1,3 +1,4 @@
+import LinuxSystem
 import SealedLog
 
 /// How long to wait for other processes, and who is told that it takes a while.

@@ -1,6 +1,4 @@
-import SealedLog
-import Sealing
-import Synchronization
+import LinuxSystem
 
 /// Tells observers of a store that something may have changed.
 ///
@@ -21,7 +19,7 @@ public final class ChangeFeed: Sendable {
         let prepare: @Sendable () -> Void
     }
 
-    private let state = Guarded(State())
+    private let state = Mutex(State())
     private let place: Place?
 
     /// A feed for changes that this process makes.
@@ -88,7 +86,7 @@ public final class ChangeFeed: Sendable {
                 prepare()
                 self?.notify()
             }
-        } catch { throw VaultError(system: LogError(error, place.path)) }
+        } catch { throw VaultError(system: error, place.path) }
     }
 
     private func remove(_ id: Int) {

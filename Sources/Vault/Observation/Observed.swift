@@ -1,6 +1,5 @@
+import LinuxSystem
 public import Observation
-import Sealing
-import Synchronization
 
 /// Follows the value of a key for `@Observable` models, `withObservationTracking` and `Observations`.
 ///
@@ -20,9 +19,9 @@ public final class Observed<Value: StoredObject & Sendable>: Observable, Sendabl
         var error: VaultError?
     }
 
-    private let state = Guarded(State())
+    private let state = Mutex(State())
     private let registrar = ObservationRegistrar()
-    private let task = Guarded<Task<Void, Never>?>(nil)
+    private let task = Mutex<Task<Void, Never>?>(nil)
 
     /// The value, or the key's default; nil if there is neither. While there is an ``error`` it is the last one that could be read.
     public var value: Value? {

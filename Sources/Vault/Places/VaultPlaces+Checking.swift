@@ -1,4 +1,4 @@
-import SealedLog
+import LinuxSystem
 
 extension VaultPlaces {
     /// Refuses paths at which files would be created where nobody looks for them.

@@ -1,5 +1,5 @@
 private import Glibc
-import SealedLog
+import LinuxSystem
 
 extension VaultPlaces {
     /// The places that a person or the system has named, and the standard ones for the rest.

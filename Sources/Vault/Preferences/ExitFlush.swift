@@ -1,6 +1,5 @@
 private import Glibc
-import Sealing
-import Synchronization
+import LinuxSystem
 
 /// Writes at the process's exit what coalescing preferences still hold.
 enum ExitFlush {
@@ -13,7 +12,7 @@ enum ExitFlush {
         var isInstalled = false
     }
 
-    private static let state = Guarded(State())
+    private static let state = Mutex(State())
 
     static func register(_ preferences: Preferences) {
         state.withLock { state in

@@ -1,4 +1,4 @@
-import Sealing
+import LinuxSystem
 import Synchronization
 
 extension Preferences {

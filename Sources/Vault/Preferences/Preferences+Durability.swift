@@ -1,6 +1,4 @@
-import SealedLog
-import Sealing
-import Synchronization
+import LinuxSystem
 
 extension Preferences {
     /// Makes all that these preferences show last: writes what ``Writing/coalesced(every:)`` has held back, and flushes the file and its
@@ -20,21 +18,5 @@ extension Preferences {
         guard status == nil || status != durable.withLock({ $0 }) else { return }
         try file.makeDurable()
         durable.withLock { $0 = status }
-    }
-}
-
-extension PreferencesFile {
-    /// Makes the file last that lies at the path, and the name that leads to it; where there is none, that there is none.
-    fileprivate func makeDurable() throws(VaultError) {
-        do throws(SystemError) {
-            do throws(SystemError) { try fileSystem.synchronize(fileSystem.open(path, .read)) } catch {
-                guard error.isMissing else { throw error }
-            }
-            do throws(SystemError) { try fileSystem.synchronizeFolder(path.parentFolder) } catch {
-                guard error.isMissing else { throw error }
-            }
-        } catch {
-            throw VaultError(preferences: LogError(.outcomeUnknown, systemError: error.number), path)
-        }
     }
 }

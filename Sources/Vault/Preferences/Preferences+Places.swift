@@ -1,5 +1,5 @@
 private import CLinux
-import SealedLog
+import LinuxSystem
 
 extension Preferences {
     /// The process's own preferences: the suite with the name of the program. Within a task that has test stores it is

@@ -1,6 +1,5 @@
+import LinuxSystem
 import PropertyList
-import SealedLog
-import Sealing
 import Synchronization
 
 extension Preferences {

@@ -1,6 +1,4 @@
-package import SealedLog
-import Sealing
-import Synchronization
+package import LinuxSystem
 
 /// Values in a plain property list that any plist tool reads and writes: settings, counters, the state of windows. Nothing secret.
 ///
@@ -35,13 +33,13 @@ public final class Preferences: ValueStore {
 
     let file: Result<PreferencesFile, VaultError>
     /// What the file held when it was last read.
-    let snapshot = Guarded<PreferencesSnapshot?>(nil)
+    let snapshot = Mutex<PreferencesSnapshot?>(nil)
     /// What the file was when it and its name were last flushed from here.
-    let durable = Guarded<FileStatus?>(nil)
+    let durable = Mutex<FileStatus?>(nil)
     /// Changes that are yet to be written.
-    let pending = Guarded(PendingChanges())
+    let pending = Mutex(PendingChanges())
     /// Held while the file is written: the threads of a process need not wait for one another by way of the folder's lock.
-    let writer = Guarded(())
+    let writer = Mutex(())
 
     /// The preferences of a suite, such as a program's name or a user's id; any text, and no two meet.
     ///

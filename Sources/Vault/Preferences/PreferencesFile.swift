@@ -1,24 +1,22 @@
+import LinuxSystem
 import PropertyList
-import SealedLog
-import Sealing
 
 /// The property list file of a suite: read whole, and replaced whole under the lock of its folder.
 struct PreferencesFile: Sendable {
     let path: String
     let fileSystem: any FileSystem
 
-    /// How long others may hold the folder's lock.
+    /// How long to wait for the folder's lock.
     static let patience: Duration = .seconds(10)
-    /// The size of a file that is still read: 64 MiB.
+    /// The largest file that is read: 64 MiB.
     static let sizeLimit: UInt64 = 64 << 20
     private static let readAttempts = 5
 
-    /// What lies at the path now; nil if nothing does.
+    private var file: WholeFile { WholeFile(path, in: fileSystem) }
+
+    /// The metadata of the file at the path now; nil if there is none.
     func status() throws(VaultError) -> FileStatus? {
-        do { return try fileSystem.status(at: path) } catch {
-            guard error.isMissing else { throw VaultError(system: LogError(error, path)) }
-            return nil
-        }
+        do { return try file.status() } catch { throw VaultError(preferences: error, path) }
     }
 
     /// Reads the file; no file is an empty one.
@@ -26,40 +24,31 @@ struct PreferencesFile: Sendable {
         var attempts = PreferencesFile.readAttempts
         while true {
             do { return try readOnce() } catch {
-                // Tools that write in place are seen half way: what is damaged now may be whole in a moment.
+                // A tool may be writing the file in place: what is damaged now may be whole in a moment.
                 attempts -= 1
                 guard error.code == .damaged, attempts > 0 else { throw error }
-                Pause.microseconds(5_000)
+                Clock.sleep(microseconds: 5_000)
             }
         }
     }
 
     private func readOnce() throws(VaultError) -> PreferencesSnapshot {
-        do throws(LogError) {
-            let now = PreferencesSnapshot.now
-            let store = try FileRecordStore.open(path, in: fileSystem)
-            let (bytes, status) = try store.contents(upTo: PreferencesFile.sizeLimit)
-            let (values, format) = try parse(bytes)
-            return PreferencesSnapshot(values, format, status, store, readAt: now)
-        } catch {
-            guard error.code != .missing else { return PreferencesSnapshot() }
-            throw VaultError(preferences: error, path)
-        }
-    }
-
-    private func parse(_ bytes: [UInt8]) throws(LogError) -> ([String: PropertyList], PropertyListFormat) {
+        let readAt = Clock.realTime
+        let contents: WholeFile.Contents
+        do throws(SystemError) {
+            guard let found = try file.read(upTo: PreferencesFile.sizeLimit) else { return PreferencesSnapshot() }
+            contents = found
+        } catch { throw VaultError(preferences: error, path) }
         do throws(PropertyListError) {
-            let (list, format) = try PropertyList.parse(bytes)
+            let (list, format) = try PropertyList.parse(contents.bytes)
             guard case .dictionary(let values) = list else {
                 throw PropertyListError(.malformed, "its root is no dictionary")
             }
-            return (values, format)
-        } catch {
-            throw LogError(.damaged, error.sentence)
-        }
+            return PreferencesSnapshot(values, format, contents.status, contents.takeFile(), readAt: readAt)
+        } catch { throw VaultError(damagedPreferences: error.sentence, path) }
     }
 
-    /// Reads the file, lets `body` change what it holds, and writes it, all while nobody else does.
+    /// Reads the file, lets `body` change the values, and writes them, all under the folder's lock.
     ///
     /// - Parameter body: false leaves the file as it is.
     /// - Returns: what the file holds afterwards; nil if it was left.
@@ -67,20 +56,26 @@ struct PreferencesFile: Sendable {
         _ body: (inout [String: PropertyList]) throws(VaultError) -> Bool
     ) throws(VaultError) -> PreferencesSnapshot? {
         let lock: FolderLock
-        do {
+        do throws(SystemError) {
             lock = try FolderLock.acquire(path.parentFolder, in: fileSystem, until: Deadline(after: Self.patience))
-        } catch {
-            throw VaultError(preferences: error, path)
-        }
+        } catch { throw VaultError(preferences: error, path) }
         let former = try read()
         var values = former.values
         guard try body(&values) else { return nil }
-        let bytes = try serialized(values, former.format)
-        do throws(LogError) {
-            let now = PreferencesSnapshot.now
-            let (store, status) = try replace(with: bytes, lock)
-            lock.release()
-            return PreferencesSnapshot(values, former.format, status, store, readAt: now)
+        let new = try replace(with: values, former.format)
+        do { try lock.synchronizeFolder(in: fileSystem) } catch { throw VaultError(unflushedPreferences: error, path) }
+        lock.release()
+        return new
+    }
+
+    private func replace(
+        with values: [String: PropertyList], _ format: PropertyListFormat
+    ) throws(VaultError) -> PreferencesSnapshot {
+        let bytes = try serialized(values, format)
+        let replacedAt = Clock.realTime
+        do throws(SystemError) {
+            let new = try bytes.withRawBytes { (bytes) throws(SystemError) in try file.replace(with: bytes) }
+            return PreferencesSnapshot(values, format, try fileSystem.status(of: new), new, readAt: replacedAt)
         } catch { throw VaultError(preferences: error, path) }
     }
 
@@ -94,45 +89,74 @@ struct PreferencesFile: Sendable {
         }
     }
 
-    private func replace(
-        with bytes: [UInt8], _ lock: borrowing FolderLock
-    ) throws(LogError) -> (FileRecordStore, FileStatus) {
-        let store = try FileRecordStore.createUnpublished(for: path, in: fileSystem)
-        // Who may not give files away keeps this one.
-        if let former = try? fileSystem.status(at: path) { try? store.takeOwner(of: former) }
-        do throws(LogError) {
-            try bytes.withRawBytes { (bytes) throws(LogError) in try store.write(bytes, at: 0) }
-            try store.publish(replacing: true)
-        } catch {
-            store.discard()
-            throw error
-        }
-        do { try lock.synchronizeFolder(in: fileSystem) } catch {
-            // The new file is in its place; whether it stays there after a crash is open.
-            throw LogError(.outcomeUnknown, systemError: error.number)
-        }
-        return (store, try store.status())
+    /// Flushes the file and its directory entry, or the file's absence.
+    func makeDurable() throws(VaultError) {
+        do { try file.synchronize() } catch { throw VaultError(unflushedPreferences: error, path) }
+    }
+}
+
+/// What a property list file held when it was read.
+final class PreferencesSnapshot: Sendable {
+    let values: [String: PropertyList]
+    let format: PropertyListFormat
+    /// nil if there was no file.
+    let status: FileStatus?
+    /// Kept open: until it is closed, no other file gets its inode number and could be taken for it.
+    private let file: FileDescriptor?
+    /// Whether another change would show in the file's times: they advance in steps of some milliseconds.
+    private let isTelling: Bool
+
+    private static let coarsestStep: Int64 = 20_000_000
+
+    /// - Parameter readAt: a time before the file was read, in nanoseconds since 1970.
+    init(
+        _ values: [String: PropertyList], _ format: PropertyListFormat, _ status: FileStatus,
+        _ file: consuming FileDescriptor?, readAt: Int64
+    ) {
+        self.values = values
+        self.format = format
+        self.status = status
+        self.file = file
+        isTelling = readAt &- max(status.contentsChanged, status.changed) > PreferencesSnapshot.coarsestStep
+    }
+
+    /// No file.
+    init() {
+        values = [:]
+        format = .xml
+        status = nil
+        file = nil
+        isTelling = true
+    }
+
+    /// Whether the file at the path is still this one, unchanged.
+    func isCurrent(_ status: FileStatus?) -> Bool {
+        isTelling && self.status == status
     }
 }
 
 extension VaultError {
-    /// What went wrong with a property list file.
-    init(preferences error: LogError, _ path: String) {
-        switch error.code {
-        case .damaged:
-            self.init(
-                .damaged,
-                "The property list \(path) is damaged: \(error.detail). Mend it, or move it away; nothing is written to it."
-            )
-        case .notAFile:
-            self.init(.unavailable, "The property list \(path) is \(error.detail), not a file; move it away.")
-        case .busy: self.init(.busy, "Another process holds \(error.detail); try again when it is done.")
-        case .outcomeUnknown:
-            self.init(
-                .outcomeUnknown, "The disk failed while \(path) was written, so the last change may or may not last.",
-                systemError: error.systemError)
-        default: self.init(system: error)
+    fileprivate init(preferences error: SystemError, _ path: String) {
+        if let kind = error.kindOfNoFile {
+            self.init(.unavailable, "The property list \(path) is \(kind), not a file; move it away.")
+        } else if error.isTooLarge {
+            self.init(damagedPreferences: "it is larger than \(PreferencesFile.sizeLimit >> 20) MiB", path)
+        } else {
+            self.init(system: error, path)
         }
+    }
+
+    fileprivate init(damagedPreferences reason: String, _ path: String) {
+        self.init(
+            .damaged,
+            "The property list \(path) is damaged: \(reason). Mend it, or move it away; nothing is written to it.")
+    }
+
+    /// The new file is in place; whether it stays there after a crash is unknown.
+    fileprivate init(unflushedPreferences error: SystemError, _ path: String) {
+        self.init(
+            .outcomeUnknown, "The disk failed while \(path) was written, so the last change may or may not last.",
+            systemError: error.number)
     }
 }
 

@@ -1,5 +1,4 @@
-import Sealing
-import Synchronization
+import LinuxSystem
 
 extension Keychain {
     /// The process's own keychain: the vault at the standard places, opened at its first use and made if there is none.
@@ -22,7 +21,7 @@ extension Keychain {
 
 /// Opens the standard keychain once, however many threads ask for it first.
 private final class OpenedKeychain: Sendable {
-    private let keychain = Guarded<Keychain?>(nil)
+    private let keychain = Mutex<Keychain?>(nil)
 
     func get() throws(VaultError) -> Keychain {
         if let keychain = keychain.withLock({ $0 }) { return keychain }

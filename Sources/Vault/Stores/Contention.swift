@@ -1,3 +1,5 @@
+import LinuxSystem
+
 /// Others keep changing what a transaction has read: waits a while before it runs again, and ends it when that goes on too long.
 ///
 /// One of those who contend always comes through. Pauses of random length keep it from being the same ones each time.
@@ -16,6 +18,6 @@ struct Contention: ~Copyable {
         attempts += 1
         // Microseconds; a first failure is often the only one.
         let bound = min(Contention.longestPause, 32 << UInt32(min(attempts, 8)))
-        Pause.microseconds(UInt32.random(in: 0...bound))
+        Clock.sleep(microseconds: UInt32.random(in: 0...bound))
     }
 }

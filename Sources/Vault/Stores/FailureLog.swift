@@ -1,5 +1,4 @@
-import Sealing
-import Synchronization
+import LinuxSystem
 
 /// Where errors go that the getter or setter of ``StoredKeyed/value`` meets: they cannot throw.
 ///
@@ -15,11 +14,11 @@ public final class FailureLog: Sendable {
         var handler: Handler
     }
 
-    private let state: Guarded<State>
+    private let state: Mutex<State>
 
     /// - Parameter handler: called on the thread that met the error, with no lock held.
     public init(handler: @escaping Handler = FailureLog.standardErrorLine) {
-        state = Guarded(State(handler: handler))
+        state = Mutex(State(handler: handler))
     }
 
     /// The last error that was reported; nil if there was none.

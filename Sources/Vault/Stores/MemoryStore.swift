@@ -1,5 +1,4 @@
-import Sealing
-import Synchronization
+import LinuxSystem
 
 /// Values in memory, gone when the process ends.
 ///
@@ -8,7 +7,7 @@ import Synchronization
 public final class MemoryStore: ValueStore {
     public let changes = ChangeFeed()
     public let failures: FailureLog
-    private let values = Guarded<[String: StoredValue]>([:])
+    private let values = Mutex<[String: StoredValue]>([:])
 
     /// An empty store.
     public init(failures: FailureLog = FailureLog()) {

@@ -1,7 +1,8 @@
+import LinuxSystem
 import Vault
 
 extension SecretBytes {
-    /// Guarded memory that doubles until it holds all of an input of unknown length.
+    /// Mutex memory that doubles until it holds all of an input of unknown length.
     ///
     /// - Parameters:
     ///   - limit: the largest size in bytes; an input that fills it is refused.

@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import LinuxSystem
 import Vault
 
 /// A line at the terminal that says how far a long call has come. It comes after a second, and goes when the call is

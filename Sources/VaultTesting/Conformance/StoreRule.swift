@@ -1,5 +1,4 @@
-import Sealing
-import Synchronization
+import LinuxSystem
 import Vault
 
 /// A rule that every store keeps, and the check that it does.
@@ -23,7 +22,7 @@ package struct StoreRule: Sendable {
 /// What a check has found broken: one sentence each.
 final class Findings: Sendable {
     let maximumKeySize: Int
-    private let sentences = Guarded<[String]>([])
+    private let sentences = Mutex<[String]>([])
 
     init(maximumKeySize: Int) {
         self.maximumKeySize = maximumKeySize

@@ -1,4 +1,4 @@
-package import SealedLog
+package import LinuxSystem
 
 extension FaultyFileSystem {
     package func open(_ path: String, _ access: FileAccess) throws(SystemError) -> FileDescriptor {

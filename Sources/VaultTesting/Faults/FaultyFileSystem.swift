@@ -1,7 +1,6 @@
 private import Glibc
-package import SealedLog
-import Sealing
-import Synchronization
+package import LinuxSystem
+import SealedLog
 
 /// A call on a file system, by kind.
 package enum FileCall: Hashable, Sendable, CaseIterable {
@@ -51,7 +50,7 @@ package final class FaultyFileSystem: FileSystem {
     }
 
     private let real = PosixFileSystem()
-    private let state = Guarded(State())
+    private let state = Mutex(State())
 
     private let volume: Volume
 

@@ -1,4 +1,4 @@
-private import SealedLog
+import LinuxSystem
 public import Vault
 
 /// Fresh, empty stores for one test: a keychain and preferences in a folder of their own, and a store in memory.

@@ -1,5 +1,5 @@
+import LinuxSystem
 import Sealing
-import Synchronization
 
 @testable import SealedLog
 
@@ -10,7 +10,7 @@ final class MemoryStore: RecordStore {
     let isWritable = true
     let isInherited = false
     let needsLockToRead = false
-    private let bytes = Guarded<[UInt8]>([])
+    private let bytes = Mutex<[UInt8]>([])
 
     func size() throws(LogError) -> UInt64 { bytes.withLock { UInt64($0.count) } }
 

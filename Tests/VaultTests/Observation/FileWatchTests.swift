@@ -1,6 +1,6 @@
 import CTestSupport
 import Foundation
-import SealedLog
+import LinuxSystem
 import TestSupport
 import Testing
 

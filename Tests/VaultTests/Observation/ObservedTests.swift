@@ -1,6 +1,6 @@
+import LinuxSystem
 import Observation
 import Sealing
-import Synchronization
 import TestSupport
 import Testing
 import VaultTesting
@@ -57,7 +57,7 @@ struct ObservedTests {
     @Test func tellOfTheChangeAfterItIsMade() async throws {
         let key = StoredKey<Int>("k", in: .memory)
         let observed = Observed(key)
-        let seen = Guarded<Int?>(nil)
+        let seen = Mutex<Int?>(nil)
         let (changes, continuation) = AsyncStream<Void>.makeStream()
         withObservationTracking {
             _ = observed.value

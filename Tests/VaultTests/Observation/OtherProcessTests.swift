@@ -1,6 +1,6 @@
 import Foundation
+import LinuxSystem
 import Sealing
-import Synchronization
 import TestSupport
 import Testing
 
@@ -105,7 +105,7 @@ private final class Crowd: Sendable {
 
     private let counter: StoredKey<Int>
     private let last: Int
-    private let state = Guarded(State())
+    private let state = Mutex(State())
 
     init(_ counter: StoredKey<Int>, last: Int) {
         self.counter = counter

@@ -1,4 +1,5 @@
 import Foundation
+import LinuxSystem
 import TestSupport
 import Testing
 
@@ -65,7 +66,7 @@ struct PreferencesCoalescingTests {
                 ended.set()
             }
             // It has to wait until the keys are listed; were it let in, it would be done by then.
-            for _ in 0..<200 where !ended.isSet { Pause.microseconds(1_000) }
+            for _ in 0..<200 where !ended.isSet { Clock.sleep(microseconds: 1_000) }
         }
         #expect(try preferences.keys(prefix: "") == ["k", "other"])
     }

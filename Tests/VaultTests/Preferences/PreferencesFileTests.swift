@@ -1,4 +1,5 @@
 import Foundation
+import LinuxSystem
 import PropertyList
 import SealedLog
 import TestSupport
@@ -149,10 +150,10 @@ struct PreferencesFileTests {
     /// The times of a file go in steps: two changes right after each other, of the same size, look like one.
     @Test func isReadAnewUntilItsTimesWouldTellOfAChange() throws {
         try overwrite(fixture.path, "<plist><dict/></plist>".utf8)
-        let store = try FileRecordStore.open(fixture.path, in: PosixFileSystem())
-        let status = try store.status()
+        let status = try PosixFileSystem().status(at: fixture.path)
         for (later, isCurrent) in [(1, false), (1_000_000, false), (1_000_000_000, true)] as [(Int64, Bool)] {
-            let snapshot = PreferencesSnapshot([:], .xml, status, store, readAt: status.changed + later)
+            let file = try PosixFileSystem().open(fixture.path, .read)
+            let snapshot = PreferencesSnapshot([:], .xml, status, file, readAt: status.changed + later)
             #expect(snapshot.isCurrent(status) == isCurrent)
         }
     }

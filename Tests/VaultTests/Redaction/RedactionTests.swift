@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import LinuxSystem
 import TestSupport
 import Testing
 import VaultTesting

@@ -1,5 +1,5 @@
+import LinuxSystem
 import Sealing
-import Synchronization
 import Testing
 import Vault
 
@@ -28,7 +28,7 @@ enum TestedHome: CaseIterable, Sendable {
 
 /// A failure handler that keeps what it gets.
 final class SeenFailures: Sendable {
-    private let errors = Guarded<[(VaultError, String)]>([])
+    private let errors = Mutex<[(VaultError, String)]>([])
 
     var all: [VaultError] { errors.withLock { $0.map(\.0) } }
     var keys: [String] { errors.withLock { $0.map(\.1) } }

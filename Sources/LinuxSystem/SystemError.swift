@@ -4,7 +4,7 @@ private import Glibc
 package struct SystemError: Error, Hashable, Sendable {
     /// The value of `errno`.
     package let number: Int32
-    /// What was being done, as the start of a sentence: "read", "rename".
+    /// The action that failed, as the start of a sentence: "read", "rename".
     package let call: String
 
     package init(_ number: Int32, _ call: String) {
@@ -12,7 +12,7 @@ package struct SystemError: Error, Hashable, Sendable {
         self.call = call
     }
 
-    /// The system's words for it.
+    /// Returns the system's description of an error.
     package static func words(for number: Int32) -> String {
         // Safe with threads since glibc 2.32.
         strerror(number).map { String(cString: $0) } ?? "error \(number)"
@@ -25,8 +25,20 @@ extension SystemError {
     package var isExisting: Bool { number == EEXIST }
     package var isRefused: Bool { number == EACCES || number == EPERM }
     package var isReadOnly: Bool { number == EROFS }
+    /// Whether another process held a lock for too long.
+    package var isBusy: Bool { number == EWOULDBLOCK }
+    package var isTooLarge: Bool { number == EFBIG }
 
-    /// What mends it, where that can be told.
+    /// What is at the path, if that is why it cannot be read as a file; a part of a sentence.
+    package var kindOfNoFile: String? {
+        switch number {
+        case EISDIR: "a folder"
+        case EINVAL: "a named pipe, a socket or a device"
+        default: nil
+        }
+    }
+
+    /// What to do about it, if that is known.
     package var advice: String? {
         switch number {
         case ENOSPC, EDQUOT: "Nothing was changed; make room and try again."

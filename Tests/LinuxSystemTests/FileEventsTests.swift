@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Vault
+@testable import LinuxSystem
 
 @Suite("Events of a file")
 struct FileEventsTests {

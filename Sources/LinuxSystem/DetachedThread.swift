@@ -1,8 +1,7 @@
 private import CLinux
 private import Glibc
-package import SealedLog
 
-/// A thread that nobody waits for.
+/// A thread that ends by itself; nothing joins it.
 package enum DetachedThread {
     /// In bytes. Only what is used of it takes memory.
     private static let stackSize = 512 << 10

@@ -1,5 +1,42 @@
 private import Glibc
 
+/// The exclusive lock of a folder, held while a file is created or replaced in it, until this value is released.
+package struct FolderLock: ~Copyable, Sendable {
+    private let folder: FileDescriptor
+
+    /// Creates the folder if it is missing, and waits for its lock.
+    ///
+    /// - Throws: an error that ``SystemError/isBusy`` if another process holds the lock until the deadline.
+    package static func acquire(
+        _ path: String, in fileSystem: any FileSystem, until deadline: Deadline
+    ) throws(SystemError) -> FolderLock {
+        try fileSystem.makeFolders(path)
+        let folder = try fileSystem.open(path, .folder)
+        try fileSystem.lock(folder, .exclusive, until: deadline)
+        return FolderLock(folder: folder)
+    }
+
+    /// Flushes the folder's list of names.
+    package borrowing func synchronizeFolder(in fileSystem: any FileSystem) throws(SystemError) {
+        try fileSystem.synchronize(folder)
+    }
+
+    /// Releases the lock by closing the folder.
+    package consuming func release() {}
+}
+
+extension FileSystem {
+    /// Waits for the lock of a file.
+    ///
+    /// - Throws: an error that ``SystemError/isBusy`` if another process holds the lock until the deadline.
+    package func lock(
+        _ file: borrowing FileDescriptor, _ kind: LockKind, until deadline: Deadline
+    ) throws(SystemError) {
+        let isLocked = try deadline.poll { () throws(SystemError) in try tryLock(file, kind) }
+        guard isLocked else { throw SystemError(EWOULDBLOCK, "lock") }
+    }
+}
+
 /// Finds out which process holds the lock of a file.
 package enum LockHolder {
     /// The id of the process; nil if /proc/locks does not show it: it runs in another namespace or on another machine.

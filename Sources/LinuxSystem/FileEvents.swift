@@ -1,5 +1,4 @@
 private import Glibc
-import SealedLog
 
 /// What the kernel tells, through inotify, of a file and of the folders above it.
 ///

@@ -1,19 +1,19 @@
-/// The system calls that the vault makes on files, so that tests can let each of them fail.
+/// The system calls that the vault makes on files: a seam through which tests make each of them fail.
 package protocol FileSystem: Sendable {
     func open(_ path: String, _ access: FileAccess) throws(SystemError) -> FileDescriptor
     /// Reads up to the buffer's size; fewer bytes only at the end of the file.
     func read(
-        _ file: borrowing FileDescriptor, into buffer: UnsafeMutableRawBufferPointer, at place: UInt64
+        _ file: borrowing FileDescriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
     ) throws(SystemError) -> Int
     /// Writes all the bytes; a short write is an error.
-    func write(_ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at place: UInt64) throws(SystemError)
-    /// Where the next bytes lie that are not in a hole, at or behind a place; nil if there are none.
-    func nextData(_ file: borrowing FileDescriptor, from place: UInt64) throws(SystemError) -> UInt64?
+    func write(_ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError)
+    /// The offset of the next bytes at or after `offset` that are not in a hole; nil if there are none.
+    func nextData(_ file: borrowing FileDescriptor, from offset: UInt64) throws(SystemError) -> UInt64?
     /// fdatasync.
     func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError)
     /// fsync; for folders too.
     func synchronize(_ file: borrowing FileDescriptor) throws(SystemError)
-    /// Tries to take the lock; false if someone else holds it.
+    /// Tries to take the lock; false if another process holds it.
     func tryLock(_ file: borrowing FileDescriptor, _ kind: LockKind) throws(SystemError) -> Bool
     func unlock(_ file: borrowing FileDescriptor)
     func volume(of file: borrowing FileDescriptor) -> Volume
@@ -23,7 +23,7 @@ package protocol FileSystem: Sendable {
     func setOwner(_ file: borrowing FileDescriptor, owner: UInt32, group: UInt32) throws(SystemError)
     func rename(_ path: String, to newPath: String, replacing: Bool) throws(SystemError)
     func remove(_ path: String) throws(SystemError)
-    /// One folder, mode 0700; false if it is there already.
+    /// Creates one folder of mode 0700; false if it exists.
     func makeFolder(_ path: String) throws(SystemError) -> Bool
 }
 
@@ -42,11 +42,11 @@ package enum FileAccess: Hashable, Sendable {
     case folder
 }
 
-/// What the system says about the file system that holds a file.
+/// Properties of the file system that contains a file.
 package struct Volume: Hashable, Sendable {
-    /// Whether other machines or programs may write the file's bytes behind the kernel's back: NFS, SMB, FUSE.
+    /// Whether other machines or programs may change the file without the kernel's knowledge: NFS, SMB, FUSE.
     package var isRemote = false
-    /// Whether it is gone once the machine is off.
+    /// Whether its files are lost when the machine is turned off.
     package var isInMemory = false
     package var isReadOnly = false
 
@@ -68,7 +68,7 @@ extension FileSystem {
     /// Opens a file for writing or, where that is refused, for reading alone.
     ///
     /// - Parameter refusal: why it is for reading alone.
-    func open(
+    package func open(
         _ path: String, _ access: FileAccess, orElse reading: FileAccess, refusal: inout SystemError?
     ) throws(SystemError) -> FileDescriptor {
         do throws(SystemError) { return try open(path, access) } catch {
@@ -78,8 +78,7 @@ extension FileSystem {
         return try open(path, reading)
     }
 
-    /// Makes the folder and those above it that are missing. Their names are on the disk when this returns: what is
-    /// stored below them would be lost with them.
+    /// Creates the folder and its missing parents, and flushes their names: what is stored below would be lost with them.
     package func makeFolders(_ path: String) throws(SystemError) {
         let parent = path.parentFolder
         do {
@@ -95,20 +94,5 @@ extension FileSystem {
     /// Flushes a folder's list of names.
     package func synchronizeFolder(_ path: String) throws(SystemError) {
         try synchronize(open(path, .folder))
-    }
-}
-
-// By bytes: a combining mark that follows a slash makes one character with it.
-extension String {
-    /// The folder that a path names a file in; "/" for the root, "." for a bare name.
-    package var parentFolder: String {
-        guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
-        return slash == startIndex ? "/" : String(self[..<slash])
-    }
-
-    /// What follows the last slash.
-    package var lastPathComponent: String {
-        guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return self }
-        return String(self[utf8.index(after: slash)...])
     }
 }

@@ -1,11 +1,13 @@
 private import Glibc
 
-/// An open file; closed when the value goes.
+/// An open file, closed when this value is destroyed.
 package struct FileDescriptor: ~Copyable, Sendable {
     package let number: Int32
 
-    /// - Parameter number: what a system call gave, or -1. One of a standard stream, which a program that was started without it gets
-    ///   here, is exchanged for a higher one: what is printed would go into the file. -1, with errno, if there is none.
+    /// Takes over a descriptor that a system call returned, or -1.
+    ///
+    /// If the program was started with stdin, stdout or stderr closed, the kernel may return 0 to 2. Those are duplicated to
+    /// a higher number, so that printed output cannot end up in the file; -1, with errno, if that fails.
     package init(owning number: Int32) {
         guard (STDIN_FILENO...STDERR_FILENO).contains(number) else {
             self.number = number
@@ -20,7 +22,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     }
 }
 
-/// What the system knows of a file.
+/// The metadata of a file.
 package struct FileStatus: Hashable, Sendable {
     package struct Identity: Hashable, Sendable {
         package let device: UInt64
@@ -29,18 +31,18 @@ package struct FileStatus: Hashable, Sendable {
 
     package let identity: Identity
     package let size: UInt64
-    /// When the contents were last changed, and when anything was: nanoseconds since 1970, in steps of some milliseconds.
+    /// Nanoseconds since 1970, in steps of some milliseconds: of the contents (mtime), and of anything (ctime).
     package let contentsChanged: Int64
     package let changed: Int64
     /// Permission bits.
     package let mode: UInt32
     package let owner: UInt32
     package let group: UInt32
-    /// Names that lead to it.
+    /// The number of its names.
     package let links: UInt64
     package let isRegularFile: Bool
     package let isDirectory: Bool
 
-    /// What lies there, if it is no regular file; a part of a sentence.
+    /// What it is if it is not a regular file; a part of a sentence.
     package var kind: String { isDirectory ? "a folder" : "a named pipe, a socket or a device" }
 }

@@ -14,12 +14,12 @@ package struct PosixFileSystem: FileSystem {
     }
 
     package func read(
-        _ file: borrowing FileDescriptor, into buffer: UnsafeMutableRawBufferPointer, at place: UInt64
+        _ file: borrowing FileDescriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
     ) throws(SystemError) -> Int {
         var done = 0
         while done < buffer.count {
             let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
-            let count = pread(file.number, rest.baseAddress, rest.count, Int(place) + done)
+            let count = pread(file.number, rest.baseAddress, rest.count, Int(offset) + done)
             if count == 0 { break }
             if count > 0 { done += count } else if errno != EINTR { throw SystemError(errno, "read") }
         }
@@ -27,26 +27,26 @@ package struct PosixFileSystem: FileSystem {
     }
 
     package func write(
-        _ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at place: UInt64
+        _ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at offset: UInt64
     ) throws(SystemError) {
         var done = 0
         while done < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
-            let count = pwrite(file.number, rest.baseAddress, rest.count, Int(place) + done)
+            let count = pwrite(file.number, rest.baseAddress, rest.count, Int(offset) + done)
             // The kernel ends a write early at a full disk; the next one names the reason.
             if count >= 0 { done += count } else if errno != EINTR { throw SystemError(errno, "write") }
         }
     }
 
     package func nextData(
-        _ file: borrowing FileDescriptor, from place: UInt64
+        _ file: borrowing FileDescriptor, from offset: UInt64
     ) throws(SystemError) -> UInt64? {
-        let found = vault_next_data(file.number, Int64(clamping: place))
+        let found = vault_next_data(file.number, Int64(clamping: offset))
         if found >= 0 { return UInt64(found) }
         if errno == ENXIO { return nil }
         // File systems that know no holes.
         guard errno == EINVAL || errno == EOPNOTSUPP else { throw SystemError(errno, "look through") }
-        return place
+        return offset
     }
 
     package func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError) {
@@ -152,9 +152,4 @@ extension FileStatus {
         isRegularFile = status.st_mode & S_IFMT == S_IFREG
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
     }
-}
-
-extension timespec {
-    /// Wraps around where a file system gives times past the year 2262; they are only compared.
-    fileprivate var nanoseconds: Int64 { Int64(tv_sec) &* 1_000_000_000 &+ Int64(tv_nsec) }
 }

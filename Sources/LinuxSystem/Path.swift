@@ -37,3 +37,18 @@ private func target(ofLink path: String) -> String? {
         return readlink(path, base, Int(PATH_MAX)) > 0 ? String(validatingCString: base) : nil
     }
 }
+
+// By bytes: a combining mark that follows a slash makes one character with it.
+extension String {
+    /// The folder that a path names a file in; "/" for the root, "." for a bare name.
+    package var parentFolder: String {
+        guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+        return slash == startIndex ? "/" : String(self[..<slash])
+    }
+
+    /// What follows the last slash.
+    package var lastPathComponent: String {
+        guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return self }
+        return String(self[utf8.index(after: slash)...])
+    }
+}

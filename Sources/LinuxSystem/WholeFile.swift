@@ -1,0 +1,157 @@
+private import CLinux
+private import Glibc
+
+/// A small file that is read whole, and replaced whole: property lists, key files, imports.
+package struct WholeFile: Sendable {
+    package let path: String
+    package let fileSystem: any FileSystem
+
+    /// - Parameter path: without symbolic links: a rename would replace them.
+    package init(_ path: String, in fileSystem: any FileSystem) {
+        self.path = path
+        self.fileSystem = fileSystem
+    }
+
+    /// The metadata of the file at the path now; nil if there is none.
+    package func status() throws(SystemError) -> FileStatus? {
+        try unlessMissing { () throws(SystemError) in try fileSystem.status(at: path) }
+    }
+
+    /// An open file and what it held.
+    package struct Contents: ~Copyable {
+        package let bytes: [UInt8]
+        /// From before the bytes were read: if the sizes differ, another process wrote meanwhile.
+        package let status: FileStatus
+        private let file: FileDescriptor
+
+        fileprivate init(_ bytes: [UInt8], _ status: FileStatus, _ file: consuming FileDescriptor) {
+            self.bytes = bytes
+            self.status = status
+            self.file = file
+        }
+
+        /// Returns the open file, for a caller that keeps it open.
+        package consuming func takeFile() -> FileDescriptor { file }
+    }
+
+    /// Reads the file; nil if there is none.
+    ///
+    /// - Parameter limit: the largest size that is read, in bytes.
+    /// - Throws: also an error with a ``SystemError/kindOfNoFile``, or one that ``SystemError/isTooLarge``.
+    package func read(upTo limit: UInt64) throws(SystemError) -> Contents? {
+        guard let file = try open() else { return nil }
+        let status = try fileSystem.status(of: file)
+        try status.checkRegular(upTo: limit)
+        var bytes = [UInt8](repeating: 0, count: Int(status.size))
+        let count = try bytes.withMutableRawBytes { (bytes) throws(SystemError) in
+            try fileSystem.read(file, into: bytes, at: 0)
+        }
+        bytes.removeLast(bytes.count - count)
+        return Contents(bytes, status, file)
+    }
+
+    private func open() throws(SystemError) -> FileDescriptor? {
+        do { return try fileSystem.open(path, .read) } catch {
+            guard !error.isMissing else { return nil }
+            // A socket cannot be opened at all.
+            if let status = try? fileSystem.status(at: path) { try status.checkRegular() }
+            throw error
+        }
+    }
+
+    /// Writes a new file beside the path, flushes it, and renames it into place. The caller holds the folder's lock.
+    ///
+    /// The rename itself is durable only after ``FolderLock/synchronizeFolder(in:)``. A replaced file's owner is kept if
+    /// this user may give files away.
+    ///
+    /// - Parameter replacing: false to fail with an error that ``SystemError/isExisting`` if there is a file.
+    /// - Returns: the new file and its metadata.
+    @discardableResult
+    package func replace(
+        with bytes: UnsafeRawBufferPointer, replacing: Bool = true
+    ) throws(SystemError) -> FileDescriptor {
+        let file = try fileSystem.createUnpublished(for: path)
+        do throws(SystemError) {
+            if replacing, let former = try? fileSystem.status(at: path) {
+                try? fileSystem.setOwner(of: file, asOf: former)
+            }
+            try fileSystem.write(file, bytes, at: 0)
+            try fileSystem.publish(file, at: path, replacing: replacing)
+        } catch {
+            fileSystem.discardUnpublished(for: path)
+            throw error
+        }
+        return file
+    }
+
+    /// Removes the file, if there is one, and flushes its removal.
+    package func remove() throws(SystemError) {
+        _ = try unlessMissing { () throws(SystemError) in try fileSystem.remove(path) }
+        try fileSystem.synchronizeFolder(path.parentFolder)
+    }
+
+    /// Flushes the file and its directory entry, or the file's absence.
+    package func synchronize() throws(SystemError) {
+        _ = try unlessMissing { () throws(SystemError) in try fileSystem.synchronize(fileSystem.open(path, .read)) }
+        _ = try unlessMissing { () throws(SystemError) in try fileSystem.synchronizeFolder(path.parentFolder) }
+    }
+
+    private func unlessMissing<Result>(_ body: () throws(SystemError) -> Result) throws(SystemError) -> Result? {
+        do { return try body() } catch {
+            guard error.isMissing else { throw error }
+            return nil
+        }
+    }
+}
+
+extension FileStatus {
+    /// - Throws: an error with a ``SystemError/kindOfNoFile``, or one that ``SystemError/isTooLarge``.
+    package func checkRegular(upTo limit: UInt64 = .max) throws(SystemError) {
+        guard isRegularFile else { throw SystemError(isDirectory ? EISDIR : EINVAL, "read") }
+        guard size <= limit else { throw SystemError(EFBIG, "read") }
+    }
+}
+
+// MARK: - Files that are not yet published
+
+// A file is written under another name in the same folder and then renamed: no process ever sees a part of it. The
+// temporary name is fixed and unlikely for a file of the user's own. Only the holder of a lock on the folder, or on the
+// file to be replaced, creates one, so an existing one was left by a crash.
+
+extension FileSystem {
+    /// Creates an empty file that will be renamed to `path`.
+    package func createUnpublished(for path: String) throws(SystemError) -> FileDescriptor {
+        let temporaryPath = unpublishedPath(for: path)
+        vault_guard_temporary(temporaryPath)
+        do { try remove(temporaryPath) } catch {
+            guard error.isMissing else { throw error }
+        }
+        return try open(temporaryPath, .create)
+    }
+
+    /// Gives a file the owner of the one that it will replace: a file that root rewrites stays its user's.
+    package func setOwner(of file: borrowing FileDescriptor, asOf other: FileStatus) throws(SystemError) {
+        let own = try status(of: file)
+        guard own.owner != other.owner || own.group != other.group else { return }
+        try setOwner(file, owner: other.owner, group: other.group)
+    }
+
+    /// Flushes an unpublished file and renames it to `path`.
+    package func publish(_ file: borrowing FileDescriptor, at path: String, replacing: Bool) throws(SystemError) {
+        try synchronize(file)
+        try rename(unpublishedPath(for: path), to: path, replacing: replacing)
+        vault_guard_temporary(nil)
+    }
+
+    /// Removes the unpublished file for `path`, if there is one.
+    package func discardUnpublished(for path: String) {
+        try? remove(unpublishedPath(for: path))
+        vault_guard_temporary(nil)
+    }
+}
+
+/// The temporary path of a file that will be renamed to `path`.
+package func unpublishedPath(for path: String) -> String {
+    let folder = path.parentFolder
+    return "\(folder == "/" ? "" : folder)/.\(path.lastPathComponent).vault-new"
+}

@@ -27,7 +27,7 @@ package enum Limits {
     static let tailSize: UInt64 = 514 << 20
     /// How often the magic of a record may stand there by chance, where a record may begin.
     static let strayMagics = 16
-    /// Sequence numbers and places stay below this.
+    /// Sequence numbers and offsets stay below this.
     static let sequence: UInt64 = 1 << 62
     static let sector: UInt64 = 512
     static let alignment: UInt64 = 16

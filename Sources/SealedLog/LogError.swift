@@ -2,7 +2,7 @@ package import LinuxSystem
 
 /// What went wrong in the sealed log: what kind, where, and the system's own error beneath, if there is one.
 ///
-/// `detail` names places, sizes and paths; never a name or value from the vault, nor anything of a key.
+/// `detail` names offsets, sizes and paths; never a name or value from the vault, nor anything of a key.
 package struct LogError: Error, Hashable, Sendable {
     package enum Code: Hashable, Sendable {
         /// No file at the path.
@@ -70,8 +70,8 @@ extension LogError {
     }
 
     /// Bytes that authenticate but break the format, or do not authenticate.
-    static func damaged(_ what: String, at place: UInt64? = nil) -> LogError {
-        LogError(.damaged, place.map { "\(what) at byte \($0)" } ?? what)
+    static func damaged(_ what: String, at offset: UInt64? = nil) -> LogError {
+        LogError(.damaged, offset.map { "\(what) at byte \($0)" } ?? what)
     }
 }
 

@@ -51,7 +51,7 @@ struct ClearingTests {
     @Test(arguments: 0..<6) func costsNothingWhenTheClearingIsCutShort(_ writes: Int) throws {
         // A writer that was killed in the middle of a large record.
         let plan = try live.plan([live.change("big", to: RandomBytes.array(4 << 20))], at: SealedLog.now)
-        try live.view.withLock { $0.store }.write(Array(plan.bytes.prefix(3 << 20)), at: plan.record.place)
+        try live.view.withLock { $0.store }.write(Array(plan.bytes.prefix(3 << 20)), at: plan.record.offset)
         // One that clears what it left, and is killed as well.
         let second = try fixture.open(in: files)
         files.fail([.synchronizeData], with: .error(EIO))
@@ -64,7 +64,7 @@ struct ClearingTests {
     @Test func isClearedToItsEndByTheNextWriter() throws {
         let plan = try live.plan([live.change("big", to: RandomBytes.array(4 << 20))], at: SealedLog.now)
         // The first sectors never came to the disk.
-        try live.view.withLock { $0.store }.write(Array(plan.bytes[4_096...]), at: plan.record.place + 4_096)
+        try live.view.withLock { $0.store }.write(Array(plan.bytes[4_096...]), at: plan.record.offset + 4_096)
         let next = try fixture.open()
         try next.set("b", "short")
         let (store, end) = next.view.withLock { ($0.store, $0.end) }
@@ -75,16 +75,16 @@ struct ClearingTests {
     /// From the back to the front, and the first sector by itself.
     @Test func isClearedAtItsBeginningLast() throws {
         let store = live.view.withLock { $0.store }
-        let place = live.view.withLock { $0.end }
-        try store.write(RandomBytes.array(3 << 20), at: place)
+        let offset = live.view.withLock { $0.end }
+        try store.write(RandomBytes.array(3 << 20), at: offset)
         let other = try FileRecordStore.open(fixture.path, in: files)
         files.forgetCalls()
-        try other.clear(place..<place + 3 << 20)
+        try other.clear(offset..<offset + 3 << 20)
         let writes = files.calls.filter { $0.kind == .write }
-        #expect(writes.map(\.place) == writes.map(\.place).sorted(by: >))
-        #expect(writes.last?.place == place)
+        #expect(writes.map(\.offset) == writes.map(\.offset).sorted(by: >))
+        #expect(writes.last?.offset == offset)
         #expect(writes.last.map { $0.count <= 512 } == true)
-        #expect(try store.isZero(place..<place + 3 << 20))
+        #expect(try store.isZero(offset..<offset + 3 << 20))
     }
 
     /// As those leave it who clear from the front.

@@ -173,7 +173,7 @@ struct CommitTests {
         let store = writer.view.withLock { $0.store }
         let plan = try writer.plan([writer.change("big", to: RandomBytes.array(100_000))], at: SealedLog.now)
         let lock = try store.lock(.exclusive, until: Deadline(after: .seconds(1)))
-        try store.write(Array(plan.bytes.prefix(5_000)), at: plan.record.place)
+        try store.write(Array(plan.bytes.prefix(5_000)), at: plan.record.offset)
         let start = ContinuousClock.now
         #expect(try LogError.code { _ = try log.text("a") } == .busy)
         #expect(ContinuousClock.now - start < .seconds(8))

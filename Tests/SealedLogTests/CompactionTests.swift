@@ -49,7 +49,7 @@ struct CompactionTests {
         for number in [5, 2, 9, 0, 7, 1, 8, 3, 6, 4] { try log.set("name \(number)", RandomBytes.array(40)) }
         try log.make([("name 6", [1]), ("name 2", [2])])
         func order() throws -> [String] {
-            try log.entries().sorted { $0.content?.current.place ?? 0 < $1.content?.current.place ?? 0 }.map(
+            try log.entries().sorted { $0.content?.current.offset ?? 0 < $1.content?.current.offset ?? 0 }.map(
                 \.name.text)
         }
         let expected = [5, 9, 0, 7, 1, 8, 3, 4, 6, 2].map { "name \($0)" }
@@ -62,7 +62,7 @@ struct CompactionTests {
         let options = fixture.options()
         _ = try SealedLog.salvage(fixture.path, to: target, key: fixture.key(), options: options, in: PosixFileSystem())
         let salvaged = try openApart(target, options: options, readKey: fixture.key)
-        let places = try salvaged.entries().sorted { $0.content?.current.place ?? 0 < $1.content?.current.place ?? 0 }
+        let places = try salvaged.entries().sorted { $0.content?.current.offset ?? 0 < $1.content?.current.offset ?? 0 }
         #expect(places.map(\.name.text) == expected)
     }
 
@@ -76,8 +76,8 @@ struct CompactionTests {
             // The notice has the number between.
             #expect(after.head.sequence == before.head.sequence + 2)
             #expect(try header.sequence == after.head.sequence)
-            for moment in before.passed { #expect(try after.contains(moment) == true) }
-            let other = Moment(sequence: before.head.sequence, authenticator: randomAuthenticator())
+            for position in before.passed { #expect(try after.contains(position) == true) }
+            let other = LogPosition(sequence: before.head.sequence, authenticator: randomAuthenticator())
             #expect(try after.contains(other) == false)
         }
         #expect(try header.vaultID == id)
@@ -85,18 +85,18 @@ struct CompactionTests {
     }
 
     @Test func keepsTheNewestAuthenticatorsOnly() throws {
-        var moments: [Moment] = []
+        var positions: [LogPosition] = []
         for number in 0..<Limits.chainLength + 50 {
             try log.set("a", "\(number)")
-            moments.append(log.view.withLock { $0.head })
+            positions.append(log.view.withLock { $0.head })
         }
         try log.compact()
         let view = log.view.withLock { $0 }
         #expect(try view.manifest().chain.count == Limits.chainLength)
-        #expect(try view.contains(moments[moments.count - 1]) == true)
+        #expect(try view.contains(positions[positions.count - 1]) == true)
         // The newest of the chain is the notice of compaction.
-        #expect(try view.contains(moments[moments.count - Limits.chainLength + 1]) == true)
-        #expect(try view.contains(moments[moments.count - Limits.chainLength]) == nil)
+        #expect(try view.contains(positions[positions.count - Limits.chainLength + 1]) == true)
+        #expect(try view.contains(positions[positions.count - Limits.chainLength]) == nil)
     }
 
     @Test func ofAnEmptyVaultAndOfTombstonesAlone() throws {

@@ -5,10 +5,10 @@ import Testing
 
 @Suite("Merging entries")
 struct EntryMergeTests {
-    private func overlay(_ entries: [Entry]) -> Overlay {
-        var overlay = Overlay()
-        for entry in entries { overlay.insert(entry) }
-        return overlay
+    private func recent(_ entries: [Entry]) -> RecentEntries {
+        var recent = RecentEntries()
+        for entry in entries { recent.insert(entry) }
+        return recent
     }
 
     private func drain(_ merge: EntryMerge) throws -> [Entry] {
@@ -31,11 +31,11 @@ struct EntryMergeTests {
         let loader = PageLoader(store: store, keys: keys)
         let merged = try drain(
             EntryMerge(
-                overlays: [overlay(newest), overlay(newer)], trees: [try TreeCursor(root: root, loader: loader)]))
+                overlays: [recent(newest), recent(newer)], trees: [try TreeCursor(root: root, loader: loader)]))
         #expect(merged == [newer[0], newest[0], oldest[2], newest[1], oldest[4]])
         let fromC = try drain(
             EntryMerge(
-                overlays: [overlay(newest), overlay(newer)],
+                overlays: [recent(newest), recent(newer)],
                 trees: [try TreeCursor(root: root, loader: loader, from: Array("c".utf8))], from: Array("c".utf8)))
         #expect(fromC == [oldest[2], newest[1], oldest[4]])
     }
@@ -43,33 +43,33 @@ struct EntryMergeTests {
     @Test(arguments: 0..<20) func isWhatADictionaryWouldHold(_ seed: Int) throws {
         var generator = SeededGenerator(seed)
         var expected: [EntryName: Entry] = [:]
-        var overlays: [Overlay] = []
+        var overlays: [RecentEntries] = []
         for _ in 0..<4 {
-            var overlay = Overlay()
+            var recent = RecentEntries()
             for _ in 0..<30 {
                 let name = try EntryName.sample("name \(Int.random(in: 0..<60, using: &generator))")
                 let entry = Entry.random(name, &generator)
-                overlay.insert(entry)
+                recent.insert(entry)
                 expected[name] = entry
             }
-            overlays.insert(overlay, at: 0)
+            overlays.insert(recent, at: 0)
         }
         let merged = try drain(EntryMerge(overlays: overlays, trees: []))
         #expect(merged == expected.values.sorted { $0.name < $1.name })
     }
 
     @Test func anOverlayKeepsTheLastEntryOfAName() throws {
-        var overlay = Overlay()
-        for number in (0..<500).reversed() { overlay.insert(try .sample("name \(number % 100)")) }
-        #expect(overlay.count == 100)
+        var recent = RecentEntries()
+        for number in (0..<500).reversed() { recent.insert(try .sample("name \(number % 100)")) }
+        #expect(recent.count == 100)
         let last = try Entry.sample("name 7")
-        overlay.insert(last)
-        #expect(overlay.find(last.name) == last)
-        #expect(overlay.count == 100)
-        #expect(overlay.find(try .sample("name 100")) == nil)
-        let names = (0..<overlay.count).map { overlay[$0].name }
+        recent.insert(last)
+        #expect(recent.find(last.name) == last)
+        #expect(recent.count == 100)
+        #expect(recent.find(try .sample("name 100")) == nil)
+        let names = (0..<recent.count).map { recent[$0].name }
         #expect(names == names.sorted())
-        overlay.removeAll()
-        #expect(overlay.isEmpty && overlay.find(last.name) == nil)
+        recent.removeAll()
+        #expect(recent.isEmpty && recent.find(last.name) == nil)
     }
 }

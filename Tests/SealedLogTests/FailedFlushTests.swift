@@ -104,7 +104,7 @@ struct FailedFlushTests {
         #expect(try fixture.open().verify().entries == 2)
     }
 
-    /// What an ordinary reading of the same moment is told by the value itself, a list has to look for.
+    /// What an ordinary reading of the same position is told by the value itself, a list has to look for.
     @Test func ofARecordThatAnotherProcessHasSeenIsForgottenByItsLists() throws {
         let other = try fixture.open()
         files.watch(.synchronizeData) { _ in _ = try? other.text("a") }

@@ -69,20 +69,20 @@ struct KeyFileTests {
 
     @Test func everyMistypedDigitIsNoticed() throws {
         let digits = Array("0123456789abcdef".utf8)
-        for place in keyLine.dropFirst(12) where text[place] != UInt8(ascii: "-") {
-            for digit in digits where digit != text[place] {
+        for offset in keyLine.dropFirst(12) where text[offset] != UInt8(ascii: "-") {
+            for digit in digits where digit != text[offset] {
                 var mistyped = text
-                mistyped[place] = digit
+                mistyped[offset] = digit
                 #expect(try code(mistyped) == .keyDamaged)
             }
         }
     }
 
     @Test func anyOtherMistypedLetterOfTheLineIsNoticed() throws {
-        for place in keyLine {
-            for letter in Array("g -\n#x\0".utf8) where letter != text[place] {
+        for offset in keyLine {
+            for letter in Array("g -\n#x\0".utf8) where letter != text[offset] {
                 var mistyped = text
-                mistyped[place] = letter
+                mistyped[offset] = letter
                 // The line begins another way then; but the comment says what the file is.
                 #expect(try code(mistyped) == .keyDamaged)
             }

@@ -79,15 +79,15 @@ struct MinorCheckpointTests {
         let hints: [[UInt8]] = [
             [UInt8](repeating: 0, count: 32),
             [UInt8](repeating: 0xff, count: 32),
-            Hint(place: hint.place, sequence: hint.sequence - 1).encoded,
-            Hint(place: hint.place, sequence: 0).encoded,
-            Hint(place: hint.place + 16, sequence: hint.sequence).encoded,
-            Hint(place: hint.place + 1, sequence: hint.sequence).encoded,
-            Hint(place: UInt64(first.lowerBound), sequence: 2).encoded,
-            Hint(place: 0, sequence: hint.sequence).encoded,
-            Hint(place: 16, sequence: hint.sequence).encoded,
-            Hint(place: 1 << 61, sequence: hint.sequence).encoded,
-            Hint(place: .max - 15, sequence: .max).encoded,
+            Hint(offset: hint.offset, sequence: hint.sequence - 1).encoded,
+            Hint(offset: hint.offset, sequence: 0).encoded,
+            Hint(offset: hint.offset + 16, sequence: hint.sequence).encoded,
+            Hint(offset: hint.offset + 1, sequence: hint.sequence).encoded,
+            Hint(offset: UInt64(first.lowerBound), sequence: 2).encoded,
+            Hint(offset: 0, sequence: hint.sequence).encoded,
+            Hint(offset: 16, sequence: hint.sequence).encoded,
+            Hint(offset: 1 << 61, sequence: hint.sequence).encoded,
+            Hint(offset: .max - 15, sequence: .max).encoded,
             // The older minor checkpoint.
             try olderHint().encoded,
             RandomBytes.array(32),
@@ -115,7 +115,7 @@ struct MinorCheckpointTests {
     private func olderHint() throws -> Hint {
         let records = try RecordList(fixture.path).records
         // The header has sequence number 1, so the record of number 130 is the 129th.
-        return Hint(place: UInt64(records[128].lowerBound), sequence: 130)
+        return Hint(offset: UInt64(records[128].lowerBound), sequence: 130)
     }
 
     @Test func comeAtOnceForALargeTransaction() throws {

@@ -76,7 +76,7 @@ struct OpenHandleRollbackTests {
         let file = try RecordList(fixture.path)
         let zeroed = file.records[file.records.count - 2]
         var bytes = file.bytes
-        for place in zeroed { bytes[place] = 0 }
+        for offset in zeroed { bytes[offset] = 0 }
         try overwrite(fixture.path, bytes)
         try expectNothingIsWritten(writer, .damaged)
         try expectNothingIsRead(reader, .damaged)

@@ -24,11 +24,11 @@ struct RollbackMemoryTests {
             try overwrite(file, Array(whole[..<length]) + [UInt8](repeating: 0, count: whole.count - length))
             #expect(try vault.openingCode() == nil)
         }
-        for place in whole.indices {
+        for offset in whole.indices {
             var changed = whole
-            changed[place] ^= 0x21
+            changed[offset] ^= 0x21
             try overwrite(file, changed)
-            #expect(try vault.openingCode() == nil, "byte \(place)")
+            #expect(try vault.openingCode() == nil, "byte \(offset)")
         }
         // The next write remembers again.
         let older = try fixture.bytes
@@ -74,7 +74,7 @@ struct RollbackMemoryTests {
         let flush = try #require(calls.firstIndex { $0.kind == .synchronizeData && $0.path == fixture.path })
         let raise = try #require(calls.firstIndex { $0.kind == .write && $0.path.hasSuffix(".seen") })
         #expect(flush < raise)
-        #expect(log.memory?.seen()?.moment.sequence == 5)
+        #expect(log.memory?.seen()?.position.sequence == 5)
 
         let before = try contents(vault.stateFile(".seen"))
         files.fail([.synchronizeData], with: .error(EIO))
@@ -88,9 +88,9 @@ struct RollbackMemoryTests {
         files.fail([.synchronize], after: 1, with: .error(EIO))
         try log.compact()
         // The notice was flushed in the old file.
-        #expect(log.memory?.seen()?.moment.sequence == 5)
+        #expect(log.memory?.seen()?.position.sequence == 5)
         try log.set("a", "x")
-        #expect(log.memory?.seen()?.moment.sequence == 7)
+        #expect(log.memory?.seen()?.position.sequence == 7)
     }
 
     @Test func aFilesNameThatItKnowsToBeDurableIsNotFlushedAgain() throws {
@@ -111,10 +111,10 @@ struct RollbackMemoryTests {
         let log = try vault.open()
         let memory = try #require(log.memory)
         let high = try #require(memory.seen())
-        memory.remember(Moment(sequence: 1, authenticator: randomAuthenticator()))
+        memory.remember(LogPosition(sequence: 1, authenticator: randomAuthenticator()))
         #expect(memory.seen() == high)
-        memory.remember(Moment(sequence: 1, authenticator: high.moment.authenticator), isForced: true)
-        #expect(memory.seen()?.moment.sequence == 1)
+        memory.remember(LogPosition(sequence: 1, authenticator: high.position.authenticator), isForced: true)
+        #expect(memory.seen()?.position.sequence == 1)
     }
 }
 
@@ -134,13 +134,13 @@ struct ReaderMemoryTests {
         let log = try vault.open()
         #expect(try vault.seen == 4)
         #expect(try log.text("a") == "elsewhere")
-        #expect(log.memory?.seen()?.moment.sequence == 5)
+        #expect(log.memory?.seen()?.position.sequence == 5)
         #expect(log.memory?.seen()?.isFlushedByWriter == false)
     }
 
     @Test(arguments: [true, false]) func letsItNoticeThatJustThisChangeIsGone(_ isOpen: Bool) throws {
         var bytes = try fixture.bytes
-        for place in try #require(try RecordList(fixture.path).records.last) { bytes[place] = 0 }
+        for offset in try #require(try RecordList(fixture.path).records.last) { bytes[offset] = 0 }
         let log = try vault.open()
         #expect(try log.text("a") == "elsewhere")
         try replace(fixture.path, with: bytes)
@@ -170,7 +170,7 @@ struct ReaderMemoryTests {
         let log = try fixture.open(in: files, remembering: true)
         files.fail([call], with: .error(EIO))
         #expect(try log.text("a") == "elsewhere")
-        #expect(log.memory?.seen()?.moment.sequence == 4)
+        #expect(log.memory?.seen()?.position.sequence == 4)
     }
 
     /// After a flush that failed, a reader's own flush says nothing of what its writer wrote.
@@ -182,8 +182,8 @@ struct ReaderMemoryTests {
         let log = try fixture.open(in: files, remembering: true)
         files.forgetCalls()
         try log.set("b", "x")
-        #expect(files.calls.contains { $0.kind == .write && $0.place == UInt64(newest.lowerBound) })
-        #expect(log.memory?.seen() == RollbackMemory.Seen(moment: try head(of: log), isFlushedByWriter: true))
+        #expect(files.calls.contains { $0.kind == .write && $0.offset == UInt64(newest.lowerBound) })
+        #expect(log.memory?.seen() == RollbackMemory.Seen(position: try head(of: log), isFlushedByWriter: true))
     }
 
     @Test func isNoChangeThatItsWriterTakesBack() throws {
@@ -193,14 +193,14 @@ struct ReaderMemoryTests {
         // The reader asks for the lock, and gets it once the writer, whose flush has failed, is done.
         files.watch(.lock) { call in
             guard call.path == path, var bytes = try? contents(path) else { return }
-            for place in newest { bytes[place] = 0 }
+            for offset in newest { bytes[offset] = 0 }
             try? overwrite(path, bytes)
         }
         #expect(try log.text("a") == "2")
-        #expect(log.memory?.seen()?.moment.sequence == 4)
+        #expect(log.memory?.seen()?.position.sequence == 4)
     }
 
-    private func head(of log: SealedLog) throws -> Moment {
+    private func head(of log: SealedLog) throws -> LogPosition {
         log.view.withLock { $0.head }
     }
 }

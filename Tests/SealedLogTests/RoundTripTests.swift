@@ -20,7 +20,7 @@ struct RoundTripTests {
         var generator = SeededGenerator(seed)
         var entry = Entry.random(try .sample("an entry"), &generator)
         entry.content?.earlier = []
-        entry.content?.current.place = 0
+        entry.content?.current.offset = 0
         var writer = ByteWriter()
         writer.entry(entry)
         let size = entry.content.map { UInt64(writer.count + $0.current.boxLength) } ?? 0
@@ -49,7 +49,7 @@ struct RoundTripTests {
         var index = RecordIndex(
             sequence: 600, previous: randomAuthenticator(), payloadHash: RandomBytes.array(32), totals: Totals())
         index.tree = RecordIndex.Tree(
-            header: randomAuthenticator(), root: PageReference(place: 1 << 40, length: 16_384, nonce: randomNonce()),
+            header: randomAuthenticator(), root: PageReference(offset: 1 << 40, length: 16_384, nonce: randomNonce()),
             entries: .max)
         #expect(try RecordIndex(parsing: index.encoded) == index)
         index.isNotice = true
@@ -86,20 +86,20 @@ struct RoundTripTests {
     @Test func aHeaderWithAnyByteChangedDoesNotAuthenticate() throws {
         let keys = try randomKeys()
         let bytes = Array(try Header.sample(slots: 1).sealed(with: keys)[..<Header.size])
-        for place in 0..<Header.hintPlace {
+        for offset in 0..<Header.hintPlace {
             var changed = bytes
-            changed[place] ^= 0x10
+            changed[offset] ^= 0x10
             #expect(throws: LogError.self) { _ = try Header.authenticate(changed, with: keys) }
         }
-        for place in Header.hintPlace..<Header.size {
+        for offset in Header.hintPlace..<Header.size {
             var changed = bytes
-            changed[place] ^= 0x10
+            changed[offset] ^= 0x10
             _ = try Header.authenticate(changed, with: keys)
         }
     }
 
     @Test func aHintIsReadBack() throws {
-        let hint = Hint(place: 65_536, sequence: 513)
+        let hint = Hint(offset: 65_536, sequence: 513)
         let bytes = Array(try Header.sample(slots: 1).sealed(with: randomKeys())[..<Header.size])
         #expect(Header.hint(in: bytes.dropLast(Hint.size) + hint.encoded) == hint)
     }

@@ -17,7 +17,7 @@ struct SalvageLossTests {
 
     private func flipped(_ places: some Sequence<Int>) throws -> [UInt8] {
         var bytes = try fixture.bytes
-        for place in places { bytes[place] ^= 1 }
+        for offset in places { bytes[offset] ^= 1 }
         return bytes
     }
 
@@ -29,15 +29,15 @@ struct SalvageLossTests {
         let states = [try log.state()]
         var lossy = 0
         let end = try RecordList(fixture.path).start
-        for place in stride(from: Int(Limits.checkpointStart), to: end, by: 4_099) {
-            let salvaged = try SalvagedVault(fixture, try flipped([place]))
+        for offset in stride(from: Int(Limits.checkpointStart), to: end, by: 4_099) {
+            let salvaged = try SalvagedVault(fixture, try flipped([offset]))
             salvaged.expectHonesty(states)
             let report = salvaged.report
             guard report.hasGaps else { continue }
             lossy += 1
             #expect(report.doubtful.isEmpty && report.damage.count == 1)
             #expect(report.unnamed == UInt64(1_000 - salvaged.state.count - report.lost.count))
-            try overwrite(fixture.path, try flipped([place]))
+            try overwrite(fixture.path, try flipped([offset]))
         }
         #expect(lossy > 3)
     }
@@ -53,9 +53,9 @@ struct SalvageLossTests {
         let states = [old, try log.state()]
         let (bytes, record) = (try fixture.bytes, try #require(try RecordList(fixture.path).records.first))
         var doubtful = 0
-        for place in stride(from: record.upperBound - 20, to: record.lowerBound + 300, by: -2_003) {
+        for offset in stride(from: record.upperBound - 20, to: record.lowerBound + 300, by: -2_003) {
             var changed = bytes
-            changed[place] ^= 1
+            changed[offset] ^= 1
             let salvaged = try SalvagedVault(fixture, changed)
             salvaged.expectHonesty(states)
             doubtful = max(doubtful, salvaged.report.doubtful.count)

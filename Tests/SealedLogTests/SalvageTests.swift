@@ -24,7 +24,7 @@ struct SalvageTests {
 
     private func flipped(_ places: Int...) -> [UInt8] {
         var bytes = file.bytes
-        for place in places { bytes[place] ^= 0x10 }
+        for offset in places { bytes[offset] ^= 0x10 }
         return bytes
     }
 
@@ -56,8 +56,8 @@ struct SalvageTests {
 
     @Test func aFrameIsNotNeeded() throws {
         for record in file.records {
-            for place in [0, 4, 9, 17, 25, 40, Frame.size - 1, Frame.size] where place < Frame.headSize {
-                let salvaged = try salvage(flipped(record.lowerBound + place))
+            for offset in [0, 4, 9, 17, 25, 40, Frame.size - 1, Frame.size] where offset < Frame.headSize {
+                let salvaged = try salvage(flipped(record.lowerBound + offset))
                 #expect(salvaged.state.count >= 19)
             }
             let salvaged = try salvage(flipped(record.lowerBound + 5))
@@ -67,9 +67,9 @@ struct SalvageTests {
 
     @Test func anyFlippedBitLeavesMostOfIt() throws {
         let end = file.bytes.count
-        for place in stride(from: 0, to: end, by: end > 40_000 ? 97 : 41) {
-            let salvaged = try salvage(flipped(place))
-            #expect(salvaged.state.count >= (place < file.start ? 10 : 19), "byte \(place)")
+        for offset in stride(from: 0, to: end, by: end > 40_000 ? 97 : 41) {
+            let salvaged = try salvage(flipped(offset))
+            #expect(salvaged.state.count >= (offset < file.start ? 10 : 19), "byte \(offset)")
         }
     }
 
@@ -84,8 +84,8 @@ struct SalvageTests {
     }
 
     @Test func reservedBytesOfHeaderAndCopyCostNothing() throws {
-        for place in [130, 255, 2_900, 4_000] {
-            let salvaged = try salvage(flipped(place, Header.copyPlace + place))
+        for offset in [130, 255, 2_900, 4_000] {
+            let salvaged = try salvage(flipped(offset, Header.copyPlace + offset))
             #expect(salvaged.state == vault.state && salvaged.report.isComplete)
         }
     }

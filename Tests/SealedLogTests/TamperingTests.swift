@@ -19,22 +19,22 @@ struct TamperingTests {
     /// Every seventh byte; the tests of the command go through all.
     @Test func aChangedByteOfTheHistoryIsNoticed() throws {
         var generator = SeededGenerator(1)
-        for place in stride(from: 0, to: file.end, by: 7) {
+        for offset in stride(from: 0, to: file.end, by: 7) {
             var bytes = file.bytes
-            bytes[place] ^= UInt8.random(in: 1...255, using: &generator)
+            bytes[offset] ^= UInt8.random(in: 1...255, using: &generator)
             let found = try vault.outcome(of: bytes)
-            let isHint = (Header.hintPlace..<Header.size).contains(place)
-            #expect(found == (isHint ? vault.state : nil), "byte \(place)")
+            let isHint = (Header.hintPlace..<Header.size).contains(offset)
+            #expect(found == (isHint ? vault.state : nil), "byte \(offset)")
         }
     }
 
     @Test func changedBytesBehindTheEndAreNobodys() throws {
-        for place in [file.end, file.end + 1, file.end + 600, file.bytes.count - 1] {
+        for offset in [file.end, file.end + 1, file.end + 600, file.bytes.count - 1] {
             var bytes = file.bytes
-            bytes[place] ^= 0x40
+            bytes[offset] ^= 0x40
             let found = try vault.outcome(of: bytes)
             // At the very end it looks like a record that was written and is broken.
-            #expect(found == vault.state || (found == nil && place < file.end + Frame.size))
+            #expect(found == vault.state || (found == nil && offset < file.end + Frame.size))
         }
     }
 
@@ -60,7 +60,7 @@ struct TamperingTests {
             var bytes = try fixture.bytes
             let places = try ["left", "right"].map { name -> Range<Int> in
                 let version = try #require(try log.entry(.sample(name))?.content?.current)
-                return Int(version.place)..<Int(version.place) + version.boxLength
+                return Int(version.offset)..<Int(version.offset) + version.boxLength
             }
             let left = Array(bytes[places[0]])
             bytes.replaceSubrange(places[0], with: Array(bytes[places[1]]))

@@ -23,8 +23,8 @@ struct TotalityTests {
             for _ in 0..<60 {
                 var bytes = sample
                 for _ in 0...Int.random(in: 0...3, using: &generator) {
-                    let place = Int.random(in: 0..<bytes.count, using: &generator)
-                    bytes[place] =
+                    let offset = Int.random(in: 0..<bytes.count, using: &generator)
+                    bytes[offset] =
                         [0, 1, 0x7f, 0x80, 0xff, UInt8.random(in: 0...255, using: &generator)]
                         .randomElement(using: &generator) ?? 0
                 }

@@ -92,17 +92,17 @@ struct TreeTests {
         let tree = try Tree(400)
         let size = try tree.store.size()
         let root = try #require(tree.root)
-        for place in stride(from: UInt64(4_096), to: size, by: 251) {
-            var byte = try tree.store.bytes(at: place, count: 1)
+        for offset in stride(from: UInt64(4_096), to: size, by: 251) {
+            var byte = try tree.store.bytes(at: offset, count: 1)
             byte[0] ^= 1
-            try tree.store.write(byte, at: place)
+            try tree.store.write(byte, at: offset)
             #expect(throws: LogError.self) { _ = try tree.scan() }
             byte[0] ^= 1
-            try tree.store.write(byte, at: place)
+            try tree.store.write(byte, at: offset)
         }
         #expect(try tree.scan().count == 400)
         // A page under the nonce of another one.
-        let moved = PageReference(place: root.place, length: root.length, nonce: randomNonce())
+        let moved = PageReference(offset: root.offset, length: root.length, nonce: randomNonce())
         #expect(throws: LogError.self) { _ = try tree.loader.load(moved, level: nil) }
     }
 
@@ -118,7 +118,7 @@ struct TreeTests {
         let nonce = randomNonce()
         let box = try keys.seal(page.encoded, for: .page, nonce: nonce)
         try store.write(box, at: 4_096)
-        let root = PageReference(place: 4_096, length: box.count, nonce: nonce)
+        let root = PageReference(offset: 4_096, length: box.count, nonce: nonce)
         var cursor = try TreeCursor(root: root, loader: PageLoader(store: store, keys: keys))
         _ = try cursor.next()
         #expect(throws: LogError.self) { _ = try cursor.next() }

@@ -19,24 +19,24 @@ extension CrashingFileSystem {
     }
 
     package func read(
-        _ file: borrowing FileDescriptor, into buffer: UnsafeMutableRawBufferPointer, at place: UInt64
+        _ file: borrowing FileDescriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
     ) throws(SystemError) -> Int {
-        try look { (real) throws(SystemError) in try real.read(file, into: buffer, at: place) }
+        try look { (real) throws(SystemError) in try real.read(file, into: buffer, at: offset) }
     }
 
     package func nextData(
-        _ file: borrowing FileDescriptor, from place: UInt64
+        _ file: borrowing FileDescriptor, from offset: UInt64
     ) throws(SystemError) -> UInt64? {
-        try look { (real) throws(SystemError) in try real.nextData(file, from: place) }
+        try look { (real) throws(SystemError) in try real.nextData(file, from: offset) }
     }
 
     package func write(
-        _ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at place: UInt64
+        _ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at offset: UInt64
     ) throws(SystemError) {
         let identity = try PosixFileSystem().status(of: file).identity
         let copy = Array(bytes)
-        func note(_ disk: inout Disk) { disk.write(identity, copy, at: place) }
-        try change(pending: note) { (real) throws(SystemError) in try real.write(file, bytes, at: place) }
+        func note(_ disk: inout Disk) { disk.write(identity, copy, at: offset) }
+        try change(pending: note) { (real) throws(SystemError) in try real.write(file, bytes, at: offset) }
     }
 
     package func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError) {

@@ -6,7 +6,7 @@ struct Disk {
     /// A file's bytes and what has been written since they were flushed, oldest first.
     struct File {
         var durable: [UInt8]
-        var pending: [(place: Int, bytes: [UInt8])] = []
+        var pending: [(offset: Int, bytes: [UInt8])] = []
     }
 
     /// A change of a folder's names. A journalling file system makes them last in their order.
@@ -34,8 +34,8 @@ struct Disk {
         pendingNames[path.parentFolder, default: []].append(.set(path, identity))
     }
 
-    mutating func write(_ identity: FileStatus.Identity, _ bytes: [UInt8], at place: UInt64) {
-        files[identity]?.pending.append((Int(place), bytes))
+    mutating func write(_ identity: FileStatus.Identity, _ bytes: [UInt8], at offset: UInt64) {
+        files[identity]?.pending.append((Int(offset), bytes))
     }
 
     mutating func flush(_ identity: FileStatus.Identity) {
@@ -89,7 +89,7 @@ struct Disk {
 extension Disk.File {
     /// As the system shows it while there is power.
     var written: [UInt8] {
-        pending.reduce(into: durable) { bytes, write in bytes.write(write.bytes, at: write.place) }
+        pending.reduce(into: durable) { bytes, write in bytes.write(write.bytes, at: write.offset) }
     }
 
     /// Each sector that was written since the last flush has one of the contents that it had since then; disks write a
@@ -98,7 +98,7 @@ extension Disk.File {
         var versions: [[UInt8]] = [durable]
         for write in pending {
             var next = versions[versions.count - 1]
-            next.write(write.bytes, at: write.place)
+            next.write(write.bytes, at: write.offset)
             versions.append(next)
         }
         let share = [0.02, 0.3, 0.5, 0.7, 0.98][Int.random(in: 0..<5, using: &generator)]
@@ -120,7 +120,7 @@ extension Disk.File {
     private var touchedSectors: [Int] {
         var sectors: Set<Int> = []
         for write in pending where !write.bytes.isEmpty {
-            sectors.formUnion(write.place / Disk.sector...(write.place + write.bytes.count - 1) / Disk.sector)
+            sectors.formUnion(write.offset / Disk.sector...(write.offset + write.bytes.count - 1) / Disk.sector)
         }
         return sectors.sorted()
     }
@@ -128,9 +128,9 @@ extension Disk.File {
 
 extension [UInt8] {
     /// Writes as a file does: a gap before the place is filled with zeros.
-    fileprivate mutating func write(_ bytes: [UInt8], at place: Int) {
+    fileprivate mutating func write(_ bytes: [UInt8], at offset: Int) {
         guard !bytes.isEmpty else { return }
-        if count < place + bytes.count { append(contentsOf: repeatElement(0, count: place + bytes.count - count)) }
-        replaceSubrange(place..<place + bytes.count, with: bytes)
+        if count < offset + bytes.count { append(contentsOf: repeatElement(0, count: offset + bytes.count - count)) }
+        replaceSubrange(offset..<offset + bytes.count, with: bytes)
     }
 }

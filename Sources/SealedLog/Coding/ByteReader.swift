@@ -70,7 +70,7 @@ struct ByteReader {
     /// A varint in units of 16 bytes.
     mutating func units() throws(Malformed) -> UInt64 {
         let value = try varint()
-        guard value < 1 << 58 else { throw Malformed("a place out of bounds") }
+        guard value < 1 << 58 else { throw Malformed("an offset out of bounds") }
         return value * 16
     }
 

@@ -29,7 +29,7 @@ struct ByteWriter {
         varint(UInt64(value))
     }
 
-    /// A place or length in units of 16 bytes.
+    /// An offset or length in units of 16 bytes.
     mutating func units(_ value: UInt64) {
         precondition(value.isMultiple(of: 16))
         varint(value / 16)

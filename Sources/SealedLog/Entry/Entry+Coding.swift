@@ -70,7 +70,7 @@ extension ByteReader {
 
     private mutating func storedVersion() throws(Malformed) -> StoredVersion {
         StoredVersion(
-            kind: try byte(), nonce: try nonce(), place: try units(), length: try count(upTo: Limits.valueSize))
+            kind: try byte(), nonce: try nonce(), offset: try units(), length: try count(upTo: Limits.valueSize))
     }
 }
 
@@ -111,7 +111,7 @@ extension ByteWriter {
     private mutating func storedVersion(_ version: StoredVersion) {
         byte(version.kind)
         nonce(version.nonce)
-        units(version.place)
+        units(version.offset)
         varint(version.length)
     }
 }

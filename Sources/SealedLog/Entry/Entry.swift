@@ -4,7 +4,7 @@ package import Sealing
 package struct StoredVersion: Hashable, Sendable {
     package var kind: UInt8
     package var nonce: Nonce
-    var place: UInt64
+    var offset: UInt64
     /// The value's length in bytes, without padding and tag.
     package var length: Int
 
@@ -60,13 +60,13 @@ package struct Entry: Hashable, Sendable {
         return [content.current] + content.earlier.map(\.version)
     }
 
-    /// What the entry takes in a compacted file: its encoding, with every place counted as one byte, and the boxes of
-    /// its values. Places change their length as values move; this must not.
+    /// What the entry takes in a compacted file: its encoding, with every offset counted as one byte, and the boxes of
+    /// its values. Offsets change their length as values move; this must not.
     var footprint: UInt64 {
         guard let content else { return 0 }
         var placeless = self
-        placeless.content?.current.place = 0
-        for index in content.earlier.indices { placeless.content?.earlier[index].version.place = 0 }
+        placeless.content?.current.offset = 0
+        for index in content.earlier.indices { placeless.content?.earlier[index].version.offset = 0 }
         var writer = ByteWriter(reserving: 128)
         writer.entry(placeless)
         let boxes = content.earlier.reduce(content.current.boxLength) { $0 + $1.version.boxLength }

@@ -11,10 +11,10 @@ package protocol RecordStore: AnyObject, Sendable {
 
     func size() throws(LogError) -> UInt64
     /// Reads up to the buffer's size; fewer bytes only at the end.
-    func read(into buffer: UnsafeMutableRawBufferPointer, at place: UInt64) throws(LogError) -> Int
-    func write(_ bytes: UnsafeRawBufferPointer, at place: UInt64) throws(LogError)
-    /// Where the next bytes lie that are not in a hole, at or behind a place; nil if there are none.
-    func nextData(from place: UInt64) throws(LogError) -> UInt64?
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(LogError) -> Int
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError)
+    /// Where the next bytes lie that are not in a hole, at or behind an offset; nil if there are none.
+    func nextData(from offset: UInt64) throws(LogError) -> UInt64?
     /// Makes what was written durable.
     func synchronize() throws(LogError)
     /// Makes the name under which the bytes are found durable.
@@ -65,18 +65,19 @@ extension RecordStore {
     /// Exactly `count` bytes.
     ///
     /// - Throws: `damaged` if the store ends before.
-    func bytes(at place: UInt64, count: Int) throws(LogError) -> [UInt8] {
-        let bytes = try available(at: place, upTo: count)
-        guard bytes.count == count else { throw LogError.damaged("the file ends too early; it was cut", at: place) }
+    func bytes(at offset: UInt64, count: Int) throws(LogError) -> [UInt8] {
+        let bytes = try available(at: offset, upTo: count)
+        guard bytes.count == count else { throw LogError.damaged("the file ends too early; it was cut", at: offset) }
         return bytes
     }
 
     /// As many bytes as there are, at most `count`.
-    func available(at place: UInt64, upTo count: Int) throws(LogError) -> [UInt8] {
+    func available(at offset: UInt64, upTo count: Int) throws(LogError) -> [UInt8] {
         var failure: LogError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            do throws(LogError) { initialized = try read(into: UnsafeMutableRawBufferPointer(buffer), at: place) } catch
-            {
+            do throws(LogError) {
+                initialized = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+            } catch {
                 failure = error
             }
         }
@@ -84,19 +85,19 @@ extension RecordStore {
         return bytes
     }
 
-    func write(_ bytes: [UInt8], at place: UInt64) throws(LogError) {
-        try bytes.withRawBytes { (bytes) throws(LogError) in try write(bytes, at: place) }
+    func write(_ bytes: [UInt8], at offset: UInt64) throws(LogError) {
+        try bytes.withRawBytes { (bytes) throws(LogError) in try write(bytes, at: offset) }
     }
 
     func writeZeros(_ range: Range<UInt64>) throws(LogError) {
         let zeros = [UInt8](repeating: 0, count: Int(min(UInt64(range.count), 1 << 20)))
-        var place = range.lowerBound
-        while place < range.upperBound {
-            let count = Int(min(range.upperBound - place, UInt64(zeros.count)))
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let count = Int(min(range.upperBound - offset, UInt64(zeros.count)))
             try zeros.withRawBytes { (zeros) throws(LogError) in
-                try write(UnsafeRawBufferPointer(rebasing: zeros[..<count]), at: place)
+                try write(UnsafeRawBufferPointer(rebasing: zeros[..<count]), at: offset)
             }
-            place += UInt64(count)
+            offset += UInt64(count)
         }
     }
 
@@ -117,23 +118,23 @@ extension RecordStore {
 
     /// Whether there are only zeros, as far as the store reaches.
     func isZero(_ range: Range<UInt64>) throws(LogError) -> Bool {
-        var place = range.lowerBound
-        while place < range.upperBound {
-            let piece = try available(at: place, upTo: Int(min(range.upperBound - place, 1 << 20)))
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let piece = try available(at: offset, upTo: Int(min(range.upperBound - offset, 1 << 20)))
             guard !piece.isEmpty else { break }
             guard piece.withUnsafeBytes({ $0.isZero }) else { return false }
-            place += UInt64(piece.count)
+            offset += UInt64(piece.count)
         }
         return true
     }
 
     /// Writes what is there once more: after a flush that failed Linux takes for clean what never reached the disk.
     func rewrite(_ range: Range<UInt64>) throws(LogError) {
-        var place = range.lowerBound
-        while place < range.upperBound {
-            let piece = try bytes(at: place, count: Int(min(range.upperBound - place, 1 << 20)))
-            try write(piece, at: place)
-            place += UInt64(piece.count)
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let piece = try bytes(at: offset, count: Int(min(range.upperBound - offset, 1 << 20)))
+            try write(piece, at: offset)
+            offset += UInt64(piece.count)
         }
     }
 }

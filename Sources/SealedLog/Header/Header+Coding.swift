@@ -28,7 +28,7 @@ extension Header {
         writer.integer(UInt32(slots.count))
         writer.append(vaultID)
         writer.integer(sequence)
-        writer.extent(root.map { SealedExtent(place: $0.place, length: $0.length, nonce: $0.nonce) })
+        writer.extent(root.map { SealedExtent(offset: $0.offset, length: $0.length, nonce: $0.nonce) })
         writer.extent(manifest)
         writer.integer(checkpointEnd)
         writer.zeros(Header.slotsPlace - writer.count)
@@ -40,9 +40,9 @@ extension Header {
     /// The hint of a header's bytes, whatever it says.
     static func hint(in bytes: [UInt8]) -> Hint? {
         var reader = ByteReader(bytes, in: hintPlace..<size)
-        guard let place: UInt64 = try? reader.integer(), let sequence: UInt64 = try? reader.integer(), place > 0
+        guard let offset: UInt64 = try? reader.integer(), let sequence: UInt64 = try? reader.integer(), offset > 0
         else { return nil }
-        return Hint(place: place, sequence: sequence)
+        return Hint(offset: offset, sequence: sequence)
     }
 }
 
@@ -67,26 +67,26 @@ extension ByteReader {
         try reserved(remaining)
         return Header(
             vaultID: vaultID, sequence: sequence,
-            root: root.map { PageReference(place: $0.place, length: $0.length, nonce: $0.nonce) },
+            root: root.map { PageReference(offset: $0.offset, length: $0.length, nonce: $0.nonce) },
             manifest: manifest, checkpointEnd: checkpointEnd, slots: slots)
     }
 
     private mutating func extent(upTo limit: Int) throws(Malformed) -> SealedExtent? {
-        let place: UInt64 = try integer()
+        let offset: UInt64 = try integer()
         let length: UInt64 = try integer()
         let nonce = try nonce()
-        if place == 0, length == 0 { return nil }
-        guard place.isMultiple(of: 16), length.isMultiple(of: 16), place < Limits.sequence, length > 16,
+        if offset == 0, length == 0 { return nil }
+        guard offset.isMultiple(of: 16), length.isMultiple(of: 16), offset < Limits.sequence, length > 16,
             length <= UInt64(limit)
-        else { throw Malformed("a place in the header") }
-        return SealedExtent(place: place, length: Int(length), nonce: nonce)
+        else { throw Malformed("an offset in the header") }
+        return SealedExtent(offset: offset, length: Int(length), nonce: nonce)
     }
 }
 
 extension ByteWriter {
     fileprivate mutating func extent(_ extent: SealedExtent?) {
         guard let extent else { return zeros(16 + Nonce.size) }
-        integer(extent.place)
+        integer(extent.offset)
         integer(UInt64(extent.length))
         nonce(extent.nonce)
     }

@@ -23,12 +23,12 @@ struct Header: Hashable, Sendable {
 
 /// Where a sealed thing of any size lies.
 struct SealedExtent: Hashable, Sendable {
-    let place: UInt64
+    let offset: UInt64
     let length: Int
     let nonce: Nonce
 
     func isWithin(_ range: Range<UInt64>) -> Bool {
-        place >= range.lowerBound && place <= range.upperBound && range.upperBound - place >= UInt64(length)
+        offset >= range.lowerBound && offset <= range.upperBound && range.upperBound - offset >= UInt64(length)
     }
 }
 
@@ -36,12 +36,12 @@ struct SealedExtent: Hashable, Sendable {
 struct Hint: Hashable, Sendable {
     static let size = 32
 
-    let place: UInt64
+    let offset: UInt64
     let sequence: UInt64
 
     var encoded: [UInt8] {
         var writer = ByteWriter(reserving: Hint.size)
-        writer.integer(place)
+        writer.integer(offset)
         writer.integer(sequence)
         writer.zeros(16)
         return writer.bytes

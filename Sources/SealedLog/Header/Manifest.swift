@@ -13,12 +13,12 @@ struct Manifest: Hashable, Sendable {
     /// Whether a moment lies in the history before the header; nil if the chain does not reach back that far.
     ///
     /// - Parameters:
-    ///   - moment: of before the header.
+    ///   - position: of before the header.
     ///   - origin: of the header.
-    func contains(_ moment: Moment, before origin: Moment) -> Bool? {
-        let distance = origin.sequence - moment.sequence
+    func contains(_ position: LogPosition, before origin: LogPosition) -> Bool? {
+        let distance = origin.sequence - position.sequence
         guard distance <= UInt64(chain.count) else { return nil }
-        return chain[chain.count - Int(distance)] == moment.authenticator
+        return chain[chain.count - Int(distance)] == position.authenticator
     }
 }
 

@@ -73,7 +73,7 @@ extension KeyFile {
                 return UnsafeMutableRawBufferPointer(rebasing: rest[..<count])
             }
             take(heading.utf8.count).copyBytes(from: heading.utf8)
-            // The digits' place holds the prefix and the key while the checksum is made, and then the prefix and
+            // The digits' room holds the prefix and the key while the checksum is made, and then the prefix and
             // digits.
             let input = UnsafeMutableRawBufferPointer(rebasing: rest[..<(prefix.count + keySize)])
             take(prefix.count).copyBytes(from: prefix)
@@ -115,13 +115,13 @@ extension KeyFile {
     /// Whether letters of either case stand in a text, its zero bytes left out.
     private static func contains(_ text: UnsafeRawBufferPointer, _ letters: [UInt8]) -> Bool {
         for start in 0..<text.count {
-            var (place, matched) = (start, 0)
-            while place < text.count, matched < letters.count {
-                if text[place] != 0 {
-                    guard isSameLetter(text[place], letters[matched]) else { break }
+            var (offset, matched) = (start, 0)
+            while offset < text.count, matched < letters.count {
+                if text[offset] != 0 {
+                    guard isSameLetter(text[offset], letters[matched]) else { break }
                     matched += 1
                 }
-                place += 1
+                offset += 1
             }
             if matched == letters.count { return true }
         }

@@ -31,11 +31,11 @@ package final class KeyRing: Sendable {
             let scratch = UnsafeMutableRawBufferPointer(rebasing: bytes[(KeyRing.size + KeyRing.keySize)...])
             try withDataKey(dataKey, scratch)
             for purpose in KeyPurpose.allCases {
-                let place = UnsafeMutableRawBufferPointer(rebasing: bytes[KeyRing.range(of: purpose)])
+                let offset = UnsafeMutableRawBufferPointer(rebasing: bytes[KeyRing.range(of: purpose)])
                 do throws(SealingError) {
                     try KeyDerivation.subkey(
                         UInt64(purpose.rawValue), context: KeyRing.context, of: UnsafeRawBufferPointer(dataKey),
-                        into: place)
+                        into: offset)
                 } catch { throw LogError(error) }
             }
         }

@@ -17,9 +17,9 @@ struct CheckpointWriter {
 
     /// Writes the box of a value, and says where it lies now.
     mutating func write(value box: UnsafeRawBufferPointer) throws(LogError) -> UInt64 {
-        let place = sink.place
+        let offset = sink.offset
         try sink.write(box)
-        return place
+        return offset
     }
 
     /// - Precondition: the entry's name comes after all the names before.
@@ -38,12 +38,12 @@ struct CheckpointWriter {
         var nonces = NonceSource(expected: 1)
         let nonce = nonces.next()
         let box = try keys.seal(manifest.encoded, for: .page, nonce: nonce)
-        let extent = SealedExtent(place: sink.place, length: box.count, nonce: nonce)
+        let extent = SealedExtent(offset: sink.offset, length: box.count, nonce: nonce)
         try sink.write(box)
         let header = Header(
-            vaultID: vaultID, sequence: sequence, root: root, manifest: extent, checkpointEnd: sink.place,
+            vaultID: vaultID, sequence: sequence, root: root, manifest: extent, checkpointEnd: sink.offset,
             slots: slots)
-        try sink.writeZeros(to: (sink.place / Limits.growth + 1) * Limits.growth)
+        try sink.writeZeros(to: (sink.offset / Limits.growth + 1) * Limits.growth)
         try sink.flush()
         try sink.store.write(try header.sealed(with: keys), at: 0)
     }

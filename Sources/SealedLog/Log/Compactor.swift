@@ -27,16 +27,16 @@ struct Compactor {
         counter?.begin(2 * old.end)
         try old.checkHeaderCopy()
         var reader = RecordReader(store: old.store, keys: old.keys, vaultID: old.header.vaultID)
-        var (moment, place) = (old.origin, old.header.checkpointEnd)
-        chain = [moment.authenticator]
-        while place < old.end {
-            guard case .record(let record) = try reader.record(at: place, after: moment) else {
-                throw LogError.damaged("a record", at: place)
+        var (position, offset) = (old.origin, old.header.checkpointEnd)
+        chain = [position.authenticator]
+        while offset < old.end {
+            guard case .record(let record) = try reader.record(at: offset, after: position) else {
+                throw LogError.damaged("a record", at: offset)
             }
-            guard try reader.payloadHolds(record) else { throw LogError.damaged("a payload", at: place) }
-            (moment, place) = (record.moment, record.end)
+            guard try reader.payloadHolds(record) else { throw LogError.damaged("a payload", at: offset) }
+            (position, offset) = (record.position, record.end)
             counter?.advance(by: record.frame.recordLength)
-            chain.append(moment.authenticator)
+            chain.append(position.authenticator)
         }
     }
 
@@ -62,7 +62,7 @@ struct Compactor {
         var moves: [ValueMove] = []
         var merge = try old.entries()
         while let entry = try merge.next() {
-            for version in entry.versions { moves.append(ValueMove(from: version.place, length: version.boxLength)) }
+            for version in entry.versions { moves.append(ValueMove(from: version.offset, length: version.boxLength)) }
         }
         moves.sort { $0.from < $1.from }
         // Reads what lies side by side with one system call.
@@ -110,12 +110,12 @@ private struct ValueMove {
 extension Entry {
     /// The entry with its values where they have come to lie.
     ///
-    /// - Parameter moves: in the order of the old places.
+    /// - Parameter moves: in the order of the old offsets.
     fileprivate func moved(along moves: [ValueMove]) throws(LogError) -> Entry {
         guard var content else { return self }
-        content.current.place = try moves.target(of: content.current)
+        content.current.offset = try moves.target(of: content.current)
         for index in content.earlier.indices {
-            content.earlier[index].version.place = try moves.target(of: content.earlier[index].version)
+            content.earlier[index].version.offset = try moves.target(of: content.earlier[index].version)
         }
         var entry = self
         entry.content = content
@@ -128,10 +128,10 @@ extension [ValueMove] {
         var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2
-            if self[middle].from < version.place { low = middle + 1 } else { high = middle }
+            if self[middle].from < version.offset { low = middle + 1 } else { high = middle }
         }
-        guard low < count, self[low].from == version.place, self[low].length == version.boxLength else {
-            throw LogError.damaged("a value", at: version.place)
+        guard low < count, self[low].from == version.offset, self[low].length == version.boxLength else {
+            throw LogError.damaged("a value", at: version.offset)
         }
         return self[low].to
     }

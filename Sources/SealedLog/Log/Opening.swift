@@ -12,7 +12,7 @@ struct Opened: Sendable {
     /// Whether the person has accepted the file in spite of an alarm.
     var isAccepted = false
     /// What the memory held then.
-    var overruled: Moment?
+    var overruled: LogPosition?
 }
 
 /// The ways to a view of a vault file.
@@ -61,7 +61,7 @@ struct Opening {
         let memory = options.memory(of: view, at: path, notices, in: fileSystem)
         // Before the log: what is remembered was durable before, so the log that is read now must hold it.
         let remembered = memory?.seen()
-        let seen = remembered?.moment
+        let seen = remembered?.position
         let durable = remembered?.isFlushedByWriter == true ? seen : nil
         let start = view
         guard try view.followToEnd(hint, durable: durable, isSettled: isSettled) else { return nil }
@@ -79,9 +79,9 @@ struct Opening {
     }
 
     /// Compares a view with what is remembered.
-    private func judge(_ opened: inout Opened, _ memory: RollbackMemory, _ seen: Moment?) throws(LogError) {
+    private func judge(_ opened: inout Opened, _ memory: RollbackMemory, _ seen: LogPosition?) throws(LogError) {
         let view = opened.view
-        let place = memory.place()
+        let offset = memory.place()
         // The third part is needed by few, but each is to say it if it cannot be used.
         _ = memory.upkeep()
         var accepted = false
@@ -89,13 +89,13 @@ struct Opening {
             guard options.accepted.contains(alarm.code) else { throw alarm }
             accepted = true
         }
-        if let place, place.vaultID != view.header.vaultID { try alarm(LogError(.exchanged, path)) }
+        if let offset, offset.vaultID != view.header.vaultID { try alarm(LogError(.exchanged, path)) }
         if let seen, let found = try view.alarm(against: seen) { try alarm(found) }
         if accepted { memory.remember(view.head, isForced: true) }
-        if accepted || place == nil { memory.rememberPlace(durable: nil) }
+        if accepted || offset == nil { memory.rememberPlace(durable: nil) }
         opened.isAccepted = accepted
         opened.overruled = accepted ? seen : nil
-        opened.rememberedMark = accepted ? nil : place?.durable
+        opened.rememberedMark = accepted ? nil : offset?.durable
     }
 }
 

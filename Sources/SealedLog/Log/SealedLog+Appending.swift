@@ -10,7 +10,7 @@ extension SealedLog {
         let store = view.withLock { $0.store }
         try makeRoom(for: plan.record, in: store, &writer)
         do throws(LogError) {
-            try store.write(plan.bytes, at: plan.record.place)
+            try store.write(plan.bytes, at: plan.record.offset)
             try store.synchronize()
         } catch {
             try takeBack(plan.record, in: store, after: error, &writer)
@@ -18,15 +18,15 @@ extension SealedLog {
         view.withLock { view in
             // A reader of this process may have come across it already.
             if view.head == plan.record.previous { view.apply(plan.record) }
-            if view.head == plan.record.moment { view.durable = view.head }
+            if view.head == plan.record.position { view.durable = view.head }
         }
         if plan.record.index.tree != nil {
             // Saves readers the records before; if it does not last, nothing is lost.
             try? store.write(
-                Hint(place: plan.record.place, sequence: plan.record.index.sequence).encoded,
+                Hint(offset: plan.record.offset, sequence: plan.record.index.sequence).encoded,
                 at: UInt64(Header.hintPlace))
         }
-        memory?.remember(plan.record.moment)
+        memory?.remember(plan.record.position)
     }
 
     /// Writes zeros where the record will lie and beyond: over blocks that are there already a write needs no change to
@@ -40,8 +40,8 @@ extension SealedLog {
     ) throws(LogError) {
         let size = try store.size()
         let nextHead = record.end + UInt64(Frame.headSize)
-        if try !store.isZero(record.place..<max(record.place, min(nextHead, size))) {
-            try store.clear(record.place..<size)
+        if try !store.isZero(record.offset..<max(record.offset, min(nextHead, size))) {
+            try store.clear(record.offset..<size)
             try flush(store, &writer)
         }
         guard record.end > size else { return }
@@ -67,11 +67,11 @@ extension SealedLog {
     ) throws(LogError) -> Never {
         do throws(LogError) {
             let end = min(record.end, try store.size())
-            if record.place < end { try store.clear(record.place..<end) }
+            if record.offset < end { try store.clear(record.offset..<end) }
             try store.synchronize()
             try view.withLock { (view) throws(LogError) in
                 // A reader of this process may have followed the record that is gone now.
-                if view.head == record.moment { view = try view.reopenedBehind(record) }
+                if view.head == record.position { view = try view.reopenedBehind(record) }
             }
         } catch {
             writer.isPoisoned = true
@@ -82,8 +82,8 @@ extension SealedLog {
 }
 
 extension Record {
-    /// The moment that the record follows.
-    var previous: Moment { Moment(sequence: index.sequence - 1, authenticator: index.previous) }
+    /// The position that the record follows.
+    var previous: LogPosition { LogPosition(sequence: index.sequence - 1, authenticator: index.previous) }
 }
 
 extension LogView {

@@ -19,7 +19,7 @@ extension SealedLog {
         guard let memory else { return true }
         let view = view.withLock { $0 }
         guard !view.isKnown else { return true }
-        if memory.seen()?.moment != view.head {
+        if memory.seen()?.position != view.head {
             // Through a descriptor of its own: the lock of the view's is for this process's writer.
             let store = try view.store.reopened()
             guard store.identity == view.store.identity else { return false }
@@ -27,7 +27,7 @@ extension SealedLog {
             let lock = try? store.lock(.shared, until: Deadline(after: SealedLog.patience))
             guard try view.headIsThere() else { return false }
             // The writer itself may have remembered it by now.
-            if memory.seen()?.moment != view.head { confirm(view.head, of: view, store, memory) }
+            if memory.seen()?.position != view.head { confirm(view.head, of: view, store, memory) }
             lock?.release()
         }
         self.view.withLock { current in
@@ -37,7 +37,7 @@ extension SealedLog {
     }
 
     /// What cannot be made to last is not remembered: power loss would pass for a rollback.
-    private func confirm(_ head: Moment, of view: LogView, _ store: any RecordStore, _ memory: RollbackMemory) {
+    private func confirm(_ head: LogPosition, of view: LogView, _ store: any RecordStore, _ memory: RollbackMemory) {
         do throws(LogError) {
             try store.synchronize()
             try flushName(of: store, origin: view.origin.authenticator, knowing: memory.place()?.durable)

@@ -36,8 +36,8 @@ extension SealedLog {
     }
 
     /// What this machine remembers of the vault, unless the person has accepted the file in spite of it.
-    func seen() -> Moment? {
-        guard let seen = memory?.seen()?.moment, seen != overruled.withLock({ $0 }) else { return nil }
+    func seen() -> LogPosition? {
+        guard let seen = memory?.seen()?.position, seen != overruled.withLock({ $0 }) else { return nil }
         return seen
     }
 
@@ -57,7 +57,7 @@ extension SealedLog {
 }
 
 extension LogView {
-    func agrees(with seen: Moment?) throws(LogError) -> Bool {
+    func agrees(with seen: LogPosition?) throws(LogError) -> Bool {
         guard let seen, seen != head else { return true }
         return try alarm(against: seen) == nil
     }

@@ -57,7 +57,7 @@ extension SealedLog {
     /// Opens a value that lies nowhere yet.
     package func open(_ value: SealedValue) throws(LogError) -> SecretBytes {
         try keys.open(
-            value.box, StoredVersion(kind: value.kind, nonce: value.nonce, place: 0, length: value.length))
+            value.box, StoredVersion(kind: value.kind, nonce: value.nonce, offset: 0, length: value.length))
     }
 
     // Inlined, these three need no contexts for their closures, which would retain and release all that they use.
@@ -158,6 +158,6 @@ extension KeyRing {
 extension LogError {
     /// A value that does not open.
     init(opening version: StoredVersion, _ error: SealingError) {
-        self = error.code == .forged ? .damaged("a value", at: version.place) : LogError(error)
+        self = error.code == .forged ? .damaged("a value", at: version.offset) : LogError(error)
     }
 }

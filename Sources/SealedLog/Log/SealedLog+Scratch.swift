@@ -1,10 +1,10 @@
 import LinuxSystem
 import Sealing
 
-// Mutex memory costs 25 µs to make and free, opening a small value half a microsecond: what is read in place goes through
+// Guarded memory costs 25 µs to make and free, opening a small value half a microsecond: what is read in place goes through
 // pieces of guarded memory that are kept.
 
-/// Mutex memory with an opened value in it, and room for the box that it comes from.
+/// Guarded memory with an opened value in it, and room for the box that it comes from.
 ///
 /// It belongs to one reader at a time: the pool gives it out to one, who gives it back. That is why it may be sent
 /// between threads.

@@ -4,7 +4,7 @@ import Sealing
 extension SealedLog {
     /// Reads and authenticates everything.
     ///
-    /// - Throws: `damaged`, naming the first place; `busy`, `unavailable`.
+    /// - Throws: `damaged`, naming the first offset; `busy`, `unavailable`.
     package func verify(timeout: Duration, _ counter: WorkCounter? = nil) throws(LogError) -> VerificationReport {
         let current = try read { (view) throws(LogError) in view }
         let store = try current.store.reopened()

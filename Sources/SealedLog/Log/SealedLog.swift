@@ -34,7 +34,7 @@ package final class SealedLog: Sendable {
         var rememberedMark: Authenticator?
         /// Whether this log has looked for what a killed compaction may have left.
         var hasTidied = false
-        /// After a compaction that failed: no other try before this moment.
+        /// After a compaction that failed: no other try before this position.
         var compactAfter: UInt64 = 0
     }
 
@@ -46,7 +46,7 @@ package final class SealedLog: Sendable {
     /// How long readers that need the lock after all wait for it.
     let lockTimeout: Duration
     /// What the memory held when the person accepted the file in spite of it, in case that it cannot be changed.
-    let overruled: Mutex<Moment?>
+    let overruled: Mutex<LogPosition?>
     let view: Mutex<LogView>
     let writer: Mutex<Writer>
     let queue = Mutex<[PendingCommit]>([])

@@ -9,7 +9,7 @@ struct StoreSink: ByteSink {
         flushed = start
     }
 
-    var place: UInt64 { flushed + UInt64(buffer.count) }
+    var offset: UInt64 { flushed + UInt64(buffer.count) }
 
     mutating func write(_ bytes: UnsafeRawBufferPointer) throws(LogError) {
         buffer.append(contentsOf: bytes)
@@ -17,7 +17,7 @@ struct StoreSink: ByteSink {
     }
 
     mutating func writeZeros(to end: UInt64) throws(LogError) {
-        try write([UInt8](repeating: 0, count: Int(end - place)))
+        try write([UInt8](repeating: 0, count: Int(end - offset)))
     }
 
     mutating func flush() throws(LogError) {

@@ -20,7 +20,7 @@ struct ValueOpener: ~Copyable {
     mutating func open(
         _ version: StoredVersion, _ body: (UnsafeRawBufferPointer) throws(SealingError) -> Void = { _ in }
     ) throws(LogError) {
-        let box = try store.bytes(at: version.place, count: version.boxLength)
+        let box = try store.bytes(at: version.offset, count: version.boxLength)
         let size = version.boxLength - SecretBox.tagSize
         do throws(SealingError) {
             if memory.paddedCapacity < size { memory = try SecretBytes(zeroCount: size) }

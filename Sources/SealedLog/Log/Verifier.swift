@@ -27,7 +27,7 @@ struct Verifier: ~Copyable {
     }
 
     /// - Parameter end: where the log ends, as the view found it.
-    /// - Throws: `damaged`, naming the first place; `unavailable`.
+    /// - Throws: `damaged`, naming the first offset; `unavailable`.
     consuming func run(to end: UInt64) throws(LogError) -> VerificationReport {
         counter?.begin(end)
         try verifyCheckpoint()
@@ -51,13 +51,13 @@ struct Verifier: ~Copyable {
         let header = view.header
         let manifest = try view.manifest()
         guard UInt64(manifest.chain.count) <= header.sequence else { throw LogError.damaged("the manifest's chain") }
-        var boxes = [header.manifest.place..<header.manifest.place + UInt64(header.manifest.length)]
+        var boxes = [header.manifest.offset..<header.manifest.offset + UInt64(header.manifest.length)]
         var cursor = try TreeCursor(root: header.root, loader: view.loader)
         while let entry = try cursor.next() {
             for version in entry.versions {
                 try open(version, in: Limits.checkpointStart..<header.checkpointEnd)
                 counter?.advance(by: UInt64(version.boxLength))
-                boxes.append(version.place..<version.place + UInt64(version.boxLength))
+                boxes.append(version.offset..<version.offset + UInt64(version.boxLength))
             }
         }
         boxes += cursor.pages
@@ -73,13 +73,13 @@ struct Verifier: ~Copyable {
     }
 
     private mutating func verify(_ record: Record, _ reader: borrowing RecordReader) throws(LogError) {
-        guard try reader.payloadHolds(record) else { throw LogError.damaged("a payload", at: record.place) }
+        guard try reader.payloadHolds(record) else { throw LogError.damaged("a payload", at: record.offset) }
         for entry in record.index.transactions.joined() {
             for version in entry.versions { try open(version, in: Limits.checkpointStart..<record.end) }
         }
         guard let tree = record.index.tree else { return }
         guard tree.header == view.origin.authenticator else {
-            throw LogError.damaged("a minor checkpoint of another checkpoint", at: record.place)
+            throw LogError.damaged("a minor checkpoint of another checkpoint", at: record.offset)
         }
         try verify(tree, of: record)
     }
@@ -87,7 +87,7 @@ struct Verifier: ~Copyable {
     /// A tree has to hold what the records before it say; what is new in it has to open.
     private mutating func verify(_ tree: RecordIndex.Tree, of record: Record) throws(LogError) {
         var replay = EntryMerge(
-            overlays: [view.overlay], trees: [try TreeCursor(root: view.minor?.root, loader: view.loader)])
+            overlays: [view.recent], trees: [try TreeCursor(root: view.minor?.root, loader: view.loader)])
         var expected = try replay.next()
         var cursor = try TreeCursor(root: tree.root, loader: view.loader)
         var count: UInt64 = 0
@@ -96,19 +96,19 @@ struct Verifier: ~Copyable {
             let isKnown = expected?.name == entry.name
             let isSame = isKnown && expected == entry
             if let expected, expected.name < entry.name {
-                throw LogError.damaged("a tree lacks an entry", at: record.place)
+                throw LogError.damaged("a tree lacks an entry", at: record.offset)
             }
             if isKnown { expected = try replay.next() }
             if isSame { continue }
             try verify(entry, newIn: record)
         }
         guard expected == nil, count == tree.entries else {
-            throw LogError.damaged("a tree lacks an entry", at: record.place)
+            throw LogError.damaged("a tree lacks an entry", at: record.offset)
         }
         let payload = record.payload
         guard cursor.pages.allSatisfy({ payload.lowerBound <= $0.lowerBound && $0.upperBound <= payload.upperBound })
         else {
-            throw LogError.damaged("a tree outside its record", at: record.place)
+            throw LogError.damaged("a tree outside its record", at: record.offset)
         }
     }
 
@@ -123,9 +123,9 @@ struct Verifier: ~Copyable {
 
     private mutating func open(_ version: StoredVersion, in range: Range<UInt64>) throws(LogError) {
         let length = UInt64(version.boxLength)
-        guard version.place >= range.lowerBound, version.place <= range.upperBound,
-            range.upperBound - version.place >= length
-        else { throw LogError.damaged("a value outside its place", at: version.place) }
+        guard version.offset >= range.lowerBound, version.offset <= range.upperBound,
+            range.upperBound - version.offset >= length
+        else { throw LogError.damaged("a value outside its offset", at: version.offset) }
         try values.open(version)
     }
 

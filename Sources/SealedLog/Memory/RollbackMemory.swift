@@ -3,7 +3,7 @@ import Sealing
 
 /// What this machine remembers of a vault, outside the vault; Format.md, "The rollback memory".
 ///
-/// `<vault id>.seen` holds the newest moment that was read or written here, `<hash of the path>.path` the id of the
+/// `<vault id>.seen` holds the newest position that was read or written here, `<hash of the path>.path` the id of the
 /// vault last opened there and the mark of the file whose name is known to be durable, `<vault id>.upkeep` why the last
 /// compaction failed. All are authenticated under the vault's own subkey. What is torn or missing counts as no memory:
 /// losing it is never an alarm. What is there and cannot be used is told.
@@ -34,13 +34,13 @@ struct RollbackMemory: Sendable {
 
     /// How far a vault had come.
     struct Seen: Hashable, Sendable {
-        let moment: Moment
+        let position: LogPosition
         /// Whether its writer has flushed it. A reader that flushes what it gives out cannot know that: after a flush
         /// that failed, Linux takes for clean what never reached the disk.
         let isFlushedByWriter: Bool
     }
 
-    /// The newest moment that is remembered; nil without memory.
+    /// The newest position that is remembered; nil without memory.
     func seen() -> Seen? {
         read(seenName).flatMap(parseSeen)
     }
@@ -64,7 +64,7 @@ struct RollbackMemory: Sendable {
             let authenticator = try? reader.authenticator(), let isFlushed: UInt64 = try? reader.integer()
         else { return nil }
         return Seen(
-            moment: Moment(sequence: sequence, authenticator: authenticator), isFlushedByWriter: isFlushed == 1)
+            position: LogPosition(sequence: sequence, authenticator: authenticator), isFlushedByWriter: isFlushed == 1)
     }
 
     /// Remembers a moment, if it is newer than the one remembered, or if more is known of it.
@@ -73,17 +73,17 @@ struct RollbackMemory: Sendable {
     ///   - isFlushed: whether its writer has flushed it.
     ///   - isForced: also if it is older: the person has accepted the vault as it is.
     func remember(
-        _ moment: Moment, isFlushedByWriter isFlushed: Bool = true, isForced: Bool = false
+        _ position: LogPosition, isFlushedByWriter isFlushed: Bool = true, isForced: Bool = false
     ) {
         var body = ByteWriter(reserving: 80)
         body.append(vaultID)
-        body.integer(moment.sequence)
-        body.authenticator(moment.authenticator)
+        body.integer(position.sequence)
+        body.authenticator(position.authenticator)
         body.integer(UInt64(isFlushed ? 1 : 0))
         update(seenName, magic: RollbackMemory.seenMagic, context: [], body: body.bytes) { old in
             guard !isForced, let old = parseSeen(old) else { return true }
-            return old.moment.sequence < moment.sequence
-                || (old.moment == moment && isFlushed && !old.isFlushedByWriter)
+            return old.position.sequence < position.sequence
+                || (old.position == position && isFlushed && !old.isFlushedByWriter)
         }
     }
 }

@@ -17,7 +17,7 @@ package struct Authenticator: Hashable, Sendable {
 }
 
 /// A point in the history: the sequence number of a record or header, and its authenticator.
-package struct Moment: Hashable, Sendable {
+package struct LogPosition: Hashable, Sendable {
     package let sequence: UInt64
     package let authenticator: Authenticator
 }

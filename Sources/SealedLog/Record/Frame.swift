@@ -5,7 +5,7 @@ import Sealing
 struct Frame: Hashable, Sendable {
     static let magic: [UInt8] = Array("vrec".utf8)
     static let size = 24
-    /// The same, from one place where a record may begin to another.
+    /// The same, from one offset where a record may begin to another.
     static let alignedSize = 32
     /// Frame and nonce.
     static let headSize = size + Nonce.size

@@ -5,11 +5,12 @@ struct RecordPlan: Sendable {
     let record: Record
     let bytes: [UInt8]
 
-    /// Seals a record that will lie at `place`.
+    /// Seals a record that will lie at `offset`.
     ///
     /// - Parameter indexSize: the size of the index without its tag, which the places in it were reckoned with.
     init(
-        _ index: RecordIndex, payload: [UInt8], at place: UInt64, indexSize: Int? = nil, keys: KeyRing, vaultID: [UInt8]
+        _ index: RecordIndex, payload: [UInt8], at offset: UInt64, indexSize: Int? = nil, keys: KeyRing,
+        vaultID: [UInt8]
     ) throws(LogError) {
         var index = index
         var hash = RunningHash()
@@ -28,6 +29,6 @@ struct RecordPlan: Sendable {
         writer.append(payload)
         bytes = writer.bytes
         record = Record(
-            place: place, frame: frame, index: index, authenticator: box.withUnsafeBytes { Authenticator($0) })
+            offset: offset, frame: frame, index: index, authenticator: box.withUnsafeBytes { Authenticator($0) })
     }
 }

@@ -3,7 +3,7 @@ import Sealing
 
 /// Reads records, many with one system call.
 struct RecordReader {
-    /// What lies at a place.
+    /// What lies at an offset.
     enum Finding {
         /// Nothing: zeros, or the end of the file.
         case nothing
@@ -35,17 +35,17 @@ struct RecordReader {
         self.vaultID = vaultID
     }
 
-    /// Reads the record at a place.
+    /// Reads the record at an offset.
     ///
-    /// - Parameter previous: the moment that it has to follow; nil if any will do.
-    mutating func record(at place: UInt64, after previous: Moment?) throws(LogError) -> Finding {
-        let head = try bytes(at: place, upTo: Frame.headSize)
+    /// - Parameter previous: the position that it has to follow; nil if any will do.
+    mutating func record(at offset: UInt64, after previous: LogPosition?) throws(LogError) -> Finding {
+        let head = try bytes(at: offset, upTo: Frame.headSize)
         if head.allSatisfy({ $0 == 0 }) { return .nothing }
         guard head.count == Frame.headSize, let frame = head.withUnsafeBytes({ Frame($0, vaultID: vaultID) }) else {
             return .failing("no record begins here")
         }
         let nonce = RecordReader.nonce(inHead: head)
-        let box = try bytes(at: place + UInt64(Frame.headSize), upTo: frame.indexLength)
+        let box = try bytes(at: offset + UInt64(Frame.headSize), upTo: frame.indexLength)
         guard box.count == frame.indexLength else { return .failing("a record is cut") }
         guard open(box, nonce) else { return .failing("a record does not authenticate") }
         let plaintext = ByteReader(opened, in: 0..<box.count - SecretBox.tagSize)
@@ -53,7 +53,7 @@ struct RecordReader {
             return .foreign("a record breaks the format")
         }
         let record = Record(
-            place: place, frame: frame, index: index, authenticator: box.withUnsafeBytes { Authenticator($0) })
+            offset: offset, frame: frame, index: index, authenticator: box.withUnsafeBytes { Authenticator($0) })
         // The frame is not sealed: without this whoever can write the file could make it as long as they like.
         guard record.endsAsNamed else { return .foreign("a record does not end where what it names does") }
         if let previous {
@@ -83,20 +83,20 @@ struct RecordReader {
     /// Whether the payload is the one that the index names.
     func payloadHolds(_ record: Record) throws(LogError) -> Bool {
         var hash = RunningHash()
-        var place = record.payload.lowerBound
-        while place < record.payload.upperBound {
-            let count = Int(min(record.payload.upperBound - place, 1 << 20))
-            let piece = try store.available(at: place, upTo: count)
+        var offset = record.payload.lowerBound
+        while offset < record.payload.upperBound {
+            let count = Int(min(record.payload.upperBound - offset, 1 << 20))
+            let piece = try store.available(at: offset, upTo: count)
             guard piece.count == count else { return false }
             piece.withUnsafeBytes { hash.update($0) }
-            place += UInt64(count)
+            offset += UInt64(count)
         }
         return hash.finish() == record.index.payloadHash
     }
 
-    /// The bytes at a place, as many as there are; from the window, or read into it.
-    mutating func bytes(at place: UInt64, upTo count: Int) throws(LogError) -> ArraySlice<UInt8> {
-        if place < windowPlace || (place + UInt64(count) > windowEnd && !(windowIsLast && place <= windowEnd)) {
+    /// The bytes at an offset, as many as there are; from the window, or read into it.
+    mutating func bytes(at offset: UInt64, upTo count: Int) throws(LogError) -> ArraySlice<UInt8> {
+        if offset < windowPlace || (offset + UInt64(count) > windowEnd && !(windowIsLast && offset <= windowEnd)) {
             let wanted = max(count, RecordReader.windowSize)
             if window.count < wanted {
                 // Not filled in: each page of it is touched only when something is read there.
@@ -104,13 +104,13 @@ struct RecordReader {
             }
             windowCount = 0
             windowCount = try window.withMutableRawBytes { (window) throws(LogError) in
-                try store.read(into: UnsafeMutableRawBufferPointer(rebasing: window[..<wanted]), at: place)
+                try store.read(into: UnsafeMutableRawBufferPointer(rebasing: window[..<wanted]), at: offset)
             }
-            windowPlace = place
+            windowPlace = offset
             // What lies behind the end of the file now is read with the next window, not by asking again.
             windowIsLast = windowCount < wanted
         }
-        let start = Int(place - windowPlace)
+        let start = Int(offset - windowPlace)
         return window[start..<min(start + count, windowCount)]
     }
 

@@ -10,7 +10,7 @@ struct TransactionBatch: Sendable {
     /// What these transactions add to the file, in bytes, but for pages.
     private var size: UInt64 = 0
     /// What these transactions have set, by name.
-    private(set) var overlay = Overlay()
+    private(set) var recent = RecentEntries()
 
     init(totals: Totals) {
         self.totals = totals
@@ -26,28 +26,28 @@ struct TransactionBatch: Sendable {
     mutating func add(
         _ changes: [Change], now: UInt64, find: (EntryName) throws(LogError) -> Entry?
     ) throws(LogError) -> Bool {
-        var own = Overlay()
+        var own = RecentEntries()
         var entries: [Entry] = []
         var boxes: [[UInt8]] = []
-        var place = payload.count
+        var offset = payload.count
         var added: UInt64 = 0
         var totals = totals
         for change in changes {
             let old: Entry?
-            if let entry = own.find(change.name) ?? overlay.find(change.name) {
+            if let entry = own.find(change.name) ?? recent.find(change.name) {
                 old = entry
             } else {
                 old = try find(change.name)
             }
             try change.expectation.check(old)
-            guard let entry = try change.entry(replacing: old, at: UInt64(place), now: now) else { continue }
+            guard let entry = try change.entry(replacing: old, at: UInt64(offset), now: now) else { continue }
             totals.replace(old, with: entry)
             added += entry.footprint
             own.insert(entry)
             entries.append(entry)
             guard case .set(let value, _) = change.action else { continue }
             boxes.append(value.box)
-            place += value.box.count
+            offset += value.box.count
         }
         guard added <= Limits.transactionSize else {
             throw LogError(.invalid, "a transaction may add at most \(Limits.transactionSize >> 20) MiB")
@@ -55,9 +55,9 @@ struct TransactionBatch: Sendable {
         guard !entries.isEmpty else { return true }
         guard isEmpty || size + added <= Limits.transactionSize else { return false }
         size += added
-        payload.reserveCapacity(place)
+        payload.reserveCapacity(offset)
         for box in boxes { payload.append(contentsOf: box) }
-        for entry in entries { overlay.insert(entry) }
+        for entry in entries { recent.insert(entry) }
         transactions.append(entries)
         self.totals = totals
         return true
@@ -68,19 +68,19 @@ extension Change {
     /// The entry that this change makes; nil if it changes nothing.
     ///
     /// - Throws: `invalid` for attributes that take too much room.
-    fileprivate func entry(replacing old: Entry?, at place: UInt64, now: UInt64) throws(LogError) -> Entry? {
+    fileprivate func entry(replacing old: Entry?, at offset: UInt64, now: UInt64) throws(LogError) -> Entry? {
         switch action {
         case .rely: return nil
         case .remove:
             guard let old, !old.isRemoved else { return nil }
             return Entry(name: name, modified: now, content: nil)
         case .set(let value, let attributes):
-            let current = StoredVersion(kind: value.kind, nonce: value.nonce, place: place, length: value.length)
+            let current = StoredVersion(kind: value.kind, nonce: value.nonce, offset: offset, length: value.length)
             let content = Entry.Content(
                 created: old?.content?.created ?? now, current: current,
                 attributes: attributes ?? old?.content?.attributes ?? [])
             let entry = Entry(name: name, modified: now, content: content)
-            // The place may still grow by a few digits.
+            // The offset may still grow by a few digits.
             guard entry.footprint - UInt64(current.boxLength) <= UInt64(Limits.entrySize - 16) else {
                 throw LogError(.invalid, "the attributes of one entry may take about \(Limits.entrySize) bytes")
             }
@@ -93,7 +93,7 @@ extension Entry {
     /// The entry with its value `distance` further back in the file.
     func moved(by distance: UInt64) -> Entry {
         var entry = self
-        entry.content?.current.place += distance
+        entry.content?.current.offset += distance
         return entry
     }
 }

@@ -14,11 +14,11 @@ extension Header {
         header[slotCountPlace] = UInt8(truncatingIfNeeded: slotCount)
         header.clear(slotCountPlace + 1..<slotCountPlace + 4)
         for index in 0..<Limits.slotCount {
-            let place = slotPlace(index)
+            let offset = slotPlace(index)
             if index < slotCount {
-                header.normaliseSlot(at: place)
+                header.normaliseSlot(at: offset)
             } else {
-                header.clear(place..<place + Limits.slotSize)
+                header.clear(offset..<offset + Limits.slotSize)
             }
         }
         return header
@@ -28,9 +28,9 @@ extension Header {
     static func slots(in bytes: [UInt8]) -> [KeySlot] {
         var header = bytes
         return (0..<Limits.slotCount).compactMap { index in
-            let place = slotPlace(index)
-            header.normaliseSlot(at: place)
-            var reader = ByteReader(header, in: place..<place + Limits.slotSize)
+            let offset = slotPlace(index)
+            header.normaliseSlot(at: offset)
+            var reader = ByteReader(header, in: offset..<offset + Limits.slotSize)
             return try? reader.keySlot()
         }
     }
@@ -43,9 +43,9 @@ extension [UInt8] {
         replaceSubrange(range, with: repeatElement(0, count: range.count))
     }
 
-    fileprivate mutating func normaliseSlot(at place: Int) {
-        clear(place + 1..<place + 8)
-        clear(place + 144..<place + Limits.slotSize)
-        if (1...4).contains(self[place]) { clear(place + 112..<place + 144) }
+    fileprivate mutating func normaliseSlot(at offset: Int) {
+        clear(offset + 1..<offset + 8)
+        clear(offset + 144..<offset + Limits.slotSize)
+        if (1...4).contains(self[offset]) { clear(offset + 112..<offset + 144) }
     }
 }

@@ -57,7 +57,7 @@ struct HeaderRemains {
     }
 
     /// What the chain of records begins with. A header that is a guess is not to hide any of them.
-    var origin: Moment { Moment(sequence: isAuthentic ? header.sequence : 0, authenticator: authenticator) }
+    var origin: LogPosition { LogPosition(sequence: isAuthentic ? header.sequence : 0, authenticator: authenticator) }
 
     /// What a guess at the key file is to cost in a new vault.
     var limits: KeyDerivation.StretchLimits {
@@ -108,8 +108,8 @@ struct HeaderRemains {
         var newest: Candidate?
         for choice in 0..<1 << differing.count {
             var bytes = first
-            for (index, place) in differing.enumerated() where choice >> index & 1 == 1 {
-                bytes.replaceSubrange(place..<place + size, with: second[place..<place + size])
+            for (index, offset) in differing.enumerated() where choice >> index & 1 == 1 {
+                bytes.replaceSubrange(offset..<offset + size, with: second[offset..<offset + size])
             }
             guard (try? Header.authenticate(bytes, with: keys)) != nil, let found = Candidate(bytes) else { continue }
             if newest.map({ $0.header.sequence < found.header.sequence }) ?? true { newest = found }

@@ -1,10 +1,10 @@
-/// Finds all authentic records from a place on, whatever lies between them.
+/// Finds all authentic records from an offset on, whatever lies between them.
 struct RecordScan {
     private static let pieceSize = 1 << 20
 
-    /// Each once, at its first place: copies of one would fill the memory.
+    /// Each once, at its first offset: copies of one would fill the memory.
     private(set) var records: [Record] = []
-    private var moments: Set<Moment> = []
+    private var positions: Set<LogPosition> = []
     /// Where the search was given up; nil if it came to the end of the file.
     private var stop: UInt64?
     private var view: LogView
@@ -18,7 +18,7 @@ struct RecordScan {
     private static let frameCost = 4 << 10
     /// What was looked through last for frames.
     private var piece: [UInt8] = []
-    private var piecePlace: UInt64 = 0
+    private var pieceOffset: UInt64 = 0
 
     /// - Parameter view: before its first record.
     init(of view: LogView) throws(LogError) {
@@ -28,17 +28,17 @@ struct RecordScan {
     }
 
     mutating func run(from start: UInt64, _ counter: WorkCounter?) throws(LogError) {
-        var (place, isExpected) = (start, true)
-        while place < size {
-            let from = place
-            if let record = try record(at: place, isExpected: isExpected) {
-                if moments.insert(record.moment).inserted { records.append(record) }
-                (place, isExpected) = (record.end, true)
+        var (offset, isExpected) = (start, true)
+        while offset < size {
+            let from = offset
+            if let record = try record(at: offset, isExpected: isExpected) {
+                if positions.insert(record.position).inserted { records.append(record) }
+                (offset, isExpected) = (record.end, true)
             } else {
-                guard stop == nil, let next = try nextFrame(from: place + Limits.alignment) else { return }
-                (place, isExpected) = (next, false)
+                guard stop == nil, let next = try nextFrame(from: offset + Limits.alignment) else { return }
+                (offset, isExpected) = (next, false)
             }
-            counter?.advance(by: place - from)
+            counter?.advance(by: offset - from)
         }
     }
 
@@ -47,7 +47,7 @@ struct RecordScan {
     mutating func judgeEnd() throws(LogError) -> String? {
         if let stop { return "more forged records than can be looked through, at byte \(stop)" }
         if let last = records.last, try !reader.payloadHolds(last) {
-            view.end = last.place
+            view.end = last.offset
             if try fault(.doubtful("")) == nil {
                 records.removeLast()
                 return nil
@@ -73,46 +73,46 @@ struct RecordScan {
     }
 
     /// - Parameter isExpected: whether a record has to begin here, since one ends here.
-    private mutating func record(at place: UInt64, isExpected: Bool) throws(LogError) -> Record? {
-        switch try reader.record(at: place, after: nil) {
+    private mutating func record(at offset: UInt64, isExpected: Bool) throws(LogError) -> Record? {
+        switch try reader.record(at: offset, after: nil) {
         case .record(let record): return record
         case .nothing: return nil
         case .failing, .foreign:
-            let head = try view.store.available(at: place, upTo: Frame.size)
+            let head = try view.store.available(at: offset, upTo: Frame.size)
             if let frame = head.withUnsafeBytes({ Frame($0, vaultID: reader.vaultID) }) {
                 frameBudget -= max(frame.indexLength, RecordScan.frameCost)
                 guard frameBudget >= 0 else {
-                    stop = place
+                    stop = offset
                     return nil
                 }
             }
-            return isExpected ? try reader.recordBehindFrame(at: place, &lengthBudget) : nil
+            return isExpected ? try reader.recordBehindFrame(at: offset, &lengthBudget) : nil
         }
     }
 
-    /// Where a frame stands next that holds, at a place where one may begin.
+    /// Where a frame stands next that holds, at an offset where one may begin.
     private mutating func nextFrame(from start: UInt64) throws(LogError) -> UInt64? {
         let magic = Frame.magic.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
         let vaultID = reader.vaultID
-        var place = start
+        var offset = start
         while true {
-            let offset = place >= piecePlace ? Int(clamping: place - piecePlace) : .max
-            if offset < piece.count {
+            let index = offset >= pieceOffset ? Int(clamping: offset - pieceOffset) : .max
+            if index < piece.count {
                 let found = piece.withUnsafeBytes { bytes in
-                    stride(from: offset, through: bytes.count - Frame.size, by: Int(Limits.alignment)).first {
+                    stride(from: index, through: bytes.count - Frame.size, by: Int(Limits.alignment)).first {
                         bytes.loadUnaligned(fromByteOffset: $0, as: UInt32.self) == magic
                             && Frame(UnsafeRawBufferPointer(rebasing: bytes[$0...]), vaultID: vaultID) != nil
                     }
                 }
-                if let found { return piecePlace + UInt64(found) }
+                if let found { return pieceOffset + UInt64(found) }
                 guard piece.count == RecordScan.pieceSize else { return nil }
                 // The last few bytes come again with the next piece: a frame may lie across.
-                place = max(place, piecePlace + UInt64(RecordScan.pieceSize - Frame.alignedSize))
+                offset = max(offset, pieceOffset + UInt64(RecordScan.pieceSize - Frame.alignedSize))
             }
-            guard let data = try view.store.nextData(from: place) else { return nil }
-            piecePlace = max(place, data & ~(Limits.alignment - 1))
-            piece = try view.store.available(at: piecePlace, upTo: RecordScan.pieceSize)
-            place = piecePlace
+            guard let data = try view.store.nextData(from: offset) else { return nil }
+            pieceOffset = max(offset, data & ~(Limits.alignment - 1))
+            piece = try view.store.available(at: pieceOffset, upTo: RecordScan.pieceSize)
+            offset = pieceOffset
             if piece.count < Frame.size { return nil }
         }
     }

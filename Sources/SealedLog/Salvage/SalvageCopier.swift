@@ -76,7 +76,7 @@ struct SalvageCopier: ~Copyable {
             guard error.code == .damaged else { throw error }
             return nil
         }
-        version.place = try box.withRawBytes { (box) throws(LogError) in try checkpoint.write(value: box) }
+        version.offset = try box.withRawBytes { (box) throws(LogError) in try checkpoint.write(value: box) }
         return version
     }
 }

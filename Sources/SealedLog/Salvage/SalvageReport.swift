@@ -1,4 +1,4 @@
-/// What a salvage has found, in the order of trust. Every name stands in one place.
+/// What a salvage has found, in the order of trust. Every name is in one of them.
 package struct SalvageReport: Hashable, Sendable {
     /// Names whose value is the last one that the vault had.
     package internal(set) var certain: UInt64 = 0

@@ -21,7 +21,7 @@ struct SalvagedHistory {
     /// Whether pages or changes are lost, whatever else stands for them.
     private(set) var hasGaps = false
 
-    private let origin: Moment
+    private let origin: LogPosition
     private let root: PageReference?
     private let chain: RecordChain
     private let loader: PageLoader
@@ -30,7 +30,8 @@ struct SalvagedHistory {
     ///   - found: all authentic records.
     ///   - seen: what this machine remembers.
     init(
-        _ remains: HeaderRemains, _ manifest: Manifest?, _ found: [Record], seen: Moment?, in store: any RecordStore
+        _ remains: HeaderRemains, _ manifest: Manifest?, _ found: [Record], seen: LogPosition?,
+        in store: any RecordStore
     ) throws(LogError) {
         damage = remains.damage
         origin = remains.origin
@@ -49,11 +50,11 @@ struct SalvagedHistory {
     /// What is present, in the order in which the values lie.
     var present: [Found] {
         newest.values.filter { !$0.entry.isRemoved }
-            .sorted { $0.entry.place < $1.entry.place }
+            .sorted { $0.entry.offset < $1.entry.offset }
     }
 
-    /// The newest moment of the chain.
-    var head: Moment { chain.last?.moment ?? origin }
+    /// The newest position of the chain.
+    var head: LogPosition { chain.last?.position ?? origin }
 
     /// How many present names are lost, of as many as the vault says it had; nil if nobody knows.
     func unnamed(of expected: UInt64?) -> UInt64? {
@@ -82,7 +83,7 @@ struct SalvagedHistory {
         _ remains: HeaderRemains, _ manifest: Manifest?, _ memory: RollbackMemory?, in store: any RecordStore,
         _ counter: WorkCounter?
     ) throws(LogError) -> SalvagedHistory {
-        let seen = memory?.seen()?.moment
+        let seen = memory?.seen()?.position
         var scan = try RecordScan(of: remains.view(of: store))
         try scan.run(from: remains.isAuthentic ? remains.header.checkpointEnd : Limits.checkpointStart, counter)
         let foreign = try scan.judgeEnd()
@@ -93,8 +94,8 @@ struct SalvagedHistory {
         // What this machine has seen as the newest change has nothing behind it.
         if let foreign, seen == history.head { history.damage.append(foreign) }
         if let foreign, seen != history.head { history.lose(foreign) }
-        if let place = memory?.place(), place.vaultID != remains.header.vaultID {
-            history.lose("this machine has seen another vault in this place")
+        if let offset = memory?.place(), offset.vaultID != remains.header.vaultID {
+            history.lose("this machine has seen another vault in this offset")
         }
         return history
     }
@@ -113,7 +114,7 @@ struct SalvagedHistory {
 
     private mutating func note(_ tree: TreeRemains) {
         for page in tree.lost {
-            damage.append("a page of the index at byte \(page.place)")
+            damage.append("a page of the index at byte \(page.offset)")
             hasGaps = true
         }
     }
@@ -169,9 +170,9 @@ struct SalvagedHistory {
 
     /// The index of the record that this machine remembers, −1 for what lies before all of them; nil if it remembers
     /// nothing or something else, which is a loss.
-    private mutating func agreement(with seen: Moment?, _ manifest: Manifest?) -> Int? {
+    private mutating func agreement(with seen: LogPosition?, _ manifest: Manifest?) -> Int? {
         guard let seen else { return nil }
-        if let index = chain.records.firstIndex(where: { $0.moment == seen }) { return index }
+        if let index = chain.records.firstIndex(where: { $0.position == seen }) { return index }
         if seen == origin { return -1 }
         if seen.sequence > head.sequence {
             lose("this machine has seen change \(seen.sequence), and the newest that is left is \(head.sequence)")
@@ -191,5 +192,5 @@ struct SalvagedHistory {
 
 extension Entry {
     /// Where its value lies.
-    fileprivate var place: UInt64 { content?.current.place ?? 0 }
+    fileprivate var offset: UInt64 { content?.current.offset ?? 0 }
 }

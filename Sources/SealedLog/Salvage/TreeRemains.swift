@@ -11,7 +11,7 @@ struct NameRange: Hashable, Sendable {
 /// Goes through what can still be read of a tree.
 struct TreeRemains {
     /// Pages that do not open, and the names that would be found below them.
-    private(set) var lost: [(place: UInt64, names: NameRange)] = []
+    private(set) var lost: [(offset: UInt64, names: NameRange)] = []
     private let loader: PageLoader
 
     /// - Parameter take: gets the entries in the order of their names.
@@ -27,30 +27,30 @@ struct TreeRemains {
         do throws(LogError) {
             let page = try loader.load(reference, level: level)
             if page.isLeaf {
-                for entry in try page.entries(at: reference.place) { take(entry) }
+                for entry in try page.entries(at: reference.offset) { take(entry) }
             } else {
-                for (child, names) in try page.children(at: reference.place, within: names) {
+                for (child, names) in try page.children(at: reference.offset, within: names) {
                     try read(child, level: page.level - 1, names, take)
                 }
             }
         } catch {
             guard error.code == .damaged else { throw error }
-            lost.append((reference.place, names))
+            lost.append((reference.offset, names))
         }
     }
 }
 
 extension Page {
-    fileprivate func entries(at place: UInt64) throws(LogError) -> [Entry] {
+    fileprivate func entries(at offset: UInt64) throws(LogError) -> [Entry] {
         do throws(Malformed) {
             var entries: [Entry] = []
             for index in 0..<count { entries.append(try entry(index)) }
             return entries
-        } catch { throw LogError.damaged("a page of the index (\(error.what))", at: place) }
+        } catch { throw LogError.damaged("a page of the index (\(error.what))", at: offset) }
     }
 
     fileprivate func children(
-        at place: UInt64, within names: NameRange
+        at offset: UInt64, within names: NameRange
     ) throws(LogError) -> [(PageReference, NameRange)] {
         do throws(Malformed) {
             var children: [(PageReference, NameRange)] = []
@@ -61,6 +61,6 @@ extension Page {
                 children.append((try child(index), NameRange(lower: lower, upper: upper)))
             }
             return children
-        } catch { throw LogError.damaged("a page of the index (\(error.what))", at: place) }
+        } catch { throw LogError.damaged("a page of the index (\(error.what))", at: offset) }
     }
 }

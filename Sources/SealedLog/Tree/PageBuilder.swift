@@ -30,8 +30,8 @@ struct PageBuilder {
         writer.byte(level)
         writer.byte(0)
         writer.integer(UInt16(starts.count))
-        let place = PageBuilder.headSize + starts.count * 2
-        for start in starts { writer.integer(UInt16(place + start)) }
+        let offset = PageBuilder.headSize + starts.count * 2
+        for start in starts { writer.integer(UInt16(offset + start)) }
         writer.append(cells.bytes)
         writer.pad()
         return writer.bytes

@@ -4,7 +4,7 @@ import Sealing
 /// Takes sealed bytes one after the other and says where they come to lie.
 protocol ByteSink {
     /// Where the next byte will lie in the file; a multiple of 16.
-    var place: UInt64 { get }
+    var offset: UInt64 { get }
     mutating func write(_ bytes: UnsafeRawBufferPointer) throws(LogError)
 }
 
@@ -73,7 +73,7 @@ struct TreeBuilder {
     private mutating func write(_ page: PageBuilder, to sink: inout some ByteSink) throws(LogError) -> PageReference {
         let nonce = nonces.next()
         let box = try keys.seal(page.encoded, for: .page, nonce: nonce)
-        let reference = PageReference(place: sink.place, length: box.count, nonce: nonce)
+        let reference = PageReference(offset: sink.offset, length: box.count, nonce: nonce)
         try sink.write(box)
         return reference
     }

@@ -5,7 +5,7 @@ import Sealing
 struct TreeCursor {
     private struct Position {
         let page: Page
-        let place: UInt64
+        let offset: UInt64
         var index: Int
         /// The names that the cell above allows here: from the first on, and before the second.
         let bounds: (lower: EntryName?, upper: EntryName?)
@@ -43,7 +43,7 @@ struct TreeCursor {
             guard lastName.map({ $0 < entry.name }) ?? true, top.bounds.lower.map({ $0 <= entry.name }) ?? true,
                 top.bounds.upper.map({ entry.name < $0 }) ?? true
             else {
-                throw LogError.damaged("a page of the index (the order of names)", at: top.place)
+                throw LogError.damaged("a page of the index (the order of names)", at: top.offset)
             }
             lastName = entry.name
             return entry
@@ -57,9 +57,9 @@ struct TreeCursor {
     ) throws(LogError) {
         var (reference, level, bounds) = (root, level, limits)
         while true {
-            pages.append(reference.place..<reference.place + UInt64(reference.length))
+            pages.append(reference.offset..<reference.offset + UInt64(reference.length))
             var position = Position(
-                page: try loader.load(reference, level: level), place: reference.place, index: 0, bounds: bounds)
+                page: try loader.load(reference, level: level), offset: reference.offset, index: 0, bounds: bounds)
             let cell = try at(position) { (page) throws(Malformed) in
                 try start.withRawBytes { (start) throws(Malformed) in try page.lastCell(notAfter: start) }
             }
@@ -90,7 +90,7 @@ struct TreeCursor {
         _ position: Position, _ body: (Page) throws(Malformed) -> Result
     ) throws(LogError) -> Result {
         do throws(Malformed) { return try body(position.page) } catch {
-            throw LogError.damaged("a page of the index (\(error.what))", at: position.place)
+            throw LogError.damaged("a page of the index (\(error.what))", at: position.offset)
         }
     }
 }

@@ -2,15 +2,15 @@
 struct EntryMerge {
     /// A source of entries in the order of their names.
     private enum Source {
-        case overlay(Overlay, position: Int)
+        case recent(RecentEntries, position: Int)
         case tree(TreeCursor)
 
         mutating func next() throws(LogError) -> Entry? {
             switch self {
-            case .overlay(let overlay, let position):
-                guard position < overlay.count else { return nil }
-                self = .overlay(overlay, position: position + 1)
-                return overlay[position]
+            case .recent(let recent, let position):
+                guard position < recent.count else { return nil }
+                self = .recent(recent, position: position + 1)
+                return recent[position]
             case .tree(var cursor):
                 defer { self = .tree(cursor) }
                 return try cursor.next()
@@ -25,9 +25,9 @@ struct EntryMerge {
     /// - Parameters:
     ///   - overlays: the newer ones first; all newer than the trees.
     ///   - start: entries before this name are passed over; the trees' cursors begin there too.
-    init(overlays: [Overlay], trees: [TreeCursor], from start: [UInt8] = []) {
-        sources = overlays.map { overlay in
-            .overlay(overlay, position: start.withUnsafeBytes { overlay.position(of: $0).index })
+    init(overlays: [RecentEntries], trees: [TreeCursor], from start: [UInt8] = []) {
+        sources = overlays.map { recent in
+            .recent(recent, position: start.withUnsafeBytes { recent.position(of: $0).index })
         }
         sources += trees.map { .tree($0) }
     }

@@ -40,17 +40,17 @@ extension LogView {
     /// last one's payload is checked instead.
     ///
     /// - Parameter durable: a moment known to be durable; a large payload of that record need not be checked.
-    mutating func catchUp(durable: Moment? = nil) throws(LogError) -> Ending {
+    mutating func catchUp(durable: LogPosition? = nil) throws(LogError) -> Ending {
         // As a rule nothing was appended, which costs one short read to see instead of a reader and its window.
         if try isAtEnd() { return .clean }
         var reader = RecordReader(store: store, keys: keys, vaultID: header.vaultID)
         return try catchUp(&reader, durable: durable)
     }
 
-    mutating func catchUp(_ reader: inout RecordReader, durable: Moment?) throws(LogError) -> Ending {
+    mutating func catchUp(_ reader: inout RecordReader, durable: LogPosition?) throws(LogError) -> Ending {
         var last: Record?
         while true {
-            switch try reader.record(at: last?.end ?? end, after: last?.moment ?? head) {
+            switch try reader.record(at: last?.end ?? end, after: last?.position ?? head) {
             case .record(let next):
                 try check(next)
                 if let last { apply(last) }
@@ -69,7 +69,7 @@ extension LogView {
 
     /// Applies the last record if it is whole.
     private mutating func settle(
-        _ last: Record?, durable: Moment?, _ reader: borrowing RecordReader
+        _ last: Record?, durable: LogPosition?, _ reader: borrowing RecordReader
     ) throws(LogError) -> Bool {
         guard let last else { return true }
         if !isKnown(last, durable) {
@@ -80,37 +80,37 @@ extension LogView {
     }
 
     /// Whether a payload need not be read: that of a record that is known to be durable, if it is large.
-    private func isKnown(_ record: Record, _ durable: Moment?) -> Bool {
-        record.moment == durable && record.frame.payloadLength > 1 << 20
+    private func isKnown(_ record: Record, _ durable: LogPosition?) -> Bool {
+        record.position == durable && record.frame.payloadLength > 1 << 20
     }
 
     /// What an authentic record may still not say.
     private func check(_ record: Record) throws(LogError) {
         if let tree = record.index.tree, tree.header != origin.authenticator {
-            throw LogError.damaged("a minor checkpoint of another checkpoint", at: record.place)
+            throw LogError.damaged("a minor checkpoint of another checkpoint", at: record.offset)
         }
     }
 
     /// Starts at the record that the hint names, if it is a minor checkpoint of this header.
     ///
     /// - Parameter durable: as for ``catchUp(durable:)``.
-    mutating func follow(_ hint: Hint?, _ reader: inout RecordReader, durable: Moment?) throws(LogError) {
-        guard let hint, hint.place >= end, hint.place.isMultiple(of: 16), hint.place < 1 << 62 else { return }
-        guard case .record(let record) = try reader.record(at: hint.place, after: nil),
+    mutating func follow(_ hint: Hint?, _ reader: inout RecordReader, durable: LogPosition?) throws(LogError) {
+        guard let hint, hint.offset >= end, hint.offset.isMultiple(of: 16), hint.offset < 1 << 62 else { return }
+        guard case .record(let record) = try reader.record(at: hint.offset, after: nil),
             record.index.sequence == hint.sequence, record.index.sequence > origin.sequence,
             let tree = record.index.tree, tree.header == origin.authenticator
         else { return }
         if !isKnown(record, durable) {
             guard try isFollowed(record, &reader) else { return }
         }
-        head = Moment(sequence: record.index.sequence - 1, authenticator: record.index.previous)
+        head = LogPosition(sequence: record.index.sequence - 1, authenticator: record.index.previous)
         passed = [head]
         apply(record)
     }
 
     /// Whether a record is surely whole: another one follows it, or its payload holds.
     private func isFollowed(_ record: Record, _ reader: inout RecordReader) throws(LogError) -> Bool {
-        if case .record = try reader.record(at: record.end, after: record.moment) { return true }
+        if case .record = try reader.record(at: record.end, after: record.position) { return true }
         return try reader.payloadHolds(record)
     }
 }

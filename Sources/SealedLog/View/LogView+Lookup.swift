@@ -6,7 +6,7 @@ extension LogView {
     ///
     /// - Throws: `damaged`, `unavailable`.
     mutating func find(_ name: EntryName) throws(LogError) -> Entry? {
-        if let entry = overlay.find(name) { return entry }
+        if let entry = recent.find(name) { return entry }
         return try name.bytes.withRawBytes { (name) throws(LogError) in
             try search(name) { (page, cell) throws(Malformed) in try page.entry(cell) }
         }
@@ -16,7 +16,7 @@ extension LogView {
     ///
     /// - Throws: `damaged`, `unavailable`.
     mutating func findVersion(_ name: UnsafeRawBufferPointer) throws(LogError) -> StoredVersion? {
-        if let entry = overlay.find(name) { return entry.content?.current }
+        if let entry = recent.find(name) { return entry.content?.current }
         return try search(name) { (page, cell) throws(Malformed) in try page.currentVersion(cell) } ?? nil
     }
 
@@ -40,26 +40,26 @@ extension LogView {
                 if page.isLeaf { return cell.isExact ? try read(page, cell.index) : nil }
                 reference = try page.child(cell.index)
                 level = page.level - 1
-            } catch { throw LogError.damaged("a page of the index (\(error.what))", at: reference.place) }
+            } catch { throw LogError.damaged("a page of the index (\(error.what))", at: reference.offset) }
         }
     }
 
     private mutating func page(_ reference: PageReference, level: UInt8?) throws(LogError) -> Page {
-        if let kept = cache.page(at: reference.place) { return kept }
+        if let kept = cache.page(at: reference.offset) { return kept }
         let page = try loader.load(reference, level: level)
-        cache.keep(page, at: reference.place)
+        cache.keep(page, at: reference.offset)
         return page
     }
 
     /// Copies the box of a value.
     mutating func copy(_ version: StoredVersion, into box: UnsafeMutableRawBufferPointer) throws(LogError) {
-        try cache.copy(from: version.place, into: box, of: store, end: end)
+        try cache.copy(from: version.offset, into: box, of: store, end: end)
     }
 
     /// All entries from a name on, in the order of their names, tombstones too.
     func entries(from start: [UInt8] = []) throws(LogError) -> EntryMerge {
         EntryMerge(
-            overlays: [overlay],
+            overlays: [recent],
             trees: [
                 try TreeCursor(root: minor?.root, loader: loader, from: start),
                 try TreeCursor(root: header.root, loader: loader, from: start),

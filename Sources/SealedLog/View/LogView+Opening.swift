@@ -48,7 +48,7 @@ extension LogView {
     ///
     /// - Parameter isSettled: whether nobody can write now, so that what fails is judged; otherwise it is reported.
     /// - Returns: whether the log came to a clean end.
-    mutating func followToEnd(_ hint: Hint?, durable: Moment?, isSettled: Bool) throws(LogError) -> Bool {
+    mutating func followToEnd(_ hint: Hint?, durable: LogPosition?, isSettled: Bool) throws(LogError) -> Bool {
         let size = try store.size()
         guard size >= end else { throw LogError.damaged("the file is cut within its checkpoint") }
         var reader = RecordReader(store: store, keys: keys, vaultID: header.vaultID)
@@ -70,23 +70,23 @@ extension LogView {
     }
 
     /// What is wrong with this view if a moment is known to have been durable: it is older, or has another history.
-    func alarm(against moment: Moment) throws(LogError) -> LogError? {
-        guard moment.sequence <= head.sequence else {
+    func alarm(against position: LogPosition) throws(LogError) -> LogError? {
+        guard position.sequence <= head.sequence else {
             return LogError(
-                .rolledBack, "change \(head.sequence), but change \(moment.sequence) was seen here")
+                .rolledBack, "change \(head.sequence), but change \(position.sequence) was seen here")
         }
-        return try contains(moment) == false ? LogError(.diverged, "change \(moment.sequence)") : nil
+        return try contains(position) == false ? LogError(.diverged, "change \(position.sequence)") : nil
     }
 
     /// Whether the history that this view knows contains a moment: nil if it does not reach back that far.
-    func contains(_ moment: Moment) throws(LogError) -> Bool? {
-        if let first = passed.first, moment.sequence >= first.sequence {
-            let index = moment.sequence - first.sequence
+    func contains(_ position: LogPosition) throws(LogError) -> Bool? {
+        if let first = passed.first, position.sequence >= first.sequence {
+            let index = position.sequence - first.sequence
             guard index < UInt64(passed.count) else { return false }
-            return passed[Int(index)] == moment
+            return passed[Int(index)] == position
         }
-        if moment == origin { return true }
-        guard moment.sequence < origin.sequence else { return nil }
-        return try manifest().contains(moment, before: origin)
+        if position == origin { return true }
+        guard position.sequence < origin.sequence else { return nil }
+        return try manifest().contains(position, before: origin)
     }
 }

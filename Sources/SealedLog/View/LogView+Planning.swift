@@ -30,7 +30,7 @@ extension LogView {
 
     /// nil if the index would be too large.
     private func inlinePlan(_ batch: TransactionBatch) throws(LogError) -> RecordPlan? {
-        // Places are numbers of varying length in the index whose length they depend on: a larger guess until it fits.
+        // Offsets are numbers of varying length in the index whose length they depend on: a larger guess until it fits.
         var size = 0
         while size <= Limits.inlineIndexSize {
             var index = nextIndex(batch.totals)
@@ -52,12 +52,12 @@ extension LogView {
         let size = 160
         let payloadPlace = end + UInt64(Frame.headSize + size + SecretBox.tagSize)
         var sink = PayloadSink(bytes: batch.payload, start: payloadPlace)
-        var newer = Overlay()
+        var newer = RecentEntries()
         for entries in batch.transactions {
             for entry in entries { newer.insert(entry.moved(by: payloadPlace)) }
         }
         var merge = EntryMerge(
-            overlays: [newer, overlay], trees: [try TreeCursor(root: minor?.root, loader: loader)])
+            overlays: [newer, recent], trees: [try TreeCursor(root: minor?.root, loader: loader)])
         var tree = TreeBuilder(keys: keys, expecting: newer.count)
         while let entry = try merge.next() { try tree.add(entry, to: &sink) }
         guard let root = try tree.finish(to: &sink) else { throw LogError(.invalid, "nothing to write") }
@@ -78,7 +78,7 @@ private struct PayloadSink: ByteSink {
     var bytes: [UInt8]
     let start: UInt64
 
-    var place: UInt64 { start + UInt64(bytes.count) }
+    var offset: UInt64 { start + UInt64(bytes.count) }
 
     mutating func write(_ more: UnsafeRawBufferPointer) throws(LogError) {
         bytes.append(contentsOf: more)

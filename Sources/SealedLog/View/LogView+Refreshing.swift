@@ -31,7 +31,7 @@ extension LogView {
     /// - Parameter seen: what this machine remembers of the vault; read before the file.
     /// - Throws: `exchanged` if it is another vault, `rolledBack` or `diverged` if it lacks what this view knows or what was seen;
     ///   else as opening.
-    func reopened(until deadline: Deadline, knowing seen: Moment?) throws(LogError) -> LogView {
+    func reopened(until deadline: Deadline, knowing seen: LogPosition?) throws(LogError) -> LogView {
         while true {
             let store = try store.reopened()
             let lock = try store.lock(.shared, until: deadline)
@@ -43,7 +43,7 @@ extension LogView {
     }
 
     /// The same, of a store whose lock is held.
-    func reopened(on store: any RecordStore, knowing seen: Moment?) throws(LogError) -> LogView {
+    func reopened(on store: any RecordStore, knowing seen: LogPosition?) throws(LogError) -> LogView {
         var (view, hint) = try LogView.start(store) { (header) throws(LogError) in
             guard header.vaultID == self.header.vaultID else { throw LogError(.exchanged, store.location) }
             return keys
@@ -51,14 +51,14 @@ extension LogView {
         let start = view
         _ = try view.followToEnd(hint, durable: durable, isSettled: true)
         let known = [durable] + (seen.map { [$0] } ?? [])
-        for moment in known where moment.sequence <= view.head.sequence {
-            guard try view.contains(moment) == nil else { continue }
+        for position in known where position.sequence <= view.head.sequence {
+            guard try view.contains(position) == nil else { continue }
             view = start
             _ = try view.followToEnd(nil, durable: durable, isSettled: true)
             break
         }
-        for moment in known {
-            if let alarm = try view.alarm(against: moment) { throw alarm }
+        for position in known {
+            if let alarm = try view.alarm(against: position) { throw alarm }
         }
         return view
     }

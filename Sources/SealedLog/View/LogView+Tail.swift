@@ -6,7 +6,7 @@ extension LogView {
         /// Where a frame holds: a record was dropped or changed before it, or someone has written what no writer
         /// writes.
         var frame: UInt64?
-        /// Places where a record may begin and the magic of one stands; now and then it does so by chance.
+        /// Offsets where a record may begin and the magic of one stands; now and then it does so by chance.
         var magics = 0
 
         var isForeign: Bool { frame != nil || magics > Limits.strayMagics }
@@ -18,15 +18,15 @@ extension LogView {
     /// a writer leaves when it is killed has none but its first.
     func surveyTail(_ reader: inout RecordReader) throws(LogError) -> TailSurvey {
         var survey = TailSurvey()
-        var (place, size) = (end, RecordReader.windowSize)
+        var (offset, size) = (end, RecordReader.windowSize)
         while true {
-            let piece = try reader.bytes(at: place, upTo: size)
+            let piece = try reader.bytes(at: offset, upTo: size)
             // The last few bytes come again with the next piece: a frame may lie across.
             let isLast = piece.count < size
-            piece.withUnsafeBytes { survey.look(through: $0, at: place, isLast: isLast, self) }
+            piece.withUnsafeBytes { survey.look(through: $0, at: offset, isLast: isLast, self) }
             guard !isLast, !survey.isForeign else { return survey }
-            guard let data = try store.nextData(from: place + UInt64(size - Frame.alignedSize)) else { return survey }
-            (place, size) = (data & ~15, 1 << 20)
+            guard let data = try store.nextData(from: offset + UInt64(size - Frame.alignedSize)) else { return survey }
+            (offset, size) = (data & ~15, 1 << 20)
         }
     }
 
@@ -57,13 +57,13 @@ extension LogView {
         let frame = head.withUnsafeBytes { Frame($0, vaultID: header.vaultID) }
         let recordEnd = end + (frame?.recordLength ?? UInt64(Frame.size))
         guard try store.size() >= recordEnd else { return true }
-        var place = end
-        while place < recordEnd {
+        var offset = end
+        while offset < recordEnd {
             // From one sector's border to another's, however long the record.
-            let stop = min(recordEnd, (place / Limits.sector + 2_048) * Limits.sector)
-            let piece = try store.bytes(at: place, count: Int(stop - place))
-            if piece.withUnsafeBytes({ $0.hasZeroSector(at: place) }) { return true }
-            place = stop
+            let stop = min(recordEnd, (offset / Limits.sector + 2_048) * Limits.sector)
+            let piece = try store.bytes(at: offset, count: Int(stop - offset))
+            if piece.withUnsafeBytes({ $0.hasZeroSector(at: offset) }) { return true }
+            offset = stop
         }
         return false
     }
@@ -71,33 +71,33 @@ extension LogView {
 
 extension LogView.TailSurvey {
     fileprivate mutating func look(
-        through bytes: UnsafeRawBufferPointer, at place: UInt64, isLast: Bool, _ view: LogView
+        through bytes: UnsafeRawBufferPointer, at offset: UInt64, isLast: Bool, _ view: LogView
     ) {
         guard !bytes.isZero else { return }
         isZero = false
         let magic = Frame.magic.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
-        var offset = 0
-        while offset + Frame.size <= bytes.count {
-            if bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self) == magic {
-                let found = place + UInt64(offset)
+        var index = 0
+        while index + Frame.size <= bytes.count {
+            if bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self) == magic {
+                let found = offset + UInt64(index)
                 magics += 1
-                let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[index...])
                 if found > view.end, Frame(rest, vaultID: view.header.vaultID) != nil {
                     frame = found
                     return
                 }
             }
-            offset += 16
+            index += 16
         }
     }
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether these bytes, which lie at `place`, have a share of a sector that is all zero.
-    fileprivate func hasZeroSector(at place: UInt64) -> Bool {
+    /// Whether these bytes, which lie at `offset`, have a share of a sector that is all zero.
+    fileprivate func hasZeroSector(at offset: UInt64) -> Bool {
         var start = 0
         while start < count {
-            let stop = Swift.min(count, start + Int(Limits.sector - (place + UInt64(start)) % Limits.sector))
+            let stop = Swift.min(count, start + Int(Limits.sector - (offset + UInt64(start)) % Limits.sector))
             if UnsafeRawBufferPointer(rebasing: self[start..<stop]).isZero { return true }
             start = stop
         }

@@ -7,31 +7,31 @@ struct LogView: Sendable {
     let store: any RecordStore
     let keys: KeyRing
     let header: Header
-    /// The moment that the chain of records begins with.
-    let origin: Moment
+    /// The position that the chain of records begins with.
+    let origin: LogPosition
     /// Where the next record goes.
     var end: UInt64
     /// The newest record, or the header.
-    var head: Moment
+    var head: LogPosition
     /// Where the authenticator of the newest record lies, or that of the header.
     var headPlace = UInt64(Header.macPlace)
-    /// The newest moment that is known to be on the disk: the one before the head, or the head if this process wrote
+    /// The newest position that is known to be on the disk: the one before the head, or the head if this process wrote
     /// it. A head that was only read may vanish, by power loss or because its writer's flush failed.
-    var durable: Moment
-    /// The newest moment that was made to last by a reader and remembered, as far as that was possible; nil if none
+    var durable: LogPosition
+    /// The newest position that was made to last by a reader and remembered, as far as that was possible; nil if none
     /// was.
-    var confirmed: Moment?
+    var confirmed: LogPosition?
     /// As the newest record says; nil before the first, when the manifest says it.
     var totals: Totals?
     /// The newest minor checkpoint's tree.
     var minor: RecordIndex.Tree?
-    var overlay = Overlay()
+    var recent = RecentEntries()
     /// The payload of its record, in bytes.
     var minorSize: UInt64 = 0
     /// Records after the newest checkpoint, minor or not.
     var recordsSinceMinor = 0
     /// Moments that were passed on the way, without a gap, the head last.
-    var passed: [Moment]
+    var passed: [LogPosition]
     /// Whether a writer has said that it is about to replace the file.
     var isCompactionAnnounced = false
     /// Whether bytes other than zeros lie behind the end: the next writer clears them first.
@@ -49,7 +49,7 @@ struct LogView: Sendable {
         self.store = store
         self.keys = keys
         self.header = header
-        origin = Moment(sequence: header.sequence, authenticator: authenticator)
+        origin = LogPosition(sequence: header.sequence, authenticator: authenticator)
         end = header.checkpointEnd
         head = origin
         durable = origin
@@ -61,13 +61,13 @@ struct LogView: Sendable {
     /// - Throws: `damaged`, `unavailable`.
     func manifest() throws(LogError) -> Manifest {
         let extent = header.manifest
-        let box = try store.bytes(at: extent.place, count: extent.length)
+        let box = try store.bytes(at: extent.offset, count: extent.length)
         guard let bytes = box.withUnsafeBytes({ keys.open($0, for: .page, nonce: extent.nonce) }) else {
-            throw LogError.damaged("the manifest", at: extent.place)
+            throw LogError.damaged("the manifest", at: extent.offset)
         }
         do throws(Malformed) {
             return try Manifest(parsing: bytes, slotCount: header.slots.count)
-        } catch { throw LogError.damaged("the manifest (\(error.what))", at: extent.place) }
+        } catch { throw LogError.damaged("the manifest (\(error.what))", at: extent.offset) }
     }
 
     /// - Throws: `damaged` if the header's copy is not the header.
@@ -86,8 +86,8 @@ struct LogView: Sendable {
     mutating func apply(_ record: Record) {
         end = record.end
         durable = head
-        head = record.moment
-        headPlace = record.place + UInt64(Frame.headSize)
+        head = record.position
+        headPlace = record.offset + UInt64(Frame.headSize)
         passed.append(head)
         // Enough to judge a memory that is a little behind.
         if passed.count > 2 * Limits.recordsBeforeMinorCheckpoint.upperBound {
@@ -98,11 +98,11 @@ struct LogView: Sendable {
         if let tree = record.index.tree {
             minor = tree
             minorSize = record.frame.payloadLength
-            overlay.removeAll()
+            recent.removeAll()
             recordsSinceMinor = 0
         } else {
             for entries in record.index.transactions {
-                for entry in entries { overlay.insert(entry) }
+                for entry in entries { recent.insert(entry) }
             }
             recordsSinceMinor += 1
         }

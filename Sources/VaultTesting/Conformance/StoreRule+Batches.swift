@@ -52,7 +52,7 @@ extension StoreRule {
             let batch = StoreBatch(
                 ["kept": .string("lost"), "new": .integer(1), "expected": .null],
                 expecting: ["kept": .string("kept"), "expected": expected])
-            let told = "\(present?.typeName ?? "no value") in place of \(expected?.typeName ?? "no value")"
+            let told = "\(present?.typeName ?? "no value") in offset of \(expected?.typeName ?? "no value")"
             findings.expect(try !store.commit(batch), "Answered with true for \(told).")
             findings.expect(
                 try store.value(of: "expected") == present && store.value(of: "new") == nil

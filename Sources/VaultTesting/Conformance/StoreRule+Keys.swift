@@ -16,7 +16,7 @@ extension StoreRule {
             let listed = try store.keys(prefix: prefix)
             findings.expect(
                 listed.map { Array($0.utf8) } == expected.map { Array($0.utf8) },
-                "For the prefix \"\(prefix)\" it gave \(listed) in place of \(expected).")
+                "For the prefix \"\(prefix)\" it gave \(listed) in offset of \(expected).")
         }
     }
 

@@ -10,24 +10,24 @@ extension FaultyFileSystem {
     }
 
     package func read(
-        _ file: borrowing FileDescriptor, into buffer: UnsafeMutableRawBufferPointer, at place: UInt64
+        _ file: borrowing FileDescriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
     ) throws(SystemError) -> Int {
-        let call = FileCallRecord(kind: .read, path: path(of: file.number), place: place, count: buffer.count)
-        return try make(call) { (real) throws(SystemError) in try real.read(file, into: buffer, at: place) }
+        let call = FileCallRecord(kind: .read, path: path(of: file.number), offset: offset, count: buffer.count)
+        return try make(call) { (real) throws(SystemError) in try real.read(file, into: buffer, at: offset) }
     }
 
     package func write(
-        _ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at place: UInt64
+        _ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at offset: UInt64
     ) throws(SystemError) {
-        let call = FileCallRecord(kind: .write, path: path(of: file.number), place: place, count: bytes.count)
+        let call = FileCallRecord(kind: .write, path: path(of: file.number), offset: offset, count: bytes.count)
         try write(call, file, bytes)
     }
 
     package func nextData(
-        _ file: borrowing FileDescriptor, from place: UInt64
+        _ file: borrowing FileDescriptor, from offset: UInt64
     ) throws(SystemError) -> UInt64? {
-        let call = FileCallRecord(kind: .read, path: path(of: file.number), place: place)
-        return try make(call) { (real) throws(SystemError) in try real.nextData(file, from: place) }
+        let call = FileCallRecord(kind: .read, path: path(of: file.number), offset: offset)
+        return try make(call) { (real) throws(SystemError) in try real.nextData(file, from: offset) }
     }
 
     package func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError) {

@@ -17,7 +17,7 @@ package struct FileCallRecord: Hashable, Sendable {
     package let kind: FileCall
     /// The path; of an open file the one that it was opened by.
     package let path: String
-    package var place: UInt64 = 0
+    package var offset: UInt64 = 0
     package var count = 0
 }
 
@@ -113,7 +113,7 @@ package final class FaultyFileSystem: FileSystem {
         watcher?(call)
         return state.withLock { state in
             state.calls.append(call)
-            if call.kind == .read, state.unreadable.overlaps(call.place..<call.place + UInt64(call.count)) {
+            if call.kind == .read, state.unreadable.overlaps(call.offset..<call.offset + UInt64(call.count)) {
                 state.failures += 1
                 return .error(EIO)
             }
@@ -148,13 +148,13 @@ package final class FaultyFileSystem: FileSystem {
         _ call: FileCallRecord, _ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer
     ) throws(SystemError) {
         switch note(call) {
-        case nil: try real.write(file, bytes, at: call.place)
+        case nil: try real.write(file, bytes, at: call.offset)
         case .error(let number): throw SystemError(number, "write")
         case .short(let count, let number):
-            try real.write(file, UnsafeRawBufferPointer(rebasing: bytes.prefix(count)), at: call.place)
+            try real.write(file, UnsafeRawBufferPointer(rebasing: bytes.prefix(count)), at: call.offset)
             throw SystemError(number, "write")
         case .afterwards(let number):
-            try real.write(file, bytes, at: call.place)
+            try real.write(file, bytes, at: call.offset)
             throw SystemError(number, "write")
         }
     }

@@ -54,15 +54,15 @@ extension LogFixture {
         let common = try bytes
         for number in 0..<128 { try log.set("name \(number)", "of the other") }
         let view = log.view.withLock { $0 }
-        let place = Int(view.newestRecord.lowerBound)
-        let record = try Array(bytes[place..<Int(view.newestRecord.upperBound)])
+        let offset = Int(view.newestRecord.lowerBound)
+        let record = try Array(bytes[offset..<Int(view.newestRecord.upperBound)])
         #expect(view.minor?.entries == 128)
         try overwrite(path, common)
         try open().compact()
         var changed = try bytes
-        changed += [UInt8](repeating: 0, count: max(0, place + record.count - changed.count))
-        changed.replaceSubrange(place..<place + record.count, with: record)
-        let hint = Hint(place: UInt64(place), sequence: view.head.sequence)
+        changed += [UInt8](repeating: 0, count: max(0, offset + record.count - changed.count))
+        changed.replaceSubrange(offset..<offset + record.count, with: record)
+        let hint = Hint(offset: UInt64(offset), sequence: view.head.sequence)
         changed.replaceSubrange(Header.hintPlace..<Header.size, with: hint.encoded)
         return changed
     }

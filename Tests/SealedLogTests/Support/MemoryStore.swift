@@ -14,23 +14,23 @@ final class MemoryStore: RecordStore {
 
     func size() throws(LogError) -> UInt64 { bytes.withLock { UInt64($0.count) } }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer, at place: UInt64) throws(LogError) -> Int {
-        let (place, limit) = (Int(clamping: place), buffer.count)
-        let found = bytes.withLock { Array($0.dropFirst(place).prefix(limit)) }
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(LogError) -> Int {
+        let (offset, limit) = (Int(clamping: offset), buffer.count)
+        let found = bytes.withLock { Array($0.dropFirst(offset).prefix(limit)) }
         buffer.copyBytes(from: found)
         return found.count
     }
 
-    func write(_ new: UnsafeRawBufferPointer, at place: UInt64) throws(LogError) {
-        let (place, new) = (Int(place), Array(new))
+    func write(_ new: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError) {
+        let (offset, new) = (Int(offset), Array(new))
         bytes.withLock { bytes in
-            let missing = place + new.count - bytes.count
+            let missing = offset + new.count - bytes.count
             if missing > 0 { bytes.append(contentsOf: repeatElement(0, count: missing)) }
-            bytes.replaceSubrange(place..<place + new.count, with: new)
+            bytes.replaceSubrange(offset..<offset + new.count, with: new)
         }
     }
 
-    func nextData(from place: UInt64) throws(LogError) -> UInt64? { place < (try size()) ? place : nil }
+    func nextData(from offset: UInt64) throws(LogError) -> UInt64? { offset < (try size()) ? offset : nil }
     func synchronize() throws(LogError) {}
     func synchronizeLocation() throws(LogError) {}
     func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock { StoreLock(heldBy: self) }
@@ -46,15 +46,15 @@ final class MemoryStore: RecordStore {
 /// Writes a tree into a store, one page after the other.
 struct StoreSink: ByteSink {
     let store: any RecordStore
-    private(set) var place: UInt64
+    private(set) var offset: UInt64
 
-    init(_ store: any RecordStore, at place: UInt64 = 4_096) {
+    init(_ store: any RecordStore, at offset: UInt64 = 4_096) {
         self.store = store
-        self.place = place
+        self.offset = offset
     }
 
     mutating func write(_ bytes: UnsafeRawBufferPointer) throws(LogError) {
-        try store.write(bytes, at: place)
-        place += UInt64(bytes.count)
+        try store.write(bytes, at: offset)
+        offset += UInt64(bytes.count)
     }
 }

@@ -20,20 +20,20 @@ struct RecordList {
     init(bytes: [UInt8]) {
         self.bytes = bytes
         var found: [Range<Int>] = []
-        func little(at place: Int, _ count: Int = 8) -> Int {
-            bytes[place..<place + count].reversed().reduce(0) { $0 << 8 | Int($1) }
+        func little(at offset: Int, _ count: Int = 8) -> Int {
+            bytes[offset..<offset + count].reversed().reduce(0) { $0 << 8 | Int($1) }
         }
-        var place = little(at: 120)
-        while place + Frame.headSize <= bytes.count, bytes[place..<place + 4].elementsEqual(Frame.magic) {
-            let end = place + Frame.headSize + little(at: place + 4, 4) + little(at: place + 8)
-            found.append(place..<end)
-            place = end
+        var offset = little(at: 120)
+        while offset + Frame.headSize <= bytes.count, bytes[offset..<offset + 4].elementsEqual(Frame.magic) {
+            let end = offset + Frame.headSize + little(at: offset + 4, 4) + little(at: offset + 8)
+            found.append(offset..<end)
+            offset = end
         }
         records = found
     }
 
-    private func little(at place: Int) -> UInt64 {
-        bytes[place..<place + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    private func little(at offset: Int) -> UInt64 {
+        bytes[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     /// The bytes of a record.

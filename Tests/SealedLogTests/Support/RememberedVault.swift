@@ -47,6 +47,6 @@ struct RememberedVault {
     }
 
     var seen: UInt64? {
-        get throws { try open().memory?.seen()?.moment.sequence }
+        get throws { try open().memory?.seen()?.position.sequence }
     }
 }

@@ -24,11 +24,11 @@ extension EntryName {
 }
 
 extension Entry {
-    static func sample(_ name: String, place: UInt64 = 4_096, length: Int = 40, modified: UInt64 = 7) throws -> Entry {
+    static func sample(_ name: String, offset: UInt64 = 4_096, length: Int = 40, modified: UInt64 = 7) throws -> Entry {
         Entry(
             name: try .sample(name), modified: modified,
             content: Content(
-                created: 5, current: StoredVersion(kind: 1, nonce: randomNonce(), place: place, length: length),
+                created: 5, current: StoredVersion(kind: 1, nonce: randomNonce(), offset: offset, length: length),
                 attributes: []))
     }
 
@@ -56,7 +56,7 @@ extension StoredVersion {
     static func random(_ generator: inout SeededGenerator) -> StoredVersion {
         StoredVersion(
             kind: UInt8.random(in: 0...255, using: &generator), nonce: randomNonce(),
-            place: UInt64.random(in: 0..<1 << 58, using: &generator) * 16,
+            offset: UInt64.random(in: 0..<1 << 58, using: &generator) * 16,
             length: Int.random(in: 0...Limits.valueSize, using: &generator))
     }
 }
@@ -70,7 +70,7 @@ extension Header {
         }
         return Header(
             vaultID: RandomBytes.array(16), sequence: 77,
-            root: PageReference(place: 8_192, length: 1_024, nonce: randomNonce()),
-            manifest: SealedExtent(place: 9_216, length: 96, nonce: randomNonce()), checkpointEnd: 9_312, slots: slots)
+            root: PageReference(offset: 8_192, length: 1_024, nonce: randomNonce()),
+            manifest: SealedExtent(offset: 9_216, length: 96, nonce: randomNonce()), checkpointEnd: 9_312, slots: slots)
     }
 }

@@ -94,6 +94,6 @@ extension SealedLog {
     /// Writes a record as a writer does that is killed before it flushes.
     func writeWithoutFlush(_ name: String, _ value: [UInt8]) throws {
         let plan = try plan([change(name, to: value)], at: SealedLog.now)
-        try view.withLock { $0.store }.write(plan.bytes, at: plan.record.place)
+        try view.withLock { $0.store }.write(plan.bytes, at: plan.record.offset)
     }
 }

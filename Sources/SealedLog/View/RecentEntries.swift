@@ -1,5 +1,5 @@
 /// The entries of the records since the newest checkpoint, by name.
-struct Overlay: Sendable {
+struct RecentEntries: Sendable {
     private var entries: [Entry] = []
     /// Indices into `entries`, by name: an insertion moves four bytes an entry, not a whole entry.
     private var order: [Int32] = []
@@ -44,6 +44,6 @@ struct Overlay: Sendable {
     }
 
     mutating func removeAll() {
-        self = Overlay()
+        self = RecentEntries()
     }
 }

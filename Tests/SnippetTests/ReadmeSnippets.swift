@@ -4,6 +4,19 @@ import VaultTesting
 
 @Suite("README", .temporaryStores)
 struct ReadmeSnippets {
+    @Test func theFirstScreen() throws {
+        var printed: [String] = []
+        func print(_ values: String...) { printed += values }
+
+        let token: KeychainStorable<String> = "github.token"  // sealed in the vault
+        let theme = Storable<String>(key: "theme", default: "light")  // in a plain property list
+        try token.write("secret")
+        try theme.write("dark")
+        print(try token.read() ?? "none", try theme.read())
+
+        #expect(printed == ["secret", "dark"])
+    }
+
     @Test func theTypedAPI() throws {
         var tokens: [String] = []
         func logIn(with token: String) { tokens.append(token) }

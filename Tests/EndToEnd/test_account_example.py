@@ -17,8 +17,8 @@ from tracing import expression
 PASSWORD = "correcthorsebatterystaple"
 OTHER_PASSWORD = "troubadourandthree"
 LOGGED_IN = {"state": "logged in", "user": "ada", "nickname": "Ada", "points": "10", "collected": ""}
-KICKED = "logged out (the server has ended the session)"
-REJECTED = "logged out (the server no longer takes the login)"
+KICKED = "logged out (the server ended the session)"
+REJECTED = "logged out (the server no longer accepts the login)"
 
 
 @pytest.fixture(scope="session")
@@ -100,7 +100,7 @@ def test_a_program_killed_before_the_server_answers_is_logged_out(client: Client
 def test_a_wrong_password_changes_nothing(ada: Client) -> None:
     lines, sentence = ada.failure(4, "login", "bob", stdin=b"wrong\n")
     assert lines == {}
-    assert sentence == "The server says no: The user name or the password is wrong."
+    assert sentence == "The server refused: The user name or the password is wrong."
     assert ada.lines("whoami") == LOGGED_IN
 
 
@@ -211,7 +211,7 @@ def test_a_program_killed_between_the_servers_answer_and_the_disk_needs_a_login(
     assert ada.lines("whoami") == LOGGED_IN | {"collected": "x"}
     # The server has taken the old refresh token, and nobody has got the new one.
     server.ask("release")
-    assert ada.failure(4, "refresh")[1] == "The server says no: It no longer takes this login."
+    assert ada.failure(4, "refresh")[1] == "The server refused: It no longer accepts this login."
     lines, _ = ada.failure(3, "whoami")
     assert lines == {"state": REJECTED, "last user": "ada"}
     ada.login("ada", PASSWORD)
@@ -224,7 +224,7 @@ def test_a_program_killed_between_the_servers_answer_and_the_disk_needs_a_login(
 def test_who_is_kicked_is_logged_out_at_the_next_check(ada: Client, server: LoginServer) -> None:
     server.ask("kick", userName="ada")
     assert ada.lines("whoami") == LOGGED_IN
-    assert ada.failure(4, "check")[1] == "The server says no: It has ended the session."
+    assert ada.failure(4, "check")[1] == "The server refused: It ended the session."
     assert ada.failure(3, "whoami")[0] == {"state": KICKED, "last user": "ada"}
 
 
@@ -233,7 +233,7 @@ def test_who_is_kicked_is_logged_out_whatever_asks_the_server(
     ada: Client, server: LoginServer, command: list[str]
 ) -> None:
     server.ask("kick", userName="ada")
-    assert ada.failure(4, *command)[1] == "The server says no: It has ended the session."
+    assert ada.failure(4, *command)[1] == "The server refused: It ended the session."
     assert ada.state(3) == KICKED
 
 
@@ -309,7 +309,7 @@ def test_tokens_that_come_after_a_switch_go_to_their_own_account(ada: Client, se
     ada.output("switch", "id-2")
     server.ask("release")
     # They are kept, but who asked for those of the current account gets none of another.
-    assert ada.end(refreshing) == (1, "", "AccountExample: Another account is the current one by now.\n")
+    assert ada.end(refreshing) == (1, "", "AccountExample: Another account is the current one now.\n")
     for account, name in (("id-1", "ada"), ("id-2", "bob")):
         assert ada.lines("switch", account)["user"] == name
         ada.output("refresh")
@@ -371,7 +371,7 @@ def test_no_secret_is_in_the_arguments_or_the_environment(client: Client, server
 def test_a_password_as_an_argument_is_refused_and_not_repeated(client: Client) -> None:
     finished = client.run("login", "ada", PASSWORD)
     assert (finished.returncode, finished.stdout) == (2, b"")
-    assert finished.stderr.startswith(b"AccountExample: That is not one of the commands.\nUsage: ")
+    assert finished.stderr.startswith(b"AccountExample: Unknown command or wrong number of arguments.\nUsage: ")
 
 
 def test_the_server_prints_nothing_but_its_address(ada: Client, server: LoginServer) -> None:

@@ -1,7 +1,18 @@
 import Foundation
+import Vault
 import VaultAccount
 
-/// The server side: what the account manager asks, in the words of this server.
+/// Describes a person, beyond the login.
+///
+/// Fields of later versions are optional, so that what an older one stored can still be read.
+struct Profile: AccountProfile {
+    var nickname: String
+    var points: Int
+    var collectIds: [String]
+    var avatarUrl: String?
+}
+
+/// Translates between the account manager and this server.
 struct ExampleService: AccountService {
     let server: ServerConnection
 
@@ -15,7 +26,7 @@ struct ExampleService: AccountService {
     }
 
     func refresh(_ tokens: Tokens) async throws(ServiceError) -> Tokens {
-        guard let refresh = tokens.refresh else { throw .rejected("There is no token to refresh the login with.") }
+        guard let refresh = tokens.refresh else { throw .rejected("There is no refresh token.") }
         let answer = try await server.post("refresh", RefreshRequest(refreshToken: refresh), answer: RefreshAnswer.self)
         return Tokens(
             access: answer.accessToken, refresh: answer.refreshToken,
@@ -29,7 +40,7 @@ struct ExampleService: AccountService {
     }
 }
 
-// What the app asks beside the login, with the header that the account manager makes.
+// The app's own requests, with the header that the account manager returns.
 extension ExampleService {
     func collect(_ id: String, authorization: String) async throws(ServiceError) -> [String] {
         try await server.post(

@@ -2,7 +2,7 @@ import Foundation
 import Vault
 import VaultAccount
 
-/// Why a command failed: an exit code for scripts and a sentence for people.
+/// Tells why a command failed: an exit code for scripts and a sentence for people.
 struct Failure: Error {
     enum Code: Int32 {
         case other = 1

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the person wants, from the command line.
+/// Reads the command line.
 struct Invocation {
     enum Command {
         case login(userName: String)
@@ -17,16 +17,16 @@ struct Invocation {
 
     static let usage = """
         Usage: AccountExample [--server URL] COMMAND
-          login NAME    logs in; asks for the password, or reads it from standard input
-          whoami        says who is logged in; needs no server
-          check         asks the server whether the login still holds
-          refresh       gets new tokens
-          collect ID    puts something into the collection
-          accounts      lists the accounts that have a login here
-          switch ID     makes another one the current one
-          migrate FILE  takes over an account that an older version kept in a plain file
-          logout        logs out
-          watch         prints each change of state, until it is interrupted
+          login NAME    log in; the password comes from the terminal or standard input
+          whoami        show who is logged in; needs no server
+          check         ask the server whether it still accepts the login
+          refresh       get new tokens
+          collect ID    add something to the collection
+          accounts      list the accounts that have a login here
+          switch ID     make another account the current one
+          migrate FILE  take over an account that an older version kept in a plain file
+          logout        log out
+          watch         print each change of state, until interrupted
         The server's address comes from --server or ACCOUNT_EXAMPLE_SERVER.
         """
 
@@ -41,7 +41,7 @@ struct Invocation {
             words = words.dropFirst(2)
         }
         guard let server = URL(string: address), ["http", "https"].contains(server.scheme), server.host != nil else {
-            throw Failure(.usage, "The server's address has to be a URL such as https://example.org.")
+            throw Failure(.usage, "The server's address must be a URL such as https://example.org.")
         }
         self.server = server
         command = try Command(words)
@@ -61,8 +61,8 @@ extension Invocation.Command {
         case ("migrate", let path?, 2): self = .migrate(path: path)
         case ("logout", nil, _): self = .logout
         case ("watch", nil, _): self = .watch
-        // Not what was typed: it may be a password at the wrong place.
-        default: throw Failure(.usage, "That is not one of the commands.\n\(Invocation.usage)")
+        // Does not repeat what was typed: it may be a misplaced password.
+        default: throw Failure(.usage, "Unknown command or wrong number of arguments.\n\(Invocation.usage)")
         }
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import FoundationNetworking
 import VaultAccount
 
-/// Requests to the server. Nothing of them or of their answers is cached: both hold tokens.
+/// Sends requests to the server. Requests and answers hold tokens, so neither is cached.
 struct ServerConnection: Sendable {
     let address: URL
     private let session: URLSession
@@ -27,7 +27,7 @@ struct ServerConnection: Sendable {
     ) async throws(ServiceError) -> Answer {
         var request = request("POST", path, authorization)
         do { request.httpBody = try JSONEncoder().encode(body) } catch {
-            throw .unreachable("The request cannot be written as JSON.")
+            throw .unreachable("The request cannot be encoded as JSON.")
         }
         return try await send(request)
     }
@@ -45,22 +45,62 @@ struct ServerConnection: Sendable {
         do { (data, response) = try await session.data(for: request) } catch {
             throw .unreachable("There is no connection to \(address.absoluteString).")
         }
-        guard let response = response as? HTTPURLResponse else { throw .unreachable("That was no HTTP.") }
+        guard let response = response as? HTTPURLResponse else { throw .unreachable("The answer is not HTTP.") }
         if let error = ServiceError(response, data) { throw error }
-        // A portal of a hotel's network, say, answers with a page of its own.
+        // The portal of a hotel's network, for example, answers with a page of its own.
         guard let answer = try? JSONDecoder().decode(Answer.self, from: data) else {
-            throw .unreachable("What answers at \(address.absoluteString) does not speak as the server does.")
+            throw .unreachable("The answer from \(address.absoluteString) is not one of this server.")
         }
         return answer
     }
 }
 
-/// A redirection would carry the token to wherever it points.
+/// Refuses redirections: they would carry the token to another host.
 private final class NoRedirects: NSObject, URLSessionTaskDelegate {
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         completionHandler(nil)
+    }
+}
+
+extension ServiceError {
+    /// Classifies an answer; nil for success.
+    ///
+    /// A rejection logs the person out, so only the server's own refusal is one: 401 or 403 with a reason. A proxy's or
+    /// a portal's 403, a redirection and a server's own failure say nothing about the login.
+    init?(_ response: HTTPURLResponse, _ body: Data) {
+        switch response.statusCode {
+        case 200..<300: return nil
+        case 401, 403:
+            guard let refusal = try? JSONDecoder().decode(RefusalAnswer.self, from: body) else { fallthrough }
+            self = .init(refusal)
+        default:
+            self = .unreachable(
+                "The server answered with status \(response.statusCode).", retryAfter: response.retryAfter)
+        }
+    }
+
+    /// Uses sentences of its own: the server's might quote what it was sent.
+    private init(_ refusal: RefusalAnswer) {
+        self =
+            switch refusal.error {
+            case "kicked": .kicked("It ended the session.")
+            case "wrong_password": .rejected("The user name or the password is wrong.")
+            default: .rejected("It no longer accepts this login.")
+            }
+    }
+}
+
+extension HTTPURLResponse {
+    /// Returns how long the server asks to wait: it sends seconds or a date.
+    fileprivate var retryAfter: Duration? {
+        guard let text = value(forHTTPHeaderField: "Retry-After") else { return nil }
+        if let seconds = Int(text) { return .seconds(max(0, seconds)) }
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
+        return formatter.date(from: text).map { .seconds(max(0, $0.timeIntervalSinceNow)) }
     }
 }

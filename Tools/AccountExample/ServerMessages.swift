@@ -1,6 +1,6 @@
 import VaultAccount
 
-// What is sent to the server and what it answers, as JSON.
+// Requests and answers, as JSON.
 
 struct LoginRequest: Encodable {
     var userName: String
@@ -37,10 +37,10 @@ struct CollectAnswer: Decodable {
     var collectIds: [String]
 }
 
-/// For requests that send nothing, and for answers that say nothing.
+/// Is the body of a request or an answer without content.
 struct Nothing: Codable {}
 
-/// Why the server says no. It alone makes an answer a rejection.
+/// Tells why the server refused. Only an answer with it is a rejection.
 struct RefusalAnswer: Decodable {
     var error: String
 }

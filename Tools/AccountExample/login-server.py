@@ -3,25 +3,25 @@
 
     python3 Tools/AccountExample/login-server.py [--port PORT]
 
-Its first line of output says where it listens. It is for trying out and for tests: whoever reaches /admin may do
+The first line of output is its address. It is for trying out and for tests: everyone who reaches /admin may do
 anything, and there is no TLS.
 
     POST /login    {"userName", "password"}  -> account id, access token (short life), refresh token, profile
-    POST /refresh  {"refreshToken"}          -> new tokens; each refresh token is taken once
-    GET  /validate                           -> the profile; the access token goes into Authorization: Bearer
+    POST /refresh  {"refreshToken"}          -> new tokens; each refresh token is accepted once
+    GET  /validate                           -> the profile; the access token is in Authorization: Bearer
     POST /collect  {"id"}                    -> the collection, with the id in it
     POST /logout                             -> ends the session
 
-401 and 403 with {"error": ...} are rejections, 429 and 503 say when to come back.
+401 and 403 with {"error": ...} are rejections; 429 and 503 tell when to try again.
 
-    POST /admin/password  {"userName", "password"}  makes an account, or changes its password
+    POST /admin/password  {"userName", "password"}  creates an account, or changes its password
     POST /admin/kick      {"userName"}              ends all sessions of an account
     POST /admin/life      {"seconds"}               how long the next access tokens live
     POST /admin/answer    {"status", "retryAfter", "body"}  what all requests but these get; {} for the real answers
-    POST /admin/hold      {"path"}                  does what the next request to a path asks, and keeps the answer back
-    POST /admin/release   {}                        lets go of the answers that are kept back
+    POST /admin/hold      {"path"}                  handles the next request to a path, and holds its answer
+    POST /admin/release   {}                        sends the answers that are held
     GET  /admin/counts                              requests so far, by path and status
-    GET  /admin/issued                              all tokens ever given
+    GET  /admin/issued                              all tokens ever issued
 """
 
 import argparse
@@ -65,7 +65,7 @@ def hashed(password: str, salt: bytes) -> bytes:
 
 @dataclass
 class Accounts:
-    """All that the server knows. Its methods are called one at a time."""
+    """The state of the server. Its methods are called one at a time."""
 
     accounts: dict[str, Account] = field(default_factory=dict)
     by_access: dict[str, Session] = field(default_factory=dict)
@@ -103,7 +103,7 @@ class Accounts:
         if session.is_kicked:
             raise Refusal(401, "kicked")
         if session.refresh != refresh:
-            # It was taken before.
+            # It was used before.
             raise Refusal(401, "reused_token")
         return self.give_tokens(session)
 
@@ -193,7 +193,7 @@ class Handler(BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(data)
         except ConnectionError:
-            # The client has gone.
+            # The client has closed the connection.
             self.close_connection = True
 
     @property

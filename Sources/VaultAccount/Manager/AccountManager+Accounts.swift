@@ -1,29 +1,70 @@
 import Vault
 
 extension AccountManager {
-    /// The ids of the accounts that have a login here, the current one among them.
+    /// Returns the ids of the accounts that have a login here, the current one among them.
     ///
     /// - Throws: ``AccountError/store(_:)``.
     public func accountIDs() throws(AccountError) -> [String] {
-        do { return try vault().accountIDs() } catch { throw .store(error) }
+        do { return try storage.vault().accountIDs() } catch { throw .store(error) }
     }
 
-    /// Makes another account the current one. Each has its own tokens and profile; none sees another's.
+    /// Makes another account the current one. Each account has its own tokens and profile.
     ///
+    /// - Returns: the state afterwards.
     /// - Throws: ``AccountError``: `notLoggedIn` if that account has no login here; `store`.
     @discardableResult
     public func switchAccount(to id: String) throws(AccountError) -> State {
-        var isThere = false
-        do throws(VaultError) {
-            let vault = try vault()
-            try vault.commit { (transaction) throws(VaultError) in
-                isThere = try transaction.read(vault.session(id)) != nil
-                guard isThere else { return }
-                try transaction.write(id, to: vault.current)
-                try transaction.remove(vault.ended)
-            }
-        } catch { throw .store(error) }
-        guard isThere else { throw .notLoggedIn(.never) }
+        let isSwitched: Bool
+        do { isSwitched = try storage.vault().switchAccount(to: id) } catch { throw .store(error) }
+        guard isSwitched else { throw .notLoggedIn(.never) }
         return reload()
+    }
+
+    /// Updates the current account's profile. Only changed fields are written. `body` may run more than once.
+    ///
+    /// - Throws: ``AccountError``: `notLoggedIn`, `expired`, `store` (`absent` without a profile); what `body` throws.
+    public func updateProfile(_ body: (inout Profile) throws -> Void) throws {
+        let id = try currentSession().accountID
+        do {
+            // What a login left pending is older than this change.
+            try storage.settle(id)
+            try storage.preferences().update(id, body)
+        } catch let error as VaultError { throw AccountError.store(error) }
+        load()
+    }
+
+    /// Sets one field of the current account's profile.
+    ///
+    /// - Throws: ``AccountError``, as ``updateProfile(_:)``.
+    public func update<Field>(_ field: WritableKeyPath<Profile, Field>, to value: Field) throws {
+        try updateProfile { $0[keyPath: field] = value }
+    }
+
+    /// Updates one field of the current account's profile.
+    ///
+    /// - Throws: as ``updateProfile(_:)``: ``AccountError`` and what `body` throws.
+    public func update<Field>(_ field: WritableKeyPath<Profile, Field>, _ body: (inout Field) throws -> Void) throws {
+        try updateProfile { try body(&$0[keyPath: field]) }
+    }
+
+    /// Takes over an account that older code kept in plain form, once. Call it before ``autoLogin()``.
+    ///
+    /// Moves tokens and the password to the vault and everything else to the profile. The plain copy is removed last,
+    /// after a flush: a crash at any point loses nothing, and the next call finishes the work.
+    ///
+    /// With a token the person is logged in, as of now. A password without a token serves the next ``autoLogin()``.
+    /// What the vault has already is never overwritten: a plain copy of a known account is just removed.
+    ///
+    /// - Returns: what was done; nothing secret.
+    /// - Throws: ``AccountError/store(_:)``. Nothing was changed for `damaged`: neither a property list nor JSON;
+    ///   `wrongType`: a secret or a name that is not a string; `invalid`: secrets without id and user name, or a field
+    ///   that the preferences cannot hold. Also `busy` if the plain copy changed meanwhile, and what the stores throw.
+    @discardableResult
+    public func migrate(from source: AccountSource) throws(AccountError) -> AccountMigration {
+        do throws(VaultError) {
+            let migration = try storage.migrate(from: source, at: options.now(), keepsPassword: options.keepsPassword)
+            load()
+            return migration
+        } catch { throw loaded(after: error) }
     }
 }

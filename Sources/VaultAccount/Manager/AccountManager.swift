@@ -3,8 +3,7 @@ public import Observation
 import Synchronization
 public import Vault
 
-/// Keeps a person logged in: tokens in the vault, the profile in the preferences, and a state that says who is logged in, or why
-/// nobody is.
+/// Keeps a person logged in: tokens in the vault, the profile in the preferences, and a state for observers.
 ///
 /// ```swift
 /// let manager = AccountManager(service: MyService())
@@ -14,70 +13,226 @@ public import Vault
 /// request.setValue(try await manager.authorizationHeaderValue(), forHTTPHeaderField: "Authorization")
 /// ```
 ///
-/// It knows no server: an ``AccountService`` talks to one. It may be used from any thread and any actor. The vault's record decides:
-/// a login or a logout is one commit there; what the preferences still owe after a crash is made good at the next start.
+/// It knows no server: an ``AccountService`` talks to one. Use it from any thread and any actor. The vault decides: a
+/// login or a logout is one commit there, and what a crash leaves pending in the preferences is done at the next start.
 public final class AccountManager<Service: AccountService>: Sendable, Observable {
-    /// What the app knows of a person beside the login.
+    /// Describes a person, beyond the login.
     public typealias Profile = Service.Profile
-    /// Who is logged in, or why nobody is.
+    /// Tells who is logged in, or why nobody is.
     public typealias State = AccountState<Profile>
 
-    /// How an account manager works.
+    /// Configures an account manager.
     public struct Options: Sendable {
-        /// How long a login holds; nil for ever.
+        /// Limits the age of a login; nil for no limit.
         public var validity: Duration?
-        /// Whether the password is kept in the vault, so that a login that is too old renews itself.
+        /// Keeps the password in the vault, so that a login that is too old renews itself.
         public var keepsPassword = false
-        /// How often an unreachable server is asked again.
+        /// Sets how often an unreachable server is asked again.
         public var retries = RetryPolicy()
-        /// The clock; another one in tests.
+        /// Reads the clock; tests set their own.
         public var now: @Sendable () -> Date = { Date() }
-        /// How to wait; tests need not.
+        /// Waits; tests need not.
         public var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
-        /// A login that holds for ever, no kept password, three attempts.
+        /// Creates options with logins of any age, no kept password and three attempts.
         public init() {}
+    }
+
+    /// What was last read from the stores. The state is computed from it.
+    struct View: Sendable, Equatable {
+        enum Login: Sendable, Equatable {
+            case unread
+            case session(Session)
+            case ended(LogoutReason)
+            case failed(VaultError)
+        }
+
+        var login = Login.unread
+        var profile: Profile?
+    }
+
+    struct Core: Sendable {
+        var view = View()
+        /// Counts the changes of the view.
+        var version = 0
+        /// The refreshes that are running, by the account's id, for all callers that want one.
+        var refreshing: [String: Task<Result<Session, AccountError>, Never>] = [:]
     }
 
     let service: Service
     let options: Options
-    private let keychainReference: StoreReference
-    private let preferencesReference: StoreReference
+    let storage: AccountStorage
     let core = Mutex(Core())
-    let registrar = ObservationRegistrar()
-    let feed = ChangeFeed()
+    private let expiry: ExpiryTimer
+    private let registrar = ObservationRegistrar()
+    private let feed = ChangeFeed()
 
+    /// Creates a manager. It reads nothing yet.
+    ///
     /// - Parameters:
-    ///   - keychain: where tokens and passwords lie; several managers on one store share their accounts. Without one it is the part of
-    ///     ``Keychain/standard`` that is scoped to the program's name: other programs have accounts of their own.
-    ///   - preferences: where profiles and the last user name lie.
+    ///   - keychain: keeps tokens and passwords; several managers on one store share their accounts. Without one it is
+    ///     the part of ``Keychain/standard`` that is scoped to the program's name: other programs have accounts of
+    ///     their own.
+    ///   - preferences: keeps profiles and the last user name.
     public init(
         service: Service, keychain: StoreReference? = nil, preferences: StoreReference = .preferences,
         options: Options = Options()
     ) {
         self.service = service
         self.options = options
-        keychainReference = keychain ?? .keychain.scoped(to: Self.programName)
-        preferencesReference = preferences
+        storage = AccountStorage(keychain: keychain ?? .keychain.scoped(to: Self.programName), plain: preferences)
+        expiry = ExpiryTimer(now: options.now, sleep: options.sleep)
     }
 
     private static var programName: String {
         CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "default"
     }
+}
 
-    deinit {
-        core.withLock { $0.expiry?.cancel() }
+extension AccountManager {
+    /// Tells who is logged in, or why nobody is.
+    ///
+    /// Each read computes it anew: a login becomes too old without any change in memory.
+    public var state: State {
+        registrar.access(self, keyPath: \.state)
+        let view = core.withLock { $0.view }
+        switch view.login {
+        case .unread: return .unknown
+        case .failed(let error): return .locked(error)
+        case .ended(let reason): return .loggedOut(reason)
+        case .session(let session):
+            let account = Account(
+                id: session.accountID, userName: session.userName, loggedInAt: session.loggedInAt, profile: view.profile
+            )
+            return isExpired(session) ? .expired(account) : .loggedIn(account)
+        }
     }
 
-    func vault() throws(VaultError) -> AccountVault {
-        AccountVault(try keychainReference.store())
+    /// Tells whether a person is logged in.
+    public var isLoggedIn: Bool { state.isLoggedIn }
+
+    /// Reads the vault and the preferences again: after another process may have changed them, or when a key is back.
+    ///
+    /// - Returns: the state as it is now.
+    @discardableResult
+    public func reload() -> State {
+        load()
+        return state
     }
 
-    func preferencesStore() throws(VaultError) -> any ValueStore {
-        try preferencesReference.store()
+    func load() {
+        while true {
+            let version = core.withLock { $0.version }
+            let view = readView()
+            let applied: Int? = core.withLock { core in
+                guard core.version == version else { return nil }
+                if core.view != view {
+                    core.view = view
+                    core.version += 1
+                }
+                return core.version
+            }
+            // Another view was applied since, which may be later than this one.
+            guard let applied else { continue }
+            guard applied != version else { return }
+            tellObservers()
+            var end: Date?
+            if case .session(let session) = view.login { end = self.end(of: session) }
+            return expiry.set(end, version: applied) { [weak self] in self?.tellObservers() }
+        }
     }
 
-    func preferences() throws(VaultError) -> AccountPreferences {
-        AccountPreferences(try preferencesStore())
+    /// Makes memory follow the vault after a failure of a store.
+    func loaded(after error: VaultError) -> AccountError {
+        load()
+        return .store(error)
+    }
+
+    private func readView() -> View {
+        do {
+            let (session, reason) = try storage.vault().present()
+            guard let session else { return View(login: .ended(reason ?? .never)) }
+            return View(login: .session(session), profile: readProfile(of: session))
+        } catch { return View(login: .failed(error)) }
+    }
+
+    /// A profile that cannot be read does not log anyone out.
+    private func readProfile(of session: Session) -> Profile? {
+        do { return try storage.preferences().profile(session.accountID, Profile.self) } catch {
+            storage.report(error)
+            return nil
+        }
+    }
+
+    /// Returns the session of the person who is logged in, as memory has it.
+    func currentSession() throws(AccountError) -> Session {
+        var login = core.withLock { $0.view.login }
+        if case .unread = login {
+            load()
+            login = core.withLock { $0.view.login }
+        }
+        switch login {
+        case .session(let session):
+            guard !isExpired(session) else { throw .expired }
+            return session
+        case .ended(let reason): throw .notLoggedIn(reason)
+        case .failed(let error): throw .store(error)
+        case .unread: throw .notLoggedIn(.never)
+        }
+    }
+
+    private func isExpired(_ session: Session) -> Bool {
+        end(of: session).map { $0 <= options.now() } ?? false
+    }
+
+    /// Returns when a session ends by time; nil if it does not.
+    private func end(of session: Session) -> Date? {
+        let window = options.validity.map { session.loggedInAt.addingTimeInterval($0 / .seconds(1)) }
+        let token = session.tokens.refresh == nil ? session.tokens.expires : nil
+        return [window, token].compactMap { $0 }.min()
+    }
+
+    /// Tells observers that the state may have changed: after the change, not around it. An observer that was told
+    /// before it, and read the state at once from another thread, would find the old one and hear no more.
+    private func tellObservers() {
+        registrar.withMutation(of: self, keyPath: \.state) {}
+        feed.notify()
+    }
+
+    /// Returns the present state, then the latest after each change, until the task is cancelled.
+    public var states: AccountStates<Service> { AccountStates(manager: self) }
+
+    fileprivate func notices() -> AsyncStream<Void> {
+        // Only a feed that watches a file can fail.
+        (try? feed.notices()) ?? AsyncStream { $0.finish() }
+    }
+}
+
+/// Gives the present state of an ``AccountManager``, then the latest after each change.
+public struct AccountStates<Service: AccountService>: AsyncSequence, Sendable {
+    public typealias Element = AccountState<Service.Profile>
+
+    fileprivate let manager: AccountManager<Service>
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(manager: manager, notices: manager.notices().makeAsyncIterator())
+    }
+
+    /// Gives the states one after the other, to one task.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let manager: AccountManager<Service>
+        fileprivate var notices: AsyncStream<Void>.Iterator
+        fileprivate var last: Element?
+
+        public mutating func next() async -> Element? {
+            repeat {
+                let state = manager.state
+                if state != last {
+                    last = state
+                    return state
+                }
+            } while await notices.next() != nil
+            return nil
+        }
     }
 }

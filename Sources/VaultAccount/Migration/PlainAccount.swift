@@ -7,24 +7,21 @@ struct PlainAccount {
     let userName: String
     let tokens: Tokens?
     let password: String?
-    /// All but the secrets; none if the account lies among values that are not its own.
+    /// All fields except the secrets; none if the account is stored among other values.
     let fields: [String: StoredValue]
 
     /// Finds the account among values; nil if there is none.
     ///
-    /// - Throws: ``VaultError``: `wrongType` for a part that is no string; `invalid` for secrets of nobody.
-    init?(
-        _ values: [String: StoredValue], _ names: AccountFieldNames, keepingFields: Bool
-    ) throws(VaultError) {
+    /// - Throws: ``VaultError``: `wrongType` if a part is not a string; `invalid` for secrets without id and user name.
+    init?(_ values: [String: StoredValue], _ names: AccountFieldNames, keepingFields: Bool) throws(VaultError) {
         let id = try values.text(names.id, orInteger: true)
         let userName = try values.text(names.userName, orInteger: true)
-        tokens = try PlainAccount.tokens(
-            access: values.text(names.token), refresh: values.text(names.refreshToken))
+        tokens = try PlainAccount.tokens(access: values.text(names.token), refresh: values.text(names.refreshToken))
         password = try values.text(names.password)
         guard let known = id ?? userName else {
             guard tokens == nil, password == nil else {
                 throw VaultError(
-                    .invalid, "The older account has a secret, but neither an id nor a user name; nothing was migrated."
+                    .invalid, "The older account has a secret, but neither an id nor a user name. Nothing was migrated."
                 )
             }
             return nil
@@ -35,7 +32,7 @@ struct PlainAccount {
         fields = keepingFields ? values.filter { !secrets.contains($0.key) } : [:]
     }
 
-    /// A refresh token alone is worth as much as both: with an access token that has ended, it is used at once.
+    /// A refresh token alone is worth as much as both: beside an access token that has ended, it is used at once.
     private static func tokens(access: String?, refresh: String?) -> Tokens? {
         if let access { return Tokens(access: access, refresh: refresh) }
         return refresh.map { Tokens(access: "", refresh: $0, expires: .distantPast) }
@@ -43,7 +40,7 @@ struct PlainAccount {
 }
 
 extension [String: StoredValue] {
-    /// nil if the field is absent or empty.
+    /// Returns nil if the field is absent or empty.
     fileprivate func text(_ name: String?, orInteger: Bool = false) throws(VaultError) -> String? {
         guard let name, let value = self[name] else { return nil }
         switch value {
@@ -53,7 +50,7 @@ extension [String: StoredValue] {
             guard let text = String(stored: value) else {
                 throw VaultError(
                     .wrongType,
-                    "The field \"\(name)\" of the older account is \(value.typeName), but has to be a string; nothing was migrated."
+                    "The field \"\(name)\" of the older account must be a string, but is \(value.typeName). Nothing was migrated."
                 )
             }
             return text.isEmpty ? nil : text

@@ -1,10 +1,10 @@
+import FoundationEssentials
 import Vault
 
-/// The secret part of the accounts: it decides who is logged in.
+/// Stores the secret part of the accounts, which decides who is logged in.
 ///
-/// All of it lies in one scope of a store, so that a login or a logout is one commit. Keys: `current`, an account's id; `ended`, why nobody
-/// is logged in; `waiting`, a login to come; and for each account `session/ID`, `password/ID`, `turn/ID`, what the preferences still owe,
-/// `owed/ID` and `leaving/ID`, and `migrated/ID` while the plain copy that it was taken from is not removed.
+/// All of it is in one scope of a store, so that a login or a logout is one commit. The names of keys are stored data:
+/// `turn`, `owed` and `leaving` are older words for a lease, pending fields and a pending removal.
 struct AccountVault: Sendable {
     let store: ScopedStore
 
@@ -12,75 +12,148 @@ struct AccountVault: Sendable {
         store = keychain.scoped(to: "account")
     }
 
-    private func key<Value: StoredObject>(_ name: String, _ type: Value.Type = Value.self) -> StoredKey<Value> {
+    /// The id of the current account.
+    var current: StoredKey<String> { key("current") }
+    /// Why nobody is logged in.
+    var ended: StoredKey<LogoutReason> { key("ended") }
+    /// A user name and a password of an older program, for the next automatic login while nobody is logged in.
+    var waiting: StoredKey<WaitingLogin> { key("waiting") }
+
+    func session(_ id: String) -> StoredKey<Session> { key("session/", id) }
+    func password(_ id: String) -> StoredKey<String> { key("password/", id) }
+    func lease(_ id: String) -> StoredKey<RefreshLease.Record> { key("turn/", id) }
+    /// Fields of a profile that are not yet in the preferences.
+    func pendingFields(_ id: String) -> StoredKey<[String: StoredValue]> { key("owed/", id) }
+    /// Whether a profile is still to be removed from the preferences.
+    func pendingRemoval(_ id: String) -> StoredKey<Bool> { key("leaving/", id) }
+    /// The source that the account was migrated from, as long as the plain copy there may still exist.
+    func migrated(_ id: String) -> StoredKey<String> { key("migrated/", id) }
+
+    func accountIDs() throws(VaultError) -> [String] { try ids("session/") }
+    func pendingIDs() throws(VaultError) -> [String] { try ids("owed/") + ids("leaving/") }
+    func migratedIDs() throws(VaultError) -> [String] { try ids("migrated/") }
+
+    private func key<Value: StoredObject>(_ name: String) -> StoredKey<Value> {
         StoredKey(name, in: .store(store))
     }
 
-    var current: StoredKey<String> { key("current") }
-    var ended: StoredKey<LogoutReason> { key("ended") }
-    func session(_ id: String) -> StoredKey<Session> { key("session/" + AccountKey.encode(id)) }
-    func password(_ id: String) -> StoredKey<String> { key("password/" + AccountKey.encode(id)) }
-    /// Who is refreshing the tokens.
-    func turn(_ id: String) -> StoredKey<RefreshTurn> { key("turn/" + AccountKey.encode(id)) }
-    /// Fields of a profile that the preferences do not have yet.
-    func owed(_ id: String) -> StoredKey<[String: StoredValue]> { key("owed/" + AccountKey.encode(id)) }
-    /// That the preferences have to let go of an account's profile.
-    func leaving(_ id: String) -> StoredKey<Bool> { key("leaving/" + AccountKey.encode(id)) }
-
-    /// A login that an older program kept as user name and password: for the next automatic login, while nobody is logged in.
-    var waiting: StoredKey<WaitingLogin> { key("waiting") }
-    /// The source that the account was taken from, from then until the plain copy there is gone.
-    func migrated(_ id: String) -> StoredKey<String> { key("migrated/" + AccountKey.encode(id)) }
-
-    /// The ids of accounts that have a session.
-    func accountIDs() throws(VaultError) -> [String] {
-        try ids(under: "session/")
+    private func key<Value: StoredObject>(_ prefix: String, _ id: String) -> StoredKey<Value> {
+        key(prefix + AccountVault.encoded(id))
     }
 
-    /// The ids of accounts for which the preferences owe something.
-    func debtors() throws(VaultError) -> [String] {
-        try ids(under: "owed/") + ids(under: "leaving/")
+    /// Encodes an account's id for a key: a server may choose any text, but keys have no control characters.
+    static func encoded(_ id: String) -> String {
+        id.percentEncoded { $0 >= 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "%") }
     }
 
-    /// The ids of accounts whose plain copy is not known to be removed.
-    func migratedIDs() throws(VaultError) -> [String] {
-        try ids(under: "migrated/")
-    }
-
-    private func ids(under prefix: String) throws(VaultError) -> [String] {
+    private func ids(_ prefix: String) throws(VaultError) -> [String] {
         try store.keys(prefix: prefix).map {
-            AccountKey.decode(String(decoding: $0.utf8.dropFirst(prefix.utf8.count), as: UTF8.self))
-        }
-    }
-
-    /// The session of the current account; if nobody is logged in, the reason.
-    func present() throws(VaultError) -> (session: Session?, ended: LogoutReason?) {
-        var looks = 0
-        while true {
-            let id = try current.read()
-            let session: Session? = if let id { try self.session(id).read() } else { nil }
-            let reason = session == nil ? try ended.read() : nil
-            looks += 1
-            // If there was a login or a logout between these reads, they belong to different times.
-            let isWhole = try current.read() == id && (id == nil || session != nil)
-            if isWhole || looks == 10 { return (session, reason) }
+            String(decoding: $0.utf8.dropFirst(prefix.utf8.count), as: UTF8.self).percentDecoded()
         }
     }
 }
 
+/// What the vault keeps of a login.
+struct Session: StoredAsCodable, Sendable, Equatable {
+    var accountID: String
+    var userName: String
+    var tokens: Tokens
+    var loggedInAt: Date
+}
+
+/// A login that is still to come.
+struct WaitingLogin: StoredAsCodable, Sendable, Equatable {
+    var userName: String
+    var password: String
+}
+
 extension AccountVault {
-    /// Makes changes in one commit.
-    func commit(_ body: (inout StoreTransaction) throws(VaultError) -> Void) throws(VaultError) {
-        try store.commit(body)
+    /// Returns the session of the current account, or why there is none.
+    func present() throws(VaultError) -> (session: Session?, ended: LogoutReason?) {
+        // In a transaction: a login or a logout between two reads must not mix the old with the new.
+        try store.atomically { (transaction) throws(VaultError) in
+            if let id = try transaction.read(current), let session = try transaction.read(session(id)) {
+                return (session, nil)
+            }
+            return (nil, try transaction.read(ended))
+        }
+    }
+
+    /// Makes the session's account the current one.
+    ///
+    /// - Parameters:
+    ///   - fields: the profile, which becomes pending for the preferences.
+    ///   - password: nil if passwords are not kept.
+    func logIn(_ session: Session, fields: [String: StoredValue], password: String?) throws(VaultError) {
+        let id = session.accountID
+        try store.atomically { (transaction) throws(VaultError) in
+            try transaction.write(session, to: self.session(id))
+            try transaction.write(id, to: current)
+            try transaction.remove(ended)
+            try transaction.remove(waiting)
+            // It was for a refresh of the former tokens.
+            try transaction.remove(lease(id))
+            try transaction.write(fields, to: pendingFields(id))
+            if let password {
+                try transaction.write(password, to: self.password(id))
+            } else {
+                try transaction.remove(self.password(id))
+            }
+        }
+    }
+
+    /// Ends the session of an account.
+    ///
+    /// - Returns: false, and nothing is changed, if the account has other tokens than those given.
+    func logOut(_ id: String, _ reason: LogoutReason, if tokens: Tokens?) throws(VaultError) -> Bool {
+        try store.atomically { (transaction) throws(VaultError) in
+            if let tokens, try transaction.read(session(id))?.tokens != tokens { return false }
+            try transaction.remove(session(id))
+            try transaction.remove(password(id))
+            try transaction.remove(lease(id))
+            try transaction.remove(pendingFields(id))
+            if reason == .byUser {
+                // In all other cases the profile stays: it may hold what only this machine knows.
+                try transaction.write(true, to: pendingRemoval(id))
+                try transaction.remove(waiting)
+            }
+            guard try transaction.read(current) == id else { return true }
+            try transaction.remove(current)
+            try transaction.write(reason, to: ended)
+            return true
+        }
+    }
+
+    /// Makes an account the current one.
+    ///
+    /// - Returns: false if it has no session.
+    func switchAccount(to id: String) throws(VaultError) -> Bool {
+        try store.atomically { (transaction) throws(VaultError) in
+            guard try transaction.read(session(id)) != nil else { return false }
+            try transaction.write(id, to: current)
+            try transaction.remove(ended)
+            return true
+        }
+    }
+
+    /// Drops a waiting login that the server has rejected.
+    func giveUp(_ login: WaitingLogin) throws(VaultError) {
+        try store.atomically { (transaction) throws(VaultError) in
+            guard try transaction.read(waiting) == login else { return }
+            try transaction.remove(waiting)
+            if try transaction.read(current) == nil { try transaction.write(.rejected, to: ended) }
+        }
     }
 }
 
 extension ValueStore {
-    /// Makes changes in one commit, with the error's type.
-    func commit(_ body: (inout StoreTransaction) throws(VaultError) -> Void) throws(VaultError) {
-        do { try atomically(body) } catch let error as VaultError { throw error } catch {
-            // `atomically` throws what `body` throws.
-            throw VaultError(.unavailable, "The store could not be changed.")
+    // Vault's own `atomically` loses the error's type. Delete this once it keeps it: the calls need no change.
+    func atomically<Result>(
+        _ body: (inout StoreTransaction) throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        let untyped: (inout StoreTransaction) throws -> Result = { try body(&$0) }
+        do { return try atomically(untyped) } catch let error as VaultError { throw error } catch {
+            throw VaultError(.unavailable, "The store cannot be changed.")
         }
     }
 }

@@ -130,11 +130,11 @@ extension AccountSource {
     /// A file whose calls may fail; its name is the same in whatever folder it lies.
     static func file(_ path: String, in files: any FileSystem) -> AccountSource {
         AccountSource(
-            .file { () throws(VaultError) in try PlainFile(path: path, in: files) }, name: "file",
+            location: .file { () throws(VaultError) in try PlainFile(path: path, in: files) }, name: "file",
             names: AccountFieldNames())
     }
 
     fileprivate static func keys(of store: Preferences) -> AccountSource {
-        AccountSource(.preferences(store), name: "keys", names: AccountSource.preferences(store).names)
+        AccountSource(location: .preferences(store), name: "keys", names: AccountSource.preferences(store).names)
     }
 }

@@ -6,8 +6,8 @@ import VaultAccount
 
 @testable import Vault
 
-@Suite("What the preferences owe")
-struct SettlingTests {
+@Suite("What is pending in the preferences")
+struct PendingTests {
     @Test func aProfileThatTheyCanNeverHoldDoesNotKeepLaterLoginsFromSucceeding() async throws {
         let fixture = try AccountFixture()
         fixture.service.setProfile(Profile(nickname: "bell\u{7}", points: 1))
@@ -20,7 +20,7 @@ struct SettlingTests {
         #expect(try fixture.keychain.keys(prefix: "account/owed/") == [])
     }
 
-    @Test func coalescedPreferencesHaveTheProfileOnTheDiskBeforeTheDebtIsForgotten() async throws {
+    @Test func coalescedPreferencesHaveTheProfileOnTheDiskBeforeItIsNoLongerPending() async throws {
         let fixture = try AccountFixture()
         let path = fixture.folder.file("coalesced.plist")
         let preferences = Preferences(path: path, writing: .coalesced(every: .seconds(3_600)))
@@ -45,7 +45,7 @@ struct SettlingTests {
         #expect(await fixture.manager().autoLogin().account?.profile?.points == 99)
     }
 
-    @Test func ofALogoutIsPaidBeforeANewLoginsProfileComes() async throws {
+    @Test func ofALogoutIsDoneBeforeANewLoginsProfileComes() async throws {
         let fixture = try AccountFixture()
         let manager = try await fixture.loggedIn()
         try manager.update(\.phone, to: "555")

@@ -61,7 +61,7 @@ struct AccountFaultTests {
         #expect(manager.state == .loggedOut(.never))
     }
 
-    @Test func whatThePreferencesOweIsMadeGoodAtTheNextStart() async throws {
+    @Test func whatIsPendingInThePreferencesIsDoneAtTheNextStart() async throws {
         let manager = fixture.manager()
         // The vault's commit is done; the property list cannot be written.
         fixture.files.fail([.rename], with: .error(ENOSPC))

@@ -5,8 +5,8 @@ import Vault
 import VaultAccount
 
 /// Several managers, as several processes have them, and a server that ends the session if it sees a refresh token twice.
-@Suite("Whose turn it is to refresh")
-struct RefreshTurnTests {
+@Suite("The lease to refresh")
+struct RefreshLeaseTests {
     private let fixture: AccountFixture
 
     init() throws {
@@ -25,8 +25,8 @@ struct RefreshTurnTests {
         }
     }
 
-    /// The pause between two attempts is longer than a turn: the second process asks within it.
-    @Test func whoAsksAgainAfterALongPauseWaitsForWhoeverHasTheTurnByThen() async throws {
+    /// The pause between two attempts is longer than a lease: the second process asks within it.
+    @Test func whoAsksAgainAfterALongPauseWaitsForWhoeverHasTheLeaseByThen() async throws {
         let (pauses, otherAsks, waits) = (Gate(), Gate(), Gate())
         let (attempts, traffic) = (Counter(), Traffic())
         var (first, second) = (ScriptedService(), ScriptedService())
@@ -64,7 +64,7 @@ struct RefreshTurnTests {
         #expect(one.isLoggedIn && other.reload().isLoggedIn)
     }
 
-    /// The first answer takes longer than a turn, and is a no to a token that the second process has used by then.
+    /// The first answer takes longer than a lease, and is a no to a token that the second process has used by then.
     @Test func aNoEndsNothingWhileSomeoneElseIsAboutToGetNewTokens() async throws {
         let (asks, otherAsks, rejected) = (Gate(), Gate(), Gate())
         var (first, second) = (ScriptedService(), ScriptedService())
@@ -92,7 +92,7 @@ struct RefreshTurnTests {
         #expect(one.isLoggedIn)
     }
 
-    @Test func aTurnIsRenewedAtEachAttemptAndNotTakenAway() async throws {
+    @Test func aLeaseIsRenewedAtEachAttemptAndNotTakenAway() async throws {
         let (asksAgain, waited) = (Gate(), Gate())
         let (attempts, polls, traffic) = (Counter(), Counter(), Traffic())
         var (first, second) = (ScriptedService(), ScriptedService())
@@ -111,7 +111,7 @@ struct RefreshTurnTests {
         try await one.login(userName: "ada", password: "canary-password")
         let other = fixture.manager(of: second) { options in
             options.sleep = { [fixture] _ in
-                // 8 seconds after the renewal: 18 after the turn began.
+                // 8 seconds after the renewal: 18 after the lease began.
                 if polls.next() == 1 { fixture.pass(.seconds(8)) } else { waited.open() }
                 try await Task.sleep(for: .milliseconds(5))
             }
@@ -124,24 +124,24 @@ struct RefreshTurnTests {
         #expect(traffic.most == 1)
     }
 
-    @Test func aTurnThatHasPassedToSomeoneElseIsNotEndedByTheFormerHolder() async throws {
+    @Test func aLeaseThatHasPassedToSomeoneElseIsNotEndedByTheFormerHolder() async throws {
         var service = ScriptedService()
-        let turn = "account/turn/id-ada"
+        let lease = "account/turn/id-ada"
         let theirs = Mutex(StoredValue?.none)
         service.refresh = { [fixture] _ throws(ServiceError) in
-            // Someone else has the turn by now: the value is another one.
-            guard case .dictionary(var fields)? = try? fixture.keychain.value(of: turn) else {
-                throw .rejected("there is no turn")
+            // Someone else has the lease by now: the value is another one.
+            guard case .dictionary(var fields)? = try? fixture.keychain.value(of: lease) else {
+                throw .rejected("there is no lease")
             }
             fields["holder"] = .string(UUID().uuidString)
-            _ = try? fixture.keychain.commit(StoreBatch([turn: .dictionary(fields)]))
-            theirs.withLock { $0 = try? fixture.keychain.value(of: turn) }
+            _ = try? fixture.keychain.commit(StoreBatch([lease: .dictionary(fields)]))
+            theirs.withLock { $0 = try? fixture.keychain.value(of: lease) }
             return ScriptedService.tokens(of: "ada", 2)
         }
         let manager = fixture.manager(of: service)
         try await manager.login(userName: "ada", password: "canary-password")
         #expect(try await manager.refresh().access == "ada-access-2")
         #expect(theirs.withLock { $0 } != nil)
-        #expect(try fixture.keychain.value(of: turn) == theirs.withLock { $0 })
+        #expect(try fixture.keychain.value(of: lease) == theirs.withLock { $0 })
     }
 }

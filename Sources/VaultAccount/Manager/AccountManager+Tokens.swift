@@ -1,0 +1,162 @@
+import FoundationEssentials
+import Synchronization
+import Vault
+
+extension AccountManager {
+    /// Exchanges the tokens for new ones. All callers that ask while a refresh of the account is running share it.
+    ///
+    /// The new tokens are in the vault when this returns. If the machine dies between the server's answer and the
+    /// flush, the server may accept neither the old nor the new ones, and the person logs in again.
+    ///
+    /// - Throws: ``AccountError``: `rejected` if the server no longer accepts them: the person is then logged out;
+    ///   `unreachable`: nothing was changed; `notLoggedIn`, `expired` if there is nothing to refresh with; `switched`
+    ///   if the account is no longer the current one; `store`.
+    @discardableResult
+    public func refresh() async throws(AccountError) -> Tokens {
+        try await refreshed(try currentSession()).tokens
+    }
+
+    /// Returns the access token, refreshed first if it has ended.
+    ///
+    /// - Throws: ``AccountError``, as ``refresh()``.
+    public func accessToken() async throws(AccountError) -> String {
+        try await freshSession().tokens.access
+    }
+
+    /// Returns the value of an `Authorization` header: `Bearer` and the access token, refreshed first if it has ended.
+    ///
+    /// - Throws: ``AccountError``, as ``refresh()``.
+    public func authorizationHeaderValue() async throws(AccountError) -> String {
+        HeaderValue.bearer(try await accessToken())
+    }
+
+    /// Returns the value of a `Cookie` header: the access token, refreshed first if it has ended, and maybe the user
+    /// name.
+    ///
+    /// - Parameters:
+    ///   - token: the name of the token's cookie.
+    ///   - userName: the name of the user name's cookie; nil for none.
+    /// - Throws: ``AccountError``, as ``refresh()``.
+    public func cookieHeaderValue(
+        token: String = "token", userName: String? = nil
+    ) async throws(AccountError) -> String {
+        let session = try await freshSession()
+        let pair = HeaderValue.cookie(name: token, value: session.tokens.access)
+        guard let userName else { return pair }
+        return pair + "; " + HeaderValue.cookie(name: userName, value: session.userName)
+    }
+
+    private func freshSession() async throws(AccountError) -> Session {
+        let session = try currentSession()
+        guard session.tokens.isExpired(at: options.now()) else { return session }
+        return try await refreshed(session)
+    }
+
+    /// Returns the same session with other tokens than it has. One refresh of each account runs at a time.
+    private func refreshed(_ session: Session) async throws(AccountError) -> Session {
+        let id = session.accountID
+        let task = core.withLock { core in
+            if let task = core.refreshing[id] { return task }
+            let task = Task { () -> Result<Session, AccountError> in
+                defer { self.core.withLock { $0.refreshing[id] = nil } }
+                do throws(AccountError) { return .success(try await self.rotated(session)) } catch {
+                    return .failure(error)
+                }
+            }
+            core.refreshing[id] = task
+            return task
+        }
+        return try await task.value.get()
+    }
+
+    private func rotated(_ session: Session) async throws(AccountError) -> Session {
+        let lease = lease(for: session)
+        do throws(AccountError) {
+            if let tokens = try await newTokens(for: session, lease) { try lease.finish(with: tokens) }
+        } catch .rejected(let error) {
+            return try await rejected(session, error, lease)
+        } catch {
+            if case .unreachable = error { lease.release() }
+            load()
+            throw error
+        }
+        return try loadedSession(of: session.accountID)
+    }
+
+    /// Returns nil, without a request, if the account has other tokens by now or is not the current one.
+    private func newTokens(for session: Session, _ lease: RefreshLease) async throws(AccountError) -> Tokens? {
+        do { guard try storage.vault().current.read() == session.accountID else { return nil } } catch {
+            throw .store(error)
+        }
+        return try await options.retries.run(options.sleep) { () async throws(AccountError) -> Tokens? in
+            // Before each attempt: the lease may have passed to another holder during the pause.
+            guard try await lease.acquire() else { return nil }
+            do throws(ServiceError) { return try await service.refresh(session.tokens) } catch {
+                throw AccountError(error)
+            }
+        }
+    }
+
+    private func lease(for session: Session) -> RefreshLease {
+        RefreshLease(session: session, storage: storage, now: options.now, sleep: options.sleep)
+    }
+
+    private func loadedSession(of id: String) throws(AccountError) -> Session {
+        load()
+        let session = try currentSession()
+        guard session.accountID == id else { throw .switched }
+        return session
+    }
+
+    /// Logs out after a rejection, unless there are newer tokens or another holder of the lease is about to get some.
+    ///
+    /// - Returns: the session with newer tokens, if there are any.
+    private func rejected(
+        _ session: Session, _ error: ServiceError, _ lease: RefreshLease
+    ) async throws(AccountError) -> Session {
+        if try await lease.acquire(),
+            try logOut(session.accountID, error.isKick ? .kicked : .rejected, if: session.tokens)
+        {
+            throw .rejected(error)
+        }
+        return try loadedSession(of: session.accountID)
+    }
+}
+
+extension AccountManager {
+    /// Asks the server whether it still accepts the login.
+    ///
+    /// If it does not accept the access token, that is refreshed, and the server is asked once more. The person is
+    /// logged out only after a kick, a rejected refresh, or a rejection of new tokens or of tokens that cannot be
+    /// refreshed. A server that cannot be reached changes nothing. A profile that the server sends is kept.
+    ///
+    /// - Returns: the state afterwards.
+    /// - Throws: ``AccountError``, as ``refresh()``.
+    @discardableResult
+    public func checkSession() async throws(AccountError) -> State {
+        var session = try await freshSession()
+        var answer = try await validate(session.tokens)
+        if case .failure(let error) = answer {
+            let canRefresh = session.tokens.refresh != nil && !error.isKick
+            session = try await canRefresh ? refreshed(session) : rejected(session, error, lease(for: session))
+            answer = try await validate(session.tokens)
+        }
+        switch answer {
+        case .success(let profile?):
+            do throws(VaultError) {
+                try storage.keep(AccountPreferences.fields(of: profile), of: session)
+            } catch { throw .store(error) }
+            load()
+        case .success(nil): break
+        case .failure(let error): _ = try await rejected(session, error, lease(for: session))
+        }
+        return state
+    }
+
+    /// - Returns: the profile, if the server sends one; the error if it does not accept the tokens.
+    private func validate(_ tokens: Tokens) async throws(AccountError) -> Result<Profile?, ServiceError> {
+        do throws(AccountError) {
+            return .success(try await ask { () async throws(ServiceError) in try await service.validate(tokens) })
+        } catch .rejected(let error) { return .failure(error) }
+    }
+}

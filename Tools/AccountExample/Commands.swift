@@ -1,0 +1,124 @@
+import VaultAccount
+
+extension App {
+    func login(_ userName: String) async throws {
+        let password = try PasswordInput.read(for: userName)
+        let state = try await manager.login(userName: userName, password: password)
+        say("state: \(state.words)")
+    }
+
+    func whoami() throws {
+        let state = manager.state
+        say("state: \(state.words)")
+        if let account = state.account {
+            say("user: \(account.userName)")
+            if let profile = account.profile { describe(profile) }
+        }
+        switch state {
+        case .loggedIn: return
+        case .locked(let error): throw AccountError.store(error)
+        case .expired: throw AccountError.expired
+        case .loggedOut(let reason):
+            if let name = try manager.lastUserName() { say("last user: \(name)") }
+            throw AccountError.notLoggedIn(reason)
+        case .unknown: throw AccountError.notLoggedIn(.never)
+        }
+    }
+
+    private func describe(_ profile: Profile) {
+        say("nickname: \(profile.nickname)")
+        say("points: \(profile.points)")
+        say("collected: \(profile.collectIds.joined(separator: ", "))")
+    }
+
+    func check() async throws {
+        let state = try await manager.checkSession()
+        say("state: \(state.words)")
+    }
+
+    func refresh() async throws {
+        try await manager.refresh()
+        say("The tokens are new.")
+    }
+
+    /// Stores the collection as the server's answer has it: one field of the profile is written.
+    func collect(_ id: String) async throws {
+        let authorization = try await manager.authorizationHeaderValue()
+        do {
+            let collection = try await service.collect(id, authorization: authorization)
+            try manager.update(\.collectIds, to: collection)
+            say("collected: \(collection.joined(separator: ", "))")
+        } catch let error as ServiceError where error.isKick {
+            try manager.kicked()
+            throw error
+        }
+    }
+
+    func accounts() throws {
+        for id in try manager.accountIDs() {
+            say(id == manager.state.account?.id ? "\(id) (current)" : id)
+        }
+    }
+
+    func switchAccount(to id: String) throws {
+        try manager.switchAccount(to: id)
+        try whoami()
+    }
+
+    /// Takes over the account that an older version of the app kept in a plain file, and removes the file.
+    func migrate(_ path: String) throws {
+        let migration = try manager.migrate(from: .file(path))
+        say("migrated: \(migration.accountID ?? "nothing")")
+        say("state: \(manager.state.words)")
+    }
+
+    /// Tells the server first, while there is a token to tell it with. Whatever it answers, the person is logged out.
+    func logout() async throws {
+        if manager.isLoggedIn {
+            do { try await service.logout(authorization: manager.authorizationHeaderValue()) } catch {
+                note("The server could not be told: \(Failure(error).sentence)")
+            }
+        }
+        try manager.logout()
+        say("state: \(manager.state.words)")
+    }
+
+    /// Prints the present state, then the latest after each change.
+    func watch() async throws {
+        let reloading = Task {
+            // Other processes may log in and out, too.
+            while !Task.isCancelled {
+                try await Task.sleep(for: .milliseconds(200))
+                manager.reload()
+            }
+        }
+        defer { reloading.cancel() }
+        for await state in manager.states {
+            say("state: \(state.words)")
+        }
+    }
+}
+
+extension AccountState {
+    var words: String {
+        switch self {
+        case .unknown: "unknown"
+        case .loggedIn: "logged in"
+        case .expired: "logged in too long ago"
+        case .locked: "locked"
+        case .loggedOut(let reason): "logged out (\(reason.words))"
+        }
+    }
+}
+
+extension LogoutReason {
+    fileprivate var words: String {
+        switch self {
+        case .never: "nobody has logged in yet"
+        case .byUser: "by the user"
+        case .expired: "the login was too old"
+        case .rejected: "the server no longer accepts the login"
+        case .kicked: "the server ended the session"
+        }
+    }
+}

@@ -9,10 +9,10 @@ struct ReadmeSnippets {
         func print(_ values: String...) { printed += values }
 
         let token: KeychainStorable<String> = "github.token"  // sealed in the vault
-        let theme = Storable<String>(key: "theme", default: "light")  // in a plain property list
+        let theme: Storable<String> = "theme"  // in a plain property list
         try token.write("secret")
         try theme.write("dark")
-        print(try token.read() ?? "none", try theme.read())
+        print(try token.read() ?? "none", try theme.read() ?? "none")
 
         #expect(printed == ["secret", "dark"])
     }

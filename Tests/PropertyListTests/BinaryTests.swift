@@ -18,9 +18,9 @@ struct BinaryTests {
             ([0x42, 1, 2], .data(Data([1, 2]))), ([0x4f, 0x10, 2, 1, 2], .data(Data([1, 2]))), ([0x50], .string("")),
             ([0x52, 0x61, 0x0d], .string("a\r")), ([0x62, 0xd8, 0x3d, 0xdd, 0x11], .string("🔑")), ([0xa0], .array([])),
             ([0xd0], .dictionary([:])),
-        ] as [([UInt8], PropertyList)])
-    func anObjectIsReadAsItIs(object: [UInt8], value: PropertyList) throws {
-        #expect(try PropertyList(parsing: BinaryFile(object).bytes) == value)
+        ] as [([UInt8], StoredValue)])
+    func anObjectIsReadAsItIs(object: [UInt8], value: StoredValue) throws {
+        #expect(try StoredValue(parsing: BinaryFile(object).bytes) == value)
     }
 
     @Test(
@@ -48,7 +48,7 @@ struct BinaryTests {
 
     @Test func aKeyMustBeAStringAndStandOnce() throws {
         var file = BinaryFile([0xd1, 1, 2], [0x51, 0x61], [0x09])
-        #expect(try PropertyList(parsing: file.bytes) == .dictionary(["a": .boolean(true)]))
+        #expect(try StoredValue(parsing: file.bytes) == .dictionary(["a": .boolean(true)]))
         file.objects[1] = [0x10, 1]
         #expect(refusal(file) == .malformed)
         file.objects[1] = [0xa0]
@@ -67,7 +67,7 @@ struct BinaryTests {
         ] as [@Sendable (inout BinaryFile) -> Void])
     func aTrailerThatLeadsAstrayIsRefused(change: @Sendable (inout BinaryFile) -> Void) throws {
         var file = BinaryFile([0x09])
-        #expect(try PropertyList(parsing: file.bytes) == .boolean(true))
+        #expect(try StoredValue(parsing: file.bytes) == .boolean(true))
         change(&file)
         #expect(refusal(file) == .malformed)
     }
@@ -104,6 +104,6 @@ struct BinaryTests {
     }
 
     private func refusal(_ file: BinaryFile) -> PropertyListError.Code? {
-        code { () throws(PropertyListError) in _ = try PropertyList(parsing: file.bytes) }
+        code { () throws(PropertyListError) in _ = try StoredValue(parsing: file.bytes) }
     }
 }

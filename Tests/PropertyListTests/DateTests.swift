@@ -11,7 +11,7 @@ struct DateTests {
         ("0001-01-01T00:00:00Z", -63_113_904_000), ("9999-12-31T23:59:59Z", 252_423_993_599),
     ])
     func aDateIsReadAndWrittenToTheSecond(date: String, seconds: Double) throws {
-        let value = PropertyList.date(Date(timeIntervalSinceReferenceDate: seconds))
+        let value = StoredValue.date(Date(timeIntervalSinceReferenceDate: seconds))
         #expect(try read(inside: "<date> \(date)\n</date>") == value)
         #expect(try text(value).contains("<date>\(date)</date>"))
     }
@@ -30,21 +30,24 @@ struct DateTests {
 
     @Test(arguments: [0.5, -0.001, 252_423_993_600, -63_113_904_001, .infinity, .nan, 1e300])
     func aDateThatXMLCannotHoldIsNotWritten(seconds: Double) throws {
-        let tree = PropertyList.date(Date(timeIntervalSinceReferenceDate: seconds))
+        let tree = StoredValue.date(Date(timeIntervalSinceReferenceDate: seconds))
         #expect(code { () throws(PropertyListError) in _ = try tree.xml() } == .unrepresentable)
-        #expect(try PropertyList(parsing: tree.binary()) == tree)
+        #expect(try StoredValue(parsing: tree.binary()) == tree)
+        #expect(!CalendarTime.holds(Date(timeIntervalSinceReferenceDate: seconds)))
     }
 
-    @Test func minusZeroSecondsAreTheSameDateAsZero() throws {
-        let tree = PropertyList.date(Date(timeIntervalSinceReferenceDate: -0.0))
-        #expect(try PropertyList(parsing: tree.xml()) == tree)
-        #expect(try PropertyList(parsing: tree.xml()).hashValue == tree.hashValue)
+    @Test func minusZeroSecondsAreTheSameSecondAsZeroInXML() throws {
+        let zero = Date(timeIntervalSinceReferenceDate: 0)
+        let minusZero = Date(timeIntervalSinceReferenceDate: -0.0)
+        #expect(try StoredValue(parsing: StoredValue.date(minusZero).xml()) == .date(zero))
+        #expect(try StoredValue(parsing: StoredValue.date(minusZero).binary()) == .date(minusZero))
+        #expect(CalendarTime.holds(zero) && !CalendarTime.holds(minusZero))
     }
 
     @Test func everyDayIsReadBack() throws {
         for day in stride(from: -730_485, through: 2_921_574, by: 89) {
-            let tree = PropertyList.date(Date(timeIntervalSinceReferenceDate: Double(day) * 86_400))
-            #expect(try PropertyList(parsing: tree.xml()) == tree)
+            let tree = StoredValue.date(Date(timeIntervalSinceReferenceDate: Double(day) * 86_400))
+            #expect(try StoredValue(parsing: tree.xml()) == tree)
         }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @Suite("Property lists made by others")
 struct FixtureTests {
     /// What Fixtures/make.py puts in.
-    private static let tree = PropertyList.dictionary([
+    private static let tree = StoredValue.dictionary([
         "empty": .string(""), "text": .string(" grüße\t🔑 <&> "), "yes": .boolean(true), "no": .boolean(false),
         "one": .integer(1), "one point zero": .real(1), "negative zero": .real(-0.0), "tenth": .real(0.1),
         "smallest": .real(.leastNonzeroMagnitude), "largest": .real(.greatestFiniteMagnitude),
@@ -18,7 +18,7 @@ struct FixtureTests {
         "deep": .array([.array([.dictionary(["a": .array([.dictionary(["b": .array(leaves)])])])])]),
         "many": .array((0..<20).map { .integer($0) }),
     ])
-    private static let leaves: [PropertyList] = [.integer(1), .real(2.5), .string("x")]
+    private static let leaves: [StoredValue] = [.integer(1), .real(2.5), .string("x")]
 
     private func bytes(_ name: String) throws -> [UInt8] {
         let file = Bundle.module.bundleURL.appending(path: "Fixtures/\(name).plist")
@@ -29,7 +29,7 @@ struct FixtureTests {
         arguments: [("plistlib-xml", .xml), ("plistlib-binary", .binary), ("plutil-binary", .binary)]
             as [(String, PropertyListFormat)])
     func aFileMadeByAnotherToolIsReadExactly(name: String, format: PropertyListFormat) throws {
-        let (tree, found) = try PropertyList.parse(bytes(name))
+        let (tree, found) = try PropertyListFormat.parse(bytes(name))
         #expect(tree == Self.tree)
         #expect(found == format)
     }
@@ -40,7 +40,7 @@ struct FixtureTests {
         while whole.last == UInt8(ascii: "\n") { whole.removeLast() }
         for count in 0..<whole.count {
             #expect(
-                code { () throws(PropertyListError) in _ = try PropertyList(parsing: Array(whole.prefix(count))) }
+                code { () throws(PropertyListError) in _ = try StoredValue(parsing: Array(whole.prefix(count))) }
                     != nil)
         }
     }
@@ -52,8 +52,8 @@ struct FixtureTests {
             for flip: UInt8 in [0x01, 0x10, 0x80, 0xff] {
                 var changed = whole
                 changed[place] ^= flip
-                guard let tree = try? PropertyList(parsing: changed) else { continue }
-                #expect(try PropertyList(parsing: tree.binary()) == tree)
+                guard let tree = try? StoredValue(parsing: changed) else { continue }
+                #expect(try StoredValue(parsing: tree.binary()) == tree)
             }
         }
     }

@@ -17,26 +17,26 @@ struct LimitTests {
 
     @Test func aTreeOfTheGreatestDepthIsHandledOnASmallStack() throws {
         try onSmallStack {
-            for bytes in [xml(Limits.depth), binary(Limits.depth)] {
-                let tree = try PropertyList(parsing: bytes)
-                #expect(tree == nested(Limits.depth))
-                #expect(tree.hashValue == nested(Limits.depth).hashValue)
-                #expect(try PropertyList(parsing: tree.xml()) == tree)
-                #expect(try PropertyList(parsing: tree.binary()) == tree)
+            for bytes in [xml(StoredValue.maximumDepth), binary(StoredValue.maximumDepth)] {
+                let tree = try StoredValue(parsing: bytes)
+                #expect(tree == nested(StoredValue.maximumDepth))
+                #expect(tree.hashValue == nested(StoredValue.maximumDepth).hashValue)
+                #expect(try StoredValue(parsing: tree.xml()) == tree)
+                #expect(try StoredValue(parsing: tree.binary()) == tree)
             }
         }
     }
 
-    @Test(arguments: [Limits.depth + 1, 10_000])
+    @Test(arguments: [StoredValue.maximumDepth + 1, 10_000])
     func aDeeperFileIsRefusedOnASmallStack(depth: Int) throws {
         try onSmallStack {
             for bytes in [xml(depth), binary(depth)] {
-                #expect(code { () throws(PropertyListError) in _ = try PropertyList(parsing: bytes) } == .tooDeep)
+                #expect(code { () throws(PropertyListError) in _ = try StoredValue(parsing: bytes) } == .tooDeep)
             }
         }
     }
 
-    @Test(arguments: [Limits.depth + 1, 10_000])
+    @Test(arguments: [StoredValue.maximumDepth + 1, 10_000])
     func aDeeperTreeIsNotWritten(depth: Int) {
         let tree = nested(depth)
         #expect(code { () throws(PropertyListError) in _ = try tree.xml() } == .tooDeep)
@@ -50,27 +50,27 @@ struct LimitTests {
         objects += (3...512).map { [0xa1] + big(UInt64($0), 2) } + [[0xa0]]
         var file = BinaryFile(objects: objects)
         file.referenceSize = 2
-        #expect(code { () throws(PropertyListError) in _ = try PropertyList(parsing: file.bytes) } == .tooDeep)
+        #expect(code { () throws(PropertyListError) in _ = try StoredValue(parsing: file.bytes) } == .tooDeep)
         file.objects[0] = [0xa1] + big(2, 2)
-        #expect(code { () throws(PropertyListError) in _ = try PropertyList(parsing: file.bytes) } == nil)
+        #expect(code { () throws(PropertyListError) in _ = try StoredValue(parsing: file.bytes) } == nil)
     }
 
     @Test func aFileBeyondTheSizeIsRefused() {
-        let bytes = [UInt8](repeating: 0x20, count: Limits.size + 1)
-        #expect(code { () throws(PropertyListError) in _ = try PropertyList(parsing: bytes) } == .tooLarge)
-        let tree = PropertyList.data(Data(count: Limits.size))
+        let bytes = [UInt8](repeating: 0x20, count: PropertyListFormat.maximumSize + 1)
+        #expect(code { () throws(PropertyListError) in _ = try StoredValue(parsing: bytes) } == .tooLarge)
+        let tree = StoredValue.data(Data(count: PropertyListFormat.maximumSize))
         #expect(code { () throws(PropertyListError) in _ = try tree.xml() } == .tooLarge)
         #expect(code { () throws(PropertyListError) in _ = try tree.binary() } == .tooLarge)
     }
 
     @Test func moreValuesThanTheLimitAreNeitherReadNorWritten() throws {
-        let most = PropertyList.array(Array(repeating: .boolean(true), count: Limits.values - 1))
-        #expect(try PropertyList(parsing: most.xml()) == most)
-        #expect(try PropertyList(parsing: most.binary()) == most)
-        let more = PropertyList.array(Array(repeating: .boolean(true), count: Limits.values))
+        let most = StoredValue.array(Array(repeating: .boolean(true), count: PropertyListFormat.maximumValues - 1))
+        #expect(try StoredValue(parsing: most.xml()) == most)
+        #expect(try StoredValue(parsing: most.binary()) == most)
+        let more = StoredValue.array(Array(repeating: .boolean(true), count: PropertyListFormat.maximumValues))
         #expect(code { () throws(PropertyListError) in _ = try more.xml() } == .tooLarge)
         #expect(code { () throws(PropertyListError) in _ = try more.binary() } == .tooLarge)
-        let file = "<array>" + String(repeating: "<true/>", count: Limits.values) + "</array>"
+        let file = "<array>" + String(repeating: "<true/>", count: PropertyListFormat.maximumValues) + "</array>"
         #expect(code { () throws(PropertyListError) in _ = try read(file) } == .tooLarge)
     }
 }

@@ -31,10 +31,10 @@ struct XMLDocumentTests {
         let content = "<plist><string>é🔑</string></plist>"
         #expect(try read("\u{FEFF}" + content) == .string("é🔑"))
         let wide = ("\u{FEFF}" + content).utf16
-        #expect(try PropertyList(parsing: wide.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] }) == .string("é🔑"))
-        #expect(try PropertyList(parsing: wide.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }) == .string("é🔑"))
+        #expect(try StoredValue(parsing: wide.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] }) == .string("é🔑"))
+        #expect(try StoredValue(parsing: wide.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }) == .string("é🔑"))
         let latin = Array("<?xml version='1.0' encoding='ISO-8859-1'?><string>".utf8) + [0xe9] + Array("</string>".utf8)
-        #expect(try PropertyList(parsing: latin) == .string("é"))
+        #expect(try StoredValue(parsing: latin) == .string("é"))
     }
 
     @Test func otherEncodingsAreRefused() {
@@ -43,11 +43,11 @@ struct XMLDocumentTests {
             #expect(code { () throws(PropertyListError) in _ = try read(file) } == .unsupported, "\(name)")
         }
         let bytes = Array("<string>".utf8) + [0xc3, 0x28] + Array("</string>".utf8)
-        #expect(code { () throws(PropertyListError) in _ = try PropertyList(parsing: bytes) } == .malformed)
+        #expect(code { () throws(PropertyListError) in _ = try StoredValue(parsing: bytes) } == .malformed)
     }
 
     @Test func theSameTreeGivesTheSameBytes() throws {
-        let tree = PropertyList.dictionary([
+        let tree = StoredValue.dictionary([
             "b": .integer(-1), "B": .array([.boolean(false)]), "é": .real(1), "z\u{10000}": .data(.init([1, 2, 3])),
             "z\u{FFFD}": .array([]),
         ])
@@ -82,9 +82,9 @@ struct XMLDocumentTests {
         var trees = RandomTrees(seed: seed)
         for _ in 0..<50 {
             let tree = trees.tree()
-            let xml = try PropertyList.parse(tree.xml())
+            let xml = try PropertyListFormat.parse(tree.xml())
             #expect(xml.tree == tree && xml.format == .xml)
-            let binary = try PropertyList.parse(tree.binary())
+            let binary = try PropertyListFormat.parse(tree.binary())
             #expect(binary.tree == tree && binary.format == .binary)
             #expect(xml.tree.hashValue == binary.tree.hashValue)
             #expect(try binary.tree.xml() == tree.xml())

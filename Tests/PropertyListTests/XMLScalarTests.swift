@@ -28,11 +28,24 @@ struct XMLScalarTests {
     @Test func anIntegerBeyond64BitsIsNotWritten() {
         for value in [Int128(UInt64.max) + 1, Int128(Int64.min) - 1, .max, .min] {
             #expect(
-                code { () throws(PropertyListError) in _ = try PropertyList.integer(value).xml() } == .unrepresentable)
+                code { () throws(PropertyListError) in _ = try StoredValue.integer(value).xml() } == .unrepresentable)
             #expect(
-                code { () throws(PropertyListError) in _ = try PropertyList.integer(value).binary() }
+                code { () throws(PropertyListError) in _ = try StoredValue.integer(value).binary() }
                     == .unrepresentable)
         }
+    }
+
+    @Test func nullHasNoForm() {
+        for tree in [StoredValue.null, .array([.null]), .dictionary(["a": .null])] {
+            #expect(code { () throws(PropertyListError) in _ = try tree.xml() } == .unrepresentable)
+            #expect(code { () throws(PropertyListError) in _ = try tree.binary() } == .unrepresentable)
+        }
+    }
+
+    @Test func bytesWithoutATypeAreWrittenAsData() throws {
+        let tree = StoredValue.untyped(Data([0, 1, 2]))
+        #expect(try StoredValue(parsing: tree.xml()) == .data(Data([0, 1, 2])))
+        #expect(try StoredValue(parsing: tree.binary()) == .data(Data([0, 1, 2])))
     }
 
     @Test(arguments: [
@@ -65,8 +78,8 @@ struct XMLScalarTests {
     @Test func aRealStaysARealAndAnIntegerAnInteger() throws {
         #expect(try read(inside: "<real>1.0</real>") == .real(1))
         #expect(try read(inside: "<integer>1</integer>") == .integer(1))
-        #expect(PropertyList.real(1) != .integer(1))
-        #expect(PropertyList.real(0) != .real(-0.0))
+        #expect(StoredValue.real(1) != .integer(1))
+        #expect(StoredValue.real(0) != .real(-0.0))
     }
 
     @Test(arguments: [("", 0), ("AA==", 1), (" A A\n=\t= ", 1), ("AAAA", 3), ("<!-- c -->AAA=", 2)])

@@ -16,13 +16,13 @@ struct XMLStringTests {
         "a\rb", "\r\n", "\n", "\t ", "\u{85}\u{2028}", "]]>", "🔑\u{10FFFF}", "é", "e\u{301}", "\u{7F}\u{FEFF}",
     ])
     func aStringAndAKeySurviveWritingToTheByte(value: String) throws {
-        let tree = PropertyList.dictionary([value: .string(value)])
-        #expect(try PropertyList(parsing: tree.xml()) == tree)
+        let tree = StoredValue.dictionary([value: .string(value)])
+        #expect(try StoredValue(parsing: tree.xml()) == tree)
     }
 
     @Test func canonicallyEquivalentStringsAreNotEqual() {
-        #expect(PropertyList.string("é") != .string("e\u{301}"))
-        #expect(PropertyList.dictionary(["é": .boolean(true)]) != .dictionary(["e\u{301}": .boolean(true)]))
+        #expect(StoredValue.string("é") != .string("e\u{301}"))
+        #expect(StoredValue.dictionary(["é": .boolean(true)]) != .dictionary(["e\u{301}": .boolean(true)]))
     }
 
     @Test(
@@ -30,7 +30,7 @@ struct XMLStringTests {
             ("\0", "U+0000"), ("\u{B}", "U+000B"), ("\u{1F}", "U+001F"), ("\u{FFFE}", "U+FFFE"), ("\u{FFFF}", "U+FFFF"),
         ] as [(Character, String)])
     func whatXMLCannotHoldIsAnErrorThatNamesThePlace(character: Character, name: String) {
-        let tree = PropertyList.dictionary(["window": .array([.boolean(true), .string("hidden\(character)")])])
+        let tree = StoredValue.dictionary(["window": .array([.boolean(true), .string("hidden\(character)")])])
         #expect {
             _ = try tree.xml()
         } throws: {
@@ -42,7 +42,7 @@ struct XMLStringTests {
 
     @Test func aKeyThatXMLCannotHoldIsAnErrorWithTheCharacterEscaped() {
         #expect {
-            _ = try PropertyList.dictionary(["a": .dictionary(["b\u{1}": .string("hidden")])]).xml()
+            _ = try StoredValue.dictionary(["a": .dictionary(["b\u{1}": .string("hidden")])]).xml()
         } throws: {
             guard let error = $0 as? PropertyListError else { return false }
             return error.code == .unrepresentable && error.detail.contains("at [\"a\"][\"b\\u{01}\"]")
@@ -50,7 +50,7 @@ struct XMLStringTests {
     }
 
     @Test func binaryHoldsWhatXMLCannot() throws {
-        let tree = PropertyList.array([.string("\0\u{FFFF}"), .string("\u{1F}")])
-        #expect(try PropertyList(parsing: tree.binary()) == tree)
+        let tree = StoredValue.array([.string("\0\u{FFFF}"), .string("\u{1F}")])
+        #expect(try StoredValue(parsing: tree.binary()) == tree)
     }
 }

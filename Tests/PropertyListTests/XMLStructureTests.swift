@@ -33,7 +33,7 @@ struct XMLStructureTests {
 
     @Test func aDictionaryAndAnArrayKeepWhatTheyHold() throws {
         let tree = try read(inside: "<dict><key/><array/><key>a</key><array><dict/><true/><false/></array></dict>")
-        let inner: [PropertyList] = [.dictionary([:]), .boolean(true), .boolean(false)]
+        let inner: [StoredValue] = [.dictionary([:]), .boolean(true), .boolean(false)]
         #expect(tree == .dictionary(["": .array([]), "a": .array(inner)]))
     }
 

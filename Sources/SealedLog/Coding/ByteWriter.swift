@@ -1,14 +1,14 @@
 /// Writes the fields of Format.md one after the other.
-struct ByteWriter {
-    private(set) var bytes: [UInt8] = []
+package struct ByteWriter {
+    package private(set) var bytes: [UInt8] = []
 
-    init(reserving capacity: Int = 0) {
+    package init(reserving capacity: Int = 0) {
         bytes.reserveCapacity(capacity)
     }
 
     var count: Int { bytes.count }
 
-    mutating func byte(_ value: UInt8) {
+    package mutating func byte(_ value: UInt8) {
         bytes.append(value)
     }
 
@@ -25,7 +25,7 @@ struct ByteWriter {
         bytes.append(UInt8(rest))
     }
 
-    mutating func varint(_ value: Int) {
+    package mutating func varint(_ value: Int) {
         varint(UInt64(value))
     }
 
@@ -35,7 +35,7 @@ struct ByteWriter {
         varint(value / 16)
     }
 
-    mutating func append(_ other: some Sequence<UInt8>) {
+    package mutating func append(_ other: some Sequence<UInt8>) {
         bytes.append(contentsOf: other)
     }
 
@@ -43,7 +43,7 @@ struct ByteWriter {
         bytes.append(contentsOf: other)
     }
 
-    mutating func text(_ text: String) {
+    package mutating func text(_ text: String) {
         varint(text.utf8.count)
         append(text.utf8)
     }

@@ -1,4 +1,4 @@
-/// Keeps values of any Codable type under keys: the async face of the stores, for code that takes "some place to keep things".
+/// Keeps values of any Codable type under keys: the async face of the stores, for code that takes any store.
 ///
 /// ```swift
 /// let store: any DataStore = try Keychain.standard
@@ -6,23 +6,23 @@
 /// let profile = try await store.read("u.profile", as: Profile.self)
 /// ```
 ///
-/// ``Keychain``, ``Preferences``, ``MemoryStore`` and ``ScopedStore`` are such stores; a ``ValueStore`` of your own becomes one by an empty
-/// extension. They keep a value in the form in which a key of its type does, so both see the same: what is written here as a String
-/// is there for a ``KeychainStorable`` of String.
+/// ``Keychain``, ``Preferences``, ``MemoryStore`` and ``ScopedStore`` are such stores; a ``ValueStore`` of your own becomes
+/// one by an empty extension. They keep a value in the same form as a key of its type, so both see the same: a
+/// ``KeychainStorable`` of String reads what is written here as a String.
 ///
-/// Their calls leave the caller's actor, and then block a thread while the disk writes and while another process holds
-/// the file, instead of suspending: milliseconds as a rule, ten seconds at most. They cannot be cancelled half way.
+/// Calls leave the caller's actor. They do not suspend but block a thread while the disk writes and while another process
+/// holds the file: milliseconds as a rule, ten seconds at most. They cannot be cancelled half way.
 public protocol DataStore: Sendable {
-    /// The value of a key; nil if, and only if, there is none.
+    /// Returns the value of a key; nil if, and only if, there is none.
     ///
-    /// - Throws: ``VaultError``: `locked`, `damaged`, `busy` and `unavailable` if the store cannot be read; `wrongType` and `unreadable`
-    ///   if the value is none of this type; `invalid` for what is no key.
+    /// - Throws: ``VaultError``: `locked`, `damaged`, `busy` and `unavailable` if the store cannot be read; `wrongType` and
+    ///   `unreadable` if the value is not of this type; `invalid` for an invalid key.
     func read<Value: Decodable & Sendable>(_ key: String, as type: Value.Type) async throws(VaultError) -> Value?
 
     /// Sets the value of a key; the store has it when this returns.
     ///
-    /// - Throws: ``VaultError`` as ``read(_:as:)``; `invalid` also for a value that the store cannot hold. What was there holds, unless
-    ///   the error is `outcomeUnknown`.
+    /// - Throws: ``VaultError`` as ``read(_:as:)``; `invalid` also for a value that the store cannot hold. The former value stays,
+    ///   unless the error is `outcomeUnknown`.
     func write<Value: Encodable & Sendable>(_ value: Value, for key: String) async throws(VaultError)
 
     /// Removes the value of a key, if it has one.
@@ -35,3 +35,51 @@ extension Keychain: DataStore {}
 extension Preferences: DataStore {}
 extension MemoryStore: DataStore {}
 extension ScopedStore: DataStore {}
+
+extension ValueStore {
+    /// ``DataStore/read(_:as:)``
+    @concurrent
+    public func read<Value: Decodable & Sendable>(
+        _ key: String, as type: Value.Type
+    ) async throws(VaultError) -> Value? {
+        try Keychain.checkName(key)
+        return try value(of: key)?.read(as: type, of: key)
+    }
+
+    /// ``DataStore/write(_:for:)``
+    @concurrent
+    public func write<Value: Encodable & Sendable>(_ value: Value, for key: String) async throws(VaultError) {
+        try Keychain.checkName(key)
+        _ = try commit(StoreBatch([key: StoredValue(value, for: key)]))
+    }
+
+    /// ``DataStore/delete(_:)``
+    @concurrent
+    public func delete(_ key: String) async throws(VaultError) {
+        try Keychain.checkName(key)
+        _ = try commit(StoreBatch([key: nil]))
+    }
+}
+
+// A type that is a StoredObject has one stored form, even if it is Codable too.
+
+extension StoredValue {
+    fileprivate init<Value: Encodable>(_ value: Value, for key: String) throws(VaultError) {
+        if let object = value as? any StoredObject {
+            self = try object.storedValue(for: key)
+        } else {
+            do { try self.init(encoding: value) } catch {
+                throw VaultError(unstorable: ConversionFailure(error), for: key, Value.self)
+            }
+        }
+    }
+
+    fileprivate func read<Value: Decodable>(as type: Value.Type, of key: String) throws(VaultError) -> Value {
+        if let object = type as? any StoredObject.Type, let value = try object.init(stored: self, of: key) as? Value {
+            return value
+        }
+        do { return try decoded(as: type) } catch {
+            throw VaultError(unreadable: ConversionFailure(error), of: key, as: type, self)
+        }
+    }
+}

@@ -1,18 +1,19 @@
 public import FoundationEssentials
 
-/// A store in the shape that many client libraries ask for to keep their session: data that is stored, retrieved and removed by name.
+/// Offers a store in the form that many client libraries require for their session: data that is stored, retrieved and
+/// removed by name.
 ///
 /// ```swift
-/// extension LocalStorageAdapter: @retroactive AuthLocalStorage {}  // Supabase's protocol: nothing is left to write
+/// extension LocalStorageAdapter: @retroactive AuthLocalStorage {}  // Supabase's protocol: no code is needed
 ///
 /// let storage = LocalStorageAdapter(in: keychain.scoped(to: "supabase"))
 /// ```
 ///
-/// The values are those of a ``KeychainStorable`` of Data with the same key and store. Calls block until the disk has the change.
+/// The values are those of a ``KeychainStorable`` of Data with the same key and store. Calls block until the change is on the disk.
 public struct LocalStorageAdapter: Sendable {
     private let home: StoreReference
 
-    /// - Parameter store: where the data lies; ``Keychain/standard``, found anew at each call, if none is given.
+    /// - Parameter store: the store of the data; if nil, ``Keychain/standard``, which each call looks up again.
     public init(in store: (any ValueStore)? = nil) {
         home = store.map { .store($0) } ?? .keychain
     }
@@ -24,7 +25,7 @@ public struct LocalStorageAdapter: Sendable {
         try stored(key).write(value)
     }
 
-    /// The data of a key; nil if, and only if, there is none.
+    /// Returns the data of a key; nil if, and only if, there is none.
     ///
     /// - Throws: ``VaultError`` as ``StoredKeyed/read()``.
     public func retrieve(key: String) throws(VaultError) -> Data? {

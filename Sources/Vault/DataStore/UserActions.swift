@@ -1,4 +1,4 @@
-/// What a user has done, or where they left off, under keys that an enum lists.
+/// Stores what a user has done, or where they left off, under keys that an enum lists.
 ///
 /// ```swift
 /// enum UserAction: String { case firstLogin, indicatorIndex }
@@ -9,31 +9,31 @@
 /// let index = try await actions.read(.indicatorIndex, as: Int.self)
 /// ```
 ///
-/// A case's raw value is its key: keep it when the case gets another name. For each user take a store of their own,
-/// `Preferences(suite: userID)` or `keychain.scoped(to: userID)`; none sees another's values.
+/// A case's raw value is its key: keep it when you rename the case. Use a separate store for each user,
+/// `Preferences(suite: userID)` or `keychain.scoped(to: userID)`, so that none sees another's values.
 public struct UserActions<Action: RawRepresentable & Sendable>: Sendable where Action.RawValue == String {
     private let store: any DataStore
 
-    /// - Parameter store: where the actions lie.
+    /// - Parameter store: the store of the actions.
     public init(in store: any DataStore) {
         self.store = store
     }
 
-    /// Notes that an action was done, once and for all: until ``delete(_:)``.
+    /// Records that an action was done. It stays so until ``delete(_:)``.
     ///
     /// - Throws: ``VaultError`` as ``DataStore/write(_:for:)``.
     public func mark(_ action: Action) async throws(VaultError) {
         try await store.write(true, for: action.rawValue)
     }
 
-    /// Whether an action was marked.
+    /// Returns whether an action was marked.
     ///
-    /// - Throws: ``VaultError`` as ``DataStore/read(_:as:)``; `wrongType` if something else than a mark was written for it.
+    /// - Throws: ``VaultError`` as ``DataStore/read(_:as:)``; `wrongType` if a value other than a mark was written for it.
     public func isDone(_ action: Action) async throws(VaultError) -> Bool {
         try await store.read(action.rawValue, as: Bool.self) ?? false
     }
 
-    /// The value that was written for an action; nil if there is none.
+    /// Returns the value that was written for an action; nil if there is none.
     ///
     /// - Throws: ``VaultError`` as ``DataStore/read(_:as:)``.
     public func read<Value: Decodable & Sendable>(
@@ -49,7 +49,7 @@ public struct UserActions<Action: RawRepresentable & Sendable>: Sendable where A
         try await store.write(value, for: action.rawValue)
     }
 
-    /// Forgets an action: its mark or its value.
+    /// Removes an action's mark or value.
     ///
     /// - Throws: ``VaultError`` as ``DataStore/delete(_:)``.
     public func delete(_ action: Action) async throws(VaultError) {

@@ -1,12 +1,12 @@
 import FoundationEssentials
 
-/// What a JSON text has in it that a decoder does not tell, but changes or drops: a key twice in one object, of which it keeps one, and
-/// an integer that no type holds, which it rounds. And nesting that would take more stack than a thread has.
+/// Finds what a JSON decoder silently changes or drops: a key twice in one object, of which it keeps one, and an integer that
+/// no type holds, which it rounds. Also finds nesting that would take more stack than a thread has.
 ///
-/// It looks at no more of the grammar than that takes, and leaves the rest to the decoder. Total: whatever the bytes are, it ends, and
-/// it needs no stack of its own.
+/// It parses no more of the grammar than that takes, and leaves the rest to the decoder. Total and iterative: whatever the
+/// bytes are, it ends.
 struct JSONSurvey {
-    /// What is wrong, as the end of a sentence. It names a key, and never a value.
+    /// What is wrong, as the end of a sentence. It may name a key, never a value.
     struct Finding: Error {
         let text: String
     }
@@ -20,12 +20,12 @@ struct JSONSurvey {
         /// Whether the next string is a key.
         var expectsKey: Bool
         var key: String?
-        /// As a dictionary compares them: two spellings of an accented letter are one.
+        /// Compared as in a dictionary: two spellings of an accented letter are one key.
         var keys: Set<String> = []
     }
 
     private let bytes: [UInt8]
-    private var place = 0
+    private var offset = 0
     private var open: [Container] = []
 
     private init(_ bytes: [UInt8]) {
@@ -35,11 +35,11 @@ struct JSONSurvey {
     /// - Throws: the first finding.
     static func check(_ bytes: [UInt8]) throws(Finding) {
         var survey = JSONSurvey(bytes)
-        while survey.place < bytes.count { try survey.step() }
+        while survey.offset < bytes.count { try survey.step() }
     }
 
     private mutating func step() throws(Finding) {
-        let byte = bytes[place]
+        let byte = bytes[offset]
         switch byte {
         case UInt8(ascii: "\""): return try passString()
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try passNumber()
@@ -52,24 +52,24 @@ struct JSONSurvey {
         case UInt8(ascii: "}"), UInt8(ascii: "]"): _ = open.popLast()
         case UInt8(ascii: ","):
             if let last = open.indices.last { open[last].expectsKey = open[last].isObject }
-        // A decoder takes such a text for UTF-16; here its keys could not be told.
+        // A decoder takes such a text for UTF-16, in which keys would not be found here.
         case 0: throw Finding(text: "it is not UTF-8")
         default: break
         }
-        place += 1
+        offset += 1
     }
 
     private mutating func passString() throws(Finding) {
-        let start = place
-        place += 1
-        while place < bytes.count, bytes[place] != UInt8(ascii: "\"") {
-            place += bytes[place] == UInt8(ascii: "\\") ? 2 : 1
+        let start = offset
+        offset += 1
+        while offset < bytes.count, bytes[offset] != UInt8(ascii: "\"") {
+            offset += bytes[offset] == UInt8(ascii: "\\") ? 2 : 1
         }
-        place = min(place + 1, bytes.count)
+        offset = min(offset + 1, bytes.count)
         guard let last = open.indices.last, open[last].expectsKey else { return }
         open[last].expectsKey = false
-        // What is no string, the decoder refuses.
-        guard let key = JSONSurvey.string(bytes[start..<place]) else { return }
+        // The decoder refuses an invalid string.
+        guard let key = JSONSurvey.string(bytes[start..<offset]) else { return }
         guard open[last].keys.insert(key).inserted else {
             throw Finding(text: "the key \"\(key)\" occurs twice in one object")
         }
@@ -85,22 +85,49 @@ struct JSONSurvey {
     }
 
     private mutating func passNumber() throws(Finding) {
-        let start = place
+        let start = offset
         var isInteger = true
-        scan: while place < bytes.count {
-            switch bytes[place] {
+        scan: while offset < bytes.count {
+            switch bytes[offset] {
             case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): break
             case UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"): isInteger = false
             default: break scan
             }
-            place += 1
+            offset += 1
         }
         guard isInteger else { return }
-        let literal = String(decoding: bytes[start..<place], as: UTF8.self)
-        // The longest that fit have 20 characters. What is no number, the decoder refuses.
+        let literal = String(decoding: bytes[start..<offset], as: UTF8.self)
+        // The longest that fit have 20 characters. The decoder refuses an invalid number.
         let fits = literal.utf8.count <= 20 && Int128(literal).map(StoredValue.integers.contains) ?? true
         guard !fits else { return }
         let key = open.reversed().lazy.compactMap(\.key).first
         throw Finding(text: "a number\(key.map { " of the key \"\($0)\"" } ?? "") does not fit into 64 bits")
+    }
+}
+
+/// A value in a JSON file.
+struct JSONValue: Decodable {
+    /// nil for `null`, which at the top level means that there is no value.
+    let stored: StoredValue?
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            stored = nil
+        } else if let value = try? container.decode(Bool.self) {
+            stored = .boolean(value)
+        } else if let value = try? container.decode(Int64.self) {
+            stored = .integer(Int128(value))
+        } else if let value = try? container.decode(UInt64.self) {
+            stored = .integer(Int128(value))
+        } else if let value = try? container.decode(Double.self) {
+            stored = .real(value)
+        } else if let value = try? container.decode(String.self) {
+            stored = .string(value)
+        } else if let values = try? container.decode([JSONValue].self) {
+            stored = .array(values.map { $0.stored ?? .null })
+        } else {
+            stored = .dictionary(try container.decode([String: JSONValue].self).mapValues { $0.stored ?? .null })
+        }
     }
 }

@@ -2,34 +2,34 @@ import FoundationEssentials
 package import LinuxSystem
 import PropertyList
 
-/// The plain file of an older program, whole: its values, and its removal once they are safe elsewhere.
+/// The plain file of an older program: its values, and its removal once they are safe elsewhere.
 ///
-/// For code that brings the values to their places itself; where each key goes to one store as it is, ``PlainFileImport`` does it all.
+/// For code that stores the values itself. If each key moves to one store as it is, ``PlainFileImport`` does it all.
 ///
 /// ```swift
 /// guard let file = try PlainFile(path: path) else { return }
-/// // … store what file.values holds …
+/// // … store file.values …
 /// try store.makeDurable()
 /// try file.remove()
 /// ```
 public struct PlainFile: ~Copyable {
-    /// What the dictionary at the file's root holds. A `null` of JSON there is no value.
+    /// The fields of the dictionary at the file's root, without those that are `null` in JSON.
     public let values: [String: StoredValue]
     private let bytes: [UInt8]
     private let path: String
     private let fileSystem: any FileSystem
 
-    /// Reads a property list, XML or binary, or JSON, told apart by content; nil if there is no file.
+    /// Reads a property list, XML or binary, or JSON; the content tells which. nil if there is no file.
     ///
-    /// - Parameter path: where it lies; a symbolic link is followed. At most 64 MiB.
-    /// - Throws: ``VaultError`` with `damaged` if the file is none of these formats, or has no dictionary at its root, or, in JSON, a key
-    ///   twice, an integer beyond 64 bits or more than 128 levels; `unavailable`.
+    /// - Parameter path: a file of at most 64 MiB; a symbolic link is followed.
+    /// - Throws: ``VaultError`` with `damaged` if the file has none of these formats, or no dictionary at its root, or, in JSON, a
+    ///   key twice, an integer beyond 64 bits or more than 128 levels; `unavailable`.
     public init?(path: String) throws(VaultError) {
         try self.init(path: path, in: PosixFileSystem())
     }
 
     package init?(path: String, in fileSystem: any FileSystem) throws(VaultError) {
-        // Without symbolic links: removing one would leave the file that it leads to.
+        // Without symbolic links: removing one would leave its target.
         let path = resolvedPath(path)
         guard let bytes = try PlainFile.contents(path, fileSystem) else { return nil }
         do {
@@ -40,7 +40,7 @@ public struct PlainFile: ~Copyable {
         } catch let finding as JSONSurvey.Finding {
             throw VaultError(.damaged, "Cannot import \(path): \(finding.text).")
         } catch {
-            // A decoding error may hold what it stumbled on.
+            // A decoding error may quote a value.
             throw VaultError(.damaged, "\(path) is neither a property list nor JSON with an object at its root.")
         }
         self.bytes = bytes
@@ -48,13 +48,13 @@ public struct PlainFile: ~Copyable {
         self.fileSystem = fileSystem
     }
 
-    /// Removes the file durably, unless someone has changed it since it was read. That someone has removed it is fine.
+    /// Removes the file durably, unless it was changed since it was read. A file that is already removed is no error.
     ///
-    /// The last look is right before the removal; a file that takes its place between the two goes in its stead. To put it aside first
-    /// would save that one, but a crash would then leave the secrets under a name that nobody looks at. So the older program
-    /// had better not run meanwhile. The file's blocks may stay on the disk for a while, and in backups.
+    /// The file is compared right before the removal. If another file replaces it between the two, that one is removed instead.
+    /// Moving it aside first would save that one, but a crash would then leave the secrets under an unknown name. So the older
+    /// program should not run meanwhile. The file's blocks may stay on the disk for a while, and in backups.
     ///
-    /// - Throws: ``VaultError`` with `busy` if it was changed: what it holds now is not what was read; `unavailable`.
+    /// - Throws: ``VaultError`` with `busy` if the file's content is no longer what was read; `unavailable`.
     public borrowing func remove() throws(VaultError) {
         if let present = try PlainFile.contents(path, fileSystem), present != bytes {
             throw VaultError(.busy, "Someone changed \(path) meanwhile; run the import again.")
@@ -81,36 +81,146 @@ public struct PlainFile: ~Copyable {
             try JSONSurvey.check(bytes)
             return try JSONDecoder().decode([String: JSONValue].self, from: Data(bytes)).compactMapValues(\.stored)
         }
-        guard case .dictionary(let values) = try PropertyList.parse(bytes).0 else {
+        guard case .dictionary(let values) = try PropertyListFormat.parse(bytes).tree else {
             throw PropertyListError(.malformed, "its root is no dictionary")
         }
-        return values.mapValues(StoredValue.init)
+        return values.mapValues(StoredValue.init(propertyList:))
     }
 }
 
-/// A value in a JSON file.
-private struct JSONValue: Decodable {
-    /// nil for a `null`, which at the top says that there is no value.
-    let stored: StoredValue?
+/// Moves the values that an older program kept in a plain file, a property list or JSON, into the stores, once: secrets into
+/// the keychain, the rest into the preferences. Then removes the file.
+///
+/// ```swift
+/// let report = try PlainFileImport(path: "/home/ada/.config/app/tokens.json").run { key in
+///     key == "theme" ? .preferences : .keychain
+/// }
+/// ```
+///
+/// The file is removed last, when the stores have everything durably. So a crash at any point loses nothing, and running the
+/// import again finishes it. The file's blocks may stay on the disk for a while, and in backups: renew tokens that must not be
+/// found there.
+public struct PlainFileImport: Sendable {
+    /// Where to store a value.
+    public enum Destination: Sendable, Hashable {
+        /// The keychain: a secret.
+        case keychain
+        /// The preferences, as a plain value.
+        case preferences
+        /// Nowhere: it is removed with the file.
+        case dropped
+    }
 
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            stored = nil
-        } else if let value = try? container.decode(Bool.self) {
-            stored = .boolean(value)
-        } else if let value = try? container.decode(Int64.self) {
-            stored = .integer(Int128(value))
-        } else if let value = try? container.decode(UInt64.self) {
-            stored = .integer(Int128(value))
-        } else if let value = try? container.decode(Double.self) {
-            stored = .real(value)
-        } else if let value = try? container.decode(String.self) {
-            stored = .string(value)
-        } else if let values = try? container.decode([JSONValue].self) {
-            stored = .array(values.map { $0.stored ?? .null })
-        } else {
-            stored = .dictionary(try container.decode([String: JSONValue].self).mapValues { $0.stored ?? .null })
+    /// What to do if a store already has another value for a key.
+    public enum Conflict: Sendable, Hashable {
+        /// Nothing at all is imported: an error with ``VaultError/Code/exists``.
+        case refuse
+        /// The store's value stays; the file's is removed with the file.
+        case keepStored
+        /// The file's value replaces the store's.
+        case replaceStored
+    }
+
+    /// What was imported: the names of keys.
+    public struct Report: Sendable, Hashable {
+        /// Keys whose values are in the keychain now.
+        public internal(set) var keychain: [String] = []
+        /// Keys whose values are in the preferences now.
+        public internal(set) var preferences: [String] = []
+        /// Keys whose values were removed with the file.
+        public internal(set) var dropped: [String] = []
+        /// False if there was no file: it was imported before, or there is nothing to do.
+        public internal(set) var foundFile = true
+    }
+
+    /// The path of the file. Its root is a dictionary.
+    public let path: String
+    /// What to do if a store already has another value for a key.
+    public var conflict: Conflict
+    let fileSystem: any FileSystem
+
+    /// - Parameter path: a property list, XML or binary, or JSON; the content tells which.
+    public init(path: String, conflict: Conflict = .refuse) {
+        self.init(path: path, conflict: conflict, in: PosixFileSystem())
+    }
+
+    package init(path: String, conflict: Conflict = .refuse, in fileSystem: any FileSystem) {
+        self.path = path
+        self.conflict = conflict
+        self.fileSystem = fileSystem
+    }
+
+    /// Imports the file.
+    ///
+    /// - Parameters:
+    ///   - keychain: in place of ``Keychain/standard``.
+    ///   - preferences: in place of ``Preferences/standard``.
+    ///   - destination: where to store the value of a key of the file. Keys are used as they are.
+    /// - Returns: what was stored where.
+    /// - Throws: ``VaultError`` with `damaged` as ``PlainFile/init(path:)``, `exists` as ``Conflict`` says, `invalid` for what a
+    ///   store cannot hold, and what the stores throw. Then the file stays, and running the import again is safe.
+    @discardableResult
+    public func run(
+        keychain: (any ValueStore)? = nil, preferences: (any ValueStore)? = nil,
+        _ destination: (_ key: String) -> Destination
+    ) throws(VaultError) -> Report {
+        var report = Report()
+        guard let file = try PlainFile(path: path, in: fileSystem) else {
+            report.foundFile = false
+            return report
         }
+        var secrets: [String: StoredValue] = [:]
+        var settings: [String: StoredValue] = [:]
+        for (key, value) in file.values {
+            switch destination(key) {
+            case .keychain: secrets[key] = value
+            case .preferences: settings[key] = value
+            case .dropped: report.dropped.append(key)
+            }
+        }
+        // Both are checked before either is changed: a refusal leaves everything as it is.
+        let secretImport = try prepared(secrets, for: keychain, else: .keychain)
+        let settingImport = try prepared(settings, for: preferences, else: .preferences)
+        try secretImport?.commit()
+        try settingImport?.commit()
+        try file.remove()
+        report.keychain = Array(secrets.keys).sortedByBytes()
+        report.preferences = Array(settings.keys).sortedByBytes()
+        report.dropped = report.dropped.sortedByBytes()
+        return report
+    }
+
+    private func prepared(
+        _ values: [String: StoredValue], for given: (any ValueStore)?, else standard: StoreReference
+    ) throws(VaultError) -> PreparedImport? {
+        guard !values.isEmpty else { return nil }
+        let store = if let given { given } else { try standard.resolve() }
+        var batch = StoreBatch([:])
+        for (key, value) in values {
+            try Keychain.checkName(key)
+            let present = try store.value(of: key)
+            batch.expectations.updateValue(present, forKey: key)
+            guard present != value else { continue }
+            guard present == nil || conflict != .refuse else {
+                throw VaultError(
+                    .exists, "\"\(key)\" has another value already than the one in \(path); nothing was imported.")
+            }
+            if present == nil || conflict == .replaceStored { batch.changes.updateValue(value, forKey: key) }
+        }
+        return PreparedImport(store: store, batch: batch)
+    }
+}
+
+/// What an import is about to store in one store.
+private struct PreparedImport {
+    let store: any ValueStore
+    let batch: StoreBatch
+
+    /// Stores it durably. Also flushes what was already there: an import that was killed may have left it unflushed.
+    func commit() throws(VaultError) {
+        if !batch.changes.isEmpty, try !store.commit(batch) {
+            throw VaultError(.busy, "Others changed the same keys meanwhile; run the import again.")
+        }
+        try store.makeDurable()
     }
 }

@@ -10,7 +10,7 @@ extension Preferences {
         try writer.withLock { _ throws(VaultError) in
             let taken = pending.withLock { $0.changes }
             guard !taken.isEmpty else { return }
-            _ = try replaceFile(taken.asPropertyLists(), StoreBatch(taken))
+            _ = try replaceFile(StoreBatch(taken))
             pending.withLock { $0.wrote(taken) }
         }
     }
@@ -18,13 +18,12 @@ extension Preferences {
     /// Takes a batch into memory, and sees to it that it is written in time.
     func gather(_ batch: StoreBatch, _ interval: Duration) throws(VaultError) -> Bool {
         // What cannot be written is refused now, while there is someone to tell.
-        let lists = try batch.changes.asPropertyLists()
-        _ = try file.get().serialized(lists.compactMapValues { $0 }, current().format)
+        _ = try file.get().serialized(batch.propertyLists().compactMapValues { $0 }, current().format)
         let (holds, writeAt) = try pending.withLock { (pending) throws(VaultError) in
             // Read within the lock: what leaves the pending changes is in the file by then.
             let present = try current().values
             let holds = try batch.holds { (key) throws(VaultError) in
-                pending.changes[key] ?? present[key].map(StoredValue.init)
+                pending.changes[key] ?? present[key].map(StoredValue.init(propertyList:))
             }
             return (holds, holds ? pending.add(batch.changes, writingEvery: interval) : nil)
         }

@@ -1,5 +1,3 @@
-import LinuxSystem
-import PropertyList
 import Synchronization
 
 extension Preferences {
@@ -11,7 +9,7 @@ extension Preferences {
     public func value(of key: String) throws(VaultError) -> StoredValue? {
         try Keychain.checkName(key)
         if let pending = pending.withLock({ $0.changes[key] }) { return pending }
-        return try current().values[key].map(StoredValue.init)
+        return try current().values[key].map(StoredValue.init(propertyList:))
     }
 
     public func keys(prefix: String) throws(VaultError) -> [String] {
@@ -22,7 +20,7 @@ extension Preferences {
         // Read within the lock: what leaves the pending changes is in the file by then.
         try pending.withLock { (pending) throws(VaultError) in
             var contents = try current().values.filter { $0.key.utf8.starts(with: prefix.utf8) }
-                .mapValues(StoredValue.init)
+                .mapValues(StoredValue.init(propertyList:))
             for (key, value) in pending.changes where key.utf8.starts(with: prefix.utf8) { contents[key] = value }
             return contents
         }
@@ -32,7 +30,7 @@ extension Preferences {
         for key in batch.changes.keys { try Keychain.checkName(key) }
         let committed =
             switch writing {
-            case .atOnce: try write(batch)
+            case .atOnce: try writer.withLock { _ throws(VaultError) in try replaceFile(batch) }
             case .coalesced(let interval): try gather(batch, interval)
             }
         if committed { changes.notify() }
@@ -49,16 +47,12 @@ extension Preferences {
         return new
     }
 
-    private func write(_ batch: StoreBatch) throws(VaultError) -> Bool {
-        let changes = try batch.changes.asPropertyLists()
-        return try writer.withLock { _ throws(VaultError) in try replaceFile(changes, batch) }
-    }
-
-    /// Puts changes into the file, durably, if a batch's expectations hold. The writer's lock is held.
-    func replaceFile(_ changes: [String: PropertyList?], _ batch: StoreBatch) throws(VaultError) -> Bool {
+    /// Writes a batch's changes into the file, durably, if its expectations hold. The writer's lock is held.
+    func replaceFile(_ batch: StoreBatch) throws(VaultError) -> Bool {
+        let changes = try batch.propertyLists()
         var holds = false
         let new = try file.get().update { (values) throws(VaultError) in
-            holds = try batch.holds { (key) throws(VaultError) in values[key].map(StoredValue.init) }
+            holds = try batch.holds { (key) throws(VaultError) in values[key].map(StoredValue.init(propertyList:)) }
             guard holds else { return false }
             let former = values
             for (key, value) in changes { values[key] = value }
@@ -72,14 +66,5 @@ extension Preferences {
             try makeFileDurable()
         }
         return holds
-    }
-}
-
-extension [String: StoredValue?] {
-    /// - Throws: ``VaultError/Code/invalid`` for a value that a property list cannot hold.
-    func asPropertyLists() throws(VaultError) -> [String: PropertyList?] {
-        var lists: [String: PropertyList?] = [:]
-        for (key, value) in self { lists.updateValue(try value?.propertyList(for: key), forKey: key) }
-        return lists
     }
 }

@@ -40,8 +40,8 @@ struct PreferencesFile: Sendable {
             contents = found
         } catch { throw VaultError(preferences: error, path) }
         do throws(PropertyListError) {
-            let (list, format) = try PropertyList.parse(contents.bytes)
-            guard case .dictionary(let values) = list else {
+            let (tree, format) = try PropertyListFormat.parse(contents.bytes)
+            guard case .dictionary(let values) = tree else {
                 throw PropertyListError(.malformed, "its root is no dictionary")
             }
             return PreferencesSnapshot(values, format, contents.status, contents.takeFile(), readAt: readAt)
@@ -53,7 +53,7 @@ struct PreferencesFile: Sendable {
     /// - Parameter body: false leaves the file as it is.
     /// - Returns: what the file holds afterwards; nil if it was left.
     func update(
-        _ body: (inout [String: PropertyList]) throws(VaultError) -> Bool
+        _ body: (inout [String: StoredValue]) throws(VaultError) -> Bool
     ) throws(VaultError) -> PreferencesSnapshot? {
         let lock: FolderLock
         do throws(SystemError) {
@@ -69,7 +69,7 @@ struct PreferencesFile: Sendable {
     }
 
     private func replace(
-        with values: [String: PropertyList], _ format: PropertyListFormat
+        with values: [String: StoredValue], _ format: PropertyListFormat
     ) throws(VaultError) -> PreferencesSnapshot {
         let bytes = try serialized(values, format)
         let replacedAt = Clock.realTime
@@ -81,10 +81,9 @@ struct PreferencesFile: Sendable {
 
     /// - Throws: ``VaultError/Code/invalid`` for what the format cannot hold.
     func serialized(
-        _ values: [String: PropertyList], _ format: PropertyListFormat
+        _ values: [String: StoredValue], _ format: PropertyListFormat
     ) throws(VaultError) -> [UInt8] {
-        let list = PropertyList.dictionary(values)
-        do throws(PropertyListError) { return try format == .xml ? list.xml() : list.binary() } catch {
+        do throws(PropertyListError) { return try format.serialized(.dictionary(values)) } catch {
             throw VaultError(.invalid, "That cannot be stored in a property list: \(error.sentence).")
         }
     }
@@ -97,7 +96,8 @@ struct PreferencesFile: Sendable {
 
 /// What a property list file held when it was read.
 final class PreferencesSnapshot: Sendable {
-    let values: [String: PropertyList]
+    /// In the forms that they have in a property list.
+    let values: [String: StoredValue]
     let format: PropertyListFormat
     /// nil if there was no file.
     let status: FileStatus?
@@ -110,7 +110,7 @@ final class PreferencesSnapshot: Sendable {
 
     /// - Parameter readAt: a time before the file was read, in nanoseconds since 1970.
     init(
-        _ values: [String: PropertyList], _ format: PropertyListFormat, _ status: FileStatus,
+        _ values: [String: StoredValue], _ format: PropertyListFormat, _ status: FileStatus,
         _ file: consuming FileDescriptor?, readAt: Int64
     ) {
         self.values = values
@@ -158,9 +158,4 @@ extension VaultError {
             .outcomeUnknown, "The disk failed while \(path) was written, so the last change may or may not last.",
             systemError: error.number)
     }
-}
-
-extension PropertyListError {
-    /// What is wrong, and where; a part of a sentence.
-    var sentence: String { line.map { "\(detail) (line \($0))" } ?? detail }
 }

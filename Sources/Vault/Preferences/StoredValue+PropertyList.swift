@@ -1,88 +1,74 @@
 import FoundationEssentials
 import PropertyList
 
-// A value as a property list and back. Two things have no form of their own there, and are written as dictionaries that no other value
-// is written as: nil inside a collection, `{$nil: true}`, and, since XML holds whole seconds, a date with a fraction of a
-// second, `{$date: seconds since 2001}`.
+// Three cases have a form of their own in a property list. `untyped` is written as data. The other two are written as
+// dictionaries that no other value is written as: `null` as `{$nil: true}`, and, since XML holds whole seconds, a date that
+// it cannot hold as `{$date: seconds since 2001}`.
 
 extension StoredValue {
     private static let nilKey = "$nil"
     private static let dateKey = "$date"
 
-    init(_ list: PropertyList) {
-        switch list {
-        case .boolean(let value): self = .boolean(value)
-        case .integer(let value): self = .integer(value)
-        case .real(let value): self = .real(value)
-        case .string(let value): self = .string(value)
-        case .data(let value): self = .data(value)
-        case .date(let value): self = .date(value)
-        case .array(let values): self = .array(values.map(StoredValue.init))
-        case .dictionary(let values): self.init(values)
+    /// Returns the value whose form this is; a part of a property list that is only itself stays as it is.
+    init(propertyList form: StoredValue) {
+        switch form {
+        case .array(let forms): self = .array(forms.map(StoredValue.init(propertyList:)))
+        case .dictionary(let forms):
+            self = StoredValue(replacedBy: forms) ?? .dictionary(forms.mapValues(StoredValue.init(propertyList:)))
+        default: self = form
         }
     }
 
-    private init(_ values: [String: PropertyList]) {
-        if values.count == 1, case .boolean(true) = values[StoredValue.nilKey] {
+    /// nil for a dictionary that is only itself.
+    private init?(replacedBy form: [String: StoredValue]) {
+        guard form.count == 1 else { return nil }
+        if case .boolean(true) = form[StoredValue.nilKey] {
             self = .null
-        } else if values.count == 1, case .real(let seconds) = values[StoredValue.dateKey] {
+        } else if case .real(let seconds) = form[StoredValue.dateKey] {
             self = .date(Date(timeIntervalSinceReferenceDate: seconds))
         } else {
-            self = .dictionary(values.mapValues(StoredValue.init))
+            return nil
         }
     }
 
-    /// - Throws: ``VaultError/Code/invalid`` if a property list cannot hold the value.
-    func propertyList(for key: String) throws(VaultError) -> PropertyList {
-        guard let list = try propertyList(for: key, depth: 0) else {
+    /// Returns the value's form.
+    ///
+    /// - Throws: ``VaultError/Code/invalid`` if it has none.
+    func propertyList(for key: String, depth: Int = 0) throws(VaultError) -> StoredValue {
+        guard depth < StoredValue.maximumDepth else {
             throw VaultError(
                 .invalid, "The value for \"\(key)\" is nested more than \(StoredValue.maximumDepth) levels deep.")
         }
-        return list
-    }
-
-    private func propertyList(for key: String, depth: Int) throws(VaultError) -> PropertyList? {
-        guard depth < StoredValue.maximumDepth else { return nil }
         switch self {
         case .null: return .dictionary([StoredValue.nilKey: .boolean(true)])
-        case .boolean(let value): return .boolean(value)
-        case .integer(let value): return .integer(value)
-        case .real(let value): return .real(value)
-        case .string(let value): return .string(value)
-        case .data(let value), .untyped(let value): return .data(value)
-        case .date(let value): return value.propertyList
+        case .untyped(let bytes): return .data(bytes)
+        case .date(let date) where !CalendarTime.holds(date):
+            return .dictionary([StoredValue.dateKey: .real(date.timeIntervalSinceReferenceDate)])
         case .array(let values):
-            var lists: [PropertyList] = []
-            for value in values {
-                guard let list = try value.propertyList(for: key, depth: depth + 1) else { return nil }
-                lists.append(list)
-            }
-            return .array(lists)
+            return .array(
+                try values.map { (value) throws(VaultError) in try value.propertyList(for: key, depth: depth + 1) })
         case .dictionary(let values):
-            var lists: [String: PropertyList] = [:]
-            for (name, value) in values {
-                guard let list = try value.propertyList(for: key, depth: depth + 1) else { return nil }
-                lists[name] = list
-            }
-            // It would be read back as something else.
-            guard case .dictionary = StoredValue(lists) else {
+            var forms: [String: StoredValue] = [:]
+            for (name, value) in values { forms[name] = try value.propertyList(for: key, depth: depth + 1) }
+            guard StoredValue(replacedBy: forms) == nil else {
                 throw VaultError(
                     .invalid,
                     "A dictionary in the value for \"\(key)\" has the form that stands for nil or a date in a property list."
                 )
             }
-            return .dictionary(lists)
+            return .dictionary(forms)
+        case .boolean, .integer, .real, .string, .data, .date: return self
         }
     }
 }
 
-extension Date {
-    fileprivate var propertyList: PropertyList {
-        let seconds = timeIntervalSinceReferenceDate
-        // The years 1 to 9999, which XML dates can show.
-        let isPlain =
-            seconds.rounded() == seconds && (-63_113_904_000..<252_455_616_000).contains(seconds)
-            && !(seconds == 0 && seconds.sign == .minus)
-        return isPlain ? .date(self) : .dictionary(["$date": .real(seconds)])
+extension StoreBatch {
+    /// Returns the changes in the forms that they have in a property list.
+    ///
+    /// - Throws: ``VaultError/Code/invalid`` for a value that has none.
+    func propertyLists() throws(VaultError) -> [String: StoredValue?] {
+        var forms: [String: StoredValue?] = [:]
+        for (key, value) in changes { forms.updateValue(try value?.propertyList(for: key), forKey: key) }
+        return forms
     }
 }

@@ -1,16 +1,11 @@
-// Collections of primitives are primitives; collections of objects are objects, stored as collections of their primitives.
+// Collections of primitives are primitives. Collections of objects are objects, stored as collections of their primitives.
 
 extension Array: StorablePrimitive where Element: StorablePrimitive {
     public static var typeName: String { "an array" }
     public var stored: StoredValue { .array(map(\.stored)) }
     public init?(stored: StoredValue) {
-        guard case .array(let values) = stored else { return nil }
-        self.init()
-        reserveCapacity(values.count)
-        for value in values {
-            guard let element = Element(stored: value) else { return nil }
-            append(element)
-        }
+        guard case .array(let values) = stored, let elements = values.mapAll(Element.init(stored:)) else { return nil }
+        self = elements
     }
 }
 
@@ -18,12 +13,8 @@ extension Dictionary: StorablePrimitive where Key == String, Value: StorablePrim
     public static var typeName: String { "a dictionary" }
     public var stored: StoredValue { .dictionary(mapValues(\.stored)) }
     public init?(stored: StoredValue) {
-        guard case .dictionary(let values) = stored else { return nil }
-        self.init(minimumCapacity: values.count)
-        for (key, value) in values {
-            guard let value = Value(stored: value) else { return nil }
-            self[key] = value
-        }
+        guard case .dictionary(let fields) = stored, let values = fields.mapAll(Value.init(stored:)) else { return nil }
+        self = values
     }
 }
 
@@ -42,43 +33,21 @@ extension Optional: StorablePrimitive where Wrapped: StorablePrimitive {
 
 extension Array: StoredObject where Element: StoredObject {
     public func toPrimitive() -> [Element.Primitive]? {
-        var primitives: [Element.Primitive] = []
-        primitives.reserveCapacity(count)
-        for element in self {
-            guard let primitive = element.toPrimitive() else { return nil }
-            primitives.append(primitive)
-        }
-        return primitives
+        mapAll { $0.toPrimitive() }
     }
 
     public static func from(primitive: [Element.Primitive]) -> [Element]? {
-        var elements: [Element] = []
-        elements.reserveCapacity(primitive.count)
-        for primitive in primitive {
-            guard let element = Element.from(primitive: primitive) else { return nil }
-            elements.append(element)
-        }
-        return elements
+        primitive.mapAll(Element.from(primitive:))
     }
 }
 
 extension Dictionary: StoredObject where Key == String, Value: StoredObject {
     public func toPrimitive() -> [String: Value.Primitive]? {
-        var primitives = [String: Value.Primitive](minimumCapacity: count)
-        for (key, value) in self {
-            guard let primitive = value.toPrimitive() else { return nil }
-            primitives[key] = primitive
-        }
-        return primitives
+        mapAll { $0.toPrimitive() }
     }
 
     public static func from(primitive: [String: Value.Primitive]) -> [String: Value]? {
-        var values = [String: Value](minimumCapacity: primitive.count)
-        for (key, primitive) in primitive {
-            guard let value = Value.from(primitive: primitive) else { return nil }
-            values[key] = value
-        }
-        return values
+        primitive.mapAll(Value.from(primitive:))
     }
 }
 
@@ -93,5 +62,30 @@ extension Optional: StoredObject where Wrapped: StoredObject {
         guard let primitive else { return .some(.none) }
         guard let value = Wrapped.from(primitive: primitive) else { return nil }
         return .some(value)
+    }
+}
+
+extension Array {
+    /// Returns the results of all elements; nil if one has none.
+    fileprivate func mapAll<Result>(_ transform: (Element) -> Result?) -> [Result]? {
+        var results: [Result] = []
+        results.reserveCapacity(count)
+        for element in self {
+            guard let result = transform(element) else { return nil }
+            results.append(result)
+        }
+        return results
+    }
+}
+
+extension Dictionary {
+    /// Returns the results of all values; nil if one has none.
+    fileprivate func mapAll<Result>(_ transform: (Value) -> Result?) -> [Key: Result]? {
+        var results = [Key: Result](minimumCapacity: count)
+        for (key, value) in self {
+            guard let result = transform(value) else { return nil }
+            results[key] = result
+        }
+        return results
     }
 }

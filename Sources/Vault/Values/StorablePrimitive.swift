@@ -1,17 +1,18 @@
 public import FoundationEssentials
+@_exported public import PropertyList
 
-/// A type that stores know how to keep: one that has a ``StoredValue``.
+/// A type whose values have a ``StoredValue``, so that stores can keep them.
 ///
 /// Bool, the integers, Float, Double, String, Data, Date, URL, UUID, and arrays, string-keyed dictionaries and optionals of
 /// these. A type of your own is stored as one of them: see ``StoredObject``.
 public protocol StorablePrimitive: SendableMetatype {
-    /// What the type is, with its article, as an error says it: "an integer".
+    /// The type's name with its article, as errors show it: "an integer".
     static var typeName: String { get }
 
-    /// The value as stores keep it.
+    /// The value in the form that stores keep.
     var stored: StoredValue { get }
 
-    /// Takes the value back; nil if it is of another type or out of this one's bounds.
+    /// Converts from the form that stores keep; nil if it is of another type or out of this one's bounds.
     init?(stored: StoredValue)
 }
 
@@ -119,7 +120,6 @@ extension UUID: StoredAsSelf {
 }
 
 extension StoredValue: StoredAsSelf {
-    public static var typeName: String { "a value" }
     public var stored: StoredValue { self }
     public init?(stored: StoredValue) { self = stored }
 }

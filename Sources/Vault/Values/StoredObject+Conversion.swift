@@ -1,4 +1,4 @@
-// Between the types of a program and what stores keep; what goes wrong on the way is told here.
+// Converts between the types of a program and what stores keep, and explains failures.
 
 extension StoredObject {
     /// - Throws: ``VaultError/Code/invalid`` if the value refuses to be stored.
@@ -20,25 +20,81 @@ extension StoredObject {
     }
 }
 
-extension VaultError {
-    init(unstorable failure: ConversionFailure, for key: String, _ type: Any.Type) {
-        self.init(.invalid, "This \(type) for \"\(key)\" cannot be stored: \(failure.text).")
+// Conversions return nil when they fail. To find the location of a failure, these repeat a failed conversion: those that
+// succeed need not carry a path along.
+
+extension StoredObject {
+    /// Returns why `stored` cannot be read as this type; nil if it can.
+    fileprivate static func failure(reading stored: StoredValue) -> ConversionFailure? {
+        if let type = Self.self as? any StoredAsCodable.Type {
+            do { _ = try stored.decoded(as: type) } catch { return ConversionFailure(error) }
+            return nil
+        }
+        if let type = Self.self as? any StoredContainer.Type, let failure = type.contentFailure(reading: stored) {
+            return failure
+        }
+        guard let primitive = Primitive(stored: stored) else {
+            return ConversionFailure(
+                stored.typeName == Primitive.typeName
+                    ? .outOfBounds(stored.typeName)
+                    : .mismatch(expected: Primitive.typeName, found: stored.typeName))
+        }
+        return from(primitive: primitive) == nil ? ConversionFailure(.refused) : nil
     }
 
-    init(unreadable failure: ConversionFailure, of key: String, as type: Any.Type, _ stored: StoredValue) {
-        switch failure.problem {
-        case .mismatch(let expected, let found) where failure.path.isEmpty:
-            self.init(
-                .wrongType, "The value of \"\(key)\" is \(found), but was asked for as \(expected) (\(type)).")
-        case .refused where failure.path.isEmpty, .outOfBounds where failure.path.isEmpty:
-            self.init(
-                .unreadable,
-                "The value of \"\(key)\" is \(stored.typeName), but not one that \(type) can be read from; it stays stored."
-            )
-        default:
-            self.init(
-                .unreadable,
-                "The value of \"\(key)\" cannot be read as \(type) (\(failure.text)); it stays stored.")
+    /// Returns why the value cannot be stored; nil if it can.
+    fileprivate func failureStoring() -> ConversionFailure? {
+        if let value = self as? any StoredAsCodable {
+            do { _ = try StoredValue(encoding: value) } catch { return ConversionFailure(error) }
+            return nil
         }
+        if let container = self as? any StoredContainer, let failure = container.contentFailureStoring() {
+            return failure
+        }
+        return toPrimitive() == nil ? ConversionFailure(.refused) : nil
+    }
+}
+
+/// A type whose values hold others, each of which can fail to convert.
+private protocol StoredContainer {
+    static func contentFailure(reading stored: StoredValue) -> ConversionFailure?
+    func contentFailureStoring() -> ConversionFailure?
+}
+
+extension Array: StoredContainer where Element: StoredObject {
+    static func contentFailure(reading stored: StoredValue) -> ConversionFailure? {
+        guard case .array(let values) = stored else { return nil }
+        for (index, value) in values.enumerated() {
+            if let failure = Element.failure(reading: value) { return failure.inside(String(index)) }
+        }
+        return nil
+    }
+
+    func contentFailureStoring() -> ConversionFailure? {
+        for (index, element) in enumerated() {
+            if let failure = element.failureStoring() { return failure.inside(String(index)) }
+        }
+        return nil
+    }
+}
+
+extension Dictionary: StoredContainer where Key == String, Value: StoredObject {
+    static func contentFailure(reading stored: StoredValue) -> ConversionFailure? {
+        guard case .dictionary(let values) = stored else { return nil }
+        return values.values.lazy.compactMap(Value.failure(reading:)).first?.inside(ConversionFailure.hiddenKey)
+    }
+
+    func contentFailureStoring() -> ConversionFailure? {
+        values.lazy.compactMap { $0.failureStoring() }.first?.inside(ConversionFailure.hiddenKey)
+    }
+}
+
+extension Optional: StoredContainer where Wrapped: StoredObject {
+    static func contentFailure(reading stored: StoredValue) -> ConversionFailure? {
+        if case .null = stored { nil } else { Wrapped.failure(reading: stored) }
+    }
+
+    func contentFailureStoring() -> ConversionFailure? {
+        self?.failureStoring()
     }
 }

@@ -1,7 +1,8 @@
 import FoundationEssentials
+import SealedLog
 
-// How the keychain keeps a value: the entry's kind is the tag, the bytes are the value. A string and data are just their bytes, and
-// scalars are text, so that `vault get` shows them. Arrays and dictionaries nest tagged values:
+// How the keychain stores a value: the entry's kind is the tag, the bytes are the value. A string and data are just their
+// bytes, and scalars are text, so that `vault get` shows them. Arrays and dictionaries nest tagged values:
 //
 //     value = kind (1 byte) ‖ length (LEB128) ‖ bytes
 //     array = value*
@@ -17,14 +18,10 @@ extension ValueKind {
     static let null = ValueKind(rawValue: 9)
 }
 
+// Writing.
+
 extension StoredValue {
-    /// Deeper nesting is refused: reading it would need as deep a stack.
-    static let maximumDepth = 512
-
-    /// What an integer type can hold: -2^63 to 2^64 - 1.
-    static let integers = Int128(Int64.min)...Int128(UInt64.max)
-
-    /// - Throws: ``VaultError/Code/invalid`` if the value is nested too deeply, or an integer out of bounds is in it.
+    /// - Throws: ``VaultError/Code/invalid`` if the value is nested too deeply, or contains an integer out of bounds.
     func encoded(for key: String) throws(VaultError) -> (ValueKind, [UInt8]) {
         do { return (kind, try bytes(depth: 0)) } catch {
             throw VaultError(.invalid, "The value for \"\(key)\" cannot be stored: \(error.text).")
@@ -60,35 +57,100 @@ extension StoredValue {
         // The shortest decimal that is this very Double: seconds since 2001.
         case .date(let value): return Array(value.timeIntervalSinceReferenceDate.description.utf8)
         case .array(let values):
-            var bytes: [UInt8] = []
-            for value in values { try value.append(to: &bytes, depth: depth + 1) }
-            return bytes
+            var writer = ByteWriter()
+            for value in values { try value.append(to: &writer, depth: depth + 1) }
+            return writer.bytes
         case .dictionary(let values):
-            var bytes: [UInt8] = []
+            var writer = ByteWriter()
             for (key, value) in values.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
-                bytes.append(length: key.utf8.count)
-                bytes += key.utf8
-                try value.append(to: &bytes, depth: depth + 1)
+                writer.text(key)
+                try value.append(to: &writer, depth: depth + 1)
             }
-            return bytes
+            return writer.bytes
         }
     }
 
-    private func append(to bytes: inout [UInt8], depth: Int) throws(ConversionProblem) {
-        let own = try self.bytes(depth: depth)
-        bytes.append(kind.rawValue)
-        bytes.append(length: own.count)
-        bytes += own
+    private func append(to writer: inout ByteWriter, depth: Int) throws(ConversionProblem) {
+        let own = try bytes(depth: depth)
+        writer.byte(kind.rawValue)
+        writer.varint(own.count)
+        writer.append(own)
     }
 }
 
-extension [UInt8] {
-    fileprivate mutating func append(length: Int) {
-        var rest = length
-        while rest >= 0x80 {
-            append(UInt8(rest & 0x7f) | 0x80)
-            rest >>= 7
+// Reading. Total: whatever the bytes are, it returns a value or nil.
+
+extension StoredValue {
+    /// nil if the kind is unknown, or the bytes are not of its kind.
+    init?(kind: ValueKind, _ bytes: UnsafeRawBufferPointer) {
+        var bytes = bytes[...]
+        self.init(kind, &bytes, depth: 0)
+    }
+
+    private init?(_ kind: ValueKind, _ bytes: inout Slice<UnsafeRawBufferPointer>, depth: Int) {
+        guard depth < StoredValue.maximumDepth else { return nil }
+        switch kind {
+        case .unspecified: self = .untyped(Data(bytes))
+        case .data: self = .data(Data(bytes))
+        case .null: self = .null
+        case .array:
+            var values: [StoredValue] = []
+            while !bytes.isEmpty {
+                guard let value = StoredValue.next(in: &bytes, depth: depth + 1) else { return nil }
+                values.append(value)
+            }
+            self = .array(values)
+        case .dictionary:
+            var values: [String: StoredValue] = [:]
+            while !bytes.isEmpty {
+                guard let key = bytes.nextField().flatMap({ String(validating: $0, as: UTF8.self) }),
+                    let value = StoredValue.next(in: &bytes, depth: depth + 1),
+                    values.updateValue(value, forKey: key) == nil
+                else { return nil }
+            }
+            self = .dictionary(values)
+        default:
+            guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+            self.init(kind, text)
         }
-        append(UInt8(rest))
+    }
+
+    private init?(_ kind: ValueKind, _ text: String) {
+        switch kind {
+        case .text: self = .string(text)
+        case .boolean:
+            guard text == "true" || text == "false" else { return nil }
+            self = .boolean(text == "true")
+        case .integer:
+            guard let value = Int128(text), StoredValue.integers.contains(value) else { return nil }
+            self = .integer(value)
+        case .real:
+            guard let value = Double(text) else { return nil }
+            self = .real(value)
+        case .date:
+            guard let value = Double(text) else { return nil }
+            self = .date(Date(timeIntervalSinceReferenceDate: value))
+        default: return nil
+        }
+    }
+
+    private static func next(in bytes: inout Slice<UnsafeRawBufferPointer>, depth: Int) -> StoredValue? {
+        guard let kind = bytes.popFirst(), var field = bytes.nextField() else { return nil }
+        return StoredValue(ValueKind(rawValue: kind), &field, depth: depth)
+    }
+}
+
+extension Slice<UnsafeRawBufferPointer> {
+    /// Reads as many bytes as the length before them says. They stay in guarded memory, which `ByteReader` would copy them from.
+    fileprivate mutating func nextField() -> Slice<UnsafeRawBufferPointer>? {
+        var length = 0
+        for shift in stride(from: 0, to: 35, by: 7) {
+            guard let byte = popFirst() else { return nil }
+            length |= Int(byte & 0x7f) << shift
+            if byte < 0x80 { break }
+        }
+        guard length <= count else { return nil }
+        defer { self = dropFirst(length) }
+        return prefix(length)
     }
 }

@@ -20,7 +20,7 @@ struct RandomTrees {
         0, -0.0, 1, 0.1, .leastNonzeroMagnitude, .greatestFiniteMagnitude, .infinity, -.infinity,
     ]
 
-    mutating func tree(depth: Int = 6) -> PropertyList {
+    mutating func tree(depth: Int = 6) -> StoredValue {
         let count = Int.random(in: 0...5, using: &generator)
         switch Int.random(in: 0..<(depth == 0 ? 7 : 11), using: &generator) {
         case 0: return .boolean(Bool.random(using: &generator))

@@ -199,7 +199,7 @@ struct CodableErrorTests {
         struct TwoForms: Encodable {
             let form: Int
             func encode(to encoder: any Encoder) throws {
-                var keyed = encoder.container(keyedBy: PlaceKey.self)
+                var keyed = encoder.container(keyedBy: UndeclaredKey.self)
                 switch form {
                 case 0: _ = encoder.unkeyedContainer()
                 case 1:
@@ -208,7 +208,7 @@ struct CodableErrorTests {
                 default:
                     var inner = keyed.nestedUnkeyedContainer(forKey: .superclass)
                     try inner.encode(1)
-                    _ = keyed.nestedContainer(keyedBy: PlaceKey.self, forKey: .superclass)
+                    _ = keyed.nestedContainer(keyedBy: UndeclaredKey.self, forKey: .superclass)
                 }
             }
         }

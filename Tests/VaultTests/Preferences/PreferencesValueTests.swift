@@ -18,7 +18,9 @@ struct PreferencesValueTests {
     @Test(arguments: [
         StoredValue.null, .array([.null, .integer(1)]), .dictionary(["a": .null]),
         .date(Date(timeIntervalSinceReferenceDate: 0.1)), .date(Date(timeIntervalSinceReferenceDate: 1)),
-        .date(Date(timeIntervalSinceReferenceDate: -63_113_904_000 - 1)), .date(.distantFuture), .date(.distantPast),
+        .date(Date(timeIntervalSinceReferenceDate: -63_113_904_000 - 1)),
+        .date(Date(timeIntervalSinceReferenceDate: -0.0)), .date(Date(timeIntervalSinceReferenceDate: 252_423_993_599)),
+        .date(Date(timeIntervalSinceReferenceDate: 252_423_993_600)), .date(.distantFuture), .date(.distantPast),
         .real(.nan), .real(.infinity), .real(-0.0), .real(Double.leastNonzeroMagnitude), .real(1),
         .integer(Int128(UInt64.max)),
         .integer(Int128(Int64.min)), .string(""), .string("\r\n\t\u{85}\u{2028}😀 "), .data(Data()), .array([]),

@@ -1,10 +1,10 @@
-/// Puts the objects of a binary property list together.
+/// Builds the tree of a binary property list from its objects.
 ///
-/// Objects may be referred to many times, so each is read once and kept, with the size and depth of the tree below it:
-/// twenty arrays that each hold the next one twice are a million values. Iterative, as a file may nest without end.
+/// A file may refer to an object many times: twenty arrays that each hold the next one twice are a million values. So each
+/// object is read once and kept, with the size and depth of the tree below it. Iterative, as a file may nest without end.
 struct BinaryReader {
     private struct Subtree {
-        let value: PropertyList
+        let value: StoredValue
         var valueCount = 1
         /// Containers inside each other, counted from here.
         var depth = 0
@@ -16,7 +16,7 @@ struct BinaryReader {
         /// nil for an array.
         let keys: [String]?
         let children: [Int]
-        var values: [PropertyList] = []
+        var values: [StoredValue] = []
         var valueCount = 1
         var depth = 1
     }
@@ -24,11 +24,11 @@ struct BinaryReader {
     private var objects: BinaryObjectReader
     private var finished: [Int: Subtree] = [:]
     private var containers: [Container] = []
-    /// The containers' references, to notice one that holds itself.
+    /// The containers' references, to detect one that holds itself.
     private var open: Set<Int> = []
 
     /// - Throws: ``PropertyListError``: `malformed`, `unsupported`, `tooDeep` or `tooLarge`.
-    static func parse(_ bytes: [UInt8]) throws(PropertyListError) -> PropertyList {
+    static func parse(_ bytes: [UInt8]) throws(PropertyListError) -> StoredValue {
         let trailer = try BinaryTrailer(bytes)
         var reader = BinaryReader(objects: BinaryObjectReader(bytes, trailer))
         return try reader.tree(trailer.root)
@@ -38,7 +38,7 @@ struct BinaryReader {
         self.objects = objects
     }
 
-    private mutating func tree(_ root: Int) throws(PropertyListError) -> PropertyList {
+    private mutating func tree(_ root: Int) throws(PropertyListError) -> StoredValue {
         var reference = root
         while true {
             // Down to a subtree that is complete, then up again as far as that completes containers.
@@ -56,13 +56,13 @@ struct BinaryReader {
         }
     }
 
-    /// The child that the innermost container waits for; there is one.
+    /// Returns the child that the innermost container waits for; there is one.
     private func nextChild() -> Int {
         let container = containers[containers.count - 1]
         return container.children[container.values.count]
     }
 
-    /// The tree below an object, or nil if it is a container that was opened.
+    /// Returns the tree below an object, or nil if it is a container that was opened.
     private mutating func begin(_ reference: Int) throws(PropertyListError) -> Subtree? {
         if let subtree = finished[reference] { return subtree }
         guard !open.contains(reference) else { throw .malformed("a container that holds itself") }
@@ -73,8 +73,8 @@ struct BinaryReader {
         case .dictionary(let keys, let children):
             container = Container(reference: reference, keys: try strings(keys), children: children)
         }
-        guard containers.count < Limits.depth else { throw .tooDeep }
-        guard container.children.count < Limits.values else { throw .tooManyValues }
+        guard containers.count < StoredValue.maximumDepth else { throw .tooDeep }
+        guard container.children.count < PropertyListFormat.maximumValues else { throw .tooManyValues }
         container.values.reserveCapacity(container.children.count)
         open.insert(reference)
         containers.append(container)
@@ -104,16 +104,16 @@ struct BinaryReader {
         containers[index].values.append(subtree.value)
         containers[index].valueCount += subtree.valueCount
         containers[index].depth = max(containers[index].depth, subtree.depth + 1)
-        guard containers[index].valueCount <= Limits.values else { throw .tooManyValues }
+        guard containers[index].valueCount <= PropertyListFormat.maximumValues else { throw .tooManyValues }
         // A subtree that was read before may be used at a greater depth now.
-        guard index + 1 + subtree.depth <= Limits.depth else { throw .tooDeep }
+        guard index + 1 + subtree.depth <= StoredValue.maximumDepth else { throw .tooDeep }
     }
 
-    /// Takes the innermost container off, all its children being there.
+    /// Removes the innermost container, which has all its children.
     private mutating func close() throws(PropertyListError) -> Subtree {
         let container = containers.removeLast()
         open.remove(container.reference)
-        var value = PropertyList.array(container.values)
+        var value = StoredValue.array(container.values)
         if let keys = container.keys {
             let entries = Dictionary(zip(keys, container.values)) { first, _ in first }
             guard entries.count == keys.count else { throw .malformed("a key twice in a dictionary") }

@@ -1,13 +1,20 @@
 import FoundationEssentials
 
-/// Reads single objects of a binary property list. Total: whatever the bytes are, a call gives an object or throws.
+/// One object of a binary property list, its children not yet read.
+enum BinaryObject {
+    case scalar(StoredValue)
+    case array([Int])
+    case dictionary(keys: [Int], values: [Int])
+}
+
+/// Reads single objects of a binary property list. Total: whatever the bytes are, a call returns an object or throws.
 struct BinaryObjectReader {
     private let bytes: [UInt8]
     private let trailer: BinaryTrailer
-    /// Where the next field begins, while an object is read.
-    private var position = 0
-    /// Bytes of objects that may still be read. Each object is read once, so that only objects that lie over each other,
-    /// which no writer makes, use it up; they could make a small file cost any time and memory.
+    /// Offset of the next field, while an object is read.
+    private var offset = 0
+    /// Bytes of objects that may still be read. Each object is read once, so only objects that overlap use it up. No writer
+    /// produces them, and they could make a small file cost any time and memory.
     private var allowance: Int
 
     init(_ bytes: [UInt8], _ trailer: BinaryTrailer) {
@@ -19,8 +26,8 @@ struct BinaryObjectReader {
     /// - Parameter reference: below the number of objects.
     mutating func object(_ reference: Int) throws(PropertyListError) -> BinaryObject {
         let entry = trailer.tableStart + reference * trailer.offsetSize
-        position = Int(clamping: number(entry..<entry + trailer.offsetSize))
-        guard position >= BinaryTrailer.header.count else { throw .malformed("an offset out of bounds") }
+        offset = Int(clamping: number(entry..<entry + trailer.offsetSize))
+        guard offset >= BinaryTrailer.header.count else { throw .malformed("an offset out of bounds") }
         let marker = bytes[try take(1, of: 1).lowerBound]
         let size = marker & 0x0f
         switch marker & 0xf0 {
@@ -44,21 +51,20 @@ struct BinaryObjectReader {
         }
     }
 
-    /// The place of `count` fields of `width` bytes, behind which the next field begins.
+    /// Passes over `count` fields of `width` bytes, and returns their range.
     private mutating func take(_ count: Int, of width: Int) throws(PropertyListError) -> Range<Int> {
         let (size, overflow) = count.multipliedReportingOverflow(by: width)
-        guard !overflow, size >= 0, position <= trailer.tableStart, size <= trailer.tableStart - position else {
+        guard !overflow, size >= 0, offset <= trailer.tableStart, size <= trailer.tableStart - offset else {
             throw .malformed("an object out of bounds")
         }
         allowance -= size
         guard allowance >= 0 else { throw .malformed("objects that lie over each other") }
-        defer { position += size }
-        return position..<position + size
+        defer { offset += size }
+        return offset..<offset + size
     }
 
-    /// At most 8 bytes, the highest first.
     private func number(_ range: Range<Int>) -> UInt64 {
-        bytes[range].reduce(0) { $0 << 8 | UInt64($1) }
+        bytes[range].bigEndianNumber
     }
 
     private mutating func count(_ size: UInt8) throws(PropertyListError) -> Int {
@@ -70,7 +76,7 @@ struct BinaryObjectReader {
         return Int(clamping: number(try take(1 << Int(marker & 0x0f), of: 1)))
     }
 
-    /// Of 1, 2 or 4 bytes without a sign, of 8 or 16 with one.
+    /// Reads an integer: of 1, 2 or 4 bytes without a sign, of 8 or 16 with one.
     private mutating func integer(_ size: Int) throws(PropertyListError) -> Int128 {
         let range = try take(size, of: 1)
         guard size == 16 else {
@@ -80,7 +86,7 @@ struct BinaryObjectReader {
         let middle = range.lowerBound + 8
         let high = UInt128(number(range.lowerBound..<middle)) << 64
         let value = Int128(bitPattern: high | UInt128(number(middle..<range.upperBound)))
-        guard PropertyList.integers.contains(value) else { throw .unsupported("an integer beyond 64 bits") }
+        guard StoredValue.integers.contains(value) else { throw .unsupported("an integer beyond 64 bits") }
         return value
     }
 

@@ -1,4 +1,75 @@
-struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
+extension StoredValue {
+    /// Returns the value as a type's own decoding reads it.
+    ///
+    /// - Throws: `DecodingError`, and whatever the type's own code throws.
+    func decoded<Value: Decodable>(as type: Value.Type) throws -> Value {
+        try StoredValueDecoder(value: self).decoded(as: type)
+    }
+}
+
+/// Lets a type decode itself from a ``StoredValue``; as strict about types as the primitives are.
+private struct StoredValueDecoder: Decoder {
+    let value: StoredValue
+    var codingPath: [any CodingKey] = []
+    /// How many values are around this one, as the type decodes it.
+    var depth = 0
+
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        guard case .dictionary(let fields) = value else { throw mismatch([String: StoredValue].self) }
+        return KeyedDecodingContainer(KeyedDecoding(decoder: self, fields: fields))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        guard case .array(let values) = value else { throw mismatch([StoredValue].self) }
+        return UnkeyedDecoding(decoder: self, values: values)
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer {
+        SingleDecoding(decoder: self)
+    }
+
+    func inside(_ value: StoredValue, at key: any CodingKey) -> StoredValueDecoder {
+        StoredValueDecoder(value: value, codingPath: codingPath + [key], depth: depth)
+    }
+
+    /// Returns the value as a type that decodes itself, or that stores keep as it is.
+    func decoded<Value: Decodable>(as type: Value.Type) throws -> Value {
+        if let whole = type as? any StoredAsSelf.Type, let value = try primitive(whole) as? Value { return value }
+        guard depth + 1 < StoredValue.maximumDepth else { throw corrupted(.tooDeep) }
+        return try Value(from: StoredValueDecoder(value: value, codingPath: codingPath, depth: depth + 1))
+    }
+
+    func primitive<Primitive: StorablePrimitive>(_ type: Primitive.Type) throws -> Primitive {
+        if let primitive = Primitive(stored: value) { return primitive }
+        guard value.typeName != Primitive.typeName else { throw corrupted(.outOfBounds(value.typeName)) }
+        throw mismatch(type)
+    }
+
+    /// An integer that is wider than those that stores know.
+    func wideInteger<Integer: FixedWidthInteger>(_ type: Integer.Type) throws -> Integer {
+        guard case .integer(let integer) = value else { throw mismatch(Int64.self) }
+        guard let exact = Integer(exactly: integer) else { throw corrupted(.outOfBounds(value.typeName)) }
+        return exact
+    }
+
+    func mismatch<Primitive: StorablePrimitive>(_ type: Primitive.Type) -> DecodingError {
+        let context = context(.mismatch(expected: Primitive.typeName, found: value.typeName))
+        if case .null = value { return .valueNotFound(type, context) }
+        return .typeMismatch(type, context)
+    }
+
+    private func corrupted(_ problem: ConversionProblem) -> DecodingError {
+        .dataCorrupted(context(problem))
+    }
+
+    func context(_ problem: ConversionProblem) -> DecodingError.Context {
+        DecodingError.Context(codingPath: codingPath, debugDescription: problem.text, underlyingError: problem)
+    }
+}
+
+private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: StoredValueDecoder
     let fields: [String: StoredValue]
 
@@ -32,7 +103,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try field(key).unkeyedContainer()
     }
 
-    func superDecoder() -> any Decoder { fieldOrNull(PlaceKey.superclass) }
+    func superDecoder() -> any Decoder { fieldOrNull(UndeclaredKey.superclass) }
     func superDecoder(forKey key: Key) -> any Decoder { fieldOrNull(key) }
 
     private func field(_ key: Key) throws -> StoredValueDecoder {
@@ -48,15 +119,10 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 }
 
-struct UnkeyedDecoding: UnkeyedDecodingContainer {
+private struct UnkeyedDecoding: UnkeyedDecodingContainer {
     let decoder: StoredValueDecoder
     let values: [StoredValue]
-    private(set) var currentIndex = 0
-
-    init(decoder: StoredValueDecoder, values: [StoredValue]) {
-        self.decoder = decoder
-        self.values = values
-    }
+    var currentIndex = 0
 
     var codingPath: [any CodingKey] { decoder.codingPath }
     var count: Int? { values.count }
@@ -91,7 +157,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
         try taking((any Decoder).self) { $0 }
     }
 
-    /// What is read from the next element, which counts as taken only if reading it succeeds.
+    /// Reads the next element, which counts as taken only if that succeeds.
     private mutating func taking<Result>(
         _ type: Any.Type, _ read: (StoredValueDecoder) throws -> Result
     ) throws -> Result {
@@ -101,16 +167,16 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     }
 
     private func element(_ type: Any.Type) throws -> StoredValueDecoder {
-        let key = PlaceKey(intValue: currentIndex)
+        let key = UndeclaredKey(intValue: currentIndex)
         guard !isAtEnd else {
             let problem = ConversionProblem.mismatch(expected: "an element", found: "the end of the array")
-            throw DecodingError.valueNotFound(type, decoder.context(problem, at: key))
+            throw DecodingError.valueNotFound(type, decoder.inside(.null, at: key).context(problem))
         }
         return decoder.inside(values[currentIndex], at: key)
     }
 }
 
-struct SingleDecoding: SingleValueDecodingContainer {
+private struct SingleDecoding: SingleValueDecodingContainer {
     let decoder: StoredValueDecoder
 
     var codingPath: [any CodingKey] { decoder.codingPath }

@@ -1,14 +1,13 @@
-/// Makes a tree of the events of an XML parser, and checks that they make up a property list.
+/// Builds a tree from the events of an XML parser, and checks that they are those of a property list.
 ///
-/// The parser has checked that the document is well-formed: one root, tags in pairs. What is left is
-/// PropertyList-1.0.dtd, and what it leaves open: one value below `<plist>`, no key twice. A value without `<plist>`
-/// around it is read too, as CoreFoundation does. An attribute other than `version` is refused, since it would not be
-/// kept.
+/// The parser has checked that the document is well-formed: one root, tags in pairs. What is left to check is
+/// PropertyList-1.0.dtd, and what it leaves open: one value below `<plist>`, no key twice. A value without `<plist>` around
+/// it is read too, as CoreFoundation does. An attribute other than `version` is refused, since it would not be kept.
 struct XMLTreeBuilder {
     /// An array or dictionary whose end has not come yet.
     private struct Container {
-        var values: [PropertyList] = []
-        var entries: [String: PropertyList] = [:]
+        var values: [StoredValue] = []
+        var entries: [String: StoredValue] = [:]
         /// The key whose value is to come.
         var key: String?
         let isDictionary: Bool
@@ -17,7 +16,7 @@ struct XMLTreeBuilder {
     private var containers: [Container] = []
     /// The scalar or key that is being read.
     private var leaf: (element: XMLElement, text: [UInt8])?
-    private var root: PropertyList?
+    private var root: StoredValue?
     private var hasStarted = false
     private var valueCount = 0
 
@@ -39,7 +38,7 @@ struct XMLTreeBuilder {
             leaf = (element, [])
         case .dict, .array:
             try expectValue()
-            guard containers.count < Limits.depth else { throw .tooDeep }
+            guard containers.count < StoredValue.maximumDepth else { throw .tooDeep }
             containers.append(Container(isDictionary: element == .dict))
         default:
             try expectValue()
@@ -47,7 +46,7 @@ struct XMLTreeBuilder {
         }
     }
 
-    /// Whether a value may stand here.
+    /// Checks that a value may follow here.
     private mutating func expectValue() throws(PropertyListError) {
         if let container = containers.last {
             guard !container.isDictionary || container.key != nil else { throw .malformed("a value without a key") }
@@ -55,7 +54,7 @@ struct XMLTreeBuilder {
             guard root == nil else { throw .malformed("more than one value in a plist") }
         }
         valueCount += 1
-        guard valueCount <= Limits.values else { throw .tooManyValues }
+        guard valueCount <= PropertyListFormat.maximumValues else { throw .tooManyValues }
     }
 
     mutating func text(_ characters: UnsafeRawBufferPointer) throws(PropertyListError) {
@@ -82,7 +81,7 @@ struct XMLTreeBuilder {
         }
     }
 
-    private mutating func add(_ value: PropertyList) throws(PropertyListError) {
+    private mutating func add(_ value: StoredValue) throws(PropertyListError) {
         let last = containers.count - 1
         if last < 0 {
             root = value
@@ -90,21 +89,14 @@ struct XMLTreeBuilder {
             containers[last].values.append(value)
         } else if let key = containers[last].key.take() {
             guard containers[last].entries.updateValue(value, forKey: key) == nil else {
-                var place = Place()
-                place.append(key)
-                throw .malformed("the key \(place) twice in a dict")
+                throw .malformed("the key \(PropertyListError.step(key)) twice in a dict")
             }
         }
     }
 
-    /// The tree, once the document has ended.
-    func finish() throws(PropertyListError) -> PropertyList {
+    /// Returns the tree, once the document has ended.
+    func finish() throws(PropertyListError) -> StoredValue {
         guard let root, containers.isEmpty else { throw .malformed("no property list") }
         return root
     }
-}
-
-extension UInt8 {
-    /// White space as XML 1.0 has it (section 2.3).
-    var isXMLSpace: Bool { self == 0x20 || self == 0x0a || self == 0x09 || self == 0x0d }
 }

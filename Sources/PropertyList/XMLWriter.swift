@@ -13,7 +13,7 @@ struct XMLWriter {
 
     /// An array or dictionary that is being written: `keys` is empty for an array.
     private struct Container {
-        let values: [PropertyList]
+        let values: [StoredValue]
         let keys: [String]
         let element: XMLElement
         var next = 0
@@ -23,7 +23,7 @@ struct XMLWriter {
     private var containers: [Container] = []
     private var valueCount = 0
 
-    mutating func write(_ tree: PropertyList) throws(PropertyListError) -> [UInt8] {
+    mutating func write(_ tree: StoredValue) throws(PropertyListError) -> [UInt8] {
         append(XMLWriter.head)
         try write(value: tree)
         while let container = containers.last {
@@ -41,18 +41,19 @@ struct XMLWriter {
         return output
     }
 
-    private mutating func write(value: PropertyList) throws(PropertyListError) {
+    private mutating func write(value: StoredValue) throws(PropertyListError) {
         valueCount += 1
-        guard valueCount <= Limits.values else { throw .tooManyValues }
+        guard valueCount <= PropertyListFormat.maximumValues else { throw .tooManyValues }
         try checkSize()
         switch value {
+        case .null: throw unrepresentable("a null")
         case .boolean(let flag): line(flag ? "<true/>" : "<false/>")
         case .integer(let number):
-            guard PropertyList.integers.contains(number) else { throw unrepresentable("an integer beyond 64 bits") }
+            guard StoredValue.integers.contains(number) else { throw unrepresentable("an integer beyond 64 bits") }
             line("<integer>\(number)</integer>")
         case .real(let number): line("<real>\(XMLWriter.text(number))</real>")
         case .string(let string): try write(.string, text: string)
-        case .data(let data): write(data)
+        case .data(let data), .untyped(let data): write(data)
         case .date(let date):
             guard let text = CalendarTime.text(date) else {
                 throw unrepresentable("a date that is not a whole second of the years 1 to 9999")
@@ -66,7 +67,7 @@ struct XMLWriter {
     }
 
     private mutating func open(_ container: Container) throws(PropertyListError) {
-        guard containers.count < Limits.depth else { throw .tooDeep }
+        guard containers.count < StoredValue.maximumDepth else { throw .tooDeep }
         guard !container.values.isEmpty else { return line("<\(container.element.rawValue)/>") }
         line("<\(container.element.rawValue)>")
         containers.append(container)
@@ -75,7 +76,9 @@ struct XMLWriter {
     private mutating func write(_ element: XMLElement, text: String) throws(PropertyListError) {
         if let scalar = text.unicodeScalars.first(where: { !$0.isXMLCharacter }) {
             let what = element == .key ? "a key with" : "a string with"
-            throw unrepresentable("\(what) the character U+\(Self.hexadecimal(scalar.value)), which XML cannot hold")
+            // Four digits: no character beyond U+FFFF is refused.
+            let digits = String(0x10000 + scalar.value, radix: 16, uppercase: true).dropFirst()
+            throw unrepresentable("\(what) the character U+\(digits), which XML cannot hold")
         }
         indent()
         append("<\(element.rawValue)>")
@@ -115,20 +118,45 @@ extension XMLWriter {
     }
 
     private func checkSize() throws(PropertyListError) {
-        guard output.count <= Limits.size else { throw PropertyListError(.tooLarge, "more than \(Limits.size) bytes") }
+        guard output.count <= PropertyListFormat.maximumSize else { throw .tooManyBytes }
     }
 
-    /// Names where the value lies that was being written.
+    /// Returns an error that names the location of the value that was being written.
     private func unrepresentable(_ what: String) -> PropertyListError {
-        var place = Place()
-        for container in containers {
-            // `next` has moved on to the value after it.
-            if container.element == .dict {
-                place.append(container.keys[container.next - 1])
-            } else {
-                place.append(container.next - 1)
-            }
+        // `next` is the index of the value after it.
+        let steps = containers.map {
+            $0.element == .dict ? PropertyListError.step($0.keys[$0.next - 1]) : "[\($0.next - 1)]"
         }
-        return PropertyListError(.unrepresentable, containers.isEmpty ? what : "\(what), at \(place)")
+        return .unrepresentable(steps.isEmpty ? what : "\(what), at \(steps.joined())")
+    }
+
+    /// Returns what a character is written as, if not as itself. A plain carriage return would be read as a line feed (XML 1.0,
+    /// section 2.11).
+    private static func escape(_ byte: UInt8) -> String? {
+        switch byte {
+        case UInt8(ascii: "&"): "&amp;"
+        case UInt8(ascii: "<"): "&lt;"
+        case UInt8(ascii: ">"): "&gt;"
+        case UInt8(ascii: "\r"): "&#13;"
+        default: nil
+        }
+    }
+
+    /// Returns the shortest decimal that is read as the same number; infinity and NaN as CoreFoundation names them.
+    private static func text(_ number: Double) -> String {
+        if number.isNaN { return "nan" }
+        guard number.isInfinite else { return "\(number)" }
+        return number < 0 ? "-infinity" : "+infinity"
+    }
+}
+
+extension UnicodeScalar {
+    /// Whether XML 1.0 can hold it (section 2.2, production 2).
+    fileprivate var isXMLCharacter: Bool {
+        switch value {
+        case 0x09, 0x0a, 0x0d: true
+        case 0..<0x20, 0xfffe, 0xffff: false
+        default: true
+        }
     }
 }

@@ -2,14 +2,14 @@ import FoundationEssentials
 
 /// Writes a tree as a binary property list. Each value becomes an object of its own; equal ones are not shared.
 struct BinaryWriter {
-    /// The objects in their order: a container's children, keys first, follow each other somewhere behind it.
-    private var objects: [(value: PropertyList, depth: Int)] = []
+    /// The objects in their order. A container's children, keys first, follow each other somewhere after it.
+    private var objects: [(value: StoredValue, depth: Int)] = []
     private var output = BinaryTrailer.header
     private var offsets: [Int] = []
     private var valueCount = 1
 
-    mutating func write(_ tree: PropertyList) throws(PropertyListError) -> [UInt8] {
-        // References are as wide as the number of objects asks for, so these are gathered first.
+    mutating func write(_ tree: StoredValue) throws(PropertyListError) -> [UInt8] {
+        // The number of objects decides how wide references are, so the objects are gathered first.
         let firstChildren = try gather(tree)
         let referenceSize = width(objects.count)
         for (object, firstChild) in zip(objects, firstChildren) {
@@ -26,14 +26,14 @@ struct BinaryWriter {
         return output
     }
 
-    /// Lists all objects, level by level, and gives the place of the first child of each.
-    private mutating func gather(_ tree: PropertyList) throws(PropertyListError) -> [Int] {
+    /// Lists all objects, level by level, and returns the index of the first child of each.
+    private mutating func gather(_ tree: StoredValue) throws(PropertyListError) -> [Int] {
         objects = [(tree, 1)]
         var firstChildren: [Int] = []
         while firstChildren.count < objects.count {
             let (value, depth) = objects[firstChildren.count]
             firstChildren.append(objects.count)
-            var children: [PropertyList] = []
+            var children: [StoredValue] = []
             switch value {
             case .array(let values): children = values
             case .dictionary(let entries):
@@ -42,23 +42,22 @@ struct BinaryWriter {
                 children = sorted.map(\.value)
             default: continue
             }
-            guard depth <= Limits.depth else { throw .tooDeep }
+            guard depth <= StoredValue.maximumDepth else { throw .tooDeep }
             valueCount += children.count
-            guard valueCount <= Limits.values else { throw .tooManyValues }
+            guard valueCount <= PropertyListFormat.maximumValues else { throw .tooManyValues }
             objects.append(contentsOf: children.map { ($0, depth + 1) })
         }
         return firstChildren
     }
 
     private mutating func write(
-        _ value: PropertyList, _ firstChild: Int, _ referenceSize: Int
+        _ value: StoredValue, _ firstChild: Int, _ referenceSize: Int
     ) throws(PropertyListError) {
         switch value {
+        case .null: throw .unrepresentable("a null")
         case .boolean(let flag): output.append(flag ? BinaryMarker.yes : BinaryMarker.no)
         case .integer(let number):
-            guard PropertyList.integers.contains(number) else {
-                throw PropertyListError(.unrepresentable, "an integer beyond 64 bits")
-            }
+            guard StoredValue.integers.contains(number) else { throw .unrepresentable("an integer beyond 64 bits") }
             write(number)
         case .real(let number):
             output.append(BinaryMarker.real | 3)
@@ -66,7 +65,7 @@ struct BinaryWriter {
         case .date(let date):
             output.append(BinaryMarker.date)
             append(date.timeIntervalSinceReferenceDate.bitPattern, 8)
-        case .data(let data):
+        case .data(let data), .untyped(let data):
             mark(BinaryMarker.data, data.count)
             output.append(contentsOf: data)
         case .string(let string): write(string)
@@ -80,7 +79,7 @@ struct BinaryWriter {
     }
 
     private mutating func write(_ number: Int128) {
-        // Integers of less than 8 bytes have no sign, those of 8 have one.
+        // Integers of fewer than 8 bytes have no sign, those of 8 have one.
         let power = number < 0 ? 3 : number > Int64.max ? 4 : width(Int(number)).trailingZeroBitCount
         output.append(BinaryMarker.integer | UInt8(power))
         append(number, 1 << power)
@@ -101,19 +100,19 @@ struct BinaryWriter {
         if count >= Int(BinaryMarker.sizeFollows) { write(Int128(count)) }
     }
 
-    /// The lowest `size` bytes, the highest of them first.
+    /// Appends the lowest `size` bytes of a number, the highest of them first.
     private mutating func append(_ number: some FixedWidthInteger, _ size: Int) {
         for shift in stride(from: 8 * (size - 1), through: 0, by: -8) {
             output.append(UInt8(truncatingIfNeeded: number >> shift))
         }
     }
 
-    /// Bytes that a number below or equal to this one takes: 1, 2, 4 or 8.
+    /// Returns how many bytes a number up to this one takes: 1, 2, 4 or 8.
     private func width(_ number: Int) -> Int {
         number <= 0xff ? 1 : number <= 0xffff ? 2 : number <= 0xffff_ffff ? 4 : 8
     }
 
     private func checkSize() throws(PropertyListError) {
-        guard output.count <= Limits.size else { throw PropertyListError(.tooLarge, "more than \(Limits.size) bytes") }
+        guard output.count <= PropertyListFormat.maximumSize else { throw .tooManyBytes }
     }
 }

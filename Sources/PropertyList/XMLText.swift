@@ -1,11 +1,18 @@
 import FoundationEssentials
 
-/// The text of an element as the value that it stands for.
+/// The elements of Apple's PropertyList-1.0.dtd.
+enum XMLElement: String {
+    case plist, dict, key, array, string, data, date, integer, real
+    case yes = "true"
+    case no = "false"
+}
+
+/// Reads the text of an element as the value that it stands for.
 ///
-/// Numbers and dates may have white space around them. Otherwise as CoreFoundation reads them (CFPropertyList.c,
+/// Numbers and dates may have white space around them. Otherwise the reading is that of CoreFoundation (CFPropertyList.c,
 /// `parseIntegerTag` and `parseRealTag`), or stricter.
 enum XMLText {
-    static func value(of element: XMLElement, _ text: [UInt8]) throws(PropertyListError) -> PropertyList {
+    static func value(of element: XMLElement, _ text: [UInt8]) throws(PropertyListError) -> StoredValue {
         switch element {
         case .string: return .string(try string(text))
         case .integer: return .integer(try integer(text))
@@ -24,7 +31,7 @@ enum XMLText {
         return string
     }
 
-    /// `[+-] digits` or `[+-] 0x hexadecimal digits`, white space allowed behind the sign.
+    /// `[+-] digits` or `[+-] 0x hexadecimal digits`, white space allowed after the sign.
     static func integer(_ text: [UInt8]) throws(PropertyListError) -> Int128 {
         var rest = trimmed(text)
         let isNegative = rest.first == UInt8(ascii: "-")
@@ -39,10 +46,10 @@ enum XMLText {
                 throw .malformed("an integer with other characters")
             }
             value = value * radix + Int128(digit)
-            guard value <= PropertyList.integers.upperBound else { throw .unsupported("an integer beyond 64 bits") }
+            guard value <= StoredValue.integers.upperBound else { throw .unsupported("an integer beyond 64 bits") }
         }
         if isNegative { value.negate() }
-        guard PropertyList.integers.contains(value) else { throw .unsupported("an integer beyond 64 bits") }
+        guard StoredValue.integers.contains(value) else { throw .unsupported("an integer beyond 64 bits") }
         return value
     }
 
@@ -80,4 +87,9 @@ enum XMLText {
         let end = start.lastIndex { !$0.isXMLSpace }
         return end.map { start[...$0] } ?? []
     }
+}
+
+extension UInt8 {
+    /// Whether XML 1.0 takes it for white space (section 2.3).
+    var isXMLSpace: Bool { self == 0x20 || self == 0x0a || self == 0x09 || self == 0x0d }
 }

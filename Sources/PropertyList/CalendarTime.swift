@@ -1,10 +1,11 @@
-import FoundationEssentials
+package import FoundationEssentials
 
-/// A date as XML property lists write it: `YYYY-MM-DDTHH:MM:SSZ`, in the proleptic Gregorian calendar, years 0001 to 9999.
+/// Reads and writes dates as XML property lists have them: `YYYY-MM-DDTHH:MM:SSZ`, in the proleptic Gregorian calendar, years
+/// 0001 to 9999. The ISO 8601 style of FoundationEssentials does not fit: before 1582 it uses the Julian calendar.
 ///
 /// The days are counted as in Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms" (`days_from_civil`,
 /// `civil_from_days`): years that begin in March, so that the leap day is a year's last, in eras of 400 years.
-enum CalendarTime {
+package enum CalendarTime {
     private static let daysInEra = 146_097
     /// Days from 0000-03-01, where the first era begins, to 2001-01-01, which `Date` counts from.
     private static let referenceDay = days(year: 2001, month: 1, day: 1)
@@ -39,25 +40,33 @@ enum CalendarTime {
             throw .malformed("a date that no calendar has")
         }
         let dayCount = days(year: year, month: month, day: day)
-        // A day beyond the month's last one comes back as one of the next month.
+        // A day beyond the month's last one becomes one of the next month.
         guard civil(dayCount) == (year, month, day) else { throw .malformed("a date that no calendar has") }
         let seconds = (dayCount - referenceDay) * 86_400 + hour * 3_600 + minute * 60 + second
         return Date(timeIntervalSinceReferenceDate: Double(seconds))
     }
 
-    /// nil for a date that has a fraction of a second or lies outside the years.
+    /// Returns nil for a date that has a fraction of a second or is outside the years.
     static func text(_ date: Date) -> String? {
+        guard let seconds = wholeSeconds(date) else { return nil }
+        let (dayCount, time) = (seconds + referenceDay * 86_400).quotientAndRemainder(dividingBy: 86_400)
+        let (year, month, day) = civil(dayCount)
+        // A number and a power of ten, without its first digit, is the number with zeros before it.
+        func padded(_ number: Int, _ power: Int) -> Substring { String(power + number).dropFirst() }
+        let clock = [time / 3_600, time / 60 % 60, time % 60].map { padded($0, 100) }
+        return "\(padded(year, 10_000))-\(padded(month, 100))-\(padded(day, 100))T\(clock.joined(separator: ":"))Z"
+    }
+
+    /// Whether a date is read back exactly from its text.
+    package static func holds(_ date: Date) -> Bool {
+        let isMinusZero = date.timeIntervalSinceReferenceDate.bitPattern == (-0.0).bitPattern
+        return wholeSeconds(date) != nil && !isMinusZero
+    }
+
+    private static func wholeSeconds(_ date: Date) -> Int? {
         guard let seconds = Int(exactly: date.timeIntervalSinceReferenceDate) else { return nil }
         let first = (days(year: 1, month: 1, day: 1) - referenceDay) * 86_400
         let end = (days(year: 10_000, month: 1, day: 1) - referenceDay) * 86_400
-        guard (first..<end).contains(seconds) else { return nil }
-        let (dayCount, time) = (seconds + referenceDay * 86_400).quotientAndRemainder(dividingBy: 86_400)
-        let (year, month, day) = civil(dayCount)
-        func padded(_ number: Int, _ width: Int) -> String {
-            let digits = String(number)
-            return String(repeating: "0", count: width - digits.utf8.count) + digits
-        }
-        let clock = [time / 3_600, time / 60 % 60, time % 60].map { padded($0, 2) }
-        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T\(clock.joined(separator: ":"))Z"
+        return (first..<end).contains(seconds) ? seconds : nil
     }
 }

@@ -1,12 +1,12 @@
 import CExpat
 
-/// The boundary to expat: the only file that calls it. Bytes go in, events go to a ``XMLTreeBuilder``, a tree comes out.
+/// The boundary to expat: the only file that calls it. Passes the parser's events to an ``XMLTreeBuilder``.
 ///
 /// No external entity is fetched: expat does so only through a handler, and none is set.
 enum Expat {
-    /// - Parameter bytes: at most ``Limits/size``, which an `Int32` holds.
+    /// - Parameter bytes: at most ``PropertyListFormat/maximumSize``, which an `Int32` holds.
     /// - Throws: ``PropertyListError``: `malformed`, `unsupported`, `tooDeep` or `tooLarge`, with the line.
-    static func parse(_ bytes: [UInt8]) throws(PropertyListError) -> PropertyList {
+    static func parse(_ bytes: [UInt8]) throws(PropertyListError) -> StoredValue {
         guard let length = Int32(exactly: bytes.count) else { throw PropertyListError(.tooLarge, "too many bytes") }
         guard let parser = XML_ParserCreate(nil) else { throw PropertyListError(.tooLarge, "no memory for a parser") }
         defer { XML_ParserFree(parser) }
@@ -42,14 +42,14 @@ enum Expat {
                     guard hasSubset == 0 else { throw .unsupported("a document type with declarations of its own") }
                 }
             }, nil)
-        // Below a document type that is not fetched, expat passes over entities that it does not know, and the text
-        // around them would close up.
+        // If there is a document type, which is not fetched, expat skips the entities that it does not know. They would be
+        // missing from the text.
         XML_SetSkippedEntityHandler(parser) { context, _, _ in
             Session.at(context)?.step { (_) throws(PropertyListError) in throw .malformed("an unknown entity") }
         }
     }
 
-    /// What expat itself refused.
+    /// Returns the error for what expat itself refused.
     private static func failure(_ code: XML_Error) -> PropertyListError {
         switch code {
         case XML_ERROR_NO_MEMORY: PropertyListError(.tooLarge, "not enough memory")
@@ -63,7 +63,7 @@ enum Expat {
         pointer.map { String(cString: $0) } ?? ""
     }
 
-    /// The names in expat's list of names and values, which a null pointer ends.
+    /// Returns the names in expat's list of names and values, which a null pointer ends.
     private static func names(_ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>?) -> [String] {
         guard let attributes else { return [] }
         var names: [String] = []
@@ -88,7 +88,7 @@ private final class Session {
 
     var line: Int { Int(clamping: XML_GetCurrentLineNumber(parser)) }
 
-    /// Hands an event on. The first error ends the parse; expat may still report the rest of the element it is at.
+    /// Passes an event on. The first error ends the parse; expat may still report the rest of the current element.
     func step(_ body: (inout XMLTreeBuilder) throws(PropertyListError) -> Void) {
         guard failure == nil else { return }
         do {

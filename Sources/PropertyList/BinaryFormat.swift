@@ -1,0 +1,61 @@
+// Source of the format: the comment "HEADER, OBJECT TABLE, OFFSET TABLE, TRAILER" in CoreFoundation's CFBinaryPList.c.
+
+/// The first byte of an object: its type in the high half, in the low half a size.
+enum BinaryMarker {
+    static let no: UInt8 = 0x08
+    static let yes: UInt8 = 0x09
+    static let integer: UInt8 = 0x10
+    static let real: UInt8 = 0x20
+    static let date: UInt8 = 0x33
+    static let data: UInt8 = 0x40
+    static let ascii: UInt8 = 0x50
+    static let utf16: UInt8 = 0x60
+    static let array: UInt8 = 0xa0
+    static let dictionary: UInt8 = 0xd0
+    /// In the place of a size: an integer object with the size follows.
+    static let sizeFollows: UInt8 = 0x0f
+}
+
+/// The last 32 bytes of a binary property list, which give the offset table's location.
+struct BinaryTrailer {
+    static let size = 32
+    static let header = Array("bplist00".utf8)
+
+    let offsetSize: Int
+    let referenceSize: Int
+    let objectCount: Int
+    let root: Int
+    let tableStart: Int
+
+    init(_ bytes: [UInt8]) throws(PropertyListError) {
+        guard bytes.starts(with: BinaryTrailer.header) else {
+            throw .unsupported("a version of the binary format other than 00")
+        }
+        let start = bytes.count - BinaryTrailer.size
+        guard start > BinaryTrailer.header.count else { throw .malformed("too short") }
+        func field(_ offset: Int) -> Int {
+            Int(clamping: bytes[start + offset..<start + offset + 8].bigEndianNumber)
+        }
+        offsetSize = Int(bytes[start + 6])
+        referenceSize = Int(bytes[start + 7])
+        objectCount = field(8)
+        root = field(16)
+        tableStart = field(24)
+        guard (1...8).contains(offsetSize), (1...8).contains(referenceSize) else {
+            throw .malformed("a width out of bounds")
+        }
+        let (tableSize, overflow) = objectCount.multipliedReportingOverflow(by: offsetSize)
+        let offsets = BinaryTrailer.header.count + 1...start
+        guard !overflow, offsets.contains(tableStart), tableSize == start - tableStart else {
+            throw .malformed("an offset table out of bounds")
+        }
+        guard root < objectCount else { throw .malformed("a root that is not there") }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// The number that at most 8 bytes are, the highest of them first.
+    var bigEndianNumber: UInt64 {
+        reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}

@@ -1,0 +1,47 @@
+/// The two formats of property lists, and what is read from them and written in them.
+///
+/// The tree is our own because the one of FoundationEssentials loses what another program's file holds: there
+/// `<real>1.0</real>` is read as an integer, and 10,000 nested arrays crash it. What is parsed here and written again holds
+/// the same values of the same types. Comments, processing instructions and layout are not kept.
+///
+/// The limits hold for reading and writing, so that whatever is written can be read back.
+package enum PropertyListFormat: Hashable, Sendable {
+    case xml
+    case binary
+
+    /// The size of a file, in bytes.
+    package static let maximumSize = 64 << 20
+    /// Values in a tree. A binary file may refer to one object many times, and so hold a tree far larger than itself.
+    package static let maximumValues = 1_000_000
+
+    /// Reads a property list in either format, which its first bytes tell.
+    ///
+    /// Total: whatever the bytes are, it returns a tree within the limits or throws. Swift takes keys that are canonically
+    /// equivalent (one é, or e and an accent) for the same. A file that holds both is refused like one that holds a key twice.
+    ///
+    /// - Throws: ``PropertyListError``: `malformed`, `unsupported`, `tooDeep` or `tooLarge`.
+    package static func parse(
+        _ bytes: [UInt8]
+    ) throws(PropertyListError) -> (tree: StoredValue, format: PropertyListFormat) {
+        guard bytes.count <= maximumSize else { throw .tooManyBytes }
+        guard bytes.starts(with: "bplist".utf8) else { return (try Expat.parse(bytes), .xml) }
+        return (try BinaryReader.parse(bytes), .binary)
+    }
+
+    /// Returns the bytes of a property list that any tool reads. The same tree gives the same bytes.
+    ///
+    /// A tree that is deeper than the limit is safe to pass.
+    ///
+    /// - Throws: ``PropertyListError``: `unrepresentable` for what the format cannot hold, `tooDeep` or `tooLarge` for what could
+    ///   not be read back. For XML the error names the location.
+    package func serialized(_ tree: StoredValue) throws(PropertyListError) -> [UInt8] {
+        switch self {
+        case .xml:
+            var writer = XMLWriter()
+            return try writer.write(tree)
+        case .binary:
+            var writer = BinaryWriter()
+            return try writer.write(tree)
+        }
+    }
+}

@@ -1,0 +1,121 @@
+public import FoundationEssentials
+
+/// A value in the form in which stores keep it: its primitive together with the tag that names the primitive.
+///
+/// Stores pass it on and do not look into it. You need it only to write a ``ValueStore`` or a ``StorablePrimitive`` of your
+/// own. Its textual form tells the type alone, never the value.
+public enum StoredValue: Sendable {
+    /// The absence of a value inside an array or a dictionary, or of an optional that is stored as such.
+    case null
+    /// A truth value; never an integer.
+    case boolean(Bool)
+    /// Any integer that has a type: -2^63 to 2^64 - 1.
+    case integer(Int128)
+    /// A floating-point number, also if it is whole.
+    case real(Double)
+    /// A text.
+    case string(String)
+    /// Bytes.
+    case data(Data)
+    /// A point in time.
+    case date(Date)
+    /// Values in their order.
+    case array([StoredValue])
+    /// Values by name.
+    case dictionary([String: StoredValue])
+    /// Bytes without a type, as the command stores them. They can be read as data, and as a string if they are UTF-8.
+    case untyped(Data)
+}
+
+extension StoredValue {
+    /// What an integer type can hold.
+    package static let integers = Int128(Int64.min)...Int128(UInt64.max)
+
+    /// Deeper nesting is neither read nor written: decoding and freeing a value takes stack for each level.
+    package static let maximumDepth = 512
+
+    /// What any value is, with its article.
+    public static var typeName: String { "a value" }
+
+    /// What the value is, with its article: "a string", "an integer".
+    public var typeName: String {
+        switch self {
+        case .null: "nothing"
+        case .boolean: "a boolean"
+        case .integer: "an integer"
+        case .real: "a real number"
+        case .string: "a string"
+        case .data: "data"
+        case .date: "a date"
+        case .array: "an array"
+        case .dictionary: "a dictionary"
+        case .untyped: "bytes without a type"
+        }
+    }
+}
+
+extension StoredValue: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "StoredValue(\(typeName))" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+// Two values are the same if they have the same bits. The standard library's own equality takes two spellings of an
+// accented letter for one string, does not tell -0.0 from 0.0, and tells a NaN from itself: a change would go unnoticed,
+// or a comparison would never succeed.
+//
+// Iterative, so that a value that a caller nested too deeply does not overflow a thread's stack.
+
+extension StoredValue: Hashable {
+    public static func == (left: StoredValue, right: StoredValue) -> Bool {
+        var pairs = [(left, right)]
+        while let pair = pairs.popLast() {
+            switch pair {
+            case (.array(let left), .array(let right)):
+                guard left.count == right.count else { return false }
+                pairs.append(contentsOf: zip(left, right))
+            case (.dictionary(let left), .dictionary(let right)):
+                guard left.count == right.count else { return false }
+                for (key, value) in left {
+                    // The key that was found may be another spelling of the one that was looked up.
+                    guard let index = right.index(forKey: key), right[index].key.utf8.elementsEqual(key.utf8) else {
+                        return false
+                    }
+                    pairs.append((value, right[index].value))
+                }
+            default:
+                guard areSameScalars(pair.0, pair.1) else { return false }
+            }
+        }
+        return true
+    }
+
+    private static func areSameScalars(_ left: StoredValue, _ right: StoredValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.boolean(let left), .boolean(let right)): left == right
+        case (.integer(let left), .integer(let right)): left == right
+        case (.real(let left), .real(let right)): left.bitPattern == right.bitPattern
+        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.data(let left), .data(let right)), (.untyped(let left), .untyped(let right)): left == right
+        case (.date(let left), .date(let right)):
+            left.timeIntervalSinceReferenceDate.bitPattern == right.timeIntervalSinceReferenceDate.bitPattern
+        default: false
+        }
+    }
+
+    /// Containers count with their size alone: that is cheap at any depth, and values are more often compared than looked up.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: break
+        case .boolean(let value): hasher.combine(value)
+        case .integer(let value): hasher.combine(value)
+        case .real(let value): hasher.combine(value.bitPattern)
+        case .string(let value): hasher.combine(value)
+        case .data(let value), .untyped(let value): hasher.combine(value)
+        case .date(let value): hasher.combine(value.timeIntervalSinceReferenceDate.bitPattern)
+        case .array(let values): hasher.combine(values.count)
+        case .dictionary(let values): hasher.combine(values.count)
+        }
+    }
+}

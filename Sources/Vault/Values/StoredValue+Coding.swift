@@ -1,6 +1,31 @@
 import FoundationEssentials
 import SealedLog
 
+/// The type of a value in the keychain, as far as it was given when the value was stored.
+public struct ValueKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    public let rawValue: UInt8
+
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// Bytes without a type, as the command stores them.
+    public static let unspecified = ValueKind(rawValue: 0)
+    /// UTF-8.
+    public static let text = ValueKind(rawValue: 1)
+    /// Bytes that were stored as such.
+    public static let data = ValueKind(rawValue: 2)
+
+    public var description: String {
+        switch self {
+        case .unspecified: "unspecified"
+        case .text: "text"
+        case .data: "data"
+        default: "kind \(rawValue)"
+        }
+    }
+}
+
 // How the keychain stores a value: the entry's kind is the tag, the bytes are the value. A string and data are just their
 // bytes, and scalars are text, so that `vault get` shows them. Arrays and dictionaries nest tagged values:
 //

@@ -3,12 +3,12 @@ extension StoredValue {
     ///
     /// - Throws: `DecodingError`, and whatever the type's own code throws.
     func decoded<Value: Decodable>(as type: Value.Type) throws -> Value {
-        try StoredValueDecoder(value: self).decoded(as: type)
+        try StoredValueDecoder(value: self).decode(type)
     }
 }
 
 /// Lets a type decode itself from a ``StoredValue``; as strict about types as the primitives are.
-private struct StoredValueDecoder: Decoder {
+private struct StoredValueDecoder: Decoder, SingleValueDecodingContainer {
     let value: StoredValue
     var codingPath: [any CodingKey] = []
     /// How many values are around this one, as the type decodes it.
@@ -26,35 +26,40 @@ private struct StoredValueDecoder: Decoder {
         return UnkeyedDecoding(decoder: self, values: values)
     }
 
-    func singleValueContainer() -> any SingleValueDecodingContainer {
-        SingleDecoding(decoder: self)
+    func singleValueContainer() -> any SingleValueDecodingContainer { self }
+
+    func decodeNil() -> Bool {
+        if case .null = value { true } else { false }
+    }
+
+    func decode<Value: Decodable & StoredAsSelf>(_ type: Value.Type) throws -> Value { try primitive(type) }
+    func decode(_ type: Int128.Type) throws -> Int128 { try wideInteger(type) }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try wideInteger(type) }
+
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        if let whole = type as? any StoredAsSelf.Type, let value = try primitive(whole) as? Value { return value }
+        guard depth + 1 < StoredValue.maximumDepth else { throw corrupted(.tooDeep) }
+        return try Value(from: StoredValueDecoder(value: value, codingPath: codingPath, depth: depth + 1))
     }
 
     func inside(_ value: StoredValue, at key: any CodingKey) -> StoredValueDecoder {
         StoredValueDecoder(value: value, codingPath: codingPath + [key], depth: depth)
     }
 
-    /// Returns the value as a type that decodes itself, or that stores keep as it is.
-    func decoded<Value: Decodable>(as type: Value.Type) throws -> Value {
-        if let whole = type as? any StoredAsSelf.Type, let value = try primitive(whole) as? Value { return value }
-        guard depth + 1 < StoredValue.maximumDepth else { throw corrupted(.tooDeep) }
-        return try Value(from: StoredValueDecoder(value: value, codingPath: codingPath, depth: depth + 1))
-    }
-
-    func primitive<Primitive: StorablePrimitive>(_ type: Primitive.Type) throws -> Primitive {
+    private func primitive<Primitive: StorablePrimitive>(_ type: Primitive.Type) throws -> Primitive {
         if let primitive = Primitive(stored: value) { return primitive }
         guard value.typeName != Primitive.typeName else { throw corrupted(.outOfBounds(value.typeName)) }
         throw mismatch(type)
     }
 
-    /// An integer that is wider than those that stores know.
-    func wideInteger<Integer: FixedWidthInteger>(_ type: Integer.Type) throws -> Integer {
+    /// Reads an integer type that is wider than those that stores know.
+    private func wideInteger<Integer: FixedWidthInteger>(_ type: Integer.Type) throws -> Integer {
         guard case .integer(let integer) = value else { throw mismatch(Int64.self) }
         guard let exact = Integer(exactly: integer) else { throw corrupted(.outOfBounds(value.typeName)) }
         return exact
     }
 
-    func mismatch<Primitive: StorablePrimitive>(_ type: Primitive.Type) -> DecodingError {
+    private func mismatch<Primitive: StorablePrimitive>(_ type: Primitive.Type) -> DecodingError {
         let context = context(.mismatch(expected: Primitive.typeName, found: value.typeName))
         if case .null = value { return .valueNotFound(type, context) }
         return .typeMismatch(type, context)
@@ -79,18 +84,18 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func contains(_ key: Key) -> Bool { fields[key.stringValue] != nil }
 
     func decodeNil(forKey key: Key) throws -> Bool {
-        if case .null = try field(key).value { true } else { false }
+        try field(key).decodeNil()
     }
 
     func decode<Value: Decodable & StoredAsSelf>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try field(key).primitive(type)
+        try field(key).decode(type)
     }
 
-    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try field(key).wideInteger(type) }
-    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try field(key).wideInteger(type) }
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try field(key).decode(type) }
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try field(key).decode(type) }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try field(key).decoded(as: type)
+        try field(key).decode(type)
     }
 
     func nestedContainer<Inner>(
@@ -129,20 +134,20 @@ private struct UnkeyedDecoding: UnkeyedDecodingContainer {
     var isAtEnd: Bool { currentIndex >= values.count }
 
     mutating func decodeNil() throws -> Bool {
-        guard case .null = try element(Never.self).value else { return false }
+        guard try element(Never.self).decodeNil() else { return false }
         currentIndex += 1
         return true
     }
 
     mutating func decode<Value: Decodable & StoredAsSelf>(_ type: Value.Type) throws -> Value {
-        try taking(type) { try $0.primitive(type) }
+        try taking(type) { try $0.decode(type) }
     }
 
-    mutating func decode(_ type: Int128.Type) throws -> Int128 { try taking(type) { try $0.wideInteger(type) } }
-    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try taking(type) { try $0.wideInteger(type) } }
+    mutating func decode(_ type: Int128.Type) throws -> Int128 { try taking(type) { try $0.decode(type) } }
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try taking(type) { try $0.decode(type) } }
 
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        try taking(type) { try $0.decoded(as: type) }
+        try taking(type) { try $0.decode(type) }
     }
 
     mutating func nestedContainer<Inner>(keyedBy type: Inner.Type) throws -> KeyedDecodingContainer<Inner> {
@@ -174,19 +179,4 @@ private struct UnkeyedDecoding: UnkeyedDecodingContainer {
         }
         return decoder.inside(values[currentIndex], at: key)
     }
-}
-
-private struct SingleDecoding: SingleValueDecodingContainer {
-    let decoder: StoredValueDecoder
-
-    var codingPath: [any CodingKey] { decoder.codingPath }
-
-    func decodeNil() -> Bool {
-        if case .null = decoder.value { true } else { false }
-    }
-
-    func decode<Value: Decodable & StoredAsSelf>(_ type: Value.Type) throws -> Value { try decoder.primitive(type) }
-    func decode(_ type: Int128.Type) throws -> Int128 { try decoder.wideInteger(type) }
-    func decode(_ type: UInt128.Type) throws -> UInt128 { try decoder.wideInteger(type) }
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.decoded(as: type) }
 }

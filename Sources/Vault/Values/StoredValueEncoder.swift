@@ -9,7 +9,7 @@ extension StoredValue {
 
 /// Builds a ``StoredValue`` of what encodes itself. Types that stores keep as they are, such as Data and Date, stay what they
 /// are.
-private struct StoredValueEncoder: Encoder {
+private struct StoredValueEncoder: Encoder, SingleValueEncodingContainer {
     /// The first error that could not be thrown where it happened, since asking for a container cannot throw.
     final class Mishap {
         var error: EncodingError?
@@ -31,8 +31,17 @@ private struct StoredValueEncoder: Encoder {
         UnkeyedEncoding(encoder: becoming(.array))
     }
 
-    func singleValueContainer() -> any SingleValueEncodingContainer {
-        SingleEncoding(encoder: self)
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+    func encodeNil() throws { try put(.null) }
+    func encode(_ value: some Encodable & StoredAsSelf) throws { try put(value.stored) }
+    func encode(_ value: Int128) throws { try put(wideInteger(value)) }
+    func encode(_ value: UInt128) throws { try put(wideInteger(value)) }
+    func encode(_ value: some Encodable) throws { try put(encoded(value)) }
+
+    private func put(_ value: StoredValue) throws {
+        guard node.form == .undecided, node.become(.single) else { throw error(.twoForms, ()) }
+        node.single = value
     }
 
     /// Returns the stored form of a value inside this one.
@@ -207,24 +216,5 @@ private struct UnkeyedEncoding: UnkeyedEncodingContainer {
 
     private func nested() -> StoredValueEncoder {
         encoder.nested(at: index) { encoder.node.elements.append(.node($0)) }
-    }
-}
-
-private struct SingleEncoding: SingleValueEncodingContainer {
-    let encoder: StoredValueEncoder
-
-    var codingPath: [any CodingKey] { encoder.codingPath }
-
-    func encodeNil() throws { try put(.null) }
-    func encode(_ value: some Encodable & StoredAsSelf) throws { try put(value.stored) }
-    func encode(_ value: Int128) throws { try put(encoder.wideInteger(value)) }
-    func encode(_ value: UInt128) throws { try put(encoder.wideInteger(value)) }
-    func encode(_ value: some Encodable) throws { try put(encoder.encoded(value)) }
-
-    private func put(_ value: StoredValue) throws {
-        guard encoder.node.form == .undecided, encoder.node.become(.single) else {
-            throw encoder.error(.twoForms, ())
-        }
-        encoder.node.single = value
     }
 }

@@ -49,7 +49,7 @@ struct BinaryTrailer {
         guard !overflow, offsets.contains(tableStart), tableSize == start - tableStart else {
             throw .malformed("an offset table out of bounds")
         }
-        guard root < objectCount else { throw .malformed("a root that is not there") }
+        guard root < objectCount else { throw .malformed("a missing root") }
     }
 }
 

@@ -2,8 +2,9 @@ import FoundationEssentials
 
 /// Builds the tree of a binary property list from its objects.
 ///
-/// A file may refer to an object many times: twenty arrays that each hold the next one twice are a million values. So each
-/// object is read once and kept, with the size and depth of the tree below it. Iterative, as a file may nest without end.
+/// A file may refer to an object many times: twenty arrays that each hold the next one twice are a million values. So
+/// each object is read once and kept, with the size and depth of the tree below it. Iterative, as a file may nest
+/// without end.
 struct BinaryReader {
     private struct Subtree {
         let value: StoredValue
@@ -95,7 +96,7 @@ struct BinaryReader {
                 finished[reference] = Subtree(value: value)
             }
             guard case .string(let string) = finished[reference]?.value else {
-                throw .malformed("a key that is no string")
+                throw .malformed("a key that is not a string")
             }
             strings.append(string)
         }
@@ -139,8 +140,8 @@ private struct BinaryObjectReader {
     private let trailer: BinaryTrailer
     /// Offset of the next field, while an object is read.
     private var offset = 0
-    /// Bytes of objects that may still be read. Each object is read once, so only objects that overlap use it up. No writer
-    /// produces them, and they could make a small file cost any time and memory.
+    /// Bytes of objects that may still be read. Each object is read once, so only objects that overlap use it up. No
+    /// writer produces them, and they could make a small file cost any time and memory.
     private var allowance: Int
 
     init(_ bytes: [UInt8], _ trailer: BinaryTrailer) {
@@ -184,7 +185,7 @@ private struct BinaryObjectReader {
             throw .malformed("an object out of bounds")
         }
         allowance -= size
-        guard allowance >= 0 else { throw .malformed("objects that lie over each other") }
+        guard allowance >= 0 else { throw .malformed("objects that overlap") }
         defer { offset += size }
         return offset..<offset + size
     }
@@ -197,7 +198,7 @@ private struct BinaryObjectReader {
         guard size == BinaryMarker.sizeFollows else { return Int(size) }
         let marker = bytes[try take(1, of: 1).lowerBound]
         guard marker & 0xf0 == BinaryMarker.integer, marker & 0x0f <= 3 else {
-            throw .malformed("a size that is no integer")
+            throw .malformed("a size that is not an integer")
         }
         return Int(clamping: number(try take(1 << Int(marker & 0x0f), of: 1)))
     }
@@ -222,7 +223,7 @@ private struct BinaryObjectReader {
 
     private mutating func ascii(_ count: Int) throws(PropertyListError) -> String {
         let characters = bytes[try take(count, of: 1)]
-        guard characters.allSatisfy({ $0 < 0x80 }) else { throw .malformed("an ASCII string that is none") }
+        guard characters.allSatisfy({ $0 < 0x80 }) else { throw .malformed("an ASCII string with other characters") }
         return String(decoding: characters, as: UTF8.self)
     }
 

@@ -1,7 +1,8 @@
 package import FoundationEssentials
 
-/// Reads and writes dates as XML property lists have them: `YYYY-MM-DDTHH:MM:SSZ`, in the proleptic Gregorian calendar, years
-/// 0001 to 9999. The ISO 8601 style of FoundationEssentials does not fit: before 1582 it uses the Julian calendar.
+/// Reads and writes dates as XML property lists have them: `YYYY-MM-DDTHH:MM:SSZ`, in the proleptic Gregorian calendar,
+/// years 0001 to 9999. The ISO 8601 style of FoundationEssentials does not fit: before 1582 it uses the Julian
+/// calendar.
 ///
 /// The days are counted as in Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms" (`days_from_civil`,
 /// `civil_from_days`): years that begin in March, so that the leap day is a year's last, in eras of 400 years.

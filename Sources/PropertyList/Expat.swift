@@ -42,8 +42,8 @@ enum Expat {
                     guard hasSubset == 0 else { throw .unsupported("a document type with declarations of its own") }
                 }
             }, nil)
-        // If there is a document type, which is not fetched, expat skips the entities that it does not know. They would be
-        // missing from the text.
+        // If there is a document type, which is not fetched, expat skips the entities that it does not know. They would
+        // be missing from the text.
         XML_SetSkippedEntityHandler(parser) { context, _, _ in
             Session.at(context)?.step { (_) throws(PropertyListError) in throw .malformed("an unknown entity") }
         }

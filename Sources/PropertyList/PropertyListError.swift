@@ -54,8 +54,8 @@ extension PropertyListError {
         return error
     }
 
-    /// A key on the way to a value, as errors show it: `["window"]`. A key of a file may be of any length, and may hold what
-    /// a terminal would obey.
+    /// A key on the way to a value, as errors show it: `["window"]`. A key of a file may be of any length, and may hold
+    /// what a terminal would obey.
     static func step(_ key: String) -> String {
         let start = String(String.UnicodeScalarView(key.unicodeScalars.prefix(64)))
         return "[\(start.debugDescription)\(start.utf8.count < key.utf8.count ? "…" : "")]"

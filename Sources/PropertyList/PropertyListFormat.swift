@@ -1,8 +1,8 @@
 /// The two formats of property lists, and what is read from them and written in them.
 ///
 /// The tree is our own because the one of FoundationEssentials loses what another program's file holds: there
-/// `<real>1.0</real>` is read as an integer, and 10,000 nested arrays crash it. What is parsed here and written again holds
-/// the same values of the same types. Comments, processing instructions and layout are not kept.
+/// `<real>1.0</real>` is read as an integer, and 10,000 nested arrays crash it. What is parsed here and written again
+/// holds the same values of the same types. Comments, processing instructions and layout are not kept.
 ///
 /// The limits hold for reading and writing, so that whatever is written can be read back.
 package enum PropertyListFormat: Hashable, Sendable {
@@ -16,8 +16,9 @@ package enum PropertyListFormat: Hashable, Sendable {
 
     /// Reads a property list in either format, which its first bytes tell.
     ///
-    /// Total: whatever the bytes are, it returns a tree within the limits or throws. Swift takes keys that are canonically
-    /// equivalent (one é, or e and an accent) for the same. A file that holds both is refused like one that holds a key twice.
+    /// Total: whatever the bytes are, it returns a tree within the limits or throws. Swift takes keys that are
+    /// canonically equivalent (one é, or e and an accent) for the same. A file that holds both is refused like one that
+    /// holds a key twice.
     ///
     /// - Throws: ``PropertyListError``: `malformed`, `unsupported`, `tooDeep` or `tooLarge`.
     package static func parse(
@@ -32,8 +33,8 @@ package enum PropertyListFormat: Hashable, Sendable {
     ///
     /// A tree that is deeper than the limit is safe to pass.
     ///
-    /// - Throws: ``PropertyListError``: `unrepresentable` for what the format cannot hold, `tooDeep` or `tooLarge` for what could
-    ///   not be read back. For XML the error names the location.
+    /// - Throws: ``PropertyListError``: `unrepresentable` for what the format cannot hold, `tooDeep` or `tooLarge` for
+    ///   what could not be read back. For XML the error names the location.
     package func serialized(_ tree: StoredValue) throws(PropertyListError) -> [UInt8] {
         switch self {
         case .xml:

@@ -2,8 +2,8 @@ public import FoundationEssentials
 
 /// A value in the form in which stores keep it: its primitive together with the tag that names the primitive.
 ///
-/// Stores pass it on and do not look into it. You need it only to write a ``ValueStore`` or a ``StorablePrimitive`` of your
-/// own. Its textual form tells the type alone, never the value.
+/// Stores pass it on and do not look into it. You need it only to write a ``ValueStore`` or a ``StorablePrimitive`` of
+/// your own. Its textual form tells the type alone, never the value.
 public enum StoredValue: Sendable {
     /// The absence of a value inside an array or a dictionary, or of an optional that is stored as such.
     case null
@@ -61,8 +61,8 @@ extension StoredValue: CustomStringConvertible, CustomDebugStringConvertible, Cu
 }
 
 // Two values are the same if they have the same bits. The standard library's own equality takes two spellings of an
-// accented letter for one string, does not tell -0.0 from 0.0, and tells a NaN from itself: a change would go unnoticed,
-// or a comparison would never succeed.
+// accented letter for one string, does not tell -0.0 from 0.0, and tells a NaN from itself: a change would go
+// unnoticed, or a comparison would never succeed.
 //
 // Iterative, so that a value that a caller nested too deeply does not overflow a thread's stack.
 
@@ -104,7 +104,8 @@ extension StoredValue: Hashable {
         }
     }
 
-    /// Containers count with their size alone: that is cheap at any depth, and values are more often compared than looked up.
+    /// Containers count with their size alone: that is cheap at any depth, and values are more often compared than
+    /// looked up.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .null: break

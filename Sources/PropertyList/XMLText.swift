@@ -9,8 +9,8 @@ enum XMLElement: String {
 
 /// Reads the text of an element as the value that it stands for.
 ///
-/// Numbers and dates may have white space around them. Otherwise the reading is that of CoreFoundation (CFPropertyList.c,
-/// `parseIntegerTag` and `parseRealTag`), or stricter.
+/// Numbers and dates may have white space around them. Otherwise the reading is that of CoreFoundation
+/// (CFPropertyList.c, `parseIntegerTag` and `parseRealTag`), or stricter.
 enum XMLText {
     static func value(of element: XMLElement, _ text: [UInt8]) throws(PropertyListError) -> StoredValue {
         switch element {

@@ -1,8 +1,9 @@
 /// Builds a tree from the events of an XML parser, and checks that they are those of a property list.
 ///
 /// The parser has checked that the document is well-formed: one root, tags in pairs. What is left to check is
-/// PropertyList-1.0.dtd, and what it leaves open: one value below `<plist>`, no key twice. A value without `<plist>` around
-/// it is read too, as CoreFoundation does. An attribute other than `version` is refused, since it would not be kept.
+/// PropertyList-1.0.dtd, and what it leaves open: one value below `<plist>`, no key twice. A value without `<plist>`
+/// around it is read too, as CoreFoundation does. An attribute other than `version` is refused, since it would not be
+/// kept.
 struct XMLTreeBuilder {
     /// An array or dictionary whose end has not come yet.
     private struct Container {

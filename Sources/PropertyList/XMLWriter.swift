@@ -130,8 +130,8 @@ extension XMLWriter {
         return .unrepresentable(steps.isEmpty ? what : "\(what), at \(steps.joined())")
     }
 
-    /// Returns what a character is written as, if not as itself. A plain carriage return would be read as a line feed (XML 1.0,
-    /// section 2.11).
+    /// Returns what a character is written as, if not as itself. A plain carriage return would be read as a line feed
+    /// (XML 1.0, section 2.11).
     private static func escape(_ byte: UInt8) -> String? {
         switch byte {
         case UInt8(ascii: "&"): "&amp;"

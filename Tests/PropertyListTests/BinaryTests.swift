@@ -93,7 +93,7 @@ struct BinaryTests {
         #expect(refusal(doubling(200)) == .tooLarge)
     }
 
-    @Test func objectsThatLieOverEachOtherAreRefused() {
+    @Test func objectsThatOverlapAreRefused() {
         // A root whose children all begin at the same long string.
         let count = 200
         let string: [UInt8] = [0x5f, 0x11] + big(2_000, 2) + [UInt8](repeating: 0x61, count: 2_000)

@@ -48,10 +48,10 @@ struct FixtureTests {
     @Test(arguments: ["plistlib-xml", "plistlib-binary"])
     func anyChangedByteGivesATreeOrAnError(name: String) throws {
         let whole = try bytes(name)
-        for place in whole.indices {
+        for offset in whole.indices {
             for flip: UInt8 in [0x01, 0x10, 0x80, 0xff] {
                 var changed = whole
-                changed[place] ^= flip
+                changed[offset] ^= flip
                 guard let tree = try? StoredValue(parsing: changed) else { continue }
                 #expect(try StoredValue(parsing: tree.binary()) == tree)
             }

@@ -29,7 +29,7 @@ struct XMLStringTests {
         arguments: [
             ("\0", "U+0000"), ("\u{B}", "U+000B"), ("\u{1F}", "U+001F"), ("\u{FFFE}", "U+FFFE"), ("\u{FFFF}", "U+FFFF"),
         ] as [(Character, String)])
-    func whatXMLCannotHoldIsAnErrorThatNamesThePlace(character: Character, name: String) {
+    func whatXMLCannotHoldIsAnErrorThatNamesTheLocation(character: Character, name: String) {
         let tree = StoredValue.dictionary(["window": .array([.boolean(true), .string("hidden\(character)")])])
         #expect {
             _ = try tree.xml()

@@ -6,23 +6,23 @@
 /// let profile = try await store.read("u.profile", as: Profile.self)
 /// ```
 ///
-/// ``Keychain``, ``Preferences``, ``MemoryStore`` and ``ScopedStore`` are such stores; a ``ValueStore`` of your own becomes
-/// one by an empty extension. They keep a value in the same form as a key of its type, so both see the same: a
+/// ``Keychain``, ``Preferences``, ``MemoryStore`` and ``ScopedStore`` are such stores; a ``ValueStore`` of your own
+/// becomes one by an empty extension. They keep a value in the same form as a key of its type, so both see the same: a
 /// ``KeychainStorable`` of String reads what is written here as a String.
 ///
-/// Calls leave the caller's actor. They do not suspend but block a thread while the disk writes and while another process
-/// holds the file: milliseconds as a rule, ten seconds at most. They cannot be cancelled half way.
+/// Calls leave the caller's actor. They do not suspend but block a thread while the disk writes and while another
+/// process holds the file: milliseconds as a rule, ten seconds at most. They cannot be cancelled half way.
 public protocol DataStore: Sendable {
     /// Returns the value of a key; nil if, and only if, there is none.
     ///
-    /// - Throws: ``VaultError``: `locked`, `damaged`, `busy` and `unavailable` if the store cannot be read; `wrongType` and
-    ///   `unreadable` if the value is not of this type; `invalid` for an invalid key.
+    /// - Throws: ``VaultError``: `locked`, `damaged`, `busy` and `unavailable` if the store cannot be read; `wrongType`
+    ///   and `unreadable` if the value is not of this type; `invalid` for an invalid key.
     func read<Value: Decodable & Sendable>(_ key: String, as type: Value.Type) async throws(VaultError) -> Value?
 
     /// Sets the value of a key; the store has it when this returns.
     ///
-    /// - Throws: ``VaultError`` as ``read(_:as:)``; `invalid` also for a value that the store cannot hold. The former value stays,
-    ///   unless the error is `outcomeUnknown`.
+    /// - Throws: ``VaultError`` as ``read(_:as:)``; `invalid` also for a value that the store cannot hold. The former
+    ///   value stays, unless the error is `outcomeUnknown`.
     func write<Value: Encodable & Sendable>(_ value: Value, for key: String) async throws(VaultError)
 
     /// Removes the value of a key, if it has one.

@@ -9,7 +9,8 @@ public import FoundationEssentials
 /// let storage = LocalStorageAdapter(in: keychain.scoped(to: "supabase"))
 /// ```
 ///
-/// The values are those of a ``KeychainStorable`` of Data with the same key and store. Calls block until the change is on the disk.
+/// The values are those of a ``KeychainStorable`` of Data with the same key and store. Calls block until the change is
+/// on the disk.
 public struct LocalStorageAdapter: Sendable {
     private let home: StoreReference
 

@@ -28,7 +28,8 @@ public struct UserActions<Action: RawRepresentable & Sendable>: Sendable where A
 
     /// Returns whether an action was marked.
     ///
-    /// - Throws: ``VaultError`` as ``DataStore/read(_:as:)``; `wrongType` if a value other than a mark was written for it.
+    /// - Throws: ``VaultError`` as ``DataStore/read(_:as:)``; `wrongType` if a value other than a mark was written for
+    ///   it.
     public func isDone(_ action: Action) async throws(VaultError) -> Bool {
         try await store.read(action.rawValue, as: Bool.self) ?? false
     }

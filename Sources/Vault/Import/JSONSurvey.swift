@@ -1,10 +1,10 @@
 import FoundationEssentials
 
-/// Finds what a JSON decoder silently changes or drops: a key twice in one object, of which it keeps one, and an integer that
-/// no type holds, which it rounds. Also finds nesting that would take more stack than a thread has.
+/// Finds what a JSON decoder silently changes or drops: a key twice in one object, of which it keeps one, and an
+/// integer that no type holds, which it rounds. Also finds nesting that would take more stack than a thread has.
 ///
-/// It parses no more of the grammar than that takes, and leaves the rest to the decoder. Total and iterative: whatever the
-/// bytes are, it ends.
+/// It parses no more of the grammar than that takes, and leaves the rest to the decoder. Total and iterative: whatever
+/// the bytes are, it ends.
 struct JSONSurvey {
     /// What is wrong, as the end of a sentence. It may name a key, never a value.
     struct Finding: Error {

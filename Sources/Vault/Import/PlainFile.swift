@@ -22,8 +22,8 @@ public struct PlainFile: ~Copyable {
     /// Reads a property list, XML or binary, or JSON; the content tells which. nil if there is no file.
     ///
     /// - Parameter path: a file of at most 64 MiB; a symbolic link is followed.
-    /// - Throws: ``VaultError`` with `damaged` if the file has none of these formats, or no dictionary at its root, or, in JSON, a
-    ///   key twice, an integer beyond 64 bits or more than 128 levels; `unavailable`.
+    /// - Throws: ``VaultError`` with `damaged` if the file has none of these formats, or no dictionary at its root, or,
+    ///   in JSON, a key twice, an integer beyond 64 bits or more than 128 levels; `unavailable`.
     public init?(path: String) throws(VaultError) {
         try self.init(path: path, in: PosixFileSystem())
     }
@@ -50,9 +50,10 @@ public struct PlainFile: ~Copyable {
 
     /// Removes the file durably, unless it was changed since it was read. A file that is already removed is no error.
     ///
-    /// The file is compared right before the removal. If another file replaces it between the two, that one is removed instead.
-    /// Moving it aside first would save that one, but a crash would then leave the secrets under an unknown name. So the older
-    /// program should not run meanwhile. The file's blocks may stay on the disk for a while, and in backups.
+    /// The file is compared right before the removal. If another file replaces it between the two, that one is removed
+    /// instead. Moving it aside first would save that one, but a crash would then leave the secrets under an unknown
+    /// name. So the older program should not run meanwhile. The file's blocks may stay on the disk for a while, and in
+    /// backups.
     ///
     /// - Throws: ``VaultError`` with `busy` if the file's content is no longer what was read; `unavailable`.
     public borrowing func remove() throws(VaultError) {
@@ -82,14 +83,14 @@ public struct PlainFile: ~Copyable {
             return try JSONDecoder().decode([String: JSONValue].self, from: Data(bytes)).compactMapValues(\.stored)
         }
         guard case .dictionary(let values) = try PropertyListFormat.parse(bytes).tree else {
-            throw PropertyListError(.malformed, "its root is no dictionary")
+            throw PropertyListError(.malformed, "its root is not a dictionary")
         }
         return values.mapValues(StoredValue.init(propertyList:))
     }
 }
 
-/// Moves the values that an older program kept in a plain file, a property list or JSON, into the stores, once: secrets into
-/// the keychain, the rest into the preferences. Then removes the file.
+/// Moves the values that an older program kept in a plain file, a property list or JSON, into the stores, once: secrets
+/// into the keychain, the rest into the preferences. Then removes the file.
 ///
 /// ```swift
 /// let report = try PlainFileImport(path: "/home/ada/.config/app/tokens.json").run { key in
@@ -97,9 +98,9 @@ public struct PlainFile: ~Copyable {
 /// }
 /// ```
 ///
-/// The file is removed last, when the stores have everything durably. So a crash at any point loses nothing, and running the
-/// import again finishes it. The file's blocks may stay on the disk for a while, and in backups: renew tokens that must not be
-/// found there.
+/// The file is removed last, when the stores have everything durably. So a crash at any point loses nothing, and
+/// running the import again finishes it. The file's blocks may stay on the disk for a while, and in backups: renew
+/// tokens that must not be found there.
 public struct PlainFileImport: Sendable {
     /// Where to store a value.
     public enum Destination: Sendable, Hashable {
@@ -157,8 +158,9 @@ public struct PlainFileImport: Sendable {
     ///   - preferences: in place of ``Preferences/standard``.
     ///   - destination: where to store the value of a key of the file. Keys are used as they are.
     /// - Returns: what was stored where.
-    /// - Throws: ``VaultError`` with `damaged` as ``PlainFile/init(path:)``, `exists` as ``Conflict`` says, `invalid` for what a
-    ///   store cannot hold, and what the stores throw. Then the file stays, and running the import again is safe.
+    /// - Throws: ``VaultError`` with `damaged` as ``PlainFile/init(path:)``, `exists` as ``Conflict`` says, `invalid`
+    ///   for what a store cannot hold, and what the stores throw. Then the file stays, and running the import again is
+    ///   safe.
     @discardableResult
     public func run(
         keychain: (any ValueStore)? = nil, preferences: (any ValueStore)? = nil,

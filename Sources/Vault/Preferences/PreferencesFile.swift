@@ -42,7 +42,7 @@ struct PreferencesFile: Sendable {
         do throws(PropertyListError) {
             let (tree, format) = try PropertyListFormat.parse(contents.bytes)
             guard case .dictionary(let values) = tree else {
-                throw PropertyListError(.malformed, "its root is no dictionary")
+                throw PropertyListError(.malformed, "its root is not a dictionary")
             }
             return PreferencesSnapshot(values, format, contents.status, contents.takeFile(), readAt: readAt)
         } catch { throw VaultError(damagedPreferences: error.sentence, path) }

@@ -2,8 +2,8 @@ import FoundationEssentials
 import PropertyList
 
 // Three cases have a form of their own in a property list. `untyped` is written as data. The other two are written as
-// dictionaries that no other value is written as: `null` as `{$nil: true}`, and, since XML holds whole seconds, a date that
-// it cannot hold as `{$date: seconds since 2001}`.
+// dictionaries that no other value is written as: `null` as `{$nil: true}`, and, since XML holds whole seconds, a date
+// that it cannot hold as `{$date: seconds since 2001}`.
 
 extension StoredValue {
     private static let nilKey = "$nil"

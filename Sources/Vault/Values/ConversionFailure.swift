@@ -37,7 +37,8 @@ struct ConversionFailure: Error {
         self.problem = problem
     }
 
-    /// - Parameter error: an error of Codable. Its text may quote the value, so only its path and our own words are used.
+    /// - Parameter error: an error of Codable. Its text may quote the value, so only its path and our own words are
+    ///   used.
     init(_ error: any Error) {
         switch error {
         case DecodingError.keyNotFound(let key, let context):
@@ -112,8 +113,8 @@ struct UndeclaredKey: CodingKey {
 }
 
 extension CodingKey {
-    /// The key as an error may show it: indices, and keys that a type declares as cases of an enum. Any other key may come from
-    /// data, as a dictionary's does, and so be part of the value.
+    /// The key as an error may show it: indices, and keys that a type declares as cases of an enum. Any other key may
+    /// come from data, as a dictionary's does, and so be part of the value.
     var shown: String {
         if let intValue, stringValue == UndeclaredKey(intValue: intValue).stringValue { return String(intValue) }
         if self is UndeclaredKey { return stringValue }

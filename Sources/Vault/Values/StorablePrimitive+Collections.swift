@@ -1,4 +1,5 @@
-// Collections of primitives are primitives. Collections of objects are objects, stored as collections of their primitives.
+// Collections of primitives are primitives. Collections of objects are objects, stored as collections of their
+// primitives.
 
 extension Array: StorablePrimitive where Element: StorablePrimitive {
     public static var typeName: String { "an array" }

@@ -3,8 +3,8 @@ public import FoundationEssentials
 
 /// A type whose values have a ``StoredValue``, so that stores can keep them.
 ///
-/// Bool, the integers, Float, Double, String, Data, Date, URL, UUID, and arrays, string-keyed dictionaries and optionals of
-/// these. A type of your own is stored as one of them: see ``StoredObject``.
+/// Bool, the integers, Float, Double, String, Data, Date, URL, UUID, and arrays, string-keyed dictionaries and
+/// optionals of these. A type of your own is stored as one of them: see ``StoredObject``.
 public protocol StorablePrimitive: SendableMetatype {
     /// The type's name with its article, as errors show it: "an integer".
     static var typeName: String { get }

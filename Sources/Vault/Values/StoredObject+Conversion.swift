@@ -9,8 +9,8 @@ extension StoredObject {
         return primitive.stored
     }
 
-    /// - Throws: ``VaultError/Code/wrongType`` if the stored value is of another type; ``VaultError/Code/unreadable`` if
-    ///   it is of the right one, but out of its bounds or refused, or if this goes for something in it.
+    /// - Throws: ``VaultError/Code/wrongType`` if the stored value is of another type; ``VaultError/Code/unreadable``
+    ///   if it is of the right one, but out of its bounds or refused, or if that applies to something in it.
     init(stored: StoredValue, of key: String) throws(VaultError) {
         guard let primitive = Primitive(stored: stored), let value = Self.from(primitive: primitive) else {
             let failure = Self.failure(reading: stored) ?? ConversionFailure(.refused)
@@ -20,8 +20,8 @@ extension StoredObject {
     }
 }
 
-// Conversions return nil when they fail. To find the location of a failure, these repeat a failed conversion: those that
-// succeed need not carry a path along.
+// Conversions return nil when they fail. To find the location of a failure, these repeat a failed conversion: those
+// that succeed need not carry a path along.
 
 extension StoredObject {
     /// Returns why `stored` cannot be read as this type; nil if it can.

@@ -26,8 +26,8 @@ public struct ValueKind: RawRepresentable, Hashable, Sendable, CustomStringConve
     }
 }
 
-// How the keychain stores a value: the entry's kind is the tag, the bytes are the value. A string and data are just their
-// bytes, and scalars are text, so that `vault get` shows them. Arrays and dictionaries nest tagged values:
+// How the keychain stores a value: the entry's kind is the tag, the bytes are the value. A string and data are just
+// their bytes, and scalars are text, so that `vault get` shows them. Arrays and dictionaries nest tagged values:
 //
 //     value = kind (1 byte) ‖ length (LEB128) ‖ bytes
 //     array = value*
@@ -166,7 +166,8 @@ extension StoredValue {
 }
 
 extension Slice<UnsafeRawBufferPointer> {
-    /// Reads as many bytes as the length before them says. They stay in guarded memory, which `ByteReader` would copy them from.
+    /// Reads as many bytes as the length before them says. They stay in guarded memory, which `ByteReader` would copy
+    /// them from.
     fileprivate mutating func nextField() -> Slice<UnsafeRawBufferPointer>? {
         var length = 0
         for shift in stride(from: 0, to: 35, by: 7) {

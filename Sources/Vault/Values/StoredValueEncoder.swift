@@ -7,8 +7,8 @@ extension StoredValue {
     }
 }
 
-/// Builds a ``StoredValue`` of what encodes itself. Types that stores keep as they are, such as Data and Date, stay what they
-/// are.
+/// Builds a ``StoredValue`` of what encodes itself. Types that stores keep as they are, such as Data and Date, stay
+/// what they are.
 private struct StoredValueEncoder: Encoder, SingleValueEncodingContainer {
     /// The first error that could not be thrown where it happened, since asking for a container cannot throw.
     final class Mishap {
@@ -17,7 +17,8 @@ private struct StoredValueEncoder: Encoder, SingleValueEncodingContainer {
 
     var node = EncodedNode()
     var codingPath: [any CodingKey] = []
-    /// How many values are around this one, also those that leave no trace in what is stored: each takes its part of the stack.
+    /// How many values are around this one, also those that leave no trace in what is stored: each takes its part of
+    /// the stack.
     var depth = 0
     var mishap = Mishap()
 

@@ -2,8 +2,13 @@ import CLinux
 import Glibc
 
 /// The tool from its arguments to its exit code.
+@main
 enum VaultTool {
-    static func run() -> ExitCode {
+    static func main() {
+        exit(run().rawValue)
+    }
+
+    private static func run() -> ExitCode {
         let state = ProcessState.harden()
         var wantsJSON = false
         do {
@@ -16,7 +21,7 @@ enum VaultTool {
             StandardError.write(TextLayout.fitted(HelpText.short(), to: StandardError.columns))
             return .usage
         } catch {
-            if error is StandardOutput.ClosedPipe { state.endByClosedPipe() }
+            if error is ClosedPipe { state.endByClosedPipe() }
             let error = CommandError(error)
             Notes.report(error, asJSON: wantsJSON)
             return error.exit

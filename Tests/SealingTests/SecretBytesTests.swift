@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Sealing
 import TestSupport
 import Testing
@@ -75,6 +76,13 @@ struct SecretBytesTests {
     @Test func passOnWhatTheirFillerThrows() {
         struct Failure: Error {}
         #expect(throws: Failure.self) { _ = try SecretBytes(unsafeCapacity: 8) { _ in throw Failure() } }
+    }
+
+    @Test(arguments: 0...70)
+    func haveTheUsualBase64(count: Int) throws {
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 37 + 200) }
+        let digits = try bytes.withUnsafeBytes { try SecretBytes(base64Of: $0).unsafeString() }
+        #expect(digits == Data(bytes).base64EncodedString())
     }
 
     // Overloads that the compiler picks by what a type can do: if secret bytes ever become copyable, or get a textual

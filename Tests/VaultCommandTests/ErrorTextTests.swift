@@ -4,6 +4,13 @@ import Vault
 @testable import VaultCommand
 
 @Suite struct ErrorTextTests {
+    private static let rightWays = """
+        A value is never an argument: the shell's history and the list of processes would show it. Use one of:
+          vault set NAME                  (asks for the value and does not show it)
+          a-program | vault set NAME
+          vault set NAME --file PATH
+        """
+
     @Test(arguments: [
         (UsageError.noCommand, "Name a command; `vault help` lists them."),
         (
@@ -31,19 +38,14 @@ import Vault
         (.surplusArgument("b", of: .get), "`vault get` takes no further argument \"b\". See `vault help get`."),
         (
             .surplusArgument(nil, of: .set),
-            """
-            A value is never an argument: the shell's history and the list of processes would show it. Use one of:
-              vault set NAME                  (asks for the value and does not show it)
-              a-program | vault set NAME
-              vault set NAME --file PATH
-            """
+            rightWays
         ),
         (.badAttribute, "An attribute is written KEY=VALUE, and its key is not empty."),
         (.doubledAttribute, "An attribute's key is given twice."),
         (
             .valueInName,
             "A NAME with an equals sign is accepted from a pipe or with --file only: it looks as if it held the value. "
-                + SetCommand.rightWays
+                + rightWays
         ),
         (
             .visibleInput("Standard input"),

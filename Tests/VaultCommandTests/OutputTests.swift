@@ -37,7 +37,7 @@ import Vault
     @Test func anErrorInJSON() throws {
         let error = CommandError(code: "locked", exit: .locked, message: "The key in ~/k \u{1b}is wrong.")
         #expect(
-            try JSONText.encode(ErrorReport(error))
+            try JSONText.encode(["error": error])
                 == #"{"error":{"code":"locked","exit":5,"message":"The key in ~/k \u001bis wrong."}}"# + "\n")
     }
 

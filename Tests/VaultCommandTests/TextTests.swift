@@ -77,12 +77,6 @@ import Testing
         #expect(!isValid([0xF5, 0x80, 0x80, 0x80]))
     }
 
-    @Test(arguments: 0...70)
-    func base64IsTheUsualOne(count: Int) {
-        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 37 + 200) }
-        #expect(escaped(bytes, Base64.encode) == Data(bytes).base64EncodedString())
-    }
-
     @Test(arguments: [
         (0.0, "1970-01-01T00:00:00.000Z"),
         (1_769_850_300.12, "2026-01-31T09:05:00.120Z"),

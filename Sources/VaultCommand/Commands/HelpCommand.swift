@@ -48,3 +48,23 @@ struct TopicReport: Encodable {
         text = topic.text
     }
 }
+
+// MARK: - Version
+
+/// The version of the tool, in this one place.
+enum Version {
+    static let current = "0.1.0"
+}
+
+enum VersionCommand: Command {
+    static let description = CommandDescription(name: .version, summary: "show the version")
+
+    static func run(_ session: Session) throws -> ExitCode {
+        try session.print(json: VersionReport(version: Version.current)) { "vault \(Version.current)\n" }
+        return .success
+    }
+}
+
+struct VersionReport: Encodable {
+    let version: String
+}

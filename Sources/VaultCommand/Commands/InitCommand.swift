@@ -32,7 +32,7 @@ enum InitCommand: Command {
     static func run(_ session: Session) throws -> ExitCode {
         let cost = try session.invocation.value(of: .argon2id).map(StretchCost.parse) ?? .standard
         let keychain = try session.makeVault(label: session.invocation.value(of: .label) ?? "", cost: cost)
-        if session.wantsJSON { try StandardOutput.write(JSONText.encode(MadeReport(keychain))) }
+        try session.print(json: MadeReport(keychain))
         return .success
     }
 }

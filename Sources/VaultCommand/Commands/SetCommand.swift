@@ -43,17 +43,8 @@ enum SetCommand: Command {
             .init(code: .usage, meaning: "the value is empty or too large, or was given as an argument"),
             .init(code: .refused, meaning: "the two entries at the prompt differ, or Ctrl-D cancelled the prompt"),
         ],
-        surplusHelp: rightWays,
         mayHoldSecrets: true
     )
-
-    /// What is said to somebody who may have typed the value as an argument.
-    static let rightWays = """
-        A value is never an argument: the shell's history and the list of processes would show it. Use one of:
-          vault set NAME                  (asks for the value and does not show it)
-          a-program | vault set NAME
-          vault set NAME --file PATH
-        """
 
     static func run(_ session: Session) throws -> ExitCode {
         let pairs = session.invocation.values(of: .attribute)
@@ -65,9 +56,7 @@ enum SetCommand: Command {
             throw CommandError.invalid("The value is empty; nothing was stored. --allow-empty stores an empty value.")
         }
         try session.openVault(creating: .ifAbsent).set(session.name, to: value, attributes: attributes)
-        if session.wantsJSON {
-            try StandardOutput.write(JSONText.encode(SetReport(name: session.name, size: value.count)))
-        }
+        try session.print(json: SetReport(name: session.name, size: value.count))
         return .success
     }
 

@@ -4,13 +4,16 @@ import Vault
 
 /// The one error of the tool: a code for programs, a sentence for people, the exit code for the shell. Whatever fails
 /// below is translated into it, once.
-struct CommandError: Error, Equatable {
+struct CommandError: Error, Equatable, Encodable {
     /// Stable, as documented by `vault help json`.
     let code: String
     let exit: ExitCode
     /// One sentence or more, never a secret.
     var message: String
 }
+
+/// Whoever was to read the output has gone away.
+struct ClosedPipe: Error {}
 
 extension CommandError {
     /// Translates any error of the layers below.
@@ -19,7 +22,7 @@ extension CommandError {
         case let error as CommandError: self = error
         case let error as UsageError: self.init(code: "usage", exit: .usage, message: error.description)
         case let error as VaultError: self.init(error)
-        case is StandardOutput.ClosedPipe: self = .system("Standard output could not be written", EPIPE)
+        case is ClosedPipe: self = .system("Standard output could not be written", EPIPE)
         case is SealingError:
             self.init(
                 code: "unavailable", exit: .inputOutput, message: "There is no guarded memory left for the value.")
@@ -45,5 +48,38 @@ extension CommandError {
         let question = near.map { " Did you mean \"\($0)\"?" } ?? ""
         return CommandError(
             code: "absent", exit: .notFound, message: "There is nothing named \"\(name)\" in the vault.\(question)")
+    }
+}
+
+// MARK: - Errors of the library
+
+extension CommandError {
+    init(_ error: VaultError) {
+        let row = CommandError.row(of: error.code)
+        self.init(
+            code: row.code, exit: row.exit,
+            message: row.hint.map { "\(error.description) \($0)" } ?? error.description)
+    }
+
+    /// The library's codes, as programs and the shell see them, and what this tool adds to the library's sentence.
+    static func row(of code: VaultError.Code) -> (code: String, exit: ExitCode, hint: String?) {
+        switch code {
+        case .absent: ("absent", .notFound, nil)
+        case .noVault: ("no-vault", .notFound, nil)
+        case .gone: ("gone", .refused, nil)
+        case .exists: ("exists", .refused, nil)
+        case .invalid: ("invalid", .usage, nil)
+        case .locked: ("locked", .locked, nil)
+        case .damaged: ("damaged", .damaged, nil)
+        case .newerFormat: ("newer-format", .other, nil)
+        case .busy: ("busy", .busy, "--timeout SECONDS waits longer.")
+        case .unavailable: ("unavailable", .inputOutput, nil)
+        case .outcomeUnknown: ("outcome-unknown", .inputOutput, nil)
+        case .wrongType: ("wrong-type", .other, nil)
+        case .rolledBack: ("rolled-back", .alarm, nil)
+        case .diverged: ("diverged", .alarm, nil)
+        case .exchanged: ("exchanged", .alarm, nil)
+        default: ("other", .other, nil)
+        }
     }
 }

@@ -1,62 +1,35 @@
-/// What the tool says beside its results, on standard error: errors, and what it has made.
+import Vault
+
+/// What the tool says beside its results, on standard error: errors, warnings, and what it has made.
 enum Notes {
     static func report(_ error: CommandError, asJSON: Bool) {
-        if asJSON, let line = try? JSONText.encode(ErrorReport(error)) {
-            StandardError.write(line)
-        } else {
-            StandardError.write("vault: " + error.message.forTerminal + "\n")
-        }
+        write("vault: " + error.message, asJSON ? ["error": error] : nil)
     }
 
     /// What did not keep the command from doing its work.
     static func warn(_ error: CommandError, asJSON: Bool) {
-        if asJSON, let line = try? JSONText.encode(WarningReport(error)) {
-            StandardError.write(line)
-        } else {
-            StandardError.write("vault: warning: " + error.message.forTerminal + "\n")
-        }
+        write(
+            "vault: warning: " + error.message,
+            asJSON ? ["warning": ["code": error.code, "message": error.message]] : nil)
     }
 
-    /// Says where a new vault and a new key file are. Losing the key loses the values, so it says that too.
+    /// Says where a new vault and a new key file are.
     static func report(_ made: MadeReport, asJSON: Bool) {
-        if asJSON, let line = try? JSONText.encode(["note": made]) {
-            StandardError.write(line)
-        } else {
-            StandardError.write(made.message.forTerminal + "\n")
-        }
+        write(made.message, asJSON ? ["note": made] : nil)
     }
 
     /// Says what a command stands still for.
     static func reportWaiting(for process: Int?) {
         let number = process.map { " (\($0))" } ?? ""
-        StandardError.write("vault: Waiting for another process\(number).\n")
-    }
-}
-
-struct ErrorReport: Encodable {
-    struct Content: Encodable {
-        let code: String
-        let exit: ExitCode
-        let message: String
+        write("vault: Waiting for another process\(number).", [String: String]?.none)
     }
 
-    let error: Content
-
-    init(_ error: CommandError) {
-        self.error = Content(code: error.code, exit: error.exit, message: error.message)
-    }
-}
-
-struct WarningReport: Encodable {
-    struct Content: Encodable {
-        let code: String
-        let message: String
-    }
-
-    let warning: Content
-
-    init(_ error: CommandError) {
-        warning = Content(code: error.code, message: error.message)
+    private static func write(_ text: String, _ report: (some Encodable)?) {
+        if let report, let line = try? JSONText.encode(report) {
+            StandardError.write(line)
+        } else {
+            StandardError.write(text.forTerminal + "\n")
+        }
     }
 }
 
@@ -69,6 +42,7 @@ struct MadeReport: Encodable {
     let keyFileIsBesideVault: Bool
     let keyFileIsShort: Bool
 
+    /// Losing the key loses the values, so it says that too.
     var message: String {
         var lines = [
             madeVault ? "Made a new vault: \(vault)" : "The vault: \(vault)",
@@ -82,5 +56,14 @@ struct MadeReport: Encodable {
         }
         if keyFileIsShort { lines.append("It has fewer than 16 bytes, and can be guessed.") }
         return lines.joined(separator: "\n")
+    }
+}
+
+extension MadeReport {
+    init(_ keychain: Keychain) {
+        let (places, created) = (keychain.places, keychain.created)
+        self.init(
+            vault: places.vault, keyFile: places.keyFile, madeVault: created.vault, madeKeyFile: created.keyFile,
+            keyFileIsBesideVault: created.keyFileIsBesideVault, keyFileIsShort: created.keyFileIsShort)
     }
 }

@@ -1,10 +1,8 @@
+import FoundationEssentials
 import Glibc
 import Vault
 
 enum StandardOutput {
-    /// Whoever was to read the output has gone away.
-    struct ClosedPipe: Error {}
-
     static let isTerminal = isatty(STDOUT_FILENO) == 1
 
     /// The terminal's width; nil if it is not known, or there is no terminal.
@@ -42,5 +40,49 @@ enum StandardError {
     static func write(_ text: String) {
         var text = text
         _ = text.withUTF8 { SystemCall.writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
+    }
+}
+
+// MARK: - Long lists
+
+/// Writes long lists to standard output, a piece at a time.
+///
+/// What is less than a piece is written by ``finish()`` alone, so that a command that fails early has no result.
+struct OutputBuffer: ~Copyable {
+    private static let pieceSize = 64 << 10
+
+    private var bytes: [UInt8] = []
+
+    init() {
+        bytes.reserveCapacity(OutputBuffer.pieceSize)
+    }
+
+    mutating func append(_ text: String) throws {
+        bytes.append(contentsOf: text.utf8)
+        try writePiece()
+    }
+
+    /// Appends a string of JSON, with its quotation marks.
+    mutating func append(json text: String) throws {
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(contentsOf: Escaping.json(text))
+        bytes.append(UInt8(ascii: "\""))
+        try writePiece()
+    }
+
+    mutating func append(_ date: Date) throws {
+        Timestamp.write(date) { bytes.append($0) }
+        try writePiece()
+    }
+
+    /// Writes what is left.
+    consuming func finish() throws {
+        try StandardOutput.write(bytes)
+    }
+
+    private mutating func writePiece() throws {
+        guard bytes.count >= OutputBuffer.pieceSize else { return }
+        try StandardOutput.write(bytes)
+        bytes.removeAll(keepingCapacity: true)
     }
 }

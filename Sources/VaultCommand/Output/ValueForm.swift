@@ -1,3 +1,4 @@
+import Sealing
 import Vault
 
 /// How `get` writes a value.
@@ -24,17 +25,19 @@ enum ValueForm {
 
     /// `{"name":"u.token","value":"..."}` and a newline; with `value_base64` where the value is not UTF-8.
     static func json(_ value: borrowing SecretBytes, name: String) throws -> SecretBytes {
-        let name = Escaping.json(name)
-        return try value.withUnsafeBytes { bytes in
-            let isText = UTF8Walk.isValid(bytes)
-            return try SecretBytes(composing: { put in
-                #"{"name":""#.utf8.forEach(put)
-                name.forEach(put)
-                (isText ? #"","value":""# : #"","value_base64":""#).utf8.forEach(put)
-                if isText { Escaping.json(bytes, put) } else { Base64.encode(bytes, put) }
-                "\"}\n".utf8.forEach(put)
-            })
+        try value.withUnsafeBytes { bytes in
+            if UTF8Walk.isValid(bytes) { return try object(name, "value", bytes) }
+            return try SecretBytes(base64Of: bytes).withUnsafeBytes { try object(name, "value_base64", $0) }
         }
+    }
+
+    private static func object(_ name: String, _ key: String, _ text: UnsafeRawBufferPointer) throws -> SecretBytes {
+        let start = #"{"name":""#.utf8 + Escaping.json(name) + #"","\#(key)":""#.utf8
+        return try SecretBytes(composing: { put in
+            start.forEach(put)
+            Escaping.json(text, put)
+            "\"}\n".utf8.forEach(put)
+        })
     }
 
     private static func addsNewline(to bytes: UnsafeRawBufferPointer, _ newline: Newline, onTerminal: Bool) -> Bool {
@@ -42,6 +45,22 @@ enum ValueForm {
         case .yes: true
         case .no: false
         case .auto: onTerminal && bytes.last != UInt8(ascii: "\n")
+        }
+    }
+}
+
+extension SecretBytes {
+    /// All that `write` puts, in guarded memory of just that size. `write` runs twice: first to be counted.
+    init(composing write: ((UInt8) -> Void) -> Void) throws {
+        var count = 0
+        write { _ in count += 1 }
+        try self.init(unsafeCapacity: count) { buffer in
+            var used = 0
+            write {
+                buffer[used] = $0
+                used += 1
+            }
+            return used
         }
     }
 }

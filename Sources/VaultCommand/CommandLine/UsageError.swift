@@ -12,6 +12,7 @@ enum UsageError: Error, Equatable {
     case badTimeout
     case badCost
     case missingArgument(String, of: CommandName)
+    /// nil stands for a word that may be a value.
     case surplusArgument(String?, of: CommandName)
     case badAttribute
     case doubledAttribute
@@ -52,16 +53,15 @@ extension UsageError: CustomStringConvertible {
         case .missingArgument(let argument, let command):
             return "`vault \(command.rawValue)` needs a \(argument)." + seeHelp(command)
         case .surplusArgument(let word, let command):
-            let surplus = word.map { " \"\($0)\"" } ?? ""
-            return command.description.surplusHelp
-                ?? "`vault \(command.rawValue)` takes no further argument\(surplus).\(seeHelp(command))"
+            return word.map { "`vault \(command.rawValue)` takes no further argument \"\($0)\".\(seeHelp(command))" }
+                ?? Self.rightWays
         case .badAttribute:
             return "An attribute is written KEY=VALUE, and its key is not empty."
         case .doubledAttribute:
             return "An attribute's key is given twice."
         case .valueInName:
             return "A NAME with an equals sign is accepted from a pipe or with --file only: it looks as if it held the "
-                + "value. \(SetCommand.rightWays)"
+                + "value. \(Self.rightWays)"
         case .visibleInput(let source):
             return "\(source) is a terminal, which would show the value as it is typed. Leave --file out to type it "
                 + "hidden, or pipe it in."
@@ -71,6 +71,14 @@ extension UsageError: CustomStringConvertible {
             return "There is no help for \"\(word)\"." + question(near) + " `vault help` lists what there is."
         }
     }
+
+    /// What is said to somebody who may have typed the value as an argument.
+    private static let rightWays = """
+        A value is never an argument: the shell's history and the list of processes would show it. Use one of:
+          vault set NAME                  (asks for the value and does not show it)
+          a-program | vault set NAME
+          vault set NAME --file PATH
+        """
 
     private func question(_ near: String?) -> String {
         near.map { " Did you mean \"\($0)\"?" } ?? ""

@@ -16,8 +16,8 @@ struct Session {
     /// The first argument; the parser has checked that there is one where a command needs it.
     var name: String { invocation.arguments[0] }
 
-    /// Writes a result to standard output, in the form that was asked for.
-    func print(json report: @autoclosure () throws -> some Encodable, text: () throws -> String) throws {
+    /// Writes a result to standard output, in the form that was asked for. Many commands have none but in JSON.
+    func print(json report: @autoclosure () throws -> some Encodable, text: () throws -> String = { "" }) throws {
         try StandardOutput.write(wantsJSON ? JSONText.encode(report()) : text())
     }
 
@@ -64,9 +64,8 @@ extension Session {
     }
 
     private func announce(_ keychain: Keychain) {
-        let made = keychain.created
-        guard made.vault || made.keyFile else { return }
-        Notes.report(MadeReport(keychain), asJSON: wantsJSON)
+        let made = MadeReport(keychain)
+        if made.madeVault || made.madeKeyFile { Notes.report(made, asJSON: wantsJSON) }
     }
 
     private func places() throws -> VaultPlaces {
@@ -74,8 +73,21 @@ extension Session {
     }
 }
 
+extension Session {
+    /// A list of names longer than this is not read through for the sake of a hint.
+    private static let mostNamesSearched = 20_000
+
+    /// The error for a name that is not there, with the name that may have been meant.
+    func absent(_ name: String, in keychain: Keychain) -> CommandError {
+        guard let information = try? keychain.information(), information.entries <= Self.mostNamesSearched,
+            let names = try? keychain.names()
+        else { return .absent(name, near: nil) }
+        return .absent(name, near: NearName.nearest(to: name, among: names))
+    }
+}
+
 extension Keychain.Options {
-    init(_ invocation: Invocation) throws(UsageError) {
+    fileprivate init(_ invocation: Invocation) throws(UsageError) {
         self.init()
         if let seconds = invocation.value(of: .timeout) {
             lockTimeout = try LockTimeout.parse(seconds)
@@ -85,15 +97,5 @@ extension Keychain.Options {
         if invocation.has(.acceptExchanged) { acceptedAlarms.insert(.exchanged) }
         acceptsSharedKeyFile = invocation.has(.acceptSharedKey)
         if !invocation.has(.json) { onWaiting = Notes.reportWaiting }
-    }
-}
-
-extension MadeReport {
-    init(_ keychain: Keychain) {
-        self.init(
-            vault: keychain.places.vault, keyFile: keychain.places.keyFile,
-            madeVault: keychain.created.vault, madeKeyFile: keychain.created.keyFile,
-            keyFileIsBesideVault: keychain.created.keyFileIsBesideVault, keyFileIsShort: keychain.created.keyFileIsShort
-        )
     }
 }

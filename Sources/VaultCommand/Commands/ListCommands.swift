@@ -1,5 +1,78 @@
 import Vault
 
+enum ListCommand: Command {
+    static let description = CommandDescription(
+        name: .list,
+        summary: "list the names",
+        arguments: [
+            ArgumentDescription(
+                name: "PREFIX", count: .optional, completion: .secretName, help: "List only names that begin so.")
+        ],
+        options: [ItemList.longOption],
+        details: [
+            "One name a line, in the order of their bytes. A vault without such names lists nothing: that is no error.",
+            ItemList.completeness,
+        ],
+        examples: [
+            .init(line: "vault ls ssh/", meaning: "the names below ssh/"),
+            .init(line: "vault ls --json", meaning: "everything but the values, for programs"),
+        ]
+    )
+
+    static func run(_ session: Session) throws -> ExitCode {
+        let prefix = session.invocation.arguments.first ?? ""
+        try ItemList(session.openVault().listing(prefix: prefix)).print(session)
+        return .success
+    }
+}
+
+enum FindCommand: Command {
+    static let description = CommandDescription(
+        name: .find,
+        summary: "list the names with given attributes or words",
+        arguments: [
+            ArgumentDescription(
+                name: "KEY=VALUE|WORD", count: .oneOrMore,
+                help: "An attribute that the name has, or a part of the name in letters of either case.")
+        ],
+        options: [ItemList.longOption],
+        details: [
+            "All that is given must hold. Finding nothing is no error.",
+            "KEY=VALUE is looked for in names too: `vault find q=1` also lists \"search?q=1\".",
+            ItemList.completeness,
+        ],
+        examples: [
+            .init(line: "vault find host=github.com", meaning: "by an attribute"),
+            .init(line: "vault find token user=mia", meaning: "by a part of the name and an attribute"),
+        ]
+    )
+
+    static func run(_ session: Session) throws -> ExitCode {
+        let words = session.invocation.arguments.map { (text: $0, attribute: Attributes.split($0)) }
+        let list = try ItemList(session.openVault().listing()) { item in
+            words.allSatisfy { word in
+                word.attribute.map { item.attributes[$0.key] == $0.value } ?? false
+                    || contains(item.name, word.text)
+            }
+        }
+        try list.print(session)
+        return .success
+    }
+
+    /// Whether a word is part of a name, in letters of either case.
+    static func contains(_ name: String, _ word: String) -> Bool {
+        var rest = Array(name.lowercased().utf8)[...]
+        let sought = Array(word.lowercased().utf8)
+        while rest.count >= sought.count {
+            if rest.starts(with: sought) { return true }
+            rest = rest.dropFirst()
+        }
+        return false
+    }
+}
+
+// MARK: - What both write
+
 /// What lists tell of the entries, never their values. Each entry is written as soon as it is read.
 struct ItemList {
     /// `--long`, for the commands that list.

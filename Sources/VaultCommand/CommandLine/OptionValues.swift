@@ -1,0 +1,44 @@
+import Vault
+
+/// Attributes as they are typed: `KEY=VALUE`.
+enum Attributes {
+    /// The pairs as a dictionary. An error repeats none of them: a secret may have been typed by mistake.
+    static func parse(_ pairs: [String]) throws(UsageError) -> [String: String] {
+        var attributes: [String: String] = [:]
+        for pair in pairs {
+            guard let (key, value) = split(pair) else { throw .badAttribute }
+            guard attributes.updateValue(value, forKey: key) == nil else { throw .doubledAttribute }
+        }
+        return attributes
+    }
+
+    /// nil where there is no equals sign, or nothing before it.
+    static func split(_ pair: String) -> (key: String, value: String)? {
+        guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")), equals > pair.startIndex else { return nil }
+        return (String(pair[..<equals]), String(pair[pair.utf8.index(after: equals)...]))
+    }
+}
+
+/// The value of `--timeout`.
+enum LockTimeout {
+    static func parse(_ text: String) throws(UsageError) -> Duration {
+        // Not a number fails both comparisons.
+        guard let seconds = Double(text), seconds >= 0, seconds <= 1_000_000 else { throw .badTimeout }
+        return .seconds(seconds)
+    }
+}
+
+/// The value of `--argon2id`: passes over the memory, and the memory in MiB.
+enum StretchCost {
+    static let option = OptionDescription(
+        name: .argon2id, value: "PASSES,MIB",
+        help: "What a guess at a key file costs that was not generated: Argon2id's passes and memory.")
+
+    static func parse(_ text: String) throws(UsageError) -> KeyFileCost {
+        let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
+        guard numbers.count == 2, let passes = numbers[0], let mebibytes = numbers[1],
+            case (let memory, false) = mebibytes.multipliedReportingOverflow(by: 1 << 20)
+        else { throw .badCost }
+        return KeyFileCost(passes: passes, memory: memory)
+    }
+}

@@ -1,8 +1,0 @@
-import Glibc
-
-@main
-enum Main {
-    static func main() {
-        exit(VaultTool.run().rawValue)
-    }
-}

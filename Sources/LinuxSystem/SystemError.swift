@@ -39,11 +39,11 @@ extension SystemError {
     }
 
     /// What to do about it, if that is known.
-    package var advice: String? {
+    package static func advice(for number: Int32) -> String? {
         switch number {
         case ENOSPC, EDQUOT: "Nothing was changed; make room and try again."
         case EROFS: "Nothing was changed; the file system is mounted read-only."
-        case EACCES, EPERM: "Check who owns it and its mode."
+        case EACCES, EPERM: "Check its owner and mode."
         case EIO: "Check the disk."
         default: nil
         }

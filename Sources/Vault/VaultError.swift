@@ -1,24 +1,39 @@
-/// Why an operation of a store did not come about.
+/// Why an operation of a store failed.
 ///
-/// Look at ``code`` to decide what to do, and show ``description`` to a person: one sentence that names the file or the
-/// name, and what mends it. Neither ever holds a secret.
+/// Decide by ``code``, and show ``description`` to a person: a sentence or two that say what is wrong, where, and how to
+/// fix it. Neither ever contains a secret.
 ///
-/// A value that is simply not there is no error: reading gives nil for it, and only for it.
+/// A missing value is no error: reading returns nil for it, and only for it.
 public struct VaultError: Error, Hashable, Sendable {
     /// What to decide by.
     public let code: Code
-    /// The sentence for a person.
+    /// What to show to a person.
     public let message: String
-    /// The value of `errno`, where a system call failed.
+    /// The value of `errno`, if a system call failed.
     public let systemError: Int32?
+    /// What ``code`` does not tell apart, for the hints that the command adds in its own words.
+    package let cause: Cause?
 
-    /// An error that a store of your own throws.
+    /// Creates an error that a store of your own throws.
     ///
-    /// - Parameter message: one sentence that says what mends it, without any secret.
+    /// - Parameter message: what is wrong and how to fix it, without any secret.
     public init(_ code: Code, _ message: String, systemError: Int32? = nil) {
+        self.init(code, message, systemError: systemError, cause: nil)
+    }
+
+    package init(_ code: Code, _ message: String, systemError: Int32? = nil, cause: Cause?) {
         self.code = code
         self.message = message
         self.systemError = systemError
+        self.cause = cause
+    }
+
+    package enum Cause: Hashable, Sendable {
+        case homeUnset
+        case oneFileForVaultAndKey
+        case unexpandedTilde(path: String, isKeyFile: Bool)
+        case keyFileMissing
+        case keyFileShared
     }
 
     /// The kind of failure. More kinds may come; treat those you do not know like ``unavailable``.
@@ -30,16 +45,15 @@ public struct VaultError: Error, Hashable, Sendable {
             self.name = name
         }
 
-        /// The name is not there, and the operation needs it.
+        /// The name does not exist, and the operation needs it.
         public static let absent = Code("absent")
-        /// There is no vault at the place.
+        /// There is no vault at the path.
         public static let noVault = Code("noVault")
-        /// There is no vault at the place, and this machine remembers that there was one: its disk may not be mounted.
+        /// There is no vault at the path, and this machine remembers that there was one: its disk may not be mounted.
         public static let gone = Code("gone")
-        /// Something is there already, and would be overwritten.
+        /// Something exists already and would be overwritten.
         public static let exists = Code("exists")
-        /// A name, attribute, label or value that is out of bounds, or a path that cannot be meant: the caller's
-        /// mistake.
+        /// The caller's mistake: a name, attribute, label or value that is out of bounds, or a path that cannot be meant.
         public static let invalid = Code("invalid")
         /// The vault cannot be opened: its key is missing, unreadable, open to others, damaged, or another one.
         public static let locked = Code("locked")
@@ -47,21 +61,21 @@ public struct VaultError: Error, Hashable, Sendable {
         public static let damaged = Code("damaged")
         /// The vault was written by a later version of the library, in a format that this one does not know.
         public static let newerFormat = Code("newerFormat")
-        /// The vault is older than what this machine has seen of it.
+        /// The vault is older than this machine has seen it; see ``Keychain/Options/acceptedAlarms``.
         public static let rolledBack = Code("rolledBack")
-        /// The vault has another history than the one that this machine has seen.
+        /// The vault has another history than this machine has seen; see ``Keychain/Options/acceptedAlarms``.
         public static let diverged = Code("diverged")
-        /// Another vault lies where this machine has seen one.
+        /// Another vault than this machine has seen there is at the path; see ``Keychain/Options/acceptedAlarms``.
         public static let exchanged = Code("exchanged")
         /// Another process held the vault for too long.
         public static let busy = Code("busy")
-        /// The system refused: a full disk, a read-only file system, a permission. What was there holds.
+        /// The system refused: a full disk, a read-only file system, a permission. The former contents are kept.
         public static let unavailable = Code("unavailable")
-        /// A write failed and could not be taken back: it may last or not. Open the vault anew to see.
+        /// A write failed and could not be undone: it may last or not. Open the vault again to see.
         public static let outcomeUnknown = Code("outcomeUnknown")
-        /// The value is of another type than the one asked for.
+        /// The value has another type than the one asked for.
         public static let wrongType = Code("wrongType")
-        /// The value is of the type that was asked for, but not one that it can be: out of bounds, or refused by it.
+        /// The value has the type that was asked for, but the type rejects it, for example as out of bounds.
         public static let unreadable = Code("unreadable")
     }
 }

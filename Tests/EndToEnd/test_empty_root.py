@@ -51,7 +51,7 @@ def test_what_the_environment_asks_of_the_runtime_adds_no_line(root: Path, binar
 
 def test_a_home_is_not_needed_and_its_lack_is_said(root: Path) -> None:
     finished = run(root, "ls")
-    assert finished.returncode == 8 and b"--vault or VAULT_FILE" in finished.stderr
+    assert finished.returncode == 8 and b"VAULT_FILE. Or use --vault" in finished.stderr
 
 
 def test_a_docker_secret_serves_as_key_file_without_proc(root: Path) -> None:

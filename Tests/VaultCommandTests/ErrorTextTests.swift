@@ -66,25 +66,26 @@ import Vault
     @Test func anAbsentNameIsToldTheNearOne() {
         #expect(
             CommandError.absent("u.tokn", near: "u.token").message
-                == "There is nothing named \"u.tokn\" in the vault. Did you mean \"u.token\"?")
-        #expect(CommandError.absent("x", near: nil).message == "There is nothing named \"x\" in the vault.")
+                == "No entry named \"u.tokn\". Did you mean \"u.token\"?")
+        #expect(CommandError.absent("x", near: nil).message == "No entry named \"x\".")
         #expect(CommandError.absent("x", near: nil).exit == .notFound)
     }
 
     @Test(arguments: [
         (VaultError.Code.absent, "absent", ExitCode.notFound, nil as String?),
-        (.noVault, "no-vault", .notFound, nil),
+        (.noVault, "no-vault", .notFound, "vault init"),
+        (.gone, "gone", .refused, "vault init"),
         (.exists, "exists", .refused, nil),
         (.invalid, "invalid", .usage, nil),
         (.locked, "locked", .locked, nil),
-        (.damaged, "damaged", .damaged, nil),
+        (.damaged, "damaged", .damaged, "vault salvage"),
         (.busy, "busy", .busy, "--timeout"),
         (.unavailable, "unavailable", .inputOutput, nil),
-        (.outcomeUnknown, "outcome-unknown", .inputOutput, nil),
+        (.outcomeUnknown, "outcome-unknown", .inputOutput, "vault verify"),
         (.wrongType, "wrong-type", .other, nil),
-        (.rolledBack, "rolled-back", .alarm, nil),
-        (.diverged, "diverged", .alarm, nil),
-        (.exchanged, "exchanged", .alarm, nil),
+        (.rolledBack, "rolled-back", .alarm, "--accept-rolled-back"),
+        (.diverged, "diverged", .alarm, "--accept-diverged"),
+        (.exchanged, "exchanged", .alarm, "--accept-exchanged"),
     ])
     func eachErrorOfTheLibraryHasItsExitCode(code: VaultError.Code, name: String, exit: ExitCode, hint: String?) {
         let row = CommandError.row(of: code)
@@ -93,6 +94,20 @@ import Vault
         #expect((row.hint == nil) == (hint == nil))
         if let hint { #expect(row.hint?.contains(hint) == true) }
         #expect(HelpTopic.jsonText.contains(name), "the code is documented")
+    }
+
+    @Test(arguments: [
+        (VaultError.Cause.homeUnset, ["--vault", "--key-file"]),
+        (.oneFileForVaultAndKey, ["--vault", "--key-file"]),
+        (.unexpandedTilde(path: "~/x", isKeyFile: false), ["`--vault ~/x` without quotes"]),
+        (.unexpandedTilde(path: "~/x", isKeyFile: true), ["`--key-file ~/x` without quotes"]),
+        (.keyFileMissing, ["--key-file"]),
+        (.keyFileShared, ["--accept-shared-key"]),
+    ])
+    func whatTheCodeDoesNotTellApartHasAHintOfItsOwn(cause: VaultError.Cause, words: [String]) {
+        let message = CommandError(VaultError(.locked, "The sentence.", cause: cause)).message
+        #expect(message.hasPrefix("The sentence. ") && message.hasSuffix("."))
+        for word in words { #expect(message.contains(word)) }
     }
 
     @Test func exitCodesAreStable() {

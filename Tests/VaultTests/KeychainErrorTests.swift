@@ -10,7 +10,7 @@ struct VaultErrorTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let log: LogError
         let code: VaultError.Code
-        /// What the sentence has to name: the file, and what mends it.
+        /// What the sentence has to name: the file, and how to fix it.
         let words: [String]
         var testDescription: String { "\(log.code)" }
     }
@@ -18,13 +18,15 @@ struct VaultErrorTests {
     private static let places = VaultPlaces(vault: "/v/a.vault", keyFile: "/k/a.key", memory: nil)
 
     private static let cases = [
-        Case(log: LogError(.missing, "/v/a.vault"), code: .noVault, words: ["/v/a.vault", "vault init"]),
-        Case(log: LogError(.gone, "/v/a.vault"), code: .gone, words: ["/v/a.vault", "mount", "vault init"]),
-        Case(log: LogError(.notAFile, "a folder"), code: .unavailable, words: ["/v/a.vault", "a folder"]),
-        Case(log: LogError(.exists, "/v/a.vault"), code: .exists, words: ["/v/a.vault"]),
-        Case(log: LogError(.exists), code: .exists, words: ["/v/a.vault"]),
+        Case(log: LogError(.missing, "/v/a.vault"), code: .noVault, words: ["/v/a.vault", "no vault"]),
+        Case(log: LogError(.gone, "/v/a.vault"), code: .gone, words: ["/v/a.vault", "Restore", "mount"]),
+        Case(
+            log: LogError(.notAFile, "a folder"), code: .unavailable,
+            words: ["/v/a.vault", "a folder", "Name the vault file"]),
+        Case(log: LogError(.exists, "/v/b.vault"), code: .exists, words: ["/v/b.vault already exists"]),
+        Case(log: LogError(.exists), code: .exists, words: ["/v/a.vault already exists"]),
         Case(log: LogError(.invalid, "it is too large"), code: .invalid, words: ["it is too large"]),
-        Case(log: LogError(.keyMissing, "/k/a.key"), code: .locked, words: ["/k/a.key", "backup", "--key-file"]),
+        Case(log: LogError(.keyMissing, "/k/a.key"), code: .locked, words: ["/k/a.key", "missing", "backup"]),
         Case(
             log: LogError(.keyUnreadable, "/k/a.key", systemError: EACCES), code: .locked,
             words: ["/k/a.key", "Permission denied", "mode"]),
@@ -40,17 +42,23 @@ struct VaultErrorTests {
             words: ["/k/a.key is blank", "another", "backup"]),
         Case(
             log: LogError(.keyShared, "/k/a.key"), code: .locked,
-            words: ["/k/a.key", "chmod 600", "--accept-shared-key"]),
+            words: ["/k/a.key", "chmod 600", "accept it as it is"]),
         Case(log: LogError(.keyWrong), code: .locked, words: ["/k/a.key", "/v/a.vault", "another vault's key"]),
         Case(
             log: LogError(.damaged, "a page at byte 4096"), code: .damaged,
-            words: ["/v/a.vault", "byte 4096", "backup"]),
+            words: ["/v/a.vault", "byte 4096", "backup", "salvage"]),
         Case(
             log: LogError(.newerFormat, "version 2"), code: .newerFormat, words: ["/v/a.vault", "version 2", "later"]),
-        Case(log: LogError(.rolledBack, "change 3"), code: .rolledBack, words: ["/v/a.vault", "--accept-rolled-back"]),
-        Case(log: LogError(.diverged, "change 3"), code: .diverged, words: ["/v/a.vault", "--accept-diverged"]),
-        Case(log: LogError(.exchanged, "/v/a.vault"), code: .exchanged, words: ["/v/a.vault", "--accept-exchanged"]),
-        Case(log: LogError(.busy, "/v/a.vault"), code: .busy, words: ["/v/a.vault", "try again"]),
+        Case(
+            log: LogError(.rolledBack, "change 3"), code: .rolledBack,
+            words: ["/v/a.vault", "older", "change 3", "accept it"]),
+        Case(
+            log: LogError(.diverged, "change 3"), code: .diverged,
+            words: ["/v/a.vault", "another history", "change 3", "accept it"]),
+        Case(
+            log: LogError(.exchanged, "/v/a.vault"), code: .exchanged,
+            words: ["/v/a.vault", "a different vault", "accept it"]),
+        Case(log: LogError(.busy, "/v/a.vault"), code: .busy, words: ["/v/a.vault", "Try again"]),
         Case(
             log: LogError(.unavailable, "write /v/a.vault", systemError: ENOSPC), code: .unavailable,
             words: ["write /v/a.vault", "No space left", "make room"]),
@@ -59,20 +67,21 @@ struct VaultErrorTests {
             words: ["open /v/a.vault", "Read-only", "mounted read-only"]),
         Case(
             log: LogError(.outcomeUnknown, "flush /v/a.vault", systemError: EIO), code: .outcomeUnknown,
-            words: ["/v/a.vault", "may or may not", "vault verify"]),
-        Case(log: LogError(.conflict), code: .busy, words: ["try again"]),
+            words: ["/v/a.vault", "may or may not", "verify the vault"]),
+        Case(log: LogError(.conflict), code: .busy, words: ["Try again"]),
         Case(log: LogError(.outOfMemory), code: .unavailable, words: ["guarded memory"]),
     ]
 
-    @Test(arguments: cases) func areSentencesThatNameTheFileAndWhatMendsIt(_ example: Case) {
+    @Test(arguments: cases) func areSentencesThatNameTheFileAndHowToFixIt(_ example: Case) {
         let error = VaultError(example.log, VaultErrorTests.places)
         #expect(error.code == example.code)
         #expect(error.systemError == example.log.systemError)
         for word in example.words { #expect(error.description.contains(word)) }
-        #expect(error.description.first?.isUppercase == true)
+        #expect(error.description.first?.isUppercase == true || error.description.hasPrefix("/v/"))
         #expect(error.description.last == ".")
         #expect(!error.description.contains("  ") && !error.description.contains(".."))
         #expect("\(error)" == error.description)
+        #expect(!error.description.contains("--") && !error.description.contains("`vault"), "the command's own words")
     }
 
     @Test func thereIsOneForEveryErrorBelow() {

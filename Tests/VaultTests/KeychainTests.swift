@@ -132,7 +132,7 @@ struct KeychainTests {
         for call in calls {
             let error = try #require(throws: VaultError.self) { try call() }
             #expect(error.code == .invalid)
-            #expect(error.description.hasPrefix("That is no name for a secret: "))
+            #expect(error.description.hasPrefix("Invalid name: "))
             #expect(!error.description.unicodeScalars.contains { $0.properties.generalCategory == .control })
         }
         #expect(try keychain.names().isEmpty)

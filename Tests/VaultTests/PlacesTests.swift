@@ -82,9 +82,10 @@ struct PlacesTests {
     }
 
     @Test func withoutAHomeSayWhatToName() throws {
-        for (vault, words) in [(nil, ["--vault", "VAULT_FILE"]), ("/v", ["--key-file", "VAULT_KEY_FILE"])]
-            as [(String?, [String])]
-        {
+        let cases: [(vault: String?, words: [String])] = [
+            (nil, ["HOME", "vault", "VAULT_FILE"]), ("/v", ["HOME", "key file", "VAULT_KEY_FILE"]),
+        ]
+        for (vault, words) in cases {
             let error = try #require(throws: VaultError.self) {
                 try VaultPlaces.standard(vault: vault, environment: ["HOME": "relative"])
             }

@@ -73,7 +73,7 @@ extension LogView {
     func alarm(against position: LogPosition) throws(LogError) -> LogError? {
         guard position.sequence <= head.sequence else {
             return LogError(
-                .rolledBack, "change \(head.sequence), but change \(position.sequence) was seen here")
+                .rolledBack, "change \(head.sequence), and this machine has seen change \(position.sequence)")
         }
         return try contains(position) == false ? LogError(.diverged, "change \(position.sequence)") : nil
     }

@@ -82,9 +82,9 @@ extension Keychain {
 
     static func invalidName(_ name: String) -> VaultError {
         let reason =
-            if name.isEmpty { "it is empty" } else if name.utf8.count > Limits.nameSize {
-                "it is longer than \(Limits.nameSize) bytes"
-            } else { "it has a control character, such as a newline or a tab, in it" }
-        return VaultError(.invalid, "That is no name for a secret: \(reason).")
+            if name.isEmpty { "empty" } else if name.utf8.count > Limits.nameSize {
+                "longer than 1,024 bytes"
+            } else { "it contains a control character, such as a newline or a tab" }
+        return VaultError(.invalid, "Invalid name: \(reason).")
     }
 }

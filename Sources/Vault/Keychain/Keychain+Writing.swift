@@ -87,13 +87,13 @@ extension Keychain {
         let target = try checked(newName)
         try repeated { (transaction) throws(VaultError) in
             guard let content = try transaction.read(source)?.content, let value = try get(name) else {
-                throw VaultError(.absent, "There is nothing named \"\(name)\" in the vault.")
+                throw VaultError(.absent, "No entry named \"\(name)\".")
             }
             // As names, byte by byte: as strings two spellings of an accented letter are equal.
             guard source != target else { return }
             if !replacing {
                 guard try !transaction.exists(newName) else {
-                    throw VaultError(.exists, "There is a value named \"\(newName)\" already.")
+                    throw VaultError(.exists, "\"\(newName)\" already exists.")
                 }
             }
             try transaction.set(

@@ -8,7 +8,7 @@ struct PlaceVariables {
         self.given = given
     }
 
-    /// - Throws: ``VaultError/Code/invalid`` for a value that is not UTF-8: a mended path would lead to another file.
+    /// - Throws: ``VaultError/Code/invalid`` for a value that is not UTF-8: a repaired path would lead to another file.
     subscript(name: String) -> String? {
         get throws(VaultError) {
             let value = given != nil ? given?[name] : try present(name)
@@ -19,7 +19,7 @@ struct PlaceVariables {
     private func present(_ name: String) throws(VaultError) -> String? {
         guard let bytes = getenv(name) else { return nil }
         guard let text = String(validatingCString: bytes) else {
-            throw VaultError(.invalid, "The environment variable \(name) is not UTF-8; name a place that is.")
+            throw VaultError(.invalid, "The environment variable \(name) is not UTF-8. Set it to a path that is.")
         }
         return text
     }

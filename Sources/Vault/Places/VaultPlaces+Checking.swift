@@ -6,29 +6,26 @@ extension VaultPlaces {
     /// - Parameter vaultPath: the vault's path without symbolic links.
     /// - Throws: ``VaultError/Code/invalid``.
     func check(resolvedVault vaultPath: String) throws(VaultError) {
-        try Self.check(vault, "The vault's path", option: "--vault")
-        try Self.check(keyFile, "The key file's path", option: "--key-file")
+        try Self.check(vault, "The vault's path")
+        try Self.check(keyFile, "The key file's path", isKeyFile: true)
         guard resolvedPath(keyFile) != vaultPath else {
             throw VaultError(
                 .invalid,
-                "The vault and its key file cannot be one file: \(vaultPath). "
-                    + "Name two with --vault and --key-file, best on different disks.")
+                "The vault and its key file cannot be one file: \(vaultPath). Name two, best on different disks.",
+                cause: .oneFileForVaultAndKey)
         }
     }
 
     /// Refuses a path at which a file would be created where nobody looks for it.
     ///
-    /// - Parameters:
-    ///   - what: what the path is, as a sentence begins.
-    ///   - option: what stands before it on a command line.
-    static func check(_ path: String, _ what: String, option: String? = nil) throws(VaultError) {
+    /// - Parameter what: what the path is, as the start of a sentence.
+    static func check(_ path: String, _ what: String, isKeyFile: Bool = false) throws(VaultError) {
         guard !beginsWithTilde(path) else {
-            let words = (option.map { [$0] } ?? []) + [path]
             throw VaultError(
                 .invalid,
-                "\(what) is \(path): the shell did not expand the ~. Write `\(words.joined(separator: " "))` without quotes, "
-                    + "or spell the home folder out, as in $HOME/x. A folder that is really named ~ is written ./\(path)."
-            )
+                "\(what) is \(path): the shell did not expand the ~. Spell out the home folder, as in $HOME/x. "
+                    + "For a folder that is really named ~, write ./\(path).",
+                cause: .unexpandedTilde(path: path, isKeyFile: isKeyFile))
         }
         // The next compaction beside it would take it for the copy that one left which was killed, and remove it.
         guard !(path.lastPathComponent.hasPrefix(".") && path.hasSuffix(".vault-new")) else {

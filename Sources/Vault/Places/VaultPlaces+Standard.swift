@@ -23,7 +23,7 @@ extension VaultPlaces {
             vaultPath = named
         } else {
             guard let folder = try variables.folder("XDG_DATA_HOME", ".local/share") else {
-                throw homeless("the vault", "--vault or VAULT_FILE")
+                throw homeless("vault", "VAULT_FILE")
             }
             vaultPath = folder + "/vault/default.vault"
         }
@@ -32,7 +32,7 @@ extension VaultPlaces {
             keyPath = named
         } else {
             guard let folder = try variables.folder("XDG_CONFIG_HOME", ".config") else {
-                throw homeless("the key file", "--key-file or VAULT_KEY_FILE")
+                throw homeless("key file", "VAULT_KEY_FILE")
             }
             keyPath = folder + "/vault/default.key"
         }
@@ -50,8 +50,10 @@ extension VaultPlaces {
         return try variables[variable]
     }
 
-    private static func homeless(_ what: String, _ options: String) -> VaultError {
-        VaultError(.unavailable, "There is no home folder to look for \(what) in; name it with \(options).")
+    private static func homeless(_ what: String, _ variable: String) -> VaultError {
+        VaultError(
+            .unavailable, "HOME is not set to an absolute path. Set it, or name the \(what) in \(variable).",
+            cause: .homeUnset)
     }
 
     private static func isThere(_ path: String) -> Bool {

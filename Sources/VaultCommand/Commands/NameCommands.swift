@@ -138,7 +138,7 @@ private enum Relocation {
             throw session.absent(from, in: keychain)
         } catch let error as VaultError where error.code == .exists {
             var refusal = CommandError(error)
-            refusal.message += " --force replaces it."
+            refusal.message += " Use --force to replace it."
             throw refusal
         }
         try session.print(json: RelocationReport(from: from, to: to))

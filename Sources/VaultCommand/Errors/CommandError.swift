@@ -47,7 +47,7 @@ extension CommandError {
     static func absent(_ name: String, near: String?) -> CommandError {
         let question = near.map { " Did you mean \"\($0)\"?" } ?? ""
         return CommandError(
-            code: "absent", exit: .notFound, message: "There is nothing named \"\(name)\" in the vault.\(question)")
+            code: "absent", exit: .notFound, message: "No entry named \"\(name)\".\(question)")
     }
 }
 
@@ -56,30 +56,42 @@ extension CommandError {
 extension CommandError {
     init(_ error: VaultError) {
         let row = CommandError.row(of: error.code)
+        let hint = error.cause.map(CommandError.hint) ?? row.hint
         self.init(
-            code: row.code, exit: row.exit,
-            message: row.hint.map { "\(error.description) \($0)" } ?? error.description)
+            code: row.code, exit: row.exit, message: [error.message, hint].compactMap { $0 }.joined(separator: " "))
     }
 
     /// The library's codes, as programs and the shell see them, and what this tool adds to the library's sentence.
     static func row(of code: VaultError.Code) -> (code: String, exit: ExitCode, hint: String?) {
         switch code {
         case .absent: ("absent", .notFound, nil)
-        case .noVault: ("no-vault", .notFound, nil)
-        case .gone: ("gone", .refused, nil)
+        case .noVault: ("no-vault", .notFound, "Run `vault init` to create one.")
+        case .gone: ("gone", .refused, "To start a new one, run `vault init`.")
         case .exists: ("exists", .refused, nil)
         case .invalid: ("invalid", .usage, nil)
         case .locked: ("locked", .locked, nil)
-        case .damaged: ("damaged", .damaged, nil)
+        case .damaged: ("damaged", .damaged, "`vault salvage OUT` copies what is intact into a new vault.")
         case .newerFormat: ("newer-format", .other, nil)
-        case .busy: ("busy", .busy, "--timeout SECONDS waits longer.")
+        case .busy: ("busy", .busy, "Use --timeout SECONDS to wait longer.")
         case .unavailable: ("unavailable", .inputOutput, nil)
-        case .outcomeUnknown: ("outcome-unknown", .inputOutput, nil)
+        case .outcomeUnknown: ("outcome-unknown", .inputOutput, "Run `vault verify` for that.")
         case .wrongType: ("wrong-type", .other, nil)
-        case .rolledBack: ("rolled-back", .alarm, nil)
-        case .diverged: ("diverged", .alarm, nil)
-        case .exchanged: ("exchanged", .alarm, nil)
+        case .rolledBack: ("rolled-back", .alarm, "To do so, run a command once with --accept-rolled-back.")
+        case .diverged: ("diverged", .alarm, "To do so, run a command once with --accept-diverged.")
+        case .exchanged: ("exchanged", .alarm, "To do so, run a command once with --accept-exchanged.")
         default: ("other", .other, nil)
+        }
+    }
+
+    /// The hints that need to know more than the code.
+    private static func hint(_ cause: VaultError.Cause) -> String {
+        switch cause {
+        case .homeUnset: "Or use --vault and --key-file."
+        case .oneFileForVaultAndKey: "Use --vault and --key-file for that."
+        case .unexpandedTilde(let path, let isKeyFile):
+            "Or write `\((isKeyFile ? OptionName.keyFile : .vault).spelling) \(path)` without quotes."
+        case .keyFileMissing: "If it is elsewhere, name it with --key-file."
+        case .keyFileShared: "To accept it, use --accept-shared-key."
         }
     }
 }

@@ -1,4 +1,4 @@
-/// Turns the words of a command line into an ``Invocation``, by the table. It touches nothing outside.
+/// Turns the words of a command line into an ``Invocation``, by the table of commands and without side effects.
 struct CommandLineParser {
     private var rest: ArraySlice<String>
     private var description: CommandDescription?
@@ -41,7 +41,7 @@ struct CommandLineParser {
         }
     }
 
-    /// Help and version come before every other meaning: whoever asks for help is not told what else is missing.
+    /// Help and version win over errors: whoever asks for help is not told what else is missing.
     private func finish() throws(UsageError) -> Invocation {
         let command = description?.name
         if options.contains(where: { $0.name == .help }) {
@@ -106,25 +106,25 @@ extension CommandLineParser {
     private mutating func add(_ option: OptionDescription, _ attached: String?) throws(UsageError) {
         var value = attached
         if let placeholder = option.value, attached == nil {
-            // A word that looks like an option is never a value: `--vault --json` is a slip, not a file's name.
+            // A word that looks like an option is never a value: `--vault --json` is a slip, not a file name.
             guard let next = rest.first, !next.isOption else {
                 throw .missingValue(option.name, placeholder: placeholder)
             }
             value = rest.removeFirst()
         }
-        // What an unset variable of a shell leaves behind.
+        // An unset shell variable leaves an empty path.
         if value == "", option.completion == .file { throw .emptyPath(option.name) }
         if let value, !option.choices.isEmpty, !option.choices.contains(value) {
             throw .badChoice(option.name, choices: option.choices)
         }
-        // Which of two values was meant would be a guess. A flag means the same twice.
+        // It would be a guess which of two values was meant. A flag means the same twice.
         if value != nil, !option.isRepeatable, options.contains(where: { $0.name == option.name }) {
             throw .doubledOption(option.name)
         }
         options.append(Invocation.Option(name: option.name, value: value))
     }
 
-    /// The options that may stand here: all of them may, but for other commands'.
+    /// The options that are valid here: global ones and the command's own.
     private var allowed: [OptionDescription] {
         (description?.options ?? []) + GlobalOptions.all
     }
@@ -142,8 +142,7 @@ extension CommandLineParser {
 }
 
 extension String {
-    /// Whether the word begins as options do. A single dash is an argument: by custom, a file's name for standard
-    /// input.
+    /// Whether the word begins as options do. A single dash is an argument: by custom, standard input.
     fileprivate var isOption: Bool {
         utf8.count > 1 && utf8.first == UInt8(ascii: "-")
     }

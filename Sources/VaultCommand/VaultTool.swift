@@ -13,7 +13,7 @@ enum VaultTool {
         var wantsJSON = false
         do {
             let words = try CommandLineWords.read()
-            // The parser may fail before it comes to the option, and the error is to have the form that was asked for.
+            // The parser may fail before it reaches the option, and the error has to have the form that was asked for.
             wantsJSON = words.prefix { $0 != "--" }.contains(OptionName.json.spelling)
             let invocation = try CommandLineParser.parse(words)
             return try invocation.command.command.run(Session(invocation))
@@ -31,9 +31,9 @@ enum VaultTool {
 
 /// The process's arguments as text.
 enum CommandLineWords {
-    /// All words after the program's name.
+    /// Returns all words after the program's name.
     ///
-    /// Swift's own list mends what is not UTF-8, and a mended path leads to another file.
+    /// Swift's own list repairs what is not UTF-8, and a repaired path leads to another file.
     static func read() throws(UsageError) -> [String] {
         var words: [String] = []
         for index in 1..<max(1, vault_argument_count()) {

@@ -61,7 +61,7 @@ def test_the_first_set_says_where_both_files_are_and_to_back_up_the_key(home: Ho
     words = finished.stderr.decode()
     assert finished.stdout == b""
     assert str(home.vault) in words and str(home.key) in words
-    assert "back it up" in words.lower()
+    assert "back up the key" in words.lower()
     assert home.run("set", "u.token", stdin=b"new").stderr == b"", "it is said once"
 
 

@@ -173,5 +173,5 @@ def test_closed_standard_streams_never_lead_into_the_vault(home: Home, tmp_path:
         for words in ("set u.token", "get u.token", "get nowhere", "ls"):
             line = f'echo other | "$0" {words} {redirections}'
             subprocess.run(["sh", "-c", line, home.binary], env=home.environment, capture_output=True)
-    assert b"All is authentic" in home.output("verify")
+    assert b"The vault is intact" in home.output("verify")
     assert home.get("u.token") in (b"tok", b"other")

@@ -33,7 +33,7 @@ def test_a_cost_is_chosen_at_init_and_raised_later(home: Home) -> None:
     home.output("compact", "--argon2id=2,16", *options)
     assert cost(home, *options) == {"passes": 2, "memory": 16 << 20}
     assert home.output("get", "a", *options) == b"tok"
-    assert "passes 2, memory 16384 KiB" in home.output("info", *options).decode()
+    assert "2 passes, 16 MiB" in home.output("info", *options).decode()
     # Never lowered by mistake.
     assert "only ever raised" in home.refusal(2, "compact", "--argon2id", "1,8", *options)
     assert cost(home, *options) == {"passes": 2, "memory": 16 << 20}
@@ -61,12 +61,12 @@ def test_a_generated_key_file_has_no_cost(home: Home) -> None:
 
 def test_what_a_person_should_know_of_a_key_file_is_said_when_a_vault_is_made(home: Home) -> None:
     said = home.run("init").stderr.decode()
-    assert "must never change" in said and "beside" not in said.split("Back it up")[1].split("the vault:", 1)[1]
+    assert "must never change" in said and "beside" not in said
     options = key_file(home, b"123456789012345")
     said = home.run("init", "--vault", "x/my.vault", *options).stderr.decode()
-    assert "fewer than 16 bytes" in said and "It lies beside" not in said
+    assert "fewer than 16 bytes" in said and "It is beside" not in said
     said = home.run("init", "--vault", "y.vault", "--key-file", "y.key").stderr.decode()
-    assert "It lies beside the vault" in said and "fewer" not in said
+    assert "It is beside the vault" in said and "fewer" not in said
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files of root's")

@@ -12,7 +12,7 @@ import pytest
 from homes import Home
 from terminals import Terminal
 
-FIRST, AGAIN = "(not shown): ", "The same again: "
+FIRST, AGAIN = "(not shown): ", "Repeat the value: "
 SECRET = "s3cret-at-the-terminal"
 
 

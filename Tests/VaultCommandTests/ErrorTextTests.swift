@@ -5,57 +5,58 @@ import Vault
 
 @Suite struct ErrorTextTests {
     private static let rightWays = """
-        A value is never an argument: the shell's history and the list of processes would show it. Use one of:
-          vault set NAME                  (asks for the value and does not show it)
+        A value is never an argument: shell history and process lists would show it. Use one of:
+          vault set NAME                  (asks for the value, hidden)
           a-program | vault set NAME
           vault set NAME --file PATH
         """
 
     @Test(arguments: [
-        (UsageError.noCommand, "Name a command; `vault help` lists them."),
+        (UsageError.noCommand, "Missing command. Run `vault help` for the list."),
         (
             .unknownCommand("gte", near: "get"),
-            "There is no command \"gte\". Did you mean \"get\"? `vault help` lists the commands."
+            "Unknown command \"gte\". Did you mean \"get\"? Run `vault help` for the list."
         ),
-        (.unknownCommand("x", near: nil), "There is no command \"x\". `vault help` lists the commands."),
+        (.unknownCommand("x", near: nil), "Unknown command \"x\". Run `vault help` for the list."),
         (
             .unknownOption("--jsn", of: .get, near: "--json"),
-            "There is no option --jsn of `vault get`. Did you mean \"--json\"? See `vault help get`."
+            "`vault get` has no option --jsn. Did you mean \"--json\"? See `vault help get`."
         ),
-        (.unknownOption("-z", of: nil, near: nil), "There is no option -z. See `vault help`."),
-        (.unknownOption(nil, of: .set, near: nil), "There is no such option of `vault set`. See `vault help set`."),
-        (.optionBeforeCommand(.file), "The option --file belongs to a command and stands after its name."),
+        (.unknownOption("-z", of: nil, near: nil), "Unknown option -z. See `vault help`."),
+        (.unknownOption(nil, of: .set, near: nil), "`vault set` has no such option. See `vault help set`."),
+        (.optionBeforeCommand(.file), "Option --file belongs to a command. Put it after the command."),
         (
             .missingValue(.vault, placeholder: "PATH"),
-            "The option --vault needs a value. One that begins with a dash is written --vault=PATH."
+            "Option --vault needs a value. If the value begins with a dash, write --vault=PATH."
         ),
-        (.emptyPath(.vault), "The option --vault needs a path, but got an empty one."),
-        (.doubledOption(.file), "The option --file is given twice; it takes one value."),
-        (.unexpectedValue(.json), "The option --json takes no value."),
-        (.badChoice(.newline, choices: ["auto", "yes", "no"]), "The option --newline takes one of: auto, yes, no."),
-        (.badTimeout, "The option --timeout takes seconds, from 0 to 1000000, such as 2.5."),
+        (.emptyPath(.vault), "The path for --vault is empty."),
+        (.doubledOption(.file), "Option --file is given twice; it takes one value."),
+        (.unexpectedValue(.json), "Option --json takes no value."),
+        (.badChoice(.newline, choices: ["auto", "yes", "no"]), "Option --newline takes one of: auto, yes, no."),
+        (.badTimeout, "Option --timeout takes seconds from 0 to 1,000,000, such as 2.5."),
+        (.badCost, "Option --argon2id takes passes and MiB of memory, such as 3,64."),
         (.missingArgument("NAME", of: .get), "`vault get` needs a NAME. See `vault help get`."),
-        (.surplusArgument("b", of: .get), "`vault get` takes no further argument \"b\". See `vault help get`."),
+        (.surplusArgument("b", of: .get), "Unexpected argument \"b\". See `vault help get`."),
         (
             .surplusArgument(nil, of: .set),
             rightWays
         ),
-        (.badAttribute, "An attribute is written KEY=VALUE, and its key is not empty."),
-        (.doubledAttribute, "An attribute's key is given twice."),
+        (.badAttribute, "Invalid attribute. Write KEY=VALUE, with a key that is not empty."),
+        (.doubledAttribute, "Two attributes have the same key."),
         (
             .valueInName,
-            "A NAME with an equals sign is accepted from a pipe or with --file only: it looks as if it held the value. "
+            "A NAME with an equals sign looks as if it contained the value. It is accepted only from a pipe or with --file. "
                 + rightWays
         ),
         (
             .visibleInput("Standard input"),
-            "Standard input is a terminal, which would show the value as it is typed. Leave --file out to type it "
+            "Standard input is a terminal, which would show the value as you type it. Leave --file out to type it "
                 + "hidden, or pipe it in."
         ),
-        (.notUnicode(2), "Argument 2 is not valid UTF-8. Names and paths are UTF-8."),
+        (.notUnicode(2), "Argument 2 is not valid UTF-8. Names and paths must be."),
         (
             .unknownTopic("jsn", near: "json"),
-            "There is no help for \"jsn\". Did you mean \"json\"? `vault help` lists what there is."
+            "No help for \"jsn\". Did you mean \"json\"? Run `vault help` for the list."
         ),
     ])
     func usage(error: UsageError, text: String) {

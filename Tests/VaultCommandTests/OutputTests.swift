@@ -79,15 +79,16 @@ import Vault
 
     @Test func newVaultsAreAnnouncedWithTheirKeys() {
         let plain = """
-            Made a new vault: /v
-            Made its key file: /k
-            It must never change. Back it up, and not beside the vault: without it, what the vault holds is lost.
+            Created a new vault: /v
+            Created its key file: /k
+            Back up the key file, separately from the vault. Without it the vault cannot be opened.
+            The key file must never change.
             """
         #expect(MadeReport.sample().message == plain)
         let beside =
-            "\nIt lies beside the vault: whoever copies the folder has both. `vault help places` tells of other places."
+            "\nIt is beside the vault: whoever copies the folder has both. See `vault help places` for other locations."
         #expect(MadeReport.sample(isBesideVault: true).message == plain + beside)
-        #expect(MadeReport.sample(isShort: true).message == plain + "\nIt has fewer than 16 bytes, and can be guessed.")
+        #expect(MadeReport.sample(isShort: true).message == plain + "\nIt has fewer than 16 bytes and can be guessed.")
     }
 
     @Test func aWriteThatFailsSaysWhy() {

@@ -90,6 +90,17 @@ import Testing
         #expect(Timestamp.text(Date(timeIntervalSince1970: seconds)) == expected)
     }
 
+    @Test(arguments: [
+        (0, "0", "0 bytes"), (1, "1", "1 byte"), (999, "999", "999 bytes"), (1_023, "1,023", "1023 bytes"),
+        (1_024, "1,024", "1 KiB"), (1_536, "1,536", "1.5 KiB"), (16_384, "16,384", "16 KiB"),
+        (1_048_575, "1,048,575", "1,023 KiB"), (67_108_864, "67,108,864", "64 MiB"),
+        (5 << 40, "5,497,558,138,880", "5,120 GiB"),
+    ])
+    func quantities(value: Int, number: String, size: String) {
+        #expect(Quantity.number(value) == number)
+        #expect(Quantity.size(value) == size)
+    }
+
     @Test func attributesAreSplitAtTheFirstEqualsSign() throws {
         #expect(try Attributes.parse(["a=1", "url=x?y=z", "empty="]) == ["a": "1", "url": "x?y=z", "empty": ""])
     }

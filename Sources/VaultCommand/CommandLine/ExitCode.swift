@@ -16,9 +16,9 @@ enum ExitCode: Int32, CaseIterable, Sendable, Encodable {
         switch self {
         case .success: "done"
         case .other: "another error"
-        case .usage: "wrong usage: an unknown option, a bad name or value"
-        case .notFound: "there is no such name, or no vault"
-        case .refused: "refused: something is there already, is gone, or was not confirmed"
+        case .usage: "wrong usage: an unknown option, an invalid name or value"
+        case .notFound: "no such name, or no vault"
+        case .refused: "refused: it already exists, is gone, or was not confirmed"
         case .locked: "locked: the key is missing, unreadable or wrong"
         case .damaged: "the vault is damaged or was tampered with"
         case .busy: "another process kept the vault busy"

@@ -1,8 +1,8 @@
-/// A command line that the table has been held against: a known command, known options, the right number of arguments.
+/// A checked command line: a known command, known options, the right number of arguments.
 struct Invocation: Equatable, Sendable {
     struct Option: Equatable, Sendable {
         let name: OptionName
-        /// nil for an option that takes none.
+        /// nil for an option without a value.
         let value: String?
     }
 
@@ -14,12 +14,12 @@ struct Invocation: Equatable, Sendable {
         options.contains { $0.name == name }
     }
 
-    /// The value of an option that may be given once.
+    /// Returns the value of an option that may be given once.
     func value(of name: OptionName) -> String? {
         options.first { $0.name == name }?.value
     }
 
-    /// All values of a repeatable option, in their order.
+    /// Returns all values of a repeatable option, in order.
     func values(of name: OptionName) -> [String] {
         options.filter { $0.name == name }.compactMap(\.value)
     }

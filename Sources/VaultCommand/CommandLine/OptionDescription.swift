@@ -33,26 +33,26 @@ struct OptionDescription: Sendable, Encodable {
     var short: String?
     /// What stands for the value in help; nil for an option that takes none.
     var value: String?
-    /// The only values there are; empty where any will do.
+    /// The only values that are valid; empty if any is.
     var choices: [String] = []
     var isRepeatable = false
     var completion: Completion = .none
     let help: String
 }
 
-/// The options that stand before or after any command.
+/// The options that may be given before or after any command.
 enum GlobalOptions {
     static let all: [OptionDescription] = [
         OptionDescription(
             name: .vault, value: "PATH", completion: .file,
-            help: "The vault file; otherwise $VAULT_FILE, or the standard place."),
+            help: "The vault file (default: $VAULT_FILE, or the standard location)."),
         OptionDescription(
             name: .keyFile, value: "PATH", completion: .file,
-            help: "The key file; otherwise $VAULT_KEY_FILE, or the standard places."),
+            help: "The key file (default: $VAULT_KEY_FILE, or the standard locations)."),
         OptionDescription(name: .json, help: "Write results and errors as JSON; see `vault help json`."),
         OptionDescription(
             name: .timeout, value: "SECONDS",
-            help: "How long to wait for another writer: 10 unless given; 0 does not wait."),
+            help: "How long to wait for another writer (default: 10). 0 does not wait."),
         OptionDescription(
             name: .acceptRolledBack,
             help: "Accept, once, a vault file that is older than this machine remembers."),
@@ -61,10 +61,10 @@ enum GlobalOptions {
             help: "Accept, once, a vault file with another history than this machine remembers."),
         OptionDescription(
             name: .acceptExchanged,
-            help: "Accept, once, another vault than this machine remembers at the place."),
+            help: "Accept, once, a different vault from the one this machine remembers."),
         OptionDescription(
             name: .acceptSharedKey,
-            help: "Accept a key file of root's that others can read; see `vault help places`."),
+            help: "Accept a key file that belongs to root and that others can read; see `vault help places`."),
         OptionDescription(name: .help, short: "h", help: "Show help."),
         OptionDescription(name: .version, help: "Show the version."),
     ]

@@ -2,7 +2,7 @@ import Vault
 
 /// Attributes as they are typed: `KEY=VALUE`.
 enum Attributes {
-    /// The pairs as a dictionary. An error repeats none of them: a secret may have been typed by mistake.
+    /// Returns the pairs as a dictionary. Errors repeat none of them: a secret may have been typed by mistake.
     static func parse(_ pairs: [String]) throws(UsageError) -> [String: String] {
         var attributes: [String: String] = [:]
         for pair in pairs {
@@ -12,7 +12,7 @@ enum Attributes {
         return attributes
     }
 
-    /// nil where there is no equals sign, or nothing before it.
+    /// Returns nil if there is no equals sign, or nothing before it.
     static func split(_ pair: String) -> (key: String, value: String)? {
         guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")), equals > pair.startIndex else { return nil }
         return (String(pair[..<equals]), String(pair[pair.utf8.index(after: equals)...]))
@@ -32,7 +32,7 @@ enum LockTimeout {
 enum StretchCost {
     static let option = OptionDescription(
         name: .argon2id, value: "PASSES,MIB",
-        help: "What a guess at a key file costs that was not generated: Argon2id's passes and memory.")
+        help: "Argon2id passes and memory: the cost of guessing a key file that was not generated.")
 
     static func parse(_ text: String) throws(UsageError) -> KeyFileCost {
         let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }

@@ -26,56 +26,55 @@ extension UsageError: CustomStringConvertible {
     var description: String {
         switch self {
         case .noCommand:
-            return "Name a command; `vault help` lists them."
+            return "Missing command. Run `vault help` for the list."
         case .unknownCommand(let word, let near):
-            return "There is no command \"\(word)\"." + question(near) + " `vault help` lists the commands."
+            return "Unknown command \"\(word)\"." + question(near) + " Run `vault help` for the list."
         case .unknownOption(let word, let command, let near):
             let option = word.map { "option \($0)" } ?? "such option"
-            let owner = command.map { " of `vault \($0.rawValue)`" } ?? ""
-            return "There is no \(option)\(owner)." + question(near) + seeHelp(command)
+            let problem = command.map { "`vault \($0.rawValue)` has no \(option)." } ?? "Unknown \(option)."
+            return problem + question(near) + seeHelp(command)
         case .optionBeforeCommand(let option):
-            return "The option \(option.spelling) belongs to a command and stands after its name."
+            return "Option \(option.spelling) belongs to a command. Put it after the command."
         case .missingValue(let option, let placeholder):
-            return "The option \(option.spelling) needs a value. One that begins with a dash is written "
+            return "Option \(option.spelling) needs a value. If the value begins with a dash, write "
                 + "\(option.spelling)=\(placeholder)."
         case .emptyPath(let option):
-            return "The option \(option.spelling) needs a path, but got an empty one."
+            return "The path for \(option.spelling) is empty."
         case .doubledOption(let option):
-            return "The option \(option.spelling) is given twice; it takes one value."
+            return "Option \(option.spelling) is given twice; it takes one value."
         case .unexpectedValue(let option):
-            return "The option \(option.spelling) takes no value."
+            return "Option \(option.spelling) takes no value."
         case .badChoice(let option, let choices):
-            return "The option \(option.spelling) takes one of: \(choices.joined(separator: ", "))."
+            return "Option \(option.spelling) takes one of: \(choices.joined(separator: ", "))."
         case .badTimeout:
-            return "The option --timeout takes seconds, from 0 to 1000000, such as 2.5."
+            return "Option --timeout takes seconds from 0 to 1,000,000, such as 2.5."
         case .badCost:
-            return "The option --argon2id takes passes and mebibytes of memory, such as 3,64."
+            return "Option --argon2id takes passes and MiB of memory, such as 3,64."
         case .missingArgument(let argument, let command):
             return "`vault \(command.rawValue)` needs a \(argument)." + seeHelp(command)
         case .surplusArgument(let word, let command):
-            return word.map { "`vault \(command.rawValue)` takes no further argument \"\($0)\".\(seeHelp(command))" }
-                ?? Self.rightWays
+            return word.map { "Unexpected argument \"\($0)\"." + seeHelp(command) } ?? Self.rightWays
         case .badAttribute:
-            return "An attribute is written KEY=VALUE, and its key is not empty."
+            return "Invalid attribute. Write KEY=VALUE, with a key that is not empty."
         case .doubledAttribute:
-            return "An attribute's key is given twice."
+            return "Two attributes have the same key."
         case .valueInName:
-            return "A NAME with an equals sign is accepted from a pipe or with --file only: it looks as if it held the "
-                + "value. \(Self.rightWays)"
+            return "A NAME with an equals sign looks as if it contained the value. It is accepted only from a pipe or "
+                + "with --file. \(Self.rightWays)"
         case .visibleInput(let source):
-            return "\(source) is a terminal, which would show the value as it is typed. Leave --file out to type it "
+            return "\(source) is a terminal, which would show the value as you type it. Leave --file out to type it "
                 + "hidden, or pipe it in."
         case .notUnicode(let place):
-            return "Argument \(place) is not valid UTF-8. Names and paths are UTF-8."
+            return "Argument \(place) is not valid UTF-8. Names and paths must be."
         case .unknownTopic(let word, let near):
-            return "There is no help for \"\(word)\"." + question(near) + " `vault help` lists what there is."
+            return "No help for \"\(word)\"." + question(near) + " Run `vault help` for the list."
         }
     }
 
-    /// What is said to somebody who may have typed the value as an argument.
+    /// For somebody who may have typed the value as an argument.
     private static let rightWays = """
-        A value is never an argument: the shell's history and the list of processes would show it. Use one of:
-          vault set NAME                  (asks for the value and does not show it)
+        A value is never an argument: shell history and process lists would show it. Use one of:
+          vault set NAME                  (asks for the value, hidden)
           a-program | vault set NAME
           vault set NAME --file PATH
         """

@@ -2,12 +2,11 @@
 protocol Command {
     static var description: CommandDescription { get }
 
-    /// Does the work. An error ends the process with its exit code; see ``CommandError``.
+    /// Runs the command. An error ends the process with its exit code; see ``CommandError``.
     static func run(_ session: Session) throws -> ExitCode
 }
 
-/// The table of the commands. Each description is made only when it is asked for, so that a start pays for one command
-/// and not for all.
+/// The table of the commands. Descriptions are static properties of the commands, so that a start creates only one.
 extension CommandName {
     /// What runs under the name.
     var command: any Command.Type {

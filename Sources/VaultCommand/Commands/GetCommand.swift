@@ -8,19 +8,19 @@ enum GetCommand: Command {
         options: [
             OptionDescription(
                 name: .newline, value: "WHEN", choices: ValueForm.Newline.allCases.map(\.rawValue),
-                help: "Add a newline: yes, no, or auto (unless given), which adds one on a terminal.")
+                help: "Add a newline: yes, no, or auto (default), which adds one on a terminal.")
         ],
         details: [
             """
-            A pipe or file gets the exact bytes. On a terminal, control characters, invisible ones and bytes that are not \
-            UTF-8 are shown as escapes such as \\x1b or \\u{200b}, and a newline follows where the value does not end with one.
+            A pipe or file gets the exact bytes. On a terminal, control characters, invisible characters and bytes that \
+            are not UTF-8 are shown as escapes such as \\x1b or \\u{200b}, and a newline is added if there is none.
             """
         ],
         examples: [
             .init(line: "vault get u.token", meaning: "show it"),
-            .init(line: "vault get ssh/key > key", meaning: "byte for byte, as it was stored"),
+            .init(line: "vault get ssh/key > key", meaning: "write it to a file, byte for byte"),
         ],
-        exitCodes: [.init(code: .notFound, meaning: "there is no such name; a similar one is named")]
+        exitCodes: [.init(code: .notFound, meaning: "no such name; a similar one is suggested")]
     )
 
     static func run(_ session: Session) throws -> ExitCode {

@@ -1,4 +1,4 @@
-/// Help, made from the table alone.
+/// Help text, created from the table of commands alone.
 enum HelpText {
     /// For whoever types `vault` and nothing else.
     static func short() -> String {
@@ -9,13 +9,13 @@ enum HelpText {
 
         Commands:
         \(TextLayout.definitions(CommandName.allCases.map { ($0.rawValue, $0.description.summary) }))
-        `vault help COMMAND` tells more about one, `vault help` about all.
+        Run `vault help COMMAND` for one command, `vault help` for all options.
 
         """
     }
 
     static func full() -> String {
-        short() + "\n" + section("Options of every command, before or after it", options(GlobalOptions.all))
+        short() + "\n" + section("Options of every command (before or after it)", options(GlobalOptions.all))
             + "\n" + section("Topics", HelpTopic.allCases.map { ("help " + $0.rawValue, $0.summary) })
     }
 

@@ -6,7 +6,7 @@ enum HelpTopic: String, CaseIterable {
 
     var summary: String {
         switch self {
-        case .places: "where vault and key are looked for"
+        case .places: "where the vault and its key file are"
         case .exitCodes: "what the exit codes mean"
         case .json: "what --json writes"
         }
@@ -28,7 +28,7 @@ enum HelpTopic: String, CaseIterable {
         The vault file is the first of these that is given:
           --vault PATH
           $VAULT_FILE
-          $XDG_DATA_HOME/vault/default.vault   (~/.local/share unless it is set)
+          $XDG_DATA_HOME/vault/default.vault   (default: ~/.local/share)
 
         The key file is the first of these that is given or, of the last three, that
         exists:
@@ -36,16 +36,16 @@ enum HelpTopic: String, CaseIterable {
           $VAULT_KEY_FILE
           $CREDENTIALS_DIRECTORY/vault.key     (systemd)
           /run/secrets/vault.key               (Docker, Kubernetes)
-          $XDG_CONFIG_HOME/vault/default.key   (~/.config)
+          $XDG_CONFIG_HOME/vault/default.key   (default: ~/.config)
 
-        A key file that others than its owner can read is refused, unless it is root's
-        and they cannot write it, and it lies below $CREDENTIALS_DIRECTORY or
-        /run/secrets, on a file system in memory or on one that is mounted read-only.
-        With --accept-shared-key it may lie anywhere.
+        A key file that others can read is refused, unless it belongs to root, others
+        cannot write it, and it is below $CREDENTIALS_DIRECTORY or /run/secrets, on a
+        file system in memory or on a read-only one. With --accept-shared-key it may
+        be anywhere.
 
-        What this machine has seen of each vault is kept in this folder, so that a file
-        that was put back or exchanged is noticed:
-          $XDG_STATE_HOME/vault                (~/.local/state)
+        This folder keeps what this machine has seen of each vault, to notice a vault
+        file that was rolled back or exchanged:
+          $XDG_STATE_HOME/vault                (default: ~/.local/state)
 
         """
 }
@@ -53,10 +53,10 @@ enum HelpTopic: String, CaseIterable {
 // MARK: - JSON
 
 extension HelpTopic {
-    /// The one description of what `--json` writes. A test holds it against what is written.
+    /// The one description of what `--json` writes. A test compares it with what is written.
     static let jsonText = """
-        With --json every command that has done its work writes one JSON object, on one
-        line, to standard output. Later versions may add keys; those below stay.
+        With --json, every command that succeeds writes one JSON object, on one line, to
+        standard output. Later versions may add keys; those below stay.
 
           get       {"name", "value"}, or {"name", "value_base64"} if it is not UTF-8
           set       {"name", "size"}
@@ -85,21 +85,21 @@ extension HelpTopic {
           help TOPIC
                     {"topic", "summary", "text"}
 
-        ls and find write their object while they read the vault. If they fail on the
-        way, it breaks off before its end, and the exit code says why.
+        ls and find write their object while they read the vault. If they fail midway,
+        the object is incomplete, and the exit code says why.
 
         Sizes are bytes. Times are UTC, such as "2026-01-31T09:05:00.120Z". A kind is
-        "text", "data" or "unspecified". What is not known, or not there, is null.
+        "text", "data" or "unspecified". What is unknown or missing is null.
 
-        Standard error gets one object a line. An error:
+        Standard error gets one object per line. An error:
           {"error": {"code", "exit", "message"}}
-        The exit is the exit code, the message is for people, and the code is one of
+        "exit" is the exit code, "message" is for people, and "code" is one of
         absent, busy, damaged, diverged, exchanged, exists, gone, invalid, locked,
         newer-format, no-vault, other, outcome-unknown, refused, rolled-back,
         unavailable, usage, wrong-type.
-        What did not keep the command from doing its work has the same codes:
+        A problem that did not stop the command has the same codes:
           {"warning": {"code", "message"}}
-        A vault that was made along the way:
+        A vault that was created along the way:
           {"note": {what init writes}}
 
         """

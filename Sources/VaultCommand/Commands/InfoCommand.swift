@@ -3,8 +3,8 @@ import Vault
 enum InfoCommand: Command {
     static let description = CommandDescription(
         name: .info,
-        summary: "show where the vault is and how it is doing",
-        details: ["Nothing of what is shown is secret, but for the labels of keys, which the vault keeps sealed."]
+        summary: "show the vault's location and state",
+        details: ["Nothing shown is secret, except the labels of keys, which the vault stores sealed."]
     )
 
     static func run(_ session: Session) throws -> ExitCode {
@@ -16,23 +16,26 @@ enum InfoCommand: Command {
     private static func rows(_ information: Information, _ session: Session) -> [(String, String)] {
         let keys = information.keySlots.map { slot in
             let label = slot.label.isEmpty ? "" : " \"\(session.shown(slot.label))\""
-            let cost = slot.cost.map { " (passes \($0.passes), memory \($0.memory / 1_024) KiB)" } ?? ""
+            let cost = slot.cost.map { " (\($0.passes) passes, \(Quantity.size($0.memory)))" } ?? ""
             return ("Key", "\(slot.kind)\(cost)\(label), since \(Timestamp.text(slot.created))")
         }
-        let sizes = "\(information.liveBytes) in use, \(information.deadBytes) outdated"
+        let (live, dead) = (Quantity.size(information.liveBytes), Quantity.size(information.deadBytes))
         let sharing = information.keyFileSharing.map { " (\($0))" } ?? ""
         return [
             ("Vault", session.shown(information.vault)),
             ("Key file", session.shown(information.keyFile) + sharing),
-            ("Id", information.id),
-            ("Made", Timestamp.text(information.created)),
-            ("Entries", String(information.entries)),
-            ("Sequence", String(information.sequence)),
-            ("File", "\(information.fileSize) bytes, \(sizes)"),
-            ("Records", "\(information.recordsSinceCheckpoint) since the last checkpoint"),
+            ("ID", information.id),
+            ("Created", Timestamp.text(information.created)),
+            ("Entries", Quantity.number(information.entries)),
+            ("Last change", Quantity.number(information.sequence)),
+            ("Size", "\(Quantity.size(information.fileSize)) (\(live) in use, \(dead) outdated)"),
+            ("Records", "\(Quantity.number(information.recordsSinceCheckpoint)) since the last compaction"),
         ] + keys + [
             ("Rollback memory", information.memoryIsKept ? "kept" : "not kept: an older file would not be noticed"),
-            ("Keys in memory", information.keysAreLockedInMemory ? "locked" : "may be swapped out: see `ulimit -l`"),
+            (
+                "Keys in memory",
+                information.keysAreLockedInMemory ? "locked" : "not locked: may be swapped out, see `ulimit -l`"
+            ),
         ] + information.problems.map { ("Problem", session.shown($0)) }
     }
 }

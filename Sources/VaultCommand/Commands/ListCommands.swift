@@ -6,15 +6,15 @@ enum ListCommand: Command {
         summary: "list the names",
         arguments: [
             ArgumentDescription(
-                name: "PREFIX", count: .optional, completion: .secretName, help: "List only names that begin so.")
+                name: "PREFIX", count: .optional, completion: .secretName, help: "List only names that begin with it.")
         ],
         options: [ItemList.longOption],
         details: [
-            "One name a line, in the order of their bytes. A vault without such names lists nothing: that is no error.",
+            "One name per line, sorted bytewise. No match is not an error.",
             ItemList.completeness,
         ],
         examples: [
-            .init(line: "vault ls ssh/", meaning: "the names below ssh/"),
+            .init(line: "vault ls ssh/", meaning: "the names that begin with ssh/"),
             .init(line: "vault ls --json", meaning: "everything but the values, for programs"),
         ]
     )
@@ -29,16 +29,16 @@ enum ListCommand: Command {
 enum FindCommand: Command {
     static let description = CommandDescription(
         name: .find,
-        summary: "list the names with given attributes or words",
+        summary: "list names by attributes or parts of the name",
         arguments: [
             ArgumentDescription(
                 name: "KEY=VALUE|WORD", count: .oneOrMore,
-                help: "An attribute that the name has, or a part of the name in letters of either case.")
+                help: "An attribute of the name, or a part of the name in upper or lower case.")
         ],
         options: [ItemList.longOption],
         details: [
-            "All that is given must hold. Finding nothing is no error.",
-            "KEY=VALUE is looked for in names too: `vault find q=1` also lists \"search?q=1\".",
+            "All conditions must match. No match is not an error.",
+            "KEY=VALUE matches parts of names too: `vault find q=1` also lists \"search?q=1\".",
             ItemList.completeness,
         ],
         examples: [
@@ -59,7 +59,7 @@ enum FindCommand: Command {
         return .success
     }
 
-    /// Whether a word is part of a name, in letters of either case.
+    /// Whether a word is part of a name, in upper or lower case.
     static func contains(_ name: String, _ word: String) -> Bool {
         var rest = Array(name.lowercased().utf8)[...]
         let sought = Array(word.lowercased().utf8)
@@ -73,14 +73,14 @@ enum FindCommand: Command {
 
 // MARK: - What both write
 
-/// What lists tell of the entries, never their values. Each entry is written as soon as it is read.
+/// Lists entries, never their values. Writes each one as soon as it is read.
 struct ItemList {
     /// `--long`, for the commands that list.
     static let longOption = OptionDescription(
-        name: .long, short: "l", help: "Show size in bytes, kind and time of the last change before each name.")
+        name: .long, short: "l", help: "Show size in bytes, kind and time of last change before each name.")
 
     /// For the help of these commands.
-    static let completeness = "The list is written while the vault is read: it is complete if the exit code is 0."
+    static let completeness = "The list is written while the vault is read: it is complete only if the exit code is 0."
 
     private let listing: ItemListing
     private let isIncluded: (Item) -> Bool
@@ -103,7 +103,7 @@ struct ItemList {
         try output.finish()
     }
 
-    /// Each round goes through the same entries, whatever is written to the vault meanwhile.
+    /// Calls `body` for the same entries each time, whatever is written to the vault meanwhile.
     private func forEach(_ body: (Item) throws -> Void) throws {
         var listing = listing
         while let item = try listing.next() {
@@ -111,10 +111,10 @@ struct ItemList {
         }
     }
 
-    /// One line an entry: size, kind, time and name, aligned; the name comes last since it may hold spaces.
+    /// Writes one line per entry: size, kind, time and name, aligned. The name is last because it may contain spaces.
     private func writeLongLines(to output: inout OutputBuffer, _ session: Session) throws {
         var (largest, kinds) = (0, Set<ValueKind>())
-        // A round just for the columns' widths costs little beside the memory that the lines would take.
+        // Reading twice for the columns' widths costs less than keeping all lines in memory.
         try forEach { item in
             largest = max(largest, item.size)
             kinds.insert(item.kind)
@@ -133,7 +133,7 @@ struct ItemList {
 // MARK: - JSON
 
 extension ItemList {
-    /// The same as ``JSONText`` writes: the keys sorted, all on one line.
+    /// Writes what ``JSONText`` would: sorted keys, all on one line.
     private func writeJSON(to output: inout OutputBuffer) throws {
         try output.append(#"{"items":["#)
         var separator = ""

@@ -1,17 +1,17 @@
 import Vault
 
-// The commands that change or look at names alone.
+// The commands that touch names, but show no value.
 
 enum ExistsCommand: Command {
     static let description = CommandDescription(
         name: .exists,
-        summary: "tell by the exit code whether there is a name",
+        summary: "check whether a name exists (exit code only)",
         arguments: [ArgumentDescription(name: "NAME", completion: .secretName, help: "The name.")],
-        details: ["Nothing is printed, unless --json is given."],
-        examples: [.init(line: "vault exists u.token || vault set u.token", meaning: "set it unless it is there")],
+        details: ["Prints nothing, unless --json is given."],
+        examples: [.init(line: "vault exists u.token || vault set u.token", meaning: "set it unless it exists")],
         exitCodes: [
-            .init(code: .success, meaning: "the name is there"),
-            .init(code: .notFound, meaning: "it is not, or there is no vault"),
+            .init(code: .success, meaning: "the name exists"),
+            .init(code: .notFound, meaning: "it does not exist, or there is no vault"),
         ]
     )
 
@@ -36,16 +36,16 @@ enum RemoveCommand: Command {
         arguments: [
             ArgumentDescription(name: "NAME", count: .oneOrMore, completion: .secretName, help: "A name to remove.")
         ],
-        options: [OptionDescription(name: .force, short: "f", help: "A name that is not there is no error.")],
-        details: ["All names are removed at once or, if one of them is not there, none. It does not ask."],
+        options: [OptionDescription(name: .force, short: "f", help: "Ignore names that do not exist.")],
+        details: ["Removes all names at once or, if one of them does not exist, none. Does not ask."],
         examples: [.init(line: "vault rm old.token old.password", meaning: "both or neither")],
-        exitCodes: [.init(code: .notFound, meaning: "one of the names is not there; none was removed")]
+        exitCodes: [.init(code: .notFound, meaning: "one of the names does not exist; none was removed")]
     )
 
     static func run(_ session: Session) throws -> ExitCode {
         let keychain = try session.openVault()
         let isForced = session.invocation.has(.force)
-        // Compared by their bytes: as strings, two spellings of an accented letter are equal.
+        // Compared as bytes: as strings, two spellings of an accented letter are equal.
         var seen: Set<[UInt8]> = []
         let names = session.invocation.arguments.filter { seen.insert(Array($0.utf8)).inserted }
         let removed: [String]
@@ -58,7 +58,7 @@ enum RemoveCommand: Command {
                 }
             }
         } catch let error as AbsentName {
-            // The near name is looked for outside of the transaction, which keeps others from writing.
+            // The similar name is searched outside of the transaction, which blocks other writers.
             throw session.absent(error.name, in: keychain)
         }
         try session.print(json: RemoveReport(removed: removed))
@@ -79,8 +79,8 @@ struct RemoveReport: Encodable {
 enum MoveCommand: Command {
     static let description = Relocation.description(
         name: .move,
-        summary: "give a name's value another name",
-        details: ["Its attributes go along. Others see either the old name or the new one, never both or none."],
+        summary: "rename an entry",
+        details: ["Its attributes stay with it. Other processes see the old name or the new one, never both or none."],
         examples: [.init(line: "vault mv u.token u.token.old", meaning: "under the new name only")]
     )
 
@@ -102,7 +102,7 @@ enum CopyCommand: Command {
     }
 }
 
-/// What `mv` and `cp` share: both put what one name has under another.
+/// What `mv` and `cp` share: both put an entry under another name.
 private enum Relocation {
     static func description(
         name: CommandName, summary: String, details: [String], examples: [CommandDescription.Example]
@@ -112,20 +112,20 @@ private enum Relocation {
             arguments: [
                 ArgumentDescription(
                     name: "FROM", completion: .secretName, help: "The name to \(name == .move ? "move" : "copy")."),
-                ArgumentDescription(name: "TO", completion: .secretName, help: "The name to be given."),
+                ArgumentDescription(name: "TO", completion: .secretName, help: "The new name."),
             ],
             options: [
                 OptionDescription(
-                    name: .force, short: "f", help: "Replace TO if it is there; otherwise that is refused.")
+                    name: .force, short: "f", help: "Replace TO if it exists. Without it, that is refused.")
             ],
             details: details, examples: examples,
             exitCodes: [
-                .init(code: .notFound, meaning: "FROM is not there"),
-                .init(code: .refused, meaning: "TO is there already; --force replaces it"),
+                .init(code: .notFound, meaning: "FROM does not exist"),
+                .init(code: .refused, meaning: "TO already exists; --force replaces it"),
             ])
     }
 
-    /// Runs `relocate`, with hints for this tool's users on its errors.
+    /// Runs `relocate` and adds this tool's hints to its errors.
     static func run(
         _ session: Session,
         _ relocate: (_ keychain: Keychain, _ from: String, _ to: String, _ isForced: Bool) throws -> Void

@@ -3,26 +3,26 @@ import Vault
 enum SalvageCommand: Command {
     static let description = CommandDescription(
         name: .salvage,
-        summary: "copy what is whole of a damaged vault into a new one",
+        summary: "copy what is intact of a damaged vault into a new one",
         arguments: [
-            ArgumentDescription(name: "OUT", completion: .file, help: "Where the new vault goes; there is nothing yet.")
+            ArgumentDescription(name: "OUT", completion: .file, help: "The file of the new vault. It must not exist.")
         ],
         details: [
             """
-            The damaged file is only read. The new vault has the same key file. What is told stands in the order in which \
-            to trust it: values that are the last ones, values whose last change may be lost, earlier values in the \
-            place of lost ones, and what is lost.
+            The damaged file is only read. The new vault has the same key file. The report begins with what is most \
+            certain: latest values, values whose last change may be lost, earlier values in place of lost ones, and \
+            what is lost.
             """,
             """
-            To put the new vault in the place of the old one: move the old one away and keep it, move the new one there, \
-            and run a command once with --accept-exchanged, such as `vault ls --accept-exchanged`.
+            To replace the old vault: move it away and keep it, move the new one to its path, and run a command once \
+            with --accept-exchanged, such as `vault ls --accept-exchanged`.
             """,
         ],
-        examples: [.init(line: "vault salvage ./salvaged.vault", meaning: "the vault at its place, into a new file")],
+        examples: [.init(line: "vault salvage ./salvaged.vault", meaning: "the standard vault, into a new file")],
         exitCodes: [
-            .init(code: .refused, meaning: "there is something at OUT already; it is left as it is"),
-            .init(code: .locked, meaning: "the key opens none of the key slots that are left"),
-            .init(code: .damaged, meaning: "something is lost or doubtful; what, is said"),
+            .init(code: .refused, meaning: "OUT already exists; it is left alone"),
+            .init(code: .locked, meaning: "the key opens none of the remaining key slots"),
+            .init(code: .damaged, meaning: "something is lost or doubtful; the report says what"),
         ]
     )
 
@@ -40,12 +40,12 @@ enum SalvageCommand: Command {
             if !names.isEmpty { text += title + "\n" + names.map { "  \(session.shown($0))\n" }.joined() }
         }
         list(report.doubtful, "Copied, but their last change may be lost:")
-        list(report.older, "Copied with an earlier value, for the last one is lost:")
+        list(report.older, "Copied with an earlier value, because the last one is lost:")
         list(report.lost, "Lost:")
         switch report.unnamed {
         case 0: break
         case let count?: text += "Entries lost with their names: \(count).\n"
-        case nil: text += "Others may be lost: nothing says how many entries there were.\n"
+        case nil: text += "More may be lost: the number of entries is unknown.\n"
         }
         list(report.damage, "Damaged or missing:")
         if report.isComplete { text += "Nothing is missing.\n" }

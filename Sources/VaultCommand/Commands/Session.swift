@@ -1,11 +1,11 @@
 import Vault
 
-/// One run of the tool: what was asked for, and the ways to the vault and to the outputs.
+/// One run of the tool: its invocation, and access to the vault and the outputs.
 struct Session {
     let invocation: Invocation
     private let options: Keychain.Options
 
-    /// - Throws: ``UsageError`` if the value of a global option is none: before anything is read or asked for.
+    /// - Throws: ``UsageError`` for an invalid value of a global option, before anything is read or asked for.
     init(_ invocation: Invocation) throws(UsageError) {
         self.invocation = invocation
         options = try Keychain.Options(invocation)
@@ -13,15 +13,15 @@ struct Session {
 
     var wantsJSON: Bool { invocation.has(.json) }
 
-    /// The first argument; the parser has checked that there is one where a command needs it.
+    /// The first argument; the parser has checked that there is one.
     var name: String { invocation.arguments[0] }
 
-    /// Writes a result to standard output, in the form that was asked for. Many commands have none but in JSON.
+    /// Writes a result to standard output, as text or JSON. Many commands have a result only in JSON.
     func print(json report: @autoclosure () throws -> some Encodable, text: () throws -> String = { "" }) throws {
         try StandardOutput.write(wantsJSON ? JSONText.encode(report()) : text())
     }
 
-    /// A text from the vault, for a line of a list: as it is in a pipe, made harmless on a terminal.
+    /// Returns a text from the vault for a line of a list: as it is for a pipe, escaped for a terminal.
     func shown(_ text: String) -> String {
         StandardOutput.isTerminal ? text.forTerminal : text
     }
@@ -30,35 +30,35 @@ struct Session {
 // MARK: - The vault
 
 extension Session {
-    /// Opens the vault that the options name. If that made one, says so.
+    /// Opens the vault that the options name. Reports it if that created one.
     func openVault(creating: Keychain.Creation = .never) throws -> Keychain {
         let keychain = try Keychain(at: places(), creating: creating, options: options, failures: warnings)
         announce(keychain)
         return keychain
     }
 
-    /// Makes a vault where the options say; an existing one is an error.
-    func makeVault(label: String, cost: KeyFileCost) throws -> Keychain {
+    /// Creates a vault at the path that the options name; an existing one is an error.
+    func createVault(label: String, cost: KeyFileCost) throws -> Keychain {
         let keychain = try Keychain.create(at: places(), label: label, cost: cost, options: options, failures: warnings)
         announce(keychain)
         return keychain
     }
 
-    /// Copies what is whole of the vault that the options name.
+    /// Copies what is intact of the vault that the options name.
     func salvage(to target: String) throws -> Salvage {
         try withProgress("Salvaging") { progress in
             try Keychain.salvage(from: places(), to: target, options: options, progress: progress)
         }
     }
 
-    /// Does something long, and shows how far it has come where a person sees it.
+    /// Runs a long call and shows its progress at the terminal.
     func withProgress<Result>(_ title: String, _ body: (UpkeepProgress?) throws -> Result) throws -> Result {
         let line = wantsJSON ? nil : ProgressLine(title)
         defer { line?.end() }
         return try body(line?.progress)
     }
 
-    /// What the library meets that does not keep a command from doing its work is told beside the result.
+    /// Reports problems that the library meets and that do not stop the command.
     private var warnings: FailureLog {
         FailureLog { [wantsJSON] error, _ in Notes.warn(CommandError(error), asJSON: wantsJSON) }
     }
@@ -74,10 +74,10 @@ extension Session {
 }
 
 extension Session {
-    /// A list of names longer than this is not read through for the sake of a hint.
+    /// A longer list of names is not searched for the sake of a hint.
     private static let mostNamesSearched = 20_000
 
-    /// The error for a name that is not there, with the name that may have been meant.
+    /// Returns the error for a missing name, with the name that may have been meant.
     func absent(_ name: String, in keychain: Keychain) -> CommandError {
         guard let information = try? keychain.information(), information.entries <= Self.mostNamesSearched,
             let names = try? keychain.names()

@@ -11,28 +11,27 @@ enum SetCommand: Command {
         options: [
             OptionDescription(
                 name: .attribute, short: "a", value: "KEY=VALUE", isRepeatable: true,
-                help: "An attribute to find the name by. Those given replace all that the name has."),
+                help: "An attribute to find the name by. Those given replace all existing ones."),
             OptionDescription(
                 name: .file, value: "PATH", completion: .file,
                 help: "Read the value from a file, byte for byte; - is standard input."),
-            OptionDescription(name: .exact, help: "Keep the input byte for byte, a final newline too."),
-            OptionDescription(name: .allowEmpty, help: "Store an empty value; otherwise empty input is an error."),
+            OptionDescription(name: .exact, help: "Keep the input byte for byte, including a final newline."),
+            OptionDescription(name: .allowEmpty, help: "Store an empty value. Without it, empty input is an error."),
         ],
         details: [
             """
-            The value is never an argument. At a terminal it is asked for twice and not shown; from a pipe it is read \
-            to the end. If the input is a single line, the newline that ends it is not part of the value; the newlines \
-            of longer input are, and so is a carriage return. A value has up to 16 MiB of any bytes.
+            The value is never an argument. At a terminal you type it twice, hidden. From a pipe it is read to the end. \
+            If the input is a single line, its final newline is not part of the value. Newlines in longer input are, \
+            and so are carriage returns. A value has up to 16 MiB of any bytes.
             """,
             """
-            Instead of asking for a value, it refuses a NAME with an equals sign: `vault set NAME=VALUE` would make the \
-            value part of a name.
+            The prompt refuses a NAME with an equals sign: `vault set NAME=VALUE` would make the value part of a name.
             """,
             """
             At the prompt, Backspace, Ctrl-W and Ctrl-U erase a character, a word and the line, Ctrl-V takes the next \
-            byte as it is, and Ctrl-D on an empty line cancels. Other control keys, arrows and function keys are ignored.
+            byte literally, and Ctrl-D on an empty line cancels. Other control keys, arrows and function keys are ignored.
             """,
-            "Where there is no vault yet, it and its key file are made, and it is said where.",
+            "Creates the vault and key file on first use, and prints where.",
         ],
         examples: [
             .init(line: "vault set u.token", meaning: "ask for the value"),
@@ -41,7 +40,7 @@ enum SetCommand: Command {
         ],
         exitCodes: [
             .init(code: .usage, meaning: "the value is empty or too large, or was given as an argument"),
-            .init(code: .refused, meaning: "the two entries at the prompt differ, or Ctrl-D cancelled the prompt"),
+            .init(code: .refused, meaning: "the two inputs at the prompt differ, or Ctrl-D cancelled it"),
         ],
         mayHoldSecrets: true
     )
@@ -49,11 +48,11 @@ enum SetCommand: Command {
     static func run(_ session: Session) throws -> ExitCode {
         let pairs = session.invocation.values(of: .attribute)
         let attributes = pairs.isEmpty ? nil : try Attributes.parse(pairs)
-        // Name and value come first: a vault is not made for what is then refused.
+        // Name and value are checked first: no vault is created for what is then refused.
         try Keychain.checkName(session.name)
         let value = try readValue(session)
         guard value.count > 0 || session.invocation.has(.allowEmpty) else {
-            throw CommandError.invalid("The value is empty; nothing was stored. --allow-empty stores an empty value.")
+            throw CommandError.invalid("The value is empty; nothing was stored. Use --allow-empty to store it.")
         }
         try session.openVault(creating: .ifAbsent).set(session.name, to: value, attributes: attributes)
         try session.print(json: SetReport(name: session.name, size: value.count))
@@ -67,7 +66,7 @@ enum SetCommand: Command {
             return try path == "-" ? reader.read(from: STDIN_FILENO) : reader.readFile(at: path)
         }
         if isatty(STDIN_FILENO) == 1 {
-            // `vault set token=secret`: whoever types that means the value, and lists would show it.
+            // Whoever types `vault set token=secret` means a value, and lists would show it as a name.
             guard !session.name.utf8.contains(UInt8(ascii: "=")) else { throw UsageError.valueInName }
             try checkBeforeAsking(session)
             return try ValuePrompt.ask(for: session.name)
@@ -75,12 +74,12 @@ enum SetCommand: Command {
         return try ValueReader(source: "Standard input", isExact: isExact).read(from: STDIN_FILENO)
     }
 
-    /// Nobody is to type a secret twice only to learn that the vault is locked or the name is none.
+    /// Opens the vault first, so that nobody types a secret twice only to learn that the vault is locked.
     private static func checkBeforeAsking(_ session: Session) throws {
         do {
             _ = try session.openVault().exists(session.name)
         } catch let error as VaultError where error.code == .noVault {
-            // It is made once there is a value.
+            // The vault is created once there is a value.
         }
     }
 }

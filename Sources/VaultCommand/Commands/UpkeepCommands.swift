@@ -3,12 +3,12 @@ import Vault
 enum VerifyCommand: Command {
     static let description = CommandDescription(
         name: .verify,
-        summary: "read and authenticate all of the vault",
-        details: ["Every value is opened and none is shown."],
+        summary: "read and authenticate the whole vault",
+        details: ["Opens every value and shows none."],
         exitCodes: [
             .init(code: .locked, meaning: "the key does not open the vault"),
-            .init(code: .damaged, meaning: "something in the file is not as it was written; what and where is said"),
-            .init(code: .alarm, meaning: "the file is sound, but not the one that this machine remembers"),
+            .init(code: .damaged, meaning: "the file is not as it was written; the error says what and where"),
+            .init(code: .alarm, meaning: "the file is intact, but not the one that this machine remembers"),
         ]
     )
 
@@ -16,7 +16,8 @@ enum VerifyCommand: Command {
         let keychain = try session.openVault()
         let found = try session.withProgress("Verifying") { try keychain.verify(progress: $0) }
         try session.print(json: VerifyReport(entries: found.entries, records: found.records, bytes: found.bytes)) {
-            "All is authentic: entries \(found.entries), records \(found.records), bytes \(found.bytes).\n"
+            let entries = "\(Quantity.number(found.entries)) \(found.entries == 1 ? "entry" : "entries")"
+            return "The vault is intact: \(entries) checked (\(Quantity.number(found.bytes)) bytes).\n"
         }
         return .success
     }
@@ -31,11 +32,11 @@ struct VerifyReport: Encodable {
 enum CompactCommand: Command {
     static let description = CommandDescription(
         name: .compact,
-        summary: "rewrite the file without what is outdated",
+        summary: "reclaim space: drop removed and replaced values from the file",
         options: [StretchCost.option],
         details: [
-            "The vault does so by itself when it is worth it. Replaced and removed values leave the file only then.",
-            "With --argon2id the vault is made harder to open by guessing at the key file, which stays as it is.",
+            "The vault compacts itself when it is worth it. Until then, removed and replaced values stay in the file.",
+            "--argon2id makes the key file harder to guess. The key file itself stays as it is.",
         ]
     )
 
@@ -48,7 +49,10 @@ enum CompactCommand: Command {
         }
         let report = CompactReport(sizeBefore: compaction.sizeBefore, sizeAfter: compaction.sizeAfter)
         try session.print(json: report) {
-            "The file had \(compaction.sizeBefore) bytes and now has \(compaction.sizeAfter).\n"
+            let (before, after) = (Quantity.size(report.sizeBefore), Quantity.size(report.sizeAfter))
+            let raised = cost == nil ? "" : "Raised the cost of a guess. "
+            return raised
+                + (before == after ? "Nothing to compact (\(after)).\n" : "Compacted: \(before) to \(after).\n")
         }
         return .success
     }

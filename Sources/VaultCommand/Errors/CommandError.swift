@@ -2,8 +2,8 @@ import Glibc
 import Sealing
 import Vault
 
-/// The one error of the tool: a code for programs, a sentence for people, the exit code for the shell. Whatever fails
-/// below is translated into it, once.
+/// The one error of the tool: a code for programs, a message for people, the exit code for the shell. Errors of the
+/// layers below are translated into it, once.
 struct CommandError: Error, Equatable, Encodable {
     /// Stable, as documented by `vault help json`.
     let code: String
@@ -12,7 +12,7 @@ struct CommandError: Error, Equatable, Encodable {
     var message: String
 }
 
-/// Whoever was to read the output has gone away.
+/// The reader of standard output has closed its end.
 struct ClosedPipe: Error {}
 
 extension CommandError {
@@ -26,12 +26,12 @@ extension CommandError {
         case is SealingError:
             self.init(
                 code: "unavailable", exit: .inputOutput, message: "There is no guarded memory left for the value.")
-        // The type alone: nobody knows what the error itself would tell.
-        default: self.init(code: "other", exit: .other, message: "An unforeseen error came up: \(type(of: error)).")
+        // The type alone: the text of an unknown error could contain a secret.
+        default: self.init(code: "other", exit: .other, message: "Unexpected error: \(type(of: error)).")
         }
     }
 
-    /// A system call that failed on something a person can name.
+    /// A failed system call.
     static func system(_ what: String, _ number: Int32) -> CommandError {
         CommandError(code: "unavailable", exit: .inputOutput, message: "\(what): \(SystemCall.text(of: number)).")
     }
@@ -61,7 +61,7 @@ extension CommandError {
             code: row.code, exit: row.exit, message: [error.message, hint].compactMap { $0 }.joined(separator: " "))
     }
 
-    /// The library's codes, as programs and the shell see them, and what this tool adds to the library's sentence.
+    /// Returns a library's code as programs and the shell see it, and this tool's hint after the library's message.
     static func row(of code: VaultError.Code) -> (code: String, exit: ExitCode, hint: String?) {
         switch code {
         case .absent: ("absent", .notFound, nil)

@@ -1,19 +1,19 @@
 import CLinux
 import Glibc
 
-/// The terminal with its echo off. However the process ends, by return, error or signal, the echo is back before.
+/// The terminal with its echo off. The echo is restored however the process ends: by return, error or signal.
 ///
-/// No signal handler runs: while the echo is off, signals are blocked and waited for beside the keyboard. When one is
-/// pending, the echo is restored first and the signal let through after, so that it does what it always does: it ends
-/// or stops the process. Once the process goes on, the echo is turned off again.
+/// There is no signal handler: while the echo is off, signals are blocked and polled together with the keyboard. If one
+/// is pending, the echo is restored before the signal is unblocked, so that it ends or stops the process as usual. If
+/// the process continues, the echo is turned off again.
 struct HiddenTerminal: ~Copyable {
     enum Event {
         case byte
-        /// No key came in the time that was given.
+        /// No key was pressed in time.
         case pause
         /// The terminal is gone.
         case end
-        /// The process was stopped, or otherwise disturbed, and goes on: the prompt is to be shown again.
+        /// The process was stopped, or otherwise interrupted, and continues: show the prompt again.
         case interruption
     }
 
@@ -26,7 +26,7 @@ struct HiddenTerminal: ~Copyable {
 
     /// Opens the process's terminal and turns its echo off.
     static func open() throws(CommandError) -> HiddenTerminal {
-        // Where a terminal was handed in that is not the process's own (some containers), standard input serves.
+        // In some containers standard input is a terminal, but not the process's controlling one.
         let own = Glibc.open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         let descriptor = own >= 0 ? own : dup(STDIN_FILENO)
         var signals = deliverableSignals()
@@ -36,7 +36,7 @@ struct HiddenTerminal: ~Copyable {
             let number = errno
             close(descriptor)
             close(signalDescriptor)
-            throw .system("The terminal could not be prepared for a hidden entry", number)
+            throw .system("The terminal could not be prepared for hidden input", number)
         }
         var former = sigset_t()
         sigprocmask(SIG_BLOCK, nil, &former)
@@ -53,10 +53,10 @@ struct HiddenTerminal: ~Copyable {
         close(descriptor)
     }
 
-    /// Waits for a key and reads its byte to the given place: the secret lies nowhere but in the caller's memory.
+    /// Waits for a key and reads its byte straight into the caller's guarded memory.
     ///
-    /// - Parameter milliseconds: how long to wait; -1 is for ever.
-    func next(to place: UnsafeMutableRawPointer, within milliseconds: Int32) throws(CommandError) -> Event {
+    /// - Parameter milliseconds: how long to wait; -1 is forever.
+    func next(to byte: UnsafeMutableRawPointer, within milliseconds: Int32) throws(CommandError) -> Event {
         var waiting = [
             pollfd(fd: signalDescriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
@@ -69,12 +69,12 @@ struct HiddenTerminal: ~Copyable {
             try hide()
             return .interruption
         }
-        let (count, readError) = SystemCall.retrying { read(descriptor, place, 1) }
+        let (count, readError) = SystemCall.retrying { read(descriptor, byte, 1) }
         guard let count else { throw .system("The terminal could not be read", readError) }
         return count == 0 ? .end : .byte
     }
 
-    /// Signals first: one that came between would leave the echo off.
+    /// Blocks the signals first: one that arrived in between would leave the echo off.
     private func hide() throws(CommandError) {
         var blocked = signals
         sigprocmask(SIG_BLOCK, &blocked, nil)
@@ -89,7 +89,7 @@ struct HiddenTerminal: ~Copyable {
         }
     }
 
-    /// What was pasted beyond the entry is dropped with the change: it must not reach the shell as a command.
+    /// Restores the echo and drops pending input: what was pasted beyond the value must not reach the shell as a command.
     private func show() {
         var modes = formerModes
         tcsetattr(descriptor, TCSAFLUSH, &modes)
@@ -98,7 +98,7 @@ struct HiddenTerminal: ~Copyable {
         sigprocmask(SIG_SETMASK, &mask, nil)
     }
 
-    /// Every signal that may end or stop the process, but for faults of its own and for those it was told to ignore.
+    /// All signals that may end or stop the process, except its own faults and those that it was told to ignore.
     private static func deliverableSignals() -> sigset_t {
         var set = sigset_t()
         sigfillset(&set)
@@ -115,7 +115,7 @@ struct HiddenTerminal: ~Copyable {
 }
 
 extension LineEditor.Keys {
-    /// The keys that the terminal has for its own line mode.
+    /// Creates the keys from those of the terminal's own line mode.
     init(terminal modes: termios) {
         self = withUnsafeBytes(of: modes.c_cc) { keys in
             Self(

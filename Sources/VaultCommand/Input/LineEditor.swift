@@ -1,14 +1,14 @@
-/// A line that is typed without being seen, with the few keys that a terminal's own line mode would have handled.
+/// Edits a hidden line with the few keys that a terminal's own line mode would handle.
 ///
-/// That mode is not used because it drops whatever goes beyond 4,095 bytes of a line in silence: a pasted token could
-/// be cut, twice alike. Keys that are not text are ignored: in a line that is not shown, a person would not notice
-/// what an arrow key or the marks around a paste had added to it.
+/// That mode silently drops all beyond 4,095 bytes of a line: a pasted token could be cut, both times alike. Keys that
+/// are not text are ignored: in a hidden line a person would not notice what an arrow key, or the escape sequences
+/// around a paste, had added.
 struct LineEditor {
     enum Outcome: Equatable {
         case goesOn, finished, cancelled
     }
 
-    /// The keys as the terminal has them set. A key that is turned off there is 0.
+    /// The keys as set in the terminal. A key that is turned off is 0.
     struct Keys {
         let erase: UInt8
         let eraseWord: UInt8
@@ -17,7 +17,7 @@ struct LineEditor {
         let endOfFile: UInt8
     }
 
-    /// What was begun by the bytes before the next one. It tells nothing of the line.
+    /// What the bytes before the next one have begun. It reveals nothing of the line.
     private enum State {
         case text
         /// The next byte is stored, whatever it is.
@@ -37,15 +37,15 @@ struct LineEditor {
         self.keys = keys
     }
 
-    /// Whether only a pause tells the key Esc from what else begins with its byte.
+    /// Whether only a pause tells the Esc key from other keys that begin with the same byte.
     var awaitsEscape: Bool { state == .escape }
 
-    /// Takes the pause after Esc: what comes next is typed by itself.
+    /// Ends the Esc key after a pause: the next byte is a key of its own.
     mutating func endEscape() {
         state = .text
     }
 
-    /// Takes the typed byte that was read to the first unused place of the line.
+    /// Takes the typed byte, which was read to the first unused byte of the line.
     mutating func takeByte(_ line: UnsafeMutableRawBufferPointer, _ used: inout Int) -> Outcome {
         let byte = line[used]
         let isControl = byte < 0x20 || byte == 0x7F
@@ -94,7 +94,7 @@ struct LineEditor {
         return .goesOn
     }
 
-    /// Removes a whole UTF-8 scalar: its continuation bytes, and the byte that they continue.
+    /// Removes a whole UTF-8 scalar: its continuation bytes and its first byte.
     private func eraseCharacter(_ line: UnsafeMutableRawBufferPointer, _ used: inout Int) {
         while used > 0 {
             used -= 1
@@ -102,7 +102,7 @@ struct LineEditor {
         }
     }
 
-    /// Removes the blanks at the end, and what stands before them up to the next blank.
+    /// Removes the blanks at the end, and the word before them.
     private func eraseWord(_ line: UnsafeMutableRawBufferPointer, _ used: inout Int) {
         while used > 0, line[used - 1].isBlank { used -= 1 }
         while used > 0, !line[used - 1].isBlank { used -= 1 }

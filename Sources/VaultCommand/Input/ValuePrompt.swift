@@ -4,17 +4,16 @@ import Vault
 
 /// Asks for a value at the terminal, twice, without showing it.
 enum ValuePrompt {
-    /// How long the byte of the key Esc may stand alone before it counts as that key. The bytes of one key come
-    /// together.
+    /// How long to wait after the byte of Esc before it counts as that key: the bytes of other keys arrive together.
     private static let escapeMilliseconds: Int32 = 50
 
-    /// - Throws: ``CommandError``: refused if the two entries differ, or if Ctrl-D cancels an empty one.
+    /// - Throws: ``CommandError``: refused if the two inputs differ, or if Ctrl-D cancels an empty one.
     static func ask(for name: String) throws -> SecretBytes {
         let terminal = try HiddenTerminal.open()
         let first = try readLine("Value of \(name.forTerminal) (not shown): ", terminal)
-        let second = try readLine("The same again: ", terminal)
+        let second = try readLine("Repeat the value: ", terminal)
         guard first.isEqual(to: second) else {
-            throw CommandError.refused("The two entries differ; nothing was stored.")
+            throw CommandError.refused("The two inputs differ; nothing was stored.")
         }
         return first
     }
@@ -22,7 +21,7 @@ enum ValuePrompt {
     private static func readLine(_ prompt: String, _ terminal: borrowing HiddenTerminal) throws -> SecretBytes {
         let descriptor = terminal.descriptor
         write(prompt, to: descriptor)
-        // A newline that was typed is not shown either.
+        // The newline that was typed is not shown either.
         defer { write("\n", to: descriptor) }
         var editor = LineEditor(keys: terminal.keys)
         return try SecretBytes.growing(from: 4096, to: Keychain.maximumValueSize + 1) { line, used in

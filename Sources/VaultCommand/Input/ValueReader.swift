@@ -5,7 +5,7 @@ import Vault
 struct ValueReader {
     /// For errors: "standard input", or the file's path.
     let source: String
-    /// Keep every byte, a final newline too.
+    /// Keeps every byte, including a final newline.
     let isExact: Bool
 
     func readFile(at path: String) throws -> SecretBytes {
@@ -18,7 +18,7 @@ struct ValueReader {
     func read(from descriptor: Int32) throws -> SecretBytes {
         guard isatty(descriptor) == 0 else { throw UsageError.visibleInput(source) }
         let largest = Keychain.maximumValueSize
-        // One byte more than the largest value with its newline: more need not be read to refuse it.
+        // One byte more than the largest value with its newline is enough to refuse it.
         let value = try SecretBytes.growing(from: likelySize(descriptor), to: largest + 2) { buffer, used in
             while used < buffer.count {
                 let free = UnsafeMutableRawBufferPointer(rebasing: buffer[used...])
@@ -36,15 +36,15 @@ struct ValueReader {
         return value
     }
 
-    /// The size without the final newline, if it is the only one: `echo` adds one to a token, but the one that ends a
-    /// private key of several lines belongs to it. A carriage return is part of the value.
+    /// Returns the size without the final newline, if it is the only one: `echo` adds one to a token, but a private key
+    /// of several lines includes its last one. A carriage return is part of the value.
     static func sizeWithoutFinalNewline(_ bytes: UnsafeRawBufferPointer, _ size: Int) -> Int {
         let newline = UInt8(ascii: "\n")
         guard size > 0, bytes[size - 1] == newline, !bytes[..<(size - 1)].contains(newline) else { return size }
         return size - 1
     }
 
-    /// A file's own size and a byte, so that its end is met without growing; a page for anything else.
+    /// Returns a file's size and one byte more, so that reading it to the end needs no growing; a page for anything else.
     private func likelySize(_ descriptor: Int32) -> Int {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return 4096 }
@@ -55,10 +55,10 @@ struct ValueReader {
 // MARK: - Input of unknown length
 
 extension SecretBytes {
-    /// Guarded memory that doubles until it holds all of an input of unknown length.
+    /// Reads an input of unknown length into guarded memory, which is doubled as needed.
     ///
     /// - Parameters:
-    ///   - limit: the largest size in bytes; an input that fills it is refused.
+    ///   - limit: the largest size in bytes. An input that fills it is refused.
     ///   - fill: gets the memory and how many of its bytes are used, and uses more. It returns true at the end of the
     ///     input, false once the memory is full.
     /// - Throws: ``CommandError``, and what `fill` throws.
@@ -90,6 +90,6 @@ extension SecretBytes {
 
 extension CommandError {
     static let tooLarge = invalid(
-        "The value is larger than \(Keychain.maximumValueSize >> 20) MiB, the most that an entry holds; nothing was stored."
+        "The value is too large (at most \(Keychain.maximumValueSize >> 20) MiB); nothing was stored."
     )
 }

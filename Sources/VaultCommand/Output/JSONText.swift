@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// JSON for everything but values. Keys are sorted and written with underscores, the text is one line.
+/// JSON on one line, with sorted keys and underscores, for everything but values.
 enum JSONText {
     static func encode(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
@@ -9,8 +9,8 @@ enum JSONText {
         return escapingTheUnsafe(String(decoding: try encoder.encode(value), as: UTF8.self)) + "\n"
     }
 
-    /// JSON lets some characters pass that a terminal obeys. Outside of its strings it is plain ASCII, so they may be
-    /// escaped wherever they stand.
+    /// Escapes what a terminal would obey and JSON allows. Outside of its strings JSON is plain ASCII, so the escapes are
+    /// valid wherever they are needed.
     private static func escapingTheUnsafe(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: \.isUnsafeOnTerminal) else { return text }
         var text = text
@@ -32,7 +32,7 @@ enum JSONText {
     }
 }
 
-/// A value that JSON shows as null where there is none, instead of leaving out its key.
+/// A value that is written as null if it is missing, instead of leaving out its key.
 @propertyWrapper
 struct OrNull<Value: Encodable>: Encodable {
     var wrappedValue: Value?

@@ -1,24 +1,24 @@
 import Vault
 
-/// What the tool says beside its results, on standard error: errors, warnings, and what it has made.
+/// Writes to standard error what is not a result: errors, warnings, and what was created.
 enum Notes {
     static func report(_ error: CommandError, asJSON: Bool) {
         write("vault: " + error.message, asJSON ? ["error": error] : nil)
     }
 
-    /// What did not keep the command from doing its work.
+    /// Reports a problem that did not stop the command.
     static func warn(_ error: CommandError, asJSON: Bool) {
         write(
             "vault: warning: " + error.message,
             asJSON ? ["warning": ["code": error.code, "message": error.message]] : nil)
     }
 
-    /// Says where a new vault and a new key file are.
+    /// Reports where a new vault and a new key file are.
     static func report(_ made: MadeReport, asJSON: Bool) {
         write(made.message, asJSON ? ["note": made] : nil)
     }
 
-    /// Says what a command stands still for.
+    /// Reports what a command is waiting for.
     static func reportWaiting(for process: Int?) {
         let number = process.map { " (\($0))" } ?? ""
         write("vault: Waiting for another process\(number).", [String: String]?.none)
@@ -33,7 +33,7 @@ enum Notes {
     }
 }
 
-/// What an invocation has made.
+/// What an invocation has created.
 struct MadeReport: Encodable {
     let vault: String
     let keyFile: String
@@ -42,19 +42,20 @@ struct MadeReport: Encodable {
     let keyFileIsBesideVault: Bool
     let keyFileIsShort: Bool
 
-    /// Losing the key loses the values, so it says that too.
+    /// Also says to back up the key: losing it loses the values.
     var message: String {
         var lines = [
-            madeVault ? "Made a new vault: \(vault)" : "The vault: \(vault)",
-            madeKeyFile ? "Made its key file: \(keyFile)" : "Its key file: \(keyFile)",
-            "It must never change. Back it up, and not beside the vault: without it, what the vault holds is lost.",
+            madeVault ? "Created a new vault: \(vault)" : "The vault: \(vault)",
+            madeKeyFile ? "Created its key file: \(keyFile)" : "Its key file: \(keyFile)",
+            "Back up the key file, separately from the vault. Without it the vault cannot be opened.",
+            "The key file must never change.",
         ]
         if keyFileIsBesideVault {
             lines.append(
-                "It lies beside the vault: whoever copies the folder has both. `vault help places` tells of other places."
+                "It is beside the vault: whoever copies the folder has both. See `vault help places` for other locations."
             )
         }
-        if keyFileIsShort { lines.append("It has fewer than 16 bytes, and can be guessed.") }
+        if keyFileIsShort { lines.append("It has fewer than 16 bytes and can be guessed.") }
         return lines.joined(separator: "\n")
     }
 }

@@ -2,8 +2,7 @@ import Glibc
 import LinuxSystem
 import Vault
 
-/// A line at the terminal that says how far a long call has come. It comes after a second, and goes when the call is
-/// over.
+/// A line at the terminal with the progress of a long call: shown after a second, removed when the call is over.
 final class ProgressLine: Sendable {
     private struct State {
         var isOver = false
@@ -11,14 +10,14 @@ final class ProgressLine: Sendable {
     }
 
     private static let pause: UInt32 = 200_000
-    /// Pauses before the first one.
+    /// The number of pauses before the line is first shown.
     private static let patience = 5
 
     let progress = UpkeepProgress()
     private let title: String
     private let state = Mutex(State())
 
-    /// - Returns: nil where there is no terminal, or no thread to write to it.
+    /// - Returns: nil if there is no terminal, or no thread to write to it.
     init?(_ title: String) {
         self.title = title
         guard StandardError.isTerminal, (try? DetachedThread.start(named: "progress") { [self] in draw() }) != nil
@@ -32,7 +31,7 @@ final class ProgressLine: Sendable {
             usleep(ProgressLine.pause)
             let isOver = state.withLock { state in
                 guard !state.isOver, round >= ProgressLine.patience else { return state.isOver }
-                // Whatever is written next begins where this line does.
+                // The next output overwrites this line.
                 StandardError.write("\(title): \(Int(progress.fraction * 100)) %\r")
                 state.isDrawn = true
                 return false
@@ -41,7 +40,7 @@ final class ProgressLine: Sendable {
         }
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     func end() {
         state.withLock { state in
             if state.isDrawn { StandardError.write("\u{1b}[K") }

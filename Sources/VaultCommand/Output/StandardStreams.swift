@@ -5,7 +5,7 @@ import Vault
 enum StandardOutput {
     static let isTerminal = isatty(STDOUT_FILENO) == 1
 
-    /// The terminal's width; nil if it is not known, or there is no terminal.
+    /// The terminal's width; nil if it is unknown or there is no terminal.
     static var columns: Int? { SystemCall.columns(of: STDOUT_FILENO) }
 
     /// - Throws: ``ClosedPipe``, ``CommandError``.
@@ -19,7 +19,7 @@ enum StandardOutput {
         try check(bytes.withUnsafeBytes { SystemCall.writeAll($0, to: STDOUT_FILENO) })
     }
 
-    /// Straight from guarded memory, through no buffer.
+    /// Writes straight from guarded memory, without a buffer.
     static func write(_ secret: borrowing SecretBytes) throws {
         try check(secret.withUnsafeBytes { SystemCall.writeAll($0, to: STDOUT_FILENO) })
     }
@@ -33,10 +33,10 @@ enum StandardOutput {
 enum StandardError {
     static let isTerminal = isatty(STDERR_FILENO) == 1
 
-    /// The terminal's width; nil if it is not known, or there is no terminal.
+    /// The terminal's width; nil if it is unknown or there is no terminal.
     static var columns: Int? { SystemCall.columns(of: STDERR_FILENO) }
 
-    /// Writes lines for a person. Where that fails there is nobody to be told.
+    /// Writes lines for a person. A failure is ignored: there is no other stream to report it on.
     static func write(_ text: String) {
         var text = text
         _ = text.withUTF8 { SystemCall.writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
@@ -45,9 +45,9 @@ enum StandardError {
 
 // MARK: - Long lists
 
-/// Writes long lists to standard output, a piece at a time.
+/// Writes long lists to standard output in pieces.
 ///
-/// What is less than a piece is written by ``finish()`` alone, so that a command that fails early has no result.
+/// A list that is shorter than a piece is written by ``finish()`` alone, so that a command that fails early has no output.
 struct OutputBuffer: ~Copyable {
     private static let pieceSize = 64 << 10
 
@@ -62,7 +62,7 @@ struct OutputBuffer: ~Copyable {
         try writePiece()
     }
 
-    /// Appends a string of JSON, with its quotation marks.
+    /// Appends a JSON string with its quotation marks.
     mutating func append(json text: String) throws {
         bytes.append(UInt8(ascii: "\""))
         bytes.append(contentsOf: Escaping.json(text))
@@ -75,7 +75,7 @@ struct OutputBuffer: ~Copyable {
         try writePiece()
     }
 
-    /// Writes what is left.
+    /// Writes the rest.
     consuming func finish() throws {
         try StandardOutput.write(bytes)
     }

@@ -8,10 +8,9 @@ enum ValueForm {
         case auto, yes, no
     }
 
-    /// The bytes for standard output, other than the value itself; nil where they are the value as it is, so that it
-    /// need not be copied.
+    /// Returns the bytes for standard output; nil if they are the value itself, so that it need not be copied.
     ///
-    /// - `yes` adds a newline always, `no` never; `auto` on a terminal, unless the value ends with one.
+    /// `yes` always adds a newline, `no` never, and `auto` on a terminal unless the value ends with one.
     static func rendered(_ value: borrowing SecretBytes, newline: Newline, onTerminal: Bool) throws -> SecretBytes? {
         let adds = value.withUnsafeBytes { addsNewline(to: $0, newline, onTerminal: onTerminal) }
         guard onTerminal || adds else { return nil }
@@ -23,7 +22,7 @@ enum ValueForm {
         }
     }
 
-    /// `{"name":"u.token","value":"..."}` and a newline; with `value_base64` where the value is not UTF-8.
+    /// Returns `{"name":"u.token","value":"..."}` and a newline; with `value_base64` if the value is not UTF-8.
     static func json(_ value: borrowing SecretBytes, name: String) throws -> SecretBytes {
         try value.withUnsafeBytes { bytes in
             if UTF8Walk.isValid(bytes) { return try object(name, "value", bytes) }
@@ -50,7 +49,7 @@ enum ValueForm {
 }
 
 extension SecretBytes {
-    /// All that `write` puts, in guarded memory of just that size. `write` runs twice: first to be counted.
+    /// Puts all that `write` emits into guarded memory of just that size. `write` runs twice, the first time to be counted.
     init(composing write: ((UInt8) -> Void) -> Void) throws {
         var count = 0
         write { _ in count += 1 }

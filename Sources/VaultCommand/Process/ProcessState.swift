@@ -2,41 +2,40 @@ import CLinux
 import CVaultCommand
 import Glibc
 
-/// What the tool changes in its own process before it touches a secret, and what was there before, so that another
-/// program can be started in the state that it expects.
+/// The process's former state, which the tool changes before it touches a secret and restores before it starts another
+/// program.
 struct ProcessState {
     // Swift sees the constant and the functions' parameter as two types.
     private static let coreSize = __rlimit_resource_t(RLIMIT_CORE.rawValue)
-    /// Signals that would end the process in the midst of a write; ignored, they make the write fail.
+    /// Signals that would end the process during a write. If they are ignored, the write fails instead.
     private static let ofWrites = [SIGPIPE, SIGXFSZ]
 
     let coreLimit: rlimit
     let dumpable: Int32
     let mask: mode_t
-    /// What was to be done for each of the signals.
+    /// The former actions of ``ofWrites``.
     let writeActions: [sigaction]
 
-    /// No core dumps, no reading of this process's memory by the user's other programs, files for the user alone, and a
-    /// closed pipe or a file that may not grow as an error of the write instead of a silent death. What was before is
-    /// returned.
+    /// Forbids core dumps and reading of this process's memory by the user's other programs, makes new files private,
+    /// and turns a closed pipe or a file size limit into an error instead of a silent death. Returns the former state.
     ///
-    /// Where the system refuses one of these, the tool works on: they are a second line.
+    /// If the system refuses one of these, the tool continues: they are a second line of defence.
     static func harden() -> ProcessState {
         vault_restore_environment()
         occupyStandardDescriptors()
         var limit = rlimit()
         getrlimit(Self.coreSize, &limit)
-        // The soft limit alone: an ordinary user could never raise the hard one again.
+        // Only the soft limit: an ordinary user could never raise the hard one again.
         var none = rlimit(rlim_cur: 0, rlim_max: limit.rlim_max)
         setrlimit(Self.coreSize, &none)
         let dumpable = vault_set_dumpable(0)
         let actions = ofWrites.map(ignore)
-        // Not for long: a compaction that is interrupted leaves nothing behind.
+        // An interrupted compaction leaves no temporary file behind.
         vault_remove_temporary_on_signals()
         return ProcessState(coreLimit: limit, dumpable: dumpable, mask: umask(0o077), writeActions: actions)
     }
 
-    /// Puts back what was before, to be called just before another program takes this process over.
+    /// Restores the former state, just before another program replaces this one.
     func restore() {
         var limit = coreLimit
         setrlimit(Self.coreSize, &limit)
@@ -48,8 +47,8 @@ struct ProcessState {
         }
     }
 
-    /// Ends the process as a closed pipe ends any other program, without a word; unless whoever started it ignores the
-    /// signal.
+    /// Ends the process silently by SIGPIPE, as a closed pipe ends other programs, unless the signal was ignored at the
+    /// start.
     func endByClosedPipe() {
         guard let action = writeActions.first, !action.isIgnored else { return }
         signal(SIGPIPE, SIG_DFL)
@@ -63,9 +62,9 @@ struct ProcessState {
         return former
     }
 
-    /// Where the caller closed standard input, output or error, the next file opened would get its number, and a value
-    /// meant for standard output would be written into the vault. So the numbers are taken, opened the wrong way round:
-    /// reading and writing them fails as it would have.
+    /// Opens /dev/null in place of closed standard streams. Otherwise the vault's file would get such a number, and a
+    /// value meant for standard output would be written into it. They are opened the wrong way round, so that reading
+    /// and writing fail as before.
     private static func occupyStandardDescriptors() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
             _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
@@ -74,7 +73,7 @@ struct ProcessState {
 }
 
 extension sigaction {
-    /// Whether the process was told, as `nohup` does, to pass the signal over.
+    /// Whether the process ignores the signal, as `nohup` arranges.
     var isIgnored: Bool {
         unsafeBitCast(__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }

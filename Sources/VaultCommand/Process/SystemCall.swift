@@ -1,8 +1,8 @@
 import Glibc
 
-/// What repeats around system calls.
+/// Retries and words for system calls.
 enum SystemCall {
-    /// Repeats a call that a signal interrupted; nil and the error's number where it failed.
+    /// Repeats a call that a signal interrupted. Returns nil and the error's number if it failed.
     static func retrying(_ call: () -> Int) -> (result: Int?, error: Int32) {
         while true {
             let result = call()
@@ -11,7 +11,7 @@ enum SystemCall {
         }
     }
 
-    /// Writes all of it, in one call where the other side takes it so: 0, or the error's number.
+    /// Writes all bytes, in as few calls as possible. Returns 0 or the error's number.
     static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -20,7 +20,7 @@ enum SystemCall {
             if let written {
                 rest = rest.dropFirst(written)
             } else if error == EAGAIN {
-                // Somebody made the pipe non-blocking: wait for the reader instead of losing the rest.
+                // The pipe is non-blocking: wait for the reader instead of losing the rest.
                 var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&wait, 1, -1)
             } else {
@@ -30,7 +30,7 @@ enum SystemCall {
         return 0
     }
 
-    /// Returns how many columns the terminal behind a descriptor has; nil if it is no terminal, or does not know.
+    /// Returns the width of the terminal behind a descriptor; nil if it is unknown or there is no terminal.
     static func columns(of descriptor: Int32) -> Int? {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }

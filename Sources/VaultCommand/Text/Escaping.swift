@@ -1,9 +1,9 @@
-/// Two ways to write bytes so that a reader cannot mistake them: for a terminal, and inside a JSON string.
+/// Escapes bytes for a terminal, and for the inside of a JSON string.
 ///
-/// The bytes go out one by one through `put`, into whatever memory the caller chose: guarded memory, for a secret.
+/// The bytes are emitted one by one through `put`, into memory of the caller's choice: guarded memory, for a secret.
 enum Escaping {
-    /// Newlines and tabs stay, other unsafe characters become `\x1b` or `\u{202e}`, bytes that are not UTF-8 `\xff`.
-    /// A backslash stays one: what is shown is to be copied and pasted.
+    /// Keeps newlines and tabs. Other unsafe characters become `\x1b` or `\u{202e}`, bytes that are not UTF-8 `\xff`.
+    /// A backslash is kept, so that the text can be copied and pasted.
     static func terminal(_ bytes: UnsafeRawBufferPointer, _ put: (UInt8) -> Void) {
         UTF8Walk.walk(bytes) { piece in
             switch piece {
@@ -24,7 +24,7 @@ enum Escaping {
         }
     }
 
-    /// The inside of a JSON string, without its quotation marks. The bytes must be UTF-8; see ``UTF8Walk/isValid(_:)``.
+    /// Writes the inside of a JSON string, without quotation marks. The bytes must be UTF-8; see ``UTF8Walk/isValid(_:)``.
     static func json(_ bytes: UnsafeRawBufferPointer, _ put: (UInt8) -> Void) {
         UTF8Walk.walk(bytes) { piece in
             guard case .scalar(let scalar, let range) = piece else { return true }
@@ -43,7 +43,7 @@ enum Escaping {
         }
     }
 
-    /// The inside of a JSON string, for a text that is not secret.
+    /// Returns the inside of a JSON string, for a text that is not secret.
     static func json(_ text: String) -> [UInt8] {
         var text = text
         var escaped: [UInt8] = []
@@ -61,7 +61,7 @@ enum Escaping {
 }
 
 extension String {
-    /// The text as it may be shown to a person, whoever wrote parts of it.
+    /// The text with what a terminal would obey escaped, whoever wrote parts of it.
     var forTerminal: String {
         guard unicodeScalars.contains(where: { $0.isUnsafeOnTerminal && $0 != "\n" && $0 != "\t" }) else { return self }
         var text = self
@@ -71,10 +71,10 @@ extension String {
     }
 }
 
-/// Goes through bytes that may or may not be UTF-8, without copying them.
+/// Walks through bytes that may or may not be UTF-8, without copying them.
 enum UTF8Walk {
     enum Piece {
-        /// A scalar, and the places of its bytes.
+        /// A scalar, and the offsets of its bytes.
         case scalar(Unicode.Scalar, Range<Int>)
         /// Bytes that belong to no scalar.
         case invalid(Range<Int>)
@@ -113,16 +113,16 @@ enum UTF8Walk {
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal might obey the character, or show it so that the text around it reads as another text:
-    /// control characters, the two separators of lines, and what Unicode wants to be invisible, such as the marks that
-    /// turn the direction of writing, spaces of no width and fillers.
+    /// Whether a terminal might obey the character, or show the text around it as another text: control characters, the
+    /// two line separators, and what Unicode calls default-ignorable, such as direction marks, zero-width spaces and
+    /// fillers.
     ///
-    /// The joiners and variation selectors of emoji are among these, and they are no exception: two names that look
-    /// alike are worse than an emoji in pieces.
+    /// The joiners and variation selectors of emoji are no exception: two names that look alike are worse than an emoji
+    /// in pieces.
     var isUnsafeOnTerminal: Bool {
         switch value {
-        // What most names consist of, ASCII, Latin and East Asian letters, does without the table of Unicode: it takes
-        // 80 ns to look a character up, and a list may have a million names.
+        // Most names are ASCII, Latin or East Asian letters. They need no look-up in Unicode's table, which takes 80 ns:
+        // a list may have a million names.
         case 0x20..<0x7F, 0xAE..<0x34F, 0x3165..<0xFE00: false
         case 0..<0x20, 0x7F..<0xA0, 0x2028...0x2029: true
         default: properties.isDefaultIgnorableCodePoint

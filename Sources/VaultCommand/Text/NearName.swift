@@ -1,10 +1,10 @@
-/// Finds what somebody meant who mistyped a name.
+/// Finds the name that was meant by a mistyped one.
 enum NearName {
-    /// The candidate with the fewest slips between it and the typed word; nil if none is near. A slip is a letter too
-    /// many, missing, wrong or exchanged with its neighbour; the case of letters is none.
+    /// Returns the candidate with the fewest slips from the typed word; nil if none is near. A slip is an extra, missing,
+    /// wrong or swapped letter. Case is ignored.
     static func nearest(to typed: String, among candidates: some Sequence<String>) -> String? {
         let word = Array(typed.lowercased().utf8)
-        // One slip in three letters, three at most: beyond that, guesses annoy.
+        // One slip in three letters, at most three: further guesses annoy.
         var limit = min(3, max(1, word.count / 3))
         var best: String?
         for candidate in candidates where abs(candidate.utf8.count - word.count) <= limit {
@@ -17,7 +17,7 @@ enum NearName {
         return best
     }
 
-    /// The optimal string alignment distance of two words of bytes.
+    /// Returns the optimal string alignment distance of two words.
     static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)

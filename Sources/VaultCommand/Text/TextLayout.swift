@@ -2,7 +2,7 @@
 enum TextLayout {
     static let width = 80
 
-    /// Breaks a paragraph into lines between words. Every line is indented.
+    /// Breaks a paragraph into indented lines between words.
     static func wrapped(_ text: String, indent: Int) -> String {
         wrapped(text.split(separator: " "), indent: indent, width: width)
     }
@@ -24,7 +24,7 @@ enum TextLayout {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Terms and what they mean, the meanings aligned. A term that is too long has its meaning on the next line.
+    /// Returns terms with their meanings aligned. If a term is too long, its meaning is on the next line.
     static func definitions(_ rows: [(term: String, meaning: String)]) -> String {
         let column = min(26, (rows.map(\.term.count).max() ?? 0) + 4)
         return rows.map { term, meaning in
@@ -35,7 +35,7 @@ enum TextLayout {
         }.joined()
     }
 
-    /// Labels and facts, one line each: `Label:  fact`.
+    /// Returns one line per label and fact: `Label:  fact`.
     static func table(_ rows: [(String, String)]) -> String {
         let column = (rows.map(\.0.count).max() ?? 0) + 3
         return rows.map { padded($0.0 + ":", to: column) + $0.1 + "\n" }.joined()
@@ -50,12 +50,12 @@ enum TextLayout {
 // MARK: - Narrow terminals
 
 extension TextLayout {
-    /// Breaks the lines of help anew for a terminal that is narrower than ``width``: it would break them inside words.
+    /// Wraps help again for a terminal that is narrower than ``width`` and would break lines inside words.
     ///
     /// Help consists of paragraphs without indent, rows with an indent of two, which may have a term and a meaning, and
     /// deeper lines, which belong to the row before them.
     ///
-    /// - Parameter columns: the terminal's; nil if the text goes elsewhere.
+    /// - Parameter columns: the terminal's width; nil if the output is no terminal.
     static func fitted(_ text: String, to columns: Int?) -> String {
         guard let columns, columns < width else { return text }
         var rows: [Row] = []
@@ -72,19 +72,19 @@ extension TextLayout {
 
     private struct Row {
         static let indent = 2
-        /// What a meaning below its term is indented by.
+        /// The indent of a meaning below its term.
         static let indentBelow = 6
 
         let indent: Int
         let term: [Substring]
-        /// Where the words begin.
+        /// The column of the first word.
         let column: Int
         var words: [Substring]
 
         init(_ line: Substring) {
             indent = line.prefix { $0 == " " }.count
             let pieces = line.dropFirst(indent).split(separator: " ", omittingEmptySubsequences: false)
-            // Nothing is between two spaces: they end a term.
+            // An empty piece is between two spaces, which end a term.
             if indent == Row.indent, let gap = pieces.firstIndex(of: "") {
                 term = Array(pieces[..<gap])
                 words = Array(pieces[gap...].drop(while: \.isEmpty))
@@ -94,7 +94,7 @@ extension TextLayout {
             }
         }
 
-        /// Whether the line goes on with the paragraph or the meaning of the line before it.
+        /// Whether the line continues the paragraph or the meaning of the line before it.
         func continues(_ last: Row) -> Bool {
             guard !words.isEmpty, !last.words.isEmpty, indent >= last.column else { return false }
             return indent == 0 || last.column > Row.indent
@@ -111,7 +111,7 @@ extension TextLayout {
             return start + lines(words, indent: column, width).dropFirst(column)
         }
 
-        /// Breaks words into lines. The indent gives way to a word that needs the whole line.
+        /// Breaks words into lines, with less indent if a word needs the whole line.
         private func lines(_ words: [Substring], indent: Int, _ width: Int) -> String {
             TextLayout.wrapped(words, indent: max(0, min(indent, width - longest(words))), width: width)
         }

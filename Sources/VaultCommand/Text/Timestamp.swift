@@ -2,14 +2,14 @@ import FoundationEssentials
 import Glibc
 
 enum Timestamp {
-    /// UTC to the millisecond, as the vault keeps times: `2026-01-31T09:05:00.120Z`.
+    /// Returns UTC to the millisecond, the precision of the vault: `2026-01-31T09:05:00.120Z`.
     static func text(_ date: Date) -> String {
         var bytes: [UInt8] = []
         write(date) { bytes.append($0) }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Writes the same digit by digit: a list of a million entries has two million times.
+    /// Writes the same digit by digit, without a string: a list of a million entries has two million times.
     static func write(_ date: Date, _ put: (UInt8) -> Void) {
         let milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded())
         let (seconds, fraction) = milliseconds.quotientAndRemainderRoundingDown(by: 1000)

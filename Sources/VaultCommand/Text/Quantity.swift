@@ -1,0 +1,23 @@
+/// Numbers as people read them.
+enum Quantity {
+    /// Returns the digits in groups of three: `4,560`.
+    static func number(_ value: some BinaryInteger) -> String {
+        let digits = String(value)
+        return digits.enumerated().reduce(into: "") { text, digit in
+            if digit.offset > 0, (digits.count - digit.offset).isMultiple(of: 3) { text += "," }
+            text.append(digit.element)
+        }
+    }
+
+    /// Returns a size in the largest unit that fits, with one decimal below ten: `512 bytes`, `1.5 KiB`, `64 MiB`.
+    static func size(_ bytes: Int) -> String {
+        guard bytes >= 1_024 else { return bytes == 1 ? "1 byte" : "\(bytes) bytes" }
+        var (unit, scale) = ("KiB", 1 << 10)
+        for (larger, factor) in [("MiB", 1 << 20), ("GiB", 1 << 30)] where bytes >= factor {
+            (unit, scale) = (larger, factor)
+        }
+        let tenths = bytes * 10 / scale
+        let decimal = tenths < 100 && !tenths.isMultiple(of: 10) ? ".\(tenths % 10)" : ""
+        return "\(number(tenths / 10))\(decimal) \(unit)"
+    }
+}

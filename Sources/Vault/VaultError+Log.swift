@@ -100,7 +100,7 @@ extension VaultError {
             self.init(
                 .unavailable,
                 "What this machine remembers of the vault cannot be used in full: \(reason). "
-                    + "Until that is fixed, an older or exchanged vault file may go unnoticed.")
+                    + "Until that is fixed, an older or exchanged vault file may pass unnoticed.")
         case .compactionFailed(let error) where error.code == .damaged:
             self.init(
                 .damaged,

@@ -7,7 +7,7 @@ import LinuxSystem
 /// It cannot be copied and has no textual form. Read it through ``withBytes(_:)``; each way that takes the bytes out
 /// into ordinary memory says *unsafe* in its name.
 ///
-/// Mutex memory costs two pages and about 25 µs to make and free. It is for keys and opened values, not for
+/// Guarded memory costs two pages and about 25 µs to make and free. It is for keys and opened values, not for
 /// thousands of them.
 public struct SecretBytes: ~Copyable {
     /// The number of secret bytes.

@@ -1,4 +1,5 @@
 import Glibc
+import LinuxSystem
 import Sealing
 import Vault
 
@@ -33,7 +34,7 @@ extension CommandError {
 
     /// A failed system call.
     static func system(_ what: String, _ number: Int32) -> CommandError {
-        CommandError(code: "unavailable", exit: .inputOutput, message: "\(what): \(SystemCall.text(of: number)).")
+        CommandError(code: "unavailable", exit: .inputOutput, message: "\(what): \(SystemError.words(for: number)).")
     }
 
     static func invalid(_ message: String) -> CommandError {
@@ -91,7 +92,7 @@ extension CommandError {
         case .unexpandedTilde(let path, let isKeyFile):
             "Or write `\((isKeyFile ? OptionName.keyFile : .vault).spelling) \(path)` without quotes."
         case .keyFileMissing: "If it is elsewhere, name it with --key-file."
-        case .keyFileShared: "To accept it, use --accept-shared-key."
+        case .keyFileShared: "Use --accept-shared-key for that."
         }
     }
 }

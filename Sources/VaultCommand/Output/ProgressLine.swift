@@ -28,7 +28,7 @@ final class ProgressLine: Sendable {
 
     private func draw() {
         for round in 1... {
-            usleep(ProgressLine.pause)
+            Clock.sleep(microseconds: ProgressLine.pause)
             let isOver = state.withLock { state in
                 guard !state.isOver, round >= ProgressLine.patience else { return state.isOver }
                 // The next output overwrites this line.

@@ -6,7 +6,7 @@ enum StandardOutput {
     static let isTerminal = isatty(STDOUT_FILENO) == 1
 
     /// The terminal's width; nil if it is unknown or there is no terminal.
-    static var columns: Int? { SystemCall.columns(of: STDOUT_FILENO) }
+    static var columns: Int? { terminalWidth(STDOUT_FILENO) }
 
     /// - Throws: ``ClosedPipe``, ``CommandError``.
     static func write(_ text: String) throws {
@@ -34,13 +34,20 @@ enum StandardError {
     static let isTerminal = isatty(STDERR_FILENO) == 1
 
     /// The terminal's width; nil if it is unknown or there is no terminal.
-    static var columns: Int? { SystemCall.columns(of: STDERR_FILENO) }
+    static var columns: Int? { terminalWidth(STDERR_FILENO) }
 
     /// Writes lines for a person. A failure is ignored: there is no other stream to report it on.
     static func write(_ text: String) {
         var text = text
         _ = text.withUTF8 { SystemCall.writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
     }
+}
+
+/// Returns the width of the terminal behind a descriptor; nil if it is unknown or there is no terminal.
+private func terminalWidth(_ descriptor: Int32) -> Int? {
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    return Int(size.ws_col)
 }
 
 // MARK: - Long lists

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Retries and words for system calls.
+/// Retries around system calls.
 enum SystemCall {
     /// Repeats a call that a signal interrupted. Returns nil and the error's number if it failed.
     static func retrying(_ call: () -> Int) -> (result: Int?, error: Int32) {
@@ -28,17 +28,5 @@ enum SystemCall {
             }
         }
         return 0
-    }
-
-    /// Returns the width of the terminal behind a descriptor; nil if it is unknown or there is no terminal.
-    static func columns(of descriptor: Int32) -> Int? {
-        var size = winsize()
-        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-        return Int(size.ws_col)
-    }
-
-    /// The system's words for an error number, such as "No such file or directory".
-    static func text(of number: Int32) -> String {
-        strerror(number).map { String(cString: $0) } ?? "error \(number)"
     }
 }

@@ -53,8 +53,8 @@ enum Escaping {
 
     private static func hexadecimal(_ prefix: StaticString, _ value: UInt32, digits: Int, _ put: (UInt8) -> Void) {
         prefix.withUTF8Buffer { $0.forEach(put) }
-        for place in (0..<digits).reversed() {
-            let digit = UInt8(truncatingIfNeeded: value >> (4 * UInt32(place)) & 15)
+        for index in (0..<digits).reversed() {
+            let digit = UInt8(truncatingIfNeeded: value >> (4 * UInt32(index)) & 15)
             put(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
         }
     }
@@ -84,17 +84,17 @@ enum UTF8Walk {
     static func walk(_ bytes: UnsafeRawBufferPointer, _ body: (Piece) -> Bool) {
         var parser = Unicode.UTF8.ForwardParser()
         var iterator = bytes.makeIterator()
-        var place = 0
+        var offset = 0
         while true {
             let piece: Piece
-            let start = place
+            let start = offset
             switch parser.parseScalar(from: &iterator) {
             case .valid(let encoded):
-                place += encoded.count
-                piece = .scalar(Unicode.UTF8.decode(encoded), start..<place)
+                offset += encoded.count
+                piece = .scalar(Unicode.UTF8.decode(encoded), start..<offset)
             case .error(let length):
-                place += length
-                piece = .invalid(start..<place)
+                offset += length
+                piece = .invalid(start..<offset)
             case .emptyInput:
                 return
             }

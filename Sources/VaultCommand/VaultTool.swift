@@ -12,7 +12,7 @@ enum VaultTool {
         let state = ProcessState.harden()
         var wantsJSON = false
         do {
-            let words = try CommandLineWords.read()
+            let words = try readWords()
             // The parser may fail before it reaches the option, and the error has to have the form that was asked for.
             wantsJSON = words.prefix { $0 != "--" }.contains(OptionName.json.spelling)
             let invocation = try CommandLineParser.parse(words)
@@ -27,14 +27,10 @@ enum VaultTool {
             return error.exit
         }
     }
-}
 
-/// The process's arguments as text.
-enum CommandLineWords {
-    /// Returns all words after the program's name.
-    ///
-    /// Swift's own list repairs what is not UTF-8, and a repaired path leads to another file.
-    static func read() throws(UsageError) -> [String] {
+    /// Returns the words after the program's name. Swift's own list repairs what is not UTF-8, and a repaired path leads
+    /// to another file.
+    private static func readWords() throws(UsageError) -> [String] {
         var words: [String] = []
         for index in 1..<max(1, vault_argument_count()) {
             guard let pointer = vault_argument(index) else { break }

@@ -19,7 +19,9 @@ enum HelpCommand: Command {
         if let command = CommandName(rawValue: word) {
             try session.print(json: command.description) { fitted(HelpText.command(command.description)) }
         } else if let topic = HelpTopic(rawValue: word) {
-            try session.print(json: TopicReport(topic)) { fitted(topic.text) }
+            try session.print(json: TopicReport(topic: topic.rawValue, summary: topic.summary, text: topic.text)) {
+                fitted(topic.text)
+            }
         } else {
             let known = CommandName.allCases.map(\.rawValue) + HelpTopic.allCases.map(\.rawValue)
             throw UsageError.unknownTopic(word, near: NearName.nearest(to: word, among: known))
@@ -41,26 +43,17 @@ struct TopicReport: Encodable {
     let topic: String
     let summary: String
     let text: String
-
-    init(_ topic: HelpTopic) {
-        self.topic = topic.rawValue
-        summary = topic.summary
-        text = topic.text
-    }
 }
 
 // MARK: - Version
 
-/// The version of the tool, in this one place.
-enum Version {
-    static let current = "0.1.0"
-}
-
 enum VersionCommand: Command {
+    private static let version = "0.1.0"
+
     static let description = CommandDescription(name: .version, summary: "show the version")
 
     static func run(_ session: Session) throws -> ExitCode {
-        try session.print(json: VersionReport(version: Version.current)) { "vault \(Version.current)\n" }
+        try session.print(json: VersionReport(version: version)) { "vault \(version)\n" }
         return .success
     }
 }

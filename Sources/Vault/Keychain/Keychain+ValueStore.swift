@@ -52,6 +52,12 @@ extension Keychain: ValueStore {
     }
 }
 
+extension Keychain: SecretStore {
+    func setSecret(_ name: String, to value: borrowing SecretBytes) throws(VaultError) {
+        try set(name, to: value)
+    }
+}
+
 extension StoredValue {
     /// - Throws: ``VaultError/Code/unreadable`` if a later version has written the value, or bytes that break its kind.
     fileprivate init(_ opened: borrowing OpenedValue, of key: String) throws(VaultError) {

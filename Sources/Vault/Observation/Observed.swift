@@ -10,9 +10,9 @@ public import Observation
 /// }
 /// ```
 ///
-/// It holds the value from the beginning, and follows the key until it is released. It may be used from any thread. Changes
-/// arrive on the actor that made it, if one did: code on that actor misses none. Observation itself cannot promise that to code elsewhere, which
-/// may look just while a change arrives; where that matters, use ``StoredKeyed/values``.
+/// It has the value from the beginning, and follows the key until it is released. It may be used from any thread. Changes
+/// arrive on the actor that created it, if one did, and code on that actor misses none. Observation cannot promise that to
+/// code elsewhere, which may read just while a change arrives. If that matters, use ``StoredKeyed/values``.
 public final class Observed<Value: StoredObject & Sendable>: Observable, Sendable {
     private struct State {
         var value: Value?
@@ -23,7 +23,7 @@ public final class Observed<Value: StoredObject & Sendable>: Observable, Sendabl
     private let registrar = ObservationRegistrar()
     private let task = Mutex<Task<Void, Never>?>(nil)
 
-    /// The value, or the key's default; nil if there is neither. While there is an ``error`` it is the last one that could be read.
+    /// The value, or the key's default; nil if there is neither. During an ``error`` it is the last one that could be read.
     public var value: Value? {
         registrar.access(self, keyPath: \.value)
         return state.withLock { $0.value }
@@ -31,7 +31,7 @@ public final class Observed<Value: StoredObject & Sendable>: Observable, Sendabl
 
     /// Why the key cannot be read at present; nil if it can.
     ///
-    /// It goes when the key can be read again, unless the store was not to be found at all: that takes another ``Observed``.
+    /// It becomes nil when the key can be read again. If not even the store was found, that takes another ``Observed``.
     public var error: VaultError? {
         registrar.access(self, keyPath: \.error)
         return state.withLock { $0.error }
@@ -45,7 +45,7 @@ public final class Observed<Value: StoredObject & Sendable>: Observable, Sendabl
     public init(_ key: some StoredKeyed<Value>, isolation: (any Actor)? = #isolation) {
         do throws(VaultError) {
             var follower = try StoreFollower(FollowedKey(key.stored))
-            // Nobody observes yet.
+            // No code observes this object yet.
             set(Result { () throws(VaultError) in try follower.current() ?? nil })
             task.withLock { $0 = follow(with: follower, on: isolation) }
         } catch { set(.failure(error)) }
@@ -55,7 +55,7 @@ public final class Observed<Value: StoredObject & Sendable>: Observable, Sendabl
         task.withLock { $0 }?.cancel()
     }
 
-    /// Neither this value nor the actor is held while the task waits: the actor may be the one that holds this value.
+    /// While the task waits it holds neither this object nor the actor, which may be the one that holds this object.
     private func follow(
         with follower: StoreFollower<FollowedKey<Value>>, on actor: (any Actor)?
     ) -> Task<Void, Never> {
@@ -85,8 +85,8 @@ public final class Observed<Value: StoredObject & Sendable>: Observable, Sendabl
             }
             return (former, state)
         }
-        // After the change, not around it: whoever was told before it, and looked at once from another thread, would find the
-        // old value, and hear no more.
+        // Observers are notified after the change. An observer that was notified before it, and read at once on another
+        // thread, would get the old value and no further notice.
         if case .success = result { registrar.withMutation(of: self, keyPath: \.value) {} }
         if former.error != present.error { registrar.withMutation(of: self, keyPath: \.error) {} }
     }

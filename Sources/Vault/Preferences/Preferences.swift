@@ -1,11 +1,11 @@
 package import LinuxSystem
 
-/// Values in a plain property list that any plist tool reads and writes: settings, counters, the state of windows. Nothing secret.
+/// Values in a plain property list that any plist tool reads and writes: settings, counters, window states. Nothing secret.
 ///
-/// Each suite is one file of mode 0600, `$XDG_CONFIG_HOME/vault/preferences/SUITE.plist`, XML as a rule. When a call that writes returns,
-/// the change is on the disk, unless ``Writing/coalesced(every:)`` was asked for. Other processes and threads may use the same suite at
-/// the same time; none loses a write of another, except where writing is coalesced. Keys of other programs keep their values and types. A file that is
-/// damaged is an error, and is never overwritten.
+/// Each suite is one file of mode 0600, `$XDG_CONFIG_HOME/vault/preferences/SUITE.plist`, usually XML. When a call that writes
+/// returns, the change is on the disk, unless ``Writing/coalesced(every:)`` was asked for. Other processes and threads may
+/// use the same suite at the same time. None loses a write of another, unless writing is coalesced. Keys of other programs
+/// keep their values and types. A damaged file is an error, and is never overwritten.
 public final class Preferences: ValueStore {
     /// When changes are written.
     public enum Writing: Sendable, Hashable {
@@ -13,46 +13,46 @@ public final class Preferences: ValueStore {
         case atOnce
         /// Together, at most once per interval, and at the process's exit: for values that change many times a second.
         ///
-        /// Whoever uses this object sees them at once; others, and other objects of the same suite, when they are written. Until then
-        /// another may change the same key: the later write holds, also where the change was an ``StoredKeyed/update(_:)``. What was not
-        /// written is lost in a crash; an error while writing goes to ``Preferences/failures``, and ``Preferences/flush()``
-        /// writes what is left.
+        /// Users of this object see changes at once. Others, and other objects of the same suite, see them when they are
+        /// written. If another changes the same key before that, the later write counts, even after an
+        /// ``StoredKeyed/update(_:)``. A crash loses what was not written. An error while writing goes to
+        /// ``Preferences/failures``, and ``Preferences/flush()`` writes what is left.
         case coalesced(every: Duration)
     }
 
     public let changes: ChangeFeed
     public let failures: FailureLog
-    let writing: Writing
     /// The path of the property list, without symbolic links.
     ///
-    /// - Throws: ``VaultError/Code/unavailable`` if there is no home folder to have it in, ``VaultError/Code/invalid`` if the suite's name
-    ///   is too long.
+    /// - Throws: ``VaultError/Code/unavailable`` if there is no home folder for it, ``VaultError/Code/invalid`` if the
+    ///   suite's name is too long.
     public var path: String {
         get throws(VaultError) { try file.get().path }
     }
 
     let file: Result<PreferencesFile, VaultError>
+    private let writing: Writing
     /// What the file held when it was last read.
-    let snapshot = Mutex<PreferencesSnapshot?>(nil)
-    /// What the file was when it and its name were last flushed from here.
-    let durable = Mutex<FileStatus?>(nil)
-    /// Changes that are yet to be written.
+    private let snapshot = Mutex<PreferencesSnapshot?>(nil)
+    /// The file's metadata when this object last flushed the file and its name.
+    private let durable = Mutex<FileStatus?>(nil)
+    /// Changes that are not yet written.
     let pending = Mutex(PendingChanges())
-    /// Held while the file is written: the threads of a process need not wait for one another by way of the folder's lock.
+    /// Held while the file is written, so that this process's threads need not wait for one another through the folder's
+    /// lock.
     let writer = Mutex(())
 
-    /// The preferences of a suite, such as a program's name or a user's id; any text, and no two meet.
+    /// Creates the preferences of a suite, such as a program's name or a user's id: any text, with a file of its own.
     ///
-    /// Nothing is read or made yet.
+    /// Nothing is read or created yet.
     ///
     /// - Parameter failures: where errors go that a property's getter or setter cannot throw.
     public convenience init(suite: String, writing: Writing = .atOnce, failures: FailureLog = FailureLog()) {
-        let path: Result<String, VaultError>
-        do { path = .success(try Preferences.path(ofSuite: suite)) } catch { path = .failure(error) }
+        let path = Result { () throws(VaultError) in try Preferences.path(ofSuite: suite) }
         self.init(path, writing, failures, in: PosixFileSystem())
     }
 
-    /// The property list at a path, for programs that keep theirs at a place of their own.
+    /// Creates the preferences in the property list at a path, for programs that keep theirs elsewhere.
     ///
     /// - Parameter failures: where errors go that a property's getter or setter cannot throw.
     public convenience init(path: String, writing: Writing = .atOnce, failures: FailureLog = FailureLog()) {
@@ -71,6 +71,141 @@ public final class Preferences: ValueStore {
     }
 
     deinit {
-        do { try flush() } catch { reportUnwritten(error) }
+        flushReporting()
     }
+}
+
+// MARK: - A store
+
+extension Preferences {
+    /// The same for two preferences on one file.
+    public var identity: StoreIdentity {
+        do { return StoreIdentity(file: try path) } catch { return StoreIdentity(self) }
+    }
+
+    public func value(of key: String) throws(VaultError) -> StoredValue? {
+        try Keychain.checkName(key)
+        if let pending = pending.withLock({ $0.changes[key] }) { return pending }
+        return try current().value(of: key)
+    }
+
+    public func keys(prefix: String) throws(VaultError) -> [String] {
+        Array(try contents(prefix: prefix).keys).sortedByBytes()
+    }
+
+    public func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
+        // Read within the lock: what leaves the pending changes is in the file by then.
+        try pending.withLock { (pending) throws(VaultError) in
+            var contents = try current().values.filter { $0.key.utf8.starts(with: prefix.utf8) }
+                .mapValues(StoredValue.init(propertyList:))
+            for (key, value) in pending.changes where key.utf8.starts(with: prefix.utf8) { contents[key] = value }
+            return contents
+        }
+    }
+
+    public func commit(_ batch: StoreBatch) throws(VaultError) -> Bool {
+        for key in batch.changes.keys { try Keychain.checkName(key) }
+        let committed =
+            switch writing {
+            case .atOnce: try writer.withLock { _ throws(VaultError) in try replaceFile(batch) }
+            case .coalesced(let interval): try gather(batch, interval)
+            }
+        if committed { changes.notify() }
+        return committed
+    }
+
+    /// Writes the changes that ``Writing/coalesced(every:)`` has held back, and flushes the file and its name, whoever wrote
+    /// it. A process that was killed before its flush leaves a file that can be read, but that a power loss takes back.
+    ///
+    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`.
+    public func makeDurable() throws(VaultError) {
+        try flush()
+        try makeFileDurable()
+    }
+
+    /// Returns what the file holds. It is read again only if it was replaced or changed.
+    func current() throws(VaultError) -> PreferencesSnapshot {
+        let file = try file.get()
+        let status = try file.status()
+        if let kept = snapshot.withLock({ $0 }), kept.isCurrent(status) { return kept }
+        let new = try file.read()
+        snapshot.withLock { $0 = new }
+        return new
+    }
+
+    /// Writes a batch's changes to the file, durably, if its expectations hold. The writer's lock is held.
+    func replaceFile(_ batch: StoreBatch) throws(VaultError) -> Bool {
+        let changes = try batch.propertyLists()
+        var holds = false
+        let new = try file.get().update { (values) throws(VaultError) in
+            holds = try batch.holds { (key) throws(VaultError) in values[key].map(StoredValue.init(propertyList:)) }
+            guard holds else { return false }
+            let former = values
+            for (key, value) in changes { values[key] = value }
+            return values != former
+        }
+        if let new {
+            durable.withLock { $0 = new.status }
+            snapshot.withLock { $0 = new }
+        } else if holds {
+            // Nothing to change. But the file may never have been flushed: the flush failed, or its process was killed.
+            try makeFileDurable()
+        }
+        return holds
+    }
+
+    /// Flushes the file, unless these preferences have flushed it as it is now: a flush costs as much as half a write.
+    private func makeFileDurable() throws(VaultError) {
+        let file = try file.get()
+        // Read before the flush: a later file, or a later change, has another status.
+        let status = try file.status()
+        guard status == nil || status != durable.withLock({ $0 }) else { return }
+        try file.makeDurable()
+        durable.withLock { $0 = status }
+    }
+}
+
+// MARK: - The paths of suites
+
+extension Preferences {
+    /// The longest name of a suite, in bytes of its file's name without `.plist`.
+    private static let longestName = 200
+
+    static func path(ofSuite suite: String) throws(VaultError) -> String {
+        let name = fileName(of: suite)
+        guard !suite.isEmpty, name.utf8.count <= longestName else {
+            throw VaultError(.invalid, "Invalid suite of preferences: \(suite.isEmpty ? "empty" : "too long").")
+        }
+        guard let folder = try PlaceVariables().folder("XDG_CONFIG_HOME", ".config") else {
+            throw VaultError(
+                .unavailable,
+                "There is no home folder for preferences. Set HOME or XDG_CONFIG_HOME, or name the file's path.")
+        }
+        return "\(folder)/vault/preferences/\(name).plist"
+    }
+
+    /// Returns a suite's name with all but letters, digits, `_`, `-` and inner dots percent-encoded: no two names become
+    /// one, and none leaves the folder or is hidden in it.
+    private static func fileName(of suite: String) -> String {
+        var name = ""
+        for byte in suite.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                name.unicodeScalars.append(Unicode.Scalar(byte))
+            case UInt8(ascii: ".") where !name.isEmpty: name.append(".")
+            default: name += (byte < 0x10 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return name
+    }
+}
+
+// MARK: - Redaction
+
+extension Preferences: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The property list's path.
+    public var description: String { described(Preferences.self, (try? path) ?? "") }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -14,17 +14,17 @@ struct PreferencesFile: Sendable {
 
     private var file: WholeFile { WholeFile(path, in: fileSystem) }
 
-    /// The metadata of the file at the path now; nil if there is none.
+    /// Returns the metadata of the file at the path now; nil if there is none.
     func status() throws(VaultError) -> FileStatus? {
         do { return try file.status() } catch { throw VaultError(preferences: error, path) }
     }
 
-    /// Reads the file; no file is an empty one.
+    /// Reads the file. A missing file has no values.
     func read() throws(VaultError) -> PreferencesSnapshot {
         var attempts = PreferencesFile.readAttempts
         while true {
             do { return try readOnce() } catch {
-                // A tool may be writing the file in place: what is damaged now may be whole in a moment.
+                // A tool may be writing the file in place: what is damaged now may soon be whole.
                 attempts -= 1
                 guard error.code == .damaged, attempts > 0 else { throw error }
                 Clock.sleep(microseconds: 5_000)
@@ -104,8 +104,9 @@ final class PreferencesSnapshot: Sendable {
     /// Kept open: until it is closed, no other file gets its inode number and could be taken for it.
     private let file: FileDescriptor?
     /// Whether another change would show in the file's times: they advance in steps of some milliseconds.
-    private let isTelling: Bool
+    private let hasTellingTimes: Bool
 
+    /// In nanoseconds.
     private static let coarsestStep: Int64 = 20_000_000
 
     /// - Parameter readAt: a time before the file was read, in nanoseconds since 1970.
@@ -117,28 +118,32 @@ final class PreferencesSnapshot: Sendable {
         self.format = format
         self.status = status
         self.file = file
-        isTelling = readAt &- max(status.contentsChanged, status.changed) > PreferencesSnapshot.coarsestStep
+        hasTellingTimes = readAt &- max(status.contentsChanged, status.changed) > PreferencesSnapshot.coarsestStep
     }
 
-    /// No file.
+    /// Creates the snapshot of a missing file.
     init() {
         values = [:]
         format = .xml
         status = nil
         file = nil
-        isTelling = true
+        hasTellingTimes = true
     }
 
-    /// Whether the file at the path is still this one, unchanged.
+    func value(of key: String) -> StoredValue? {
+        values[key].map(StoredValue.init(propertyList:))
+    }
+
+    /// Returns whether a file with this metadata is the one that was read, unchanged.
     func isCurrent(_ status: FileStatus?) -> Bool {
-        isTelling && self.status == status
+        hasTellingTimes && self.status == status
     }
 }
 
 extension VaultError {
     fileprivate init(preferences error: SystemError, _ path: String) {
         if let kind = error.kindOfNoFile {
-            self.init(.unavailable, "The property list \(path) is \(kind), not a file; move it away.")
+            self.init(.unavailable, "The property list \(path) is \(kind), not a file. Move it away.")
         } else if error.isTooLarge {
             self.init(damagedPreferences: "it is larger than \(PreferencesFile.sizeLimit >> 20) MiB", path)
         } else {
@@ -149,13 +154,13 @@ extension VaultError {
     fileprivate init(damagedPreferences reason: String, _ path: String) {
         self.init(
             .damaged,
-            "The property list \(path) is damaged: \(reason). Mend it, or move it away; nothing is written to it.")
+            "The property list \(path) is damaged: \(reason). Fix it, or move it away; nothing is written to it.")
     }
 
     /// The new file is in place; whether it stays there after a crash is unknown.
     fileprivate init(unflushedPreferences error: SystemError, _ path: String) {
         self.init(
-            .outcomeUnknown, "The disk failed while \(path) was written, so the last change may or may not last.",
+            .outcomeUnknown, "The disk failed while \(path) was written: the last change may or may not last.",
             systemError: error.number)
     }
 }

@@ -67,6 +67,12 @@ extension ValueStore {
     }
 }
 
+/// A store whose values can be read and written without leaving guarded memory.
+protocol SecretStore: ValueStore {
+    func withSecret<Result>(_ name: String, _ body: (RawSpan) throws -> Result) throws -> Result?
+    func setSecret(_ name: String, to value: borrowing SecretBytes) throws(VaultError)
+}
+
 extension ScopedStore: SecretStore {
     func withSecret<Result>(_ name: String, _ body: (RawSpan) throws -> Result) throws -> Result? {
         try secretBase().withSecret(prefix + name, body)

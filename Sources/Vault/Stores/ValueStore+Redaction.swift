@@ -7,13 +7,6 @@ extension Keychain: CustomStringConvertible, CustomDebugStringConvertible, Custo
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension Preferences: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The property list's path.
-    public var description: String { described(Preferences.self, (try? path) ?? "") }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: []) }
-}
-
 extension MemoryStore: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public var description: String { "MemoryStore" }
     public var debugDescription: String { description }
@@ -25,4 +18,9 @@ extension StoreBatch: CustomStringConvertible, CustomDebugStringConvertible, Cus
     public var description: String { "StoreBatch(\(Array(changes.keys).sortedByBytes()))" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Returns a type's name without its parameters, and the text that distinguishes a value of it.
+func described(_ type: Any.Type, _ text: String) -> String {
+    "\(String(describing: type).prefix { $0 != "<" })(\(text.debugDescription))"
 }

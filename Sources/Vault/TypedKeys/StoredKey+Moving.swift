@@ -1,55 +1,38 @@
-// A value moves to another store in this order: it is stored in the new one, durably, and only then removed from the old one. So a
-// crash leaves it in the old store, or in both; the new one decides, and the next use finishes the move.
-
-/// What a key is used for: whether an old store that fails stands in the way.
-enum KeyUse {
-    /// Not if the new store has a value: that is the one.
-    case reading
-    /// No: what is written decides from then on.
-    case writing
-    /// Yes: what is removed here only would be back as soon as the old store can be read.
-    case removing
-}
+// A value moves to another store in this order: it is stored in the new one, durably, and only then removed from the
+// old one. So a crash leaves it in the old store, or in both. The new store's value counts, and the next use finishes
+// the move.
 
 extension StoredKey {
-    /// The value in the key's store; one that still lies in the old store moves first.
-    func readMoving() throws(VaultError) -> StoredValue? {
-        let store = try store()
-        try finishMove()
-        return try store.value(of: name)
-    }
-
-    /// Brings the value of the old store here, unless there is one here already, and removes it there.
+    /// Moves the value of the old store here, unless there is one here already, and removes it there.
     ///
-    /// One that cannot be read as this key's type stays where it is: an error, unless there is a value here, which decides, or is
-    /// about to be.
-    func finishMove(for use: KeyUse = .reading) throws(VaultError) {
-        guard let oldHome else { return }
+    /// A value that cannot be read as this key's type stays in the old store. That is an error, unless there is a value
+    /// here, which counts, or one is about to be written.
+    func move(from oldHome: StoreReference, for use: KeyUse) throws(VaultError) {
         let new = try home.resolve()
         let old: any ValueStore
         var next: StoredValue?
         do throws(VaultError) {
             old = try oldHome.resolve()
-            // In one and the same store the value would be taken for the newer one, and then removed as the older one.
+            // If both are the same store, the value would count as the newer one, and then be removed as the older one.
             guard old.identity != new.identity else { return }
             next = try old.value(of: name)
         } catch { return try passOver(error, for: use, with: new) }
         while let value = next {
             guard try isReadable(value, for: use, unlessIn: new) else { return }
             let moved = try take(value, into: new)
-            // Also where the value was here already: a process that was killed may have left it, unflushed.
+            // Also if the value was here already: a process that was killed may have left it unflushed.
             try new.makeDurable()
-            // False if the old value was changed meanwhile, which a program of the older version can do.
+            // False if a program of the older version changed the old value meanwhile.
             if try old.commit(StoreBatch([name: nil], expecting: [name: value])) { return }
             next = try old.value(of: name)
-            // Someone else has finished the move, and removed the value since: it must not come back.
+            // Another process has finished the move, and removed the value since: it must not return.
             if let moved, next == nil {
                 _ = try new.commit(StoreBatch([name: nil], expecting: [name: moved]))
             }
         }
     }
 
-    /// Goes on without an old store that cannot be asked, where the use allows that; it is reported then, once.
+    /// Continues without an old store that fails, if the use allows that. The failure is then reported once.
     private func passOver(_ error: VaultError, for use: KeyUse, with new: any ValueStore) throws(VaultError) {
         switch use {
         case .reading: guard try new.value(of: name) != nil else { throw error }
@@ -74,10 +57,11 @@ extension StoredKey {
 
     /// Stores the old store's value, if there is none here.
     ///
-    /// It stays as it is: on the way through the type it could lose what another version of the type has added. Only bytes that have no
-    /// type yet get the one that they are read as, and what the store refuses gets the form in which the type is stored today.
+    /// It is stored unchanged: a conversion to the type and back could lose what another version of the type has added.
+    /// Only bytes that have no type yet get the one they are read as, and a value that the store refuses gets the form
+    /// in which the type is stored today.
     ///
-    /// - Returns: what was stored; nil if there is a value here already, the newer one.
+    /// - Returns: what was stored; nil if there already is a value here, which is the newer one.
     private func take(_ value: StoredValue, into new: any ValueStore) throws(VaultError) -> StoredValue? {
         func converted() throws(VaultError) -> StoredValue {
             try Value(stored: value, of: name).storedValue(for: name)

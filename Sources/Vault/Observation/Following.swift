@@ -1,27 +1,25 @@
-import Synchronization
-
 /// A part of a store that can be followed: a key, or all keys with a prefix.
 protocol FollowedContent<Element> {
-    /// As it lies in the store. Two that are equal are no change.
+    /// What the store keeps. Two equal contents are no change.
     associatedtype Content: Equatable
+    /// What observers get.
     associatedtype Element
 
-    /// The feeds of the stores that it lies in.
+    /// The feeds of the stores that keep it.
     var feeds: [ChangeFeed] { get }
     func read() throws(VaultError) -> Content
-    /// What observers get.
     func element(_ content: Content) throws(VaultError) -> Element
 }
 
-/// Reads a part of a store anew after each notice, and gives it when it has changed.
+/// Reads a part of a store again after each notice, and returns it if it has changed.
 struct StoreFollower<Source: FollowedContent> {
     let source: Source
     private let notices: AsyncStream<Void>
-    /// nil before the first reading, and after one that failed.
+    /// nil before the first read, and after one that failed.
     private var latest: Source.Content?
     private var isDue = true
 
-    /// From now on no change is missed.
+    /// Misses no change from now on.
     ///
     /// - Throws: as ``ChangeFeed/notices()``.
     init(_ source: Source) throws(VaultError) {
@@ -29,9 +27,9 @@ struct StoreFollower<Source: FollowedContent> {
         notices = try ChangeFeed.notices(of: source.feeds)
     }
 
-    /// What is there now; nil if that was given already.
+    /// Returns the present element; nil if it was returned before.
     ///
-    /// - Throws: what reading throws. The same error comes again only after another notice.
+    /// - Throws: what reading throws. The same error is thrown again only after another notice.
     mutating func current() throws(VaultError) -> Source.Element? {
         isDue = false
         do {
@@ -45,7 +43,7 @@ struct StoreFollower<Source: FollowedContent> {
         }
     }
 
-    /// At first what is there, then the latest after each change; nil when the task is cancelled.
+    /// Returns the present element first, then the latest after each change; nil when the task is cancelled.
     ///
     /// - Throws: as ``current()``.
     mutating func next(isolation actor: isolated (any Actor)?) async throws(VaultError) -> Source.Element? {
@@ -61,7 +59,7 @@ struct StoreFollower<Source: FollowedContent> {
 
 extension StoreFollower: Sendable where Source: Sendable, Source.Content: Sendable {}
 
-/// Follows a part of a store until an error: what the iterators of sequences are made of.
+/// Follows a part of a store until an error: the base of the sequences' iterators.
 struct FollowingIterator<Source: FollowedContent> {
     private enum State {
         case unstarted(() throws(VaultError) -> Source)
@@ -78,7 +76,7 @@ struct FollowingIterator<Source: FollowedContent> {
 
     mutating func next(isolation actor: isolated (any Actor)?) async throws(VaultError) -> Source.Element? {
         let former = state
-        // Whatever ends the iteration, the observer goes with it.
+        // However the iteration ends, it releases the observer.
         state = .ended
         var follower: StoreFollower<Source>
         switch former {
@@ -90,4 +88,47 @@ struct FollowingIterator<Source: FollowedContent> {
         state = .following(follower)
         return element
     }
+}
+
+/// A key, with its stores looked up once; only an old store that cannot be opened now is looked up again at each read.
+struct FollowedKey<Value: StoredObject>: FollowedContent {
+    private let key: StoredKey<Value>
+    private let storedDefault: StoredValue?
+    let feeds: [ChangeFeed]
+
+    init(_ key: StoredKey<Value>) throws(VaultError) {
+        let (store, oldStore) = (try key.store(), try? key.oldHome?.resolve())
+        self.key = StoredKey(
+            key.name, default: key.defaultValue, in: .store(store),
+            movedFrom: oldStore.map { .store($0) } ?? key.oldHome)
+        // A value that an older program writes to the old store is moved as well.
+        feeds = [store, oldStore].compactMap { $0?.changes }
+        // For an observer, storing the default where there was no value changes nothing.
+        storedDefault = try? key.defaultValue?.storedValue(for: key.name)
+    }
+
+    func read() throws(VaultError) -> StoredValue? {
+        try key.storedValue() ?? storedDefault
+    }
+
+    func element(_ content: StoredValue?) throws(VaultError) -> Value? {
+        guard let content, content != storedDefault else { return key.defaultValue }
+        return try Value(stored: content, of: key.name)
+    }
+}
+
+extension FollowedKey: Sendable where Value: Sendable {}
+
+/// The keys of a store that begin with a prefix.
+struct FollowedPrefix: FollowedContent, Sendable {
+    let store: any ValueStore
+    let prefix: String
+
+    var feeds: [ChangeFeed] { [store.changes] }
+
+    func read() throws(VaultError) -> [String: StoredValue] {
+        try store.contents(prefix: prefix)
+    }
+
+    func element(_ content: [String: StoredValue]) -> [String: StoredValue] { content }
 }

@@ -1,0 +1,93 @@
+extension StoredKeyed {
+    /// Returns the present value, then the latest one after each change by this process or another.
+    ///
+    /// ```swift
+    /// for try await token in Persistence.token.values {
+    ///     client.token = token
+    /// }
+    /// ```
+    ///
+    /// As with ``read()``, the default stands in for a missing value, and nil means that there is neither. Of changes in
+    /// quick succession some may be skipped. None comes late or twice, and the last one always comes. Storing an equal
+    /// value is no change.
+    ///
+    /// An error ends the sequence: ``VaultError`` as ``read()``. Cancelling the task ends it without one. Each iteration
+    /// follows the key on its own, in the store that the key has in the task where the iteration starts.
+    ///
+    /// Each read runs on the task's own thread. It usually takes microseconds; opening the standard store at the first
+    /// use, or waiting while another process rewrites the file, takes longer. The last value stays in memory, to be
+    /// compared.
+    public var values: StoredValues<Value> { StoredValues(key: stored) }
+}
+
+/// The value of a key, now and after each change: see ``StoredKeyed/values``.
+public struct StoredValues<Value: StoredObject>: AsyncSequence {
+    public typealias Element = Value?
+    public typealias Failure = VaultError
+
+    let key: StoredKey<Value>
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(base: FollowingIterator { () throws(VaultError) in try FollowedKey(key) })
+    }
+
+    /// Returns the values one after the other, for one task.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate var base: FollowingIterator<FollowedKey<Value>>
+
+        /// Waits for the next value; nil, the end of the sequence, when the task is cancelled or after an error.
+        ///
+        /// - Throws: ``VaultError`` as ``StoredKeyed/read()``.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(VaultError) -> Element? {
+            try await base.next(isolation: actor)
+        }
+    }
+}
+
+extension StoredValues: Sendable where Value: Sendable {}
+
+@available(*, unavailable)
+extension StoredValues.Iterator: Sendable {}
+
+extension ValueStore {
+    /// Returns the values of all keys that begin with `prefix`, then the latest ones after each change by this process or
+    /// another. The empty prefix follows the whole store.
+    ///
+    /// Each dictionary is a consistent snapshot of the store: it has all of a transaction's changes or none. Otherwise as
+    /// ``StoredKeyed/values``.
+    public func values(prefix: String = "") -> StoreContents {
+        StoreContents(store: self, prefix: prefix)
+    }
+}
+
+/// What a store keeps below a prefix, now and after each change: see ``ValueStore/values(prefix:)``.
+public struct StoreContents: AsyncSequence, Sendable {
+    public typealias Element = [String: StoredValue]
+    public typealias Failure = VaultError
+
+    let store: any ValueStore
+    let prefix: String
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(base: FollowingIterator { () throws(VaultError) in FollowedPrefix(store: store, prefix: prefix) })
+    }
+
+    /// Returns the contents one after the other, for one task.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate var base: FollowingIterator<FollowedPrefix>
+
+        /// Waits for the next contents; nil, the end of the sequence, when the task is cancelled or after an error.
+        ///
+        /// - Throws: ``VaultError`` as ``ValueStore/contents(prefix:)``.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(VaultError) -> Element? {
+            try await base.next(isolation: actor)
+        }
+    }
+}
+
+@available(*, unavailable)
+extension StoreContents.Iterator: Sendable {}

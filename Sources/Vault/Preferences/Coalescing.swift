@@ -1,0 +1,119 @@
+private import Glibc
+import LinuxSystem
+
+extension Preferences {
+    /// Writes the changes that ``Writing/coalesced(every:)`` has held back; they are on the disk when this returns.
+    ///
+    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`; the changes are then still pending.
+    public func flush() throws(VaultError) {
+        // Taken within the writer's lock: of two flushes the later one has the later values.
+        try writer.withLock { _ throws(VaultError) in
+            let taken = pending.withLock { $0.changes }
+            guard !taken.isEmpty else { return }
+            _ = try replaceFile(StoreBatch(taken))
+            pending.withLock { $0.wrote(taken) }
+        }
+    }
+
+    /// Flushes where an error cannot be thrown: it is reported to ``failures``.
+    func flushReporting() {
+        do { try flush() } catch { failures.report(error, key: (try? path) ?? "preferences") }
+    }
+
+    /// Adds a batch to the pending changes, and schedules their writing.
+    func gather(_ batch: StoreBatch, _ interval: Duration) throws(VaultError) -> Bool {
+        // What cannot be written is refused now, while the error can still be thrown.
+        _ = try file.get().serialized(batch.propertyLists().compactMapValues { $0 }, current().format)
+        let (holds, writeAt) = try pending.withLock { (pending) throws(VaultError) in
+            // Read within the lock: what leaves the pending changes is in the file by then.
+            let present = try current()
+            let holds = try batch.holds { (key) throws(VaultError) in pending.changes[key] ?? present.value(of: key) }
+            return (holds, holds ? pending.add(batch.changes, writingEvery: interval) : nil)
+        }
+        if let writeAt { schedule(at: writeAt, interval) }
+        return holds
+    }
+
+    private func schedule(at instant: ContinuousClock.Instant, _ interval: Duration) {
+        Task.detached { [weak self] in
+            try? await Task.sleep(until: instant, clock: .continuous)
+            self?.writePending(interval)
+        }
+    }
+
+    private func writePending(_ interval: Duration) {
+        // A flush may have come first since this write was scheduled.
+        if let later = pending.withLock({ $0.postponed(writingEvery: interval) }) {
+            schedule(at: later, interval)
+        } else {
+            flushReporting()
+        }
+    }
+}
+
+/// Changes of coalescing preferences that are not yet written.
+struct PendingChanges: Sendable {
+    private(set) var changes: [String: StoredValue?] = [:]
+    /// Whether a write is scheduled.
+    private var isScheduled = false
+    private var lastWrite: ContinuousClock.Instant?
+    /// What clocks can add: a year.
+    private static let longestInterval: Duration = .seconds(365 * 86_400)
+
+    /// Adds changes.
+    ///
+    /// - Returns: when to write them; nil if a write is scheduled already.
+    mutating func add(
+        _ new: [String: StoredValue?], writingEvery interval: Duration
+    ) -> ContinuousClock.Instant? {
+        for (key, value) in new { changes.updateValue(value, forKey: key) }
+        guard !isScheduled else { return nil }
+        isScheduled = true
+        return nextWrite(interval)
+    }
+
+    /// Called at the time that ``add(_:writingEvery:)`` returned.
+    ///
+    /// - Returns: a later time, if there was another write meanwhile.
+    mutating func postponed(writingEvery interval: Duration) -> ContinuousClock.Instant? {
+        let next = nextWrite(interval)
+        guard next <= .now else { return next }
+        isScheduled = false
+        // Counted from the beginning of a write, even one that fails: changes during it need the next one.
+        lastWrite = .now
+        return nil
+    }
+
+    /// Drops what was written, unless it has changed since.
+    mutating func wrote(_ written: [String: StoredValue?]) {
+        lastWrite = .now
+        for (key, value) in written where changes[key] == .some(value) { changes.removeValue(forKey: key) }
+    }
+
+    private func nextWrite(_ interval: Duration) -> ContinuousClock.Instant {
+        lastWrite.map { $0 + min(interval, PendingChanges.longestInterval) } ?? .now
+    }
+}
+
+/// Writes the pending changes of coalescing preferences when the process exits.
+enum ExitFlush {
+    private struct Reference {
+        weak var preferences: Preferences?
+    }
+
+    /// nil until the first preferences are registered.
+    private static let references = Mutex<[Reference]?>(nil)
+
+    static func register(_ preferences: Preferences) {
+        let isFirst = references.withLock { references in
+            let former = references
+            references = (former ?? []).filter { $0.preferences != nil } + [Reference(preferences: preferences)]
+            return former == nil
+        }
+        if isFirst { atexit { ExitFlush.flushAll() } }
+    }
+
+    private static func flushAll() {
+        for reference in references.withLock({ $0 }) ?? [] { reference.preferences?.flushReporting() }
+    }
+}

@@ -1,0 +1,159 @@
+/// A property whose value is kept in the preferences: ``Storable`` as a property wrapper.
+///
+/// ```swift
+/// @Stored("u.nickname") var nickname: String?
+/// @Stored("u.launches", default: 0) var launches: Int
+/// ```
+///
+/// `$name` is the key, with the calls that throw. Failures are reported as with ``StoredKeyed/value``; if there is a
+/// default, a failed read returns it.
+@propertyWrapper
+public struct Stored<Wrapped, Value: StoredObject> {
+    /// The key.
+    public let projectedValue: Storable<Value>
+    private let form: WrappedForm<Wrapped, Value>
+
+    /// The value.
+    public var wrappedValue: Wrapped {
+        get { form.read(projectedValue) }
+        nonmutating set { form.write(newValue, to: projectedValue) }
+    }
+
+    /// Creates an optional property: nil if there is no value; setting nil removes it.
+    public init(
+        _ key: String, in store: (any ValueStore)? = nil, movedFrom oldHome: StoreReference? = nil
+    ) where Wrapped == Value? {
+        projectedValue = Storable(key: key, in: store, movedFrom: oldHome)
+        form = .optional
+    }
+
+    /// Creates a property with a default.
+    public init(
+        _ key: String, default defaultValue: Value, in store: (any ValueStore)? = nil,
+        movedFrom oldHome: StoreReference? = nil
+    ) where Wrapped == Value, Value: Sendable {
+        projectedValue = Storable(key: key, default: defaultValue, in: store, movedFrom: oldHome)
+        form = .withDefault(defaultValue)
+    }
+}
+
+/// A property whose value is kept in the keychain: ``KeychainStorable`` as a property wrapper. Otherwise as ``Stored``.
+///
+/// ```swift
+/// @KeychainStored("u.token") var token: String?
+/// @KeychainStored("u.attempts", default: 0) var attempts: Int
+/// ```
+@propertyWrapper
+public struct KeychainStored<Wrapped, Value: StoredObject> {
+    /// The key.
+    public let projectedValue: KeychainStorable<Value>
+    private let form: WrappedForm<Wrapped, Value>
+
+    /// The value.
+    public var wrappedValue: Wrapped {
+        get { form.read(projectedValue) }
+        nonmutating set { form.write(newValue, to: projectedValue) }
+    }
+
+    /// Creates an optional property: nil if there is no value; setting nil removes it.
+    public init(
+        _ key: String, in store: (any ValueStore)? = nil, movedFrom oldHome: StoreReference? = nil
+    ) where Wrapped == Value? {
+        projectedValue = KeychainStorable(key: key, in: store, movedFrom: oldHome)
+        form = .optional
+    }
+
+    /// Creates a property with a default.
+    public init(
+        _ key: String, default defaultValue: Value, in store: (any ValueStore)? = nil,
+        movedFrom oldHome: StoreReference? = nil
+    ) where Wrapped == Value, Value: Sendable {
+        projectedValue = KeychainStorable(key: key, default: defaultValue, in: store, movedFrom: oldHome)
+        form = .withDefault(defaultValue)
+    }
+}
+
+/// A property whose value is kept in memory: ``RAMStorable`` as a property wrapper. Otherwise as ``Stored``.
+///
+/// ```swift
+/// @RAMStored("u.draft") var draft: String?
+/// @RAMStored("u.zoom", default: 1.0) var zoom: Double
+/// ```
+@propertyWrapper
+public struct RAMStored<Wrapped, Value: StoredObject> {
+    /// The key.
+    public let projectedValue: RAMStorable<Value>
+    private let form: WrappedForm<Wrapped, Value>
+
+    /// The value.
+    public var wrappedValue: Wrapped {
+        get { form.read(projectedValue) }
+        nonmutating set { form.write(newValue, to: projectedValue) }
+    }
+
+    /// Creates an optional property: nil if there is no value; setting nil removes it.
+    public init(
+        _ key: String, in store: (any ValueStore)? = nil, movedFrom oldHome: StoreReference? = nil
+    ) where Wrapped == Value? {
+        projectedValue = RAMStorable(key: key, in: store, movedFrom: oldHome)
+        form = .optional
+    }
+
+    /// Creates a property with a default.
+    public init(
+        _ key: String, default defaultValue: Value, in store: (any ValueStore)? = nil,
+        movedFrom oldHome: StoreReference? = nil
+    ) where Wrapped == Value, Value: Sendable {
+        projectedValue = RAMStorable(key: key, default: defaultValue, in: store, movedFrom: oldHome)
+        form = .withDefault(defaultValue)
+    }
+}
+
+/// Converts between a property and the key's value, which may be absent.
+private struct WrappedForm<Wrapped, Value: StoredObject>: Sendable {
+    let wrap: @Sendable (Value?) -> Wrapped
+    let unwrap: @Sendable (Wrapped) -> Value?
+
+    func read(_ key: some StoredKeyed<Value>) -> Wrapped {
+        wrap(key.value)
+    }
+
+    func write(_ wrapped: Wrapped, to key: some StoredKeyed<Value>) {
+        var key = key
+        key.value = unwrap(wrapped)
+    }
+}
+
+extension WrappedForm where Wrapped == Value? {
+    fileprivate static var optional: WrappedForm { WrappedForm(wrap: { $0 }, unwrap: { $0 }) }
+}
+
+extension WrappedForm where Wrapped == Value, Value: Sendable {
+    fileprivate static func withDefault(_ value: Value) -> WrappedForm {
+        WrappedForm(wrap: { $0 ?? value }, unwrap: { $0 })
+    }
+}
+
+// MARK: - Conformances
+
+extension Stored: Sendable where Value: Sendable {}
+extension KeychainStored: Sendable where Value: Sendable {}
+extension RAMStored: Sendable where Value: Sendable {}
+
+extension Stored: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { described(Self.self, projectedValue.stored.name) }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension KeychainStored: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { described(Self.self, projectedValue.stored.name) }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension RAMStored: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { described(Self.self, projectedValue.stored.name) }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

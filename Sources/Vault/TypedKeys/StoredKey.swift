@@ -1,0 +1,188 @@
+/// A name in a store, with the type of its value: what ``Storable``, ``KeychainStorable`` and ``RAMStorable`` consist of.
+public struct StoredKey<Value: StoredObject> {
+    /// The key's name in the store.
+    public let name: String
+    /// What reading returns if there is no value.
+    public let defaultValue: Value?
+    let home: StoreReference
+    let oldHome: StoreReference?
+
+    /// Creates a key.
+    ///
+    /// - Parameter oldHome: the store that kept the value before; the first use moves it.
+    public init(
+        _ name: String, default defaultValue: Value? = nil, in home: StoreReference,
+        movedFrom oldHome: StoreReference? = nil
+    ) {
+        self.name = name
+        self.defaultValue = defaultValue
+        self.home = home
+        self.oldHome = oldHome
+    }
+}
+
+extension StoredKey: Sendable where Value: Sendable {}
+
+/// A type that reads and writes the value of one key: ``Storable``, ``KeychainStorable``, ``RAMStorable``.
+public protocol StoredKeyed<Value> {
+    /// The type of the value.
+    associatedtype Value: StoredObject
+
+    /// The key: its name, type and store.
+    var stored: StoredKey<Value> { get }
+}
+
+extension StoredKey: StoredKeyed {
+    public var stored: StoredKey<Value> { self }
+}
+
+// MARK: - Calls that throw
+
+extension StoredKeyed {
+    /// Returns the value, or the key's default if there is none; nil if there is neither.
+    ///
+    /// - Throws: ``VaultError``: `locked`, `damaged`, `busy` and `unavailable` if the store cannot be read; `wrongType` and
+    ///   `unreadable` if the value is not of this type.
+    public func read() throws(VaultError) -> Value? {
+        guard let value = try stored.storedValue() else { return stored.defaultValue }
+        return try Value(stored: value, of: stored.name)
+    }
+
+    /// Sets the value; the store has it when this returns.
+    ///
+    /// - Throws: ``VaultError`` as ``read()``; `invalid` for a value that refuses to be stored or that the store cannot
+    ///   hold. The former value is kept, unless the error is `outcomeUnknown`.
+    public func write(_ value: Value) throws(VaultError) {
+        try set(value.storedValue(for: stored.name))
+    }
+
+    /// Removes the value, if there is one.
+    ///
+    /// - Throws: as ``write(_:)``.
+    public func remove() throws(VaultError) {
+        try set(nil)
+    }
+
+    /// Returns whether there is a value, of whatever type. A default does not count.
+    ///
+    /// - Throws: ``VaultError`` as ``read()``.
+    public func exists() throws(VaultError) -> Bool {
+        try stored.storedValue() != nil
+    }
+
+    /// Changes the value atomically: what another thread or process writes meanwhile is not lost.
+    /// (Coalescing preferences know only their own changes until they write them; see
+    /// ``Preferences/Writing/coalesced(every:)``.)
+    ///
+    /// `body` gets the value, or the key's default. It may run more than once, so it should do nothing but change the
+    /// value. No lock is held while it runs. If it throws, nothing is changed.
+    ///
+    /// - Throws: what `body` throws; ``VaultError`` as ``write(_:)``, and `absent` if there is neither a value nor a default.
+    @discardableResult
+    public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
+        try updateOptional { (value: inout Value?) in
+            guard var present = value else {
+                throw VaultError(.absent, "There is no value for \"\(stored.name)\" to update, and no default.")
+            }
+            let result = try body(&present)
+            value = present
+            return result
+        }
+    }
+
+    /// Changes a value that may be absent, as ``update(_:)`` does: `body` gets nil if there is neither a value nor a
+    /// default, and setting nil removes the value.
+    ///
+    /// - Throws: what `body` throws; ``VaultError`` as ``write(_:)``.
+    @discardableResult
+    public func updateOptional<Result>(_ body: (inout Value?) throws -> Result) throws -> Result {
+        try stored.store().atomically { transaction in
+            var value = try transaction.read(stored)
+            let result = try body(&value)
+            if let value {
+                try transaction.write(value, to: stored)
+            } else {
+                try transaction.remove(stored)
+            }
+            return result
+        }
+    }
+
+    private func set(_ value: StoredValue?) throws(VaultError) {
+        let store = try stored.store()
+        try stored.finishMove(for: value == nil ? .removing : .writing)
+        _ = try store.commit(StoreBatch([stored.name: value]))
+    }
+}
+
+extension StoredKey {
+    /// Returns the key's store, and checks the name that is about to be used in it.
+    func store() throws(VaultError) -> any ValueStore {
+        try Keychain.checkName(name)
+        return try home.resolve()
+    }
+
+    /// Returns the value in the key's store, after moving it there if it is still in the old one.
+    func storedValue() throws(VaultError) -> StoredValue? {
+        let store = try store()
+        try finishMove()
+        return try store.value(of: name)
+    }
+
+    /// Moves the value of the old store, if the key has one: see ``move(from:for:)``.
+    func finishMove(for use: KeyUse = .reading) throws(VaultError) {
+        if let oldHome { try move(from: oldHome, for: use) }
+    }
+}
+
+/// What a key is used for: it decides whether an old store that fails prevents the use.
+enum KeyUse {
+    /// It does not if the new store has a value, which then counts.
+    case reading
+    /// It does not: what is written counts from then on.
+    case writing
+    /// It does: what is removed from the new store alone would return once the old one can be read.
+    case removing
+}
+
+// MARK: - Access that cannot throw
+
+extension StoredKeyed {
+    /// The value, or the default; setting nil removes it.
+    ///
+    /// This cannot throw: a failure is reported to the store's ``ValueStore/failures``, and reading returns nil. Use
+    /// ``read()`` to tell a failure from "no value".
+    public var value: Value? {
+        get { reporting { () throws(VaultError) in try read() } ?? nil }
+        // Only this is mutating, so that a group of keys in a `let` cannot be written through.
+        mutating set {
+            _ = reporting { () throws(VaultError) in
+                if let newValue { try write(newValue) } else { try remove() }
+            }
+        }
+    }
+
+    /// Reports an error to the store's failure log, and then returns nil.
+    private func reporting<Result>(_ body: () throws(VaultError) -> Result) -> Result? {
+        do { return try body() } catch {
+            let failures = (try? stored.home.resolve())?.failures ?? stored.home.failures
+            failures.report(error, key: stored.name)
+            return nil
+        }
+    }
+}
+
+// MARK: - Redaction
+
+// A key prints its name. Its value and its default may be secrets, and are never printed.
+
+extension StoredKeyed {
+    /// The type's name and the key's: `KeychainStorable("u.token")`.
+    public var description: String { described(Self.self, stored.name) }
+    /// The same as the description.
+    public var debugDescription: String { description }
+    /// An empty mirror.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension StoredKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}

@@ -1,54 +1,41 @@
 private import Glibc
 import LinuxSystem
-private import Vault
 
-/// Runs `body` on that many threads at once, with the number of the thread, and waits for all.
+/// Runs `body` on that many threads at once, with the number of the thread, and waits for all of them.
 ///
-/// Threads, not tasks: what they do blocks, and there are more of them than cores.
+/// These are threads, not tasks: what they do blocks, and there are more of them than cores.
 ///
 /// - Throws: the first error that one of them threw.
 package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
-    let works = (0..<count).map { ThreadWork($0, body) }
+    let works = (0..<count).map { number in Work { try body(number) } }
     var threads: [pthread_t] = []
     for work in works {
         var thread = pthread_t()
-        let status = pthread_create(&thread, nil, runWork, Unmanaged.passUnretained(work).toOpaque())
-        if status != 0 {
-            work.fail(VaultError(.unavailable, "The system has no thread left.", systemError: status))
+        let status = pthread_create(&thread, nil, { Work.run($0) }, Unmanaged.passUnretained(work).toOpaque())
+        guard status == 0 else {
+            work.error.withLock { $0 = SystemError(status, "start a thread") }
             break
         }
         threads.append(thread)
     }
-    // Until all are done they use `works`.
+    // The threads use `works` until they end.
     for thread in threads { pthread_join(thread, nil) }
-    for work in works { try work.rethrow() }
+    for work in works {
+        if let error = work.error.withLock({ $0 }) { throw error }
+    }
 }
 
-/// What one thread does, and the error that it met.
-private final class ThreadWork: Sendable {
-    private let number: Int
-    private let body: @Sendable (Int) throws -> Void
-    private let error = Mutex<(any Error)?>(nil)
+private final class Work: Sendable {
+    let error = Mutex<(any Error)?>(nil)
+    private let body: @Sendable () throws -> Void
 
-    init(_ number: Int, _ body: @escaping @Sendable (Int) throws -> Void) {
-        self.number = number
+    init(_ body: @escaping @Sendable () throws -> Void) {
         self.body = body
     }
 
-    func run() {
-        do { try body(number) } catch { fail(error) }
+    static func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        guard let work = context.map({ Unmanaged<Work>.fromOpaque($0).takeUnretainedValue() }) else { return nil }
+        do { try work.body() } catch { work.error.withLock { $0 = error } }
+        return nil
     }
-
-    func fail(_ error: any Error) {
-        self.error.withLock { $0 = error }
-    }
-
-    func rethrow() throws {
-        if let error = error.withLock({ $0 }) { throw error }
-    }
-}
-
-private func runWork(_ work: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let work { Unmanaged<ThreadWork>.fromOpaque(work).takeUnretainedValue().run() }
-    return nil
 }

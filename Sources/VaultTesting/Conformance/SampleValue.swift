@@ -14,7 +14,7 @@ struct SampleValue: Sendable {
         self.mayBeRefused = mayBeRefused
     }
 
-    /// Whether what was read stands for the value. Bytes of which nothing was said may come back as data.
+    /// Returns whether the value was read back. Bytes without a type may be read as data.
     func isKept(as read: StoredValue) -> Bool {
         if case .untyped(let bytes) = value, case .data(bytes) = read { return true }
         return read == value

@@ -1,7 +1,8 @@
+import LinuxSystem
 public import Testing
 public import Vault
 
-/// Checks that a store keeps the rules of `ValueStore`: that keys, transactions and observation work over it.
+/// Checks that a store keeps the rules of `ValueStore`, so that keys, transactions and observation work on it.
 ///
 /// ```swift
 /// @Test func myStoreKeepsTheRules() async throws {
@@ -9,13 +10,13 @@ public import Vault
 /// }
 /// ```
 ///
-/// Each broken rule is recorded as an issue of the test: one sentence that says the rule, and one that says what happened.
-/// A value of a kind that the store cannot hold may be refused with ``VaultError/Code/invalid``, as long as it is an odd one: a
-/// control character, a number that is none.
+/// Each broken rule is recorded as an issue of the test: one sentence for the rule, and one for what happened. A store may
+/// refuse values that it cannot hold with ``VaultError/Code/invalid``, if they are odd ones, such as a control character or
+/// NaN.
 ///
 /// - Parameters:
-///   - maximumKeySize: the longest key in bytes, for a store that puts something before the keys it is given.
-///   - makeStore: gives a new, empty store at each call, one for each rule.
+///   - maximumKeySize: the longest key in bytes, for a store that adds a prefix to its keys.
+///   - makeStore: returns a new, empty store at each call, one for each rule.
 /// - Throws: what `makeStore` throws.
 public func checkConformance<Store: ValueStore>(
     maximumKeySize: Int = 1_024, sourceLocation: SourceLocation = #_sourceLocation, of makeStore: () throws -> Store
@@ -25,7 +26,7 @@ public func checkConformance<Store: ValueStore>(
     }
 }
 
-/// The rules that a store breaks, one finding at a time.
+/// Returns the rules that a store breaks, with one finding each.
 package func brokenRules<Store: ValueStore>(
     maximumKeySize: Int = 1_024, of makeStore: () throws -> Store
 ) async throws -> [BrokenRule] {
@@ -51,4 +52,49 @@ package struct BrokenRule: Hashable, Sendable {
     package let finding: String
 
     var sentence: String { "Broken rule: \(rule) \(finding)" }
+}
+
+/// A rule that every store must keep, and its check.
+package struct StoreRule: Sendable {
+    /// The rule in words.
+    package let sentence: String
+    let check: @Sendable (any ValueStore, Findings) async throws -> Void
+
+    init(_ sentence: String, _ check: @escaping @Sendable (any ValueStore, Findings) async throws -> Void) {
+        self.sentence = sentence
+        self.check = check
+    }
+
+    static let all: [StoreRule] = [
+        readsWhatWasWritten, nilMeansAbsent, keepsValuesExactly, sortsKeysByBytes, takesAnyKey, keepsKeysApart,
+        commitsAllOrNothing, commitsIfExpectationsHold, changesNothingIfOneFails, letsOneCreate, takesEmptyChanges,
+        losesNoUpdate, givesNotice, staysTheSame,
+    ]
+}
+
+/// What a check has found: one sentence each.
+final class Findings: Sendable {
+    let maximumKeySize: Int
+    private let sentences = Mutex<[String]>([])
+
+    init(maximumKeySize: Int) {
+        self.maximumKeySize = maximumKeySize
+    }
+
+    var all: [String] { sentences.withLock { $0 } }
+
+    func add(_ sentence: String) {
+        sentences.withLock { $0.append(sentence) }
+    }
+
+    func expect(_ isKept: Bool, _ sentence: @autoclosure () -> String) {
+        if !isKept { add(sentence()) }
+    }
+}
+
+extension ValueStore {
+    /// Sets one value, without expectations.
+    func put(_ key: String, _ value: StoredValue?) throws(VaultError) -> Bool {
+        try commit(StoreBatch([key: value]))
+    }
 }

@@ -6,7 +6,7 @@ import SealedLog
 package enum FileCall: Hashable, Sendable, CaseIterable {
     case open, read, write, synchronizeData, synchronize, lock, status, setMode, setOwner, rename, remove, makeFolder
 
-    /// Those that change what is on the disk, or make it last.
+    /// The calls that change what is on the disk, or make it durable.
     package static let changing: Set<FileCall> = [
         .write, .synchronizeData, .synchronize, .rename, .remove, .setMode, .setOwner, .makeFolder,
     ]
@@ -15,7 +15,7 @@ package enum FileCall: Hashable, Sendable, CaseIterable {
 /// One call that was made.
 package struct FileCallRecord: Hashable, Sendable {
     package let kind: FileCall
-    /// The path; of an open file the one that it was opened by.
+    /// The path; for an open file the one that it was opened with.
     package let path: String
     package var offset: UInt64 = 0
     package var count = 0
@@ -23,11 +23,11 @@ package struct FileCallRecord: Hashable, Sendable {
 
 /// How a call fails.
 package enum Fault: Hashable, Sendable {
-    /// Nothing is done.
+    /// The call is not made.
     case error(Int32)
-    /// A write gets this many of its bytes to the file first.
+    /// A write puts this many of its bytes into the file first.
     case short(Int, Int32)
-    /// What changes the disk is done, and failure is reported all the same.
+    /// A call that changes the disk is made, and then reported as failed.
     case afterwards(Int32)
 }
 
@@ -51,28 +51,26 @@ package final class FaultyFileSystem: FileSystem {
 
     private let real = PosixFileSystem()
     private let state = Mutex(State())
-
     private let volume: Volume
 
-    /// - Parameter volume: what it says of the file system that its files lie on; a local disk, unless this says
-    ///   otherwise.
+    /// - Parameter volume: what it reports as the file system of its files: a local disk by default.
     package init(volume: Volume = Volume()) {
         self.volume = volume
     }
 
     package func volume(of file: borrowing FileDescriptor) -> Volume { volume }
 
-    /// Lets calls of these kinds fail: `times` of them, after `skipped` more have gone well.
+    /// Lets `times` calls of these kinds fail, after `skipped` more have succeeded.
     package func fail(_ kinds: Set<FileCall>, after skipped: Int = 0, times: Int = 1, with fault: Fault) {
         state.withLock { $0.plans.append(Plan(kinds: kinds, skipped: skipped, remaining: times, fault: fault)) }
     }
 
-    /// Lets every read fail that touches these bytes of a file, as a disk with a bad block does.
+    /// Lets every read of these bytes of a file fail, as a disk with a bad block does.
     package func failReads(of bytes: Range<UInt64>) {
         state.withLock { $0.unreadable = bytes }
     }
 
-    /// No more failures are planned, and nobody watches.
+    /// Cancels all planned failures and watchers.
     package func heal() {
         state.withLock {
             $0.plans = []
@@ -97,18 +95,18 @@ package final class FaultyFileSystem: FileSystem {
 
     // MARK: For the calls
 
-    func noteOpened(_ number: Int32, _ path: String) {
+    private func noteOpened(_ number: Int32, _ path: String) {
         state.withLock { $0.paths[number] = path }
     }
 
-    func path(of number: Int32) -> String {
+    private func path(of number: Int32) -> String {
         state.withLock { $0.paths[number] ?? "" }
     }
 
     /// Records a call.
     ///
-    /// - Returns: how it has to fail; nil if it should be made.
-    func note(_ call: FileCallRecord) -> Fault? {
+    /// - Returns: how it must fail; nil if it should be made.
+    private func note(_ call: FileCallRecord) -> Fault? {
         let watcher = state.withLock { $0.watchers[call.kind] }
         watcher?(call)
         return state.withLock { state in
@@ -132,7 +130,7 @@ package final class FaultyFileSystem: FileSystem {
     }
 
     /// Makes a call, or lets it fail.
-    func make<Result: ~Copyable>(
+    private func make<Result: ~Copyable>(
         _ call: FileCallRecord, _ body: (PosixFileSystem) throws(SystemError) -> Result
     ) throws(SystemError) -> Result {
         switch note(call) {
@@ -143,19 +141,99 @@ package final class FaultyFileSystem: FileSystem {
             throw SystemError(number, "\(call.kind)")
         }
     }
+}
 
-    func write(
-        _ call: FileCallRecord, _ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer
+// MARK: - The calls
+
+extension FaultyFileSystem {
+    package func open(_ path: String, _ access: FileAccess) throws(SystemError) -> FileDescriptor {
+        let file = try make(FileCallRecord(kind: .open, path: path)) { (real) throws(SystemError) in
+            try real.open(path, access)
+        }
+        noteOpened(file.number, path)
+        return file
+    }
+
+    package func read(
+        _ file: borrowing FileDescriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+    ) throws(SystemError) -> Int {
+        let call = FileCallRecord(kind: .read, path: path(of: file.number), offset: offset, count: buffer.count)
+        return try make(call) { (real) throws(SystemError) in try real.read(file, into: buffer, at: offset) }
+    }
+
+    package func write(
+        _ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at offset: UInt64
     ) throws(SystemError) {
-        switch note(call) {
-        case nil: try real.write(file, bytes, at: call.offset)
+        switch note(FileCallRecord(kind: .write, path: path(of: file.number), offset: offset, count: bytes.count)) {
+        case nil: try real.write(file, bytes, at: offset)
         case .error(let number): throw SystemError(number, "write")
         case .short(let count, let number):
-            try real.write(file, UnsafeRawBufferPointer(rebasing: bytes.prefix(count)), at: call.offset)
+            try real.write(file, UnsafeRawBufferPointer(rebasing: bytes.prefix(count)), at: offset)
             throw SystemError(number, "write")
         case .afterwards(let number):
-            try real.write(file, bytes, at: call.offset)
+            try real.write(file, bytes, at: offset)
             throw SystemError(number, "write")
         }
+    }
+
+    package func nextData(
+        _ file: borrowing FileDescriptor, from offset: UInt64
+    ) throws(SystemError) -> UInt64? {
+        let call = FileCallRecord(kind: .read, path: path(of: file.number), offset: offset)
+        return try make(call) { (real) throws(SystemError) in try real.nextData(file, from: offset) }
+    }
+
+    package func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError) {
+        try make(call(.synchronizeData, file)) { (real) throws(SystemError) in try real.synchronizeData(file) }
+    }
+
+    package func synchronize(_ file: borrowing FileDescriptor) throws(SystemError) {
+        try make(call(.synchronize, file)) { (real) throws(SystemError) in try real.synchronize(file) }
+    }
+
+    package func tryLock(_ file: borrowing FileDescriptor, _ kind: LockKind) throws(SystemError) -> Bool {
+        try make(call(.lock, file)) { (real) throws(SystemError) in try real.tryLock(file, kind) }
+    }
+
+    package func unlock(_ file: borrowing FileDescriptor) {
+        real.unlock(file)
+    }
+
+    package func status(of file: borrowing FileDescriptor) throws(SystemError) -> FileStatus {
+        try make(call(.status, file)) { (real) throws(SystemError) in try real.status(of: file) }
+    }
+
+    package func status(at path: String) throws(SystemError) -> FileStatus {
+        try make(FileCallRecord(kind: .status, path: path)) { (real) throws(SystemError) in try real.status(at: path) }
+    }
+
+    package func setMode(_ file: borrowing FileDescriptor, _ mode: UInt32) throws(SystemError) {
+        try make(call(.setMode, file)) { (real) throws(SystemError) in try real.setMode(file, mode) }
+    }
+
+    package func setOwner(_ file: borrowing FileDescriptor, owner: UInt32, group: UInt32) throws(SystemError) {
+        try make(call(.setOwner, file)) { (real) throws(SystemError) in
+            try real.setOwner(file, owner: owner, group: group)
+        }
+    }
+
+    package func rename(_ path: String, to newPath: String, replacing: Bool) throws(SystemError) {
+        try make(FileCallRecord(kind: .rename, path: newPath)) { (real) throws(SystemError) in
+            try real.rename(path, to: newPath, replacing: replacing)
+        }
+    }
+
+    package func remove(_ path: String) throws(SystemError) {
+        try make(FileCallRecord(kind: .remove, path: path)) { (real) throws(SystemError) in try real.remove(path) }
+    }
+
+    package func makeFolder(_ path: String) throws(SystemError) -> Bool {
+        try make(FileCallRecord(kind: .makeFolder, path: path)) { (real) throws(SystemError) in
+            try real.makeFolder(path)
+        }
+    }
+
+    private func call(_ kind: FileCall, _ file: borrowing FileDescriptor) -> FileCallRecord {
+        FileCallRecord(kind: kind, path: path(of: file.number))
     }
 }

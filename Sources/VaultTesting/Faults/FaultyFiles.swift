@@ -1,4 +1,4 @@
-/// Files whose calls fail on demand, for stores of a test: what does your program do when the disk is full?
+/// Files whose calls fail on demand, for the stores of a test: what does your program do when the disk is full?
 ///
 /// ```swift
 /// let files = FaultyFiles()
@@ -10,45 +10,45 @@
 public final class FaultyFiles: Sendable {
     /// What a call does.
     public enum Operation: Hashable, Sendable, CaseIterable {
-        /// Opening a file or a folder, and making a file.
+        /// Opening a file or a folder, and creating a file.
         case open
         /// Reading bytes of an open file.
         case read
         /// Writing bytes to an open file.
         case write
-        /// Making what was written last: fsync(2), fdatasync(2).
+        /// Making written bytes durable: fsync(2), fdatasync(2).
         case flush
         /// Taking a lock between processes.
         case lock
-        /// Asking for a file's size, times and mode.
+        /// Reading a file's size, times and mode.
         case status
         /// Changing a file's mode or owner.
         case permissions
-        /// Giving a file another name, as replacing one does.
+        /// Renaming a file, as replacing one does.
         case rename
         /// Removing a file.
         case remove
-        /// Making a folder.
+        /// Creating a folder.
         case makeFolder
     }
 
     let fileSystem = FaultyFileSystem()
 
-    /// Files of which no call fails yet.
+    /// Creates files of which no call fails yet.
     public init() {}
 
-    /// Lets calls fail; what they were to do is not done.
+    /// Lets calls fail; they are not made.
     ///
     /// - Parameters:
     ///   - operation: which calls.
     ///   - systemError: the `errno` that they fail with: `ENOSPC`, `EIO`.
-    ///   - skipped: how many calls go well first.
+    ///   - skipped: how many calls succeed first.
     ///   - times: how many calls fail then.
     public func fail(_ operation: Operation, with systemError: Int32, after skipped: Int = 0, times: Int = 1) {
         fileSystem.fail(operation.calls, after: skipped, times: times, with: .error(systemError))
     }
 
-    /// No call fails any more.
+    /// Cancels all planned failures.
     public func heal() {
         fileSystem.heal()
     }

@@ -2,7 +2,7 @@ private import FoundationEssentials
 private import Glibc
 package import Vault
 
-/// A folder of a test's own, removed with everything in it when the value goes.
+/// A folder of a test's own, removed with everything in it when this object is released.
 package final class TemporaryFolder: Sendable {
     /// Without symbolic links.
     package let path: String
@@ -12,12 +12,12 @@ package final class TemporaryFolder: Sendable {
         var template = Array("\(parent)/vault-testing-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw VaultError(
-                .unavailable, "Cannot make a folder for a test's stores in \(parent).", systemError: errno)
+                .unavailable, "Cannot create a folder for a test's stores in \(parent).", systemError: errno)
         }
         path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// In memory where there is room: a flush takes milliseconds on a disk.
+    /// In memory if there is room: a flush takes milliseconds on a disk.
     private static let parent: String = {
         let memory = "/dev/shm"
         let attributes = try? FileManager.default.attributesOfFileSystem(forPath: memory)
@@ -36,6 +36,6 @@ package final class TemporaryFolder: Sendable {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// The path of something in the folder.
+    /// Returns the path of a file in the folder.
     package func file(_ name: String) -> String { "\(path)/\(name)" }
 }

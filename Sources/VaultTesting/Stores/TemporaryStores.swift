@@ -1,13 +1,14 @@
 import LinuxSystem
+public import Testing
 public import Vault
 
 /// Fresh, empty stores for one test: a keychain and preferences in a folder of their own, and a store in memory.
 ///
 /// While a closure of `withTemporaryStores(files:_:)` or a test with the trait `.temporaryStores` runs, they are ``Keychain/standard``,
 /// ``Preferences/standard`` and ``MemoryStore/standard`` for its task and the tasks below it. Detached tasks and threads do not
-/// inherit them: pass the stores there.
+/// inherit them: pass the stores to them.
 ///
-/// The folder is removed with the value.
+/// Releasing this object removes the folder.
 public final class TemporaryStores: Sendable {
     /// The keychain: a vault with a key of its own.
     public let keychain: Keychain
@@ -17,10 +18,10 @@ public final class TemporaryStores: Sendable {
     public let memory = MemoryStore()
     private let folder: TemporaryFolder
 
-    /// Makes the stores.
+    /// Creates the stores.
     ///
     /// - Parameter files: lets calls on the files of the keychain and the preferences fail on demand.
-    /// - Throws: ``VaultError`` with `unavailable` if they cannot be made.
+    /// - Throws: ``VaultError`` with `unavailable` if they cannot be created.
     public init(files: FaultyFiles? = nil) throws(VaultError) {
         folder = try TemporaryFolder()
         let fileSystem: any FileSystem = files?.fileSystem ?? PosixFileSystem()
@@ -32,12 +33,12 @@ public final class TemporaryStores: Sendable {
 
     /// Runs `body` with the stores as the standard ones.
     public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
-        // The folder goes with this value, which nothing else may hold.
+        // Releasing this object would remove the folder, and nothing else may retain it.
         defer { withExtendedLifetime(self) {} }
         return try StandardStores.$replaced.withValue(standard) { try body() }
     }
 
-    /// Runs `body` with the stores as the standard ones.
+    /// Does the same for a body that awaits.
     public nonisolated(nonsending) func run<Result>(
         _ body: nonisolated(nonsending) () async throws -> Result
     ) async rethrows -> Result {
@@ -49,16 +50,46 @@ public final class TemporaryStores: Sendable {
         StandardStores(keychain: keychain, preferences: preferences, memory: memory)
     }
 
-    /// Removes the files, even if someone still has the stores.
+    /// Removes the files, even if the stores are still in use.
     func remove() {
         folder.remove()
     }
 }
 
-/// Runs `body` with fresh, empty stores as the standard ones; they are gone afterwards, also if it throws.
+extension TemporaryStores: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "TemporaryStores" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+// MARK: - For a test
+
+/// Gives each test fresh stores of its own: see ``TemporaryStores``.
+public struct TemporaryStoresTrait: TestTrait, SuiteTrait, TestScoping {
+    public var isRecursive: Bool { true }
+
+    public func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        // A suite's own scope spans all its tests, but each test gets its own stores.
+        guard testCase != nil else { return try await function() }
+        try await withTemporaryStores { _ in try await function() }
+    }
+}
+
+extension Trait where Self == TemporaryStoresTrait {
+    /// Fresh, empty stores for each test and each of its arguments: no two tests share any, even in parallel.
+    ///
+    /// ```swift
+    /// @Test(.temporaryStores) func aTokenIsKept() throws { … }
+    /// ```
+    public static var temporaryStores: Self { Self() }
+}
+
+/// Runs `body` with fresh, empty stores as the standard ones; they are removed afterwards, also if it throws.
 ///
 /// - Parameter files: lets calls on the stores' files fail on demand.
-/// - Throws: what `body` throws; ``VaultError`` if the stores cannot be made.
+/// - Throws: what `body` throws; ``VaultError`` if the stores cannot be created.
 public func withTemporaryStores<Result>(
     files: FaultyFiles? = nil, _ body: (TemporaryStores) throws -> Result
 ) throws -> Result {
@@ -67,10 +98,7 @@ public func withTemporaryStores<Result>(
     return try stores.run { try body(stores) }
 }
 
-/// Runs `body` with fresh, empty stores as the standard ones; they are gone afterwards, also if it throws.
-///
-/// - Parameter files: lets calls on the stores' files fail on demand.
-/// - Throws: what `body` throws; ``VaultError`` if the stores cannot be made.
+/// Does the same for a body that awaits.
 public nonisolated(nonsending) func withTemporaryStores<Result>(
     files: FaultyFiles? = nil, _ body: nonisolated(nonsending) (TemporaryStores) async throws -> Result
 ) async throws -> Result {

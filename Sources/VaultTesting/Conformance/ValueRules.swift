@@ -1,0 +1,121 @@
+import FoundationEssentials
+import Vault
+
+extension StoreRule {
+    package static let readsWhatWasWritten = StoreRule("A value that was committed is the one that is read.") {
+        store, findings in
+        for value in [StoredValue.string("first"), .string("second"), .integer(3), .string("first")] {
+            findings.expect(try store.put("key", value), "A plain write was answered with false.")
+            findings.expect(try store.value(of: "key") == value, "Another value was read than the one just written.")
+        }
+        findings.expect(try store.put("other", .boolean(true)), "A plain write was answered with false.")
+        findings.expect(try store.value(of: "key") == .string("first"), "Writing one key changed another.")
+        findings.expect(try store.put("key", nil), "A removal was answered with false.")
+        findings.expect(try store.value(of: "key") == nil, "A removed value is still read.")
+        findings.expect(try store.value(of: "other") == .boolean(true), "Removing one key changed another.")
+    }
+
+    package static let nilMeansAbsent = StoreRule("nil is read where there is no value, and only there.") {
+        store, findings in
+        findings.expect(try store.value(of: "absent") == nil, "A new store has a value.")
+        findings.expect(try store.keys(prefix: "").isEmpty, "A new store has keys.")
+        let empty: [(String, StoredValue)] = [
+            ("string", .string("")), ("data", .data(.init())), ("array", .array([])), ("dictionary", .dictionary([:])),
+            ("false", .boolean(false)), ("zero", .integer(0)),
+        ]
+        for (name, value) in empty {
+            _ = try store.put(name, value)
+            findings.expect(try store.value(of: name) == value, "An empty value is lost or changed: \(name).")
+        }
+        findings.expect(
+            try store.keys(prefix: "") == empty.map(\.0).sorted(), "The keys of empty values are not all listed.")
+        _ = try store.put("string", nil)
+        findings.expect(try store.value(of: "string") == nil, "A removed value is still read.")
+        findings.expect(try !store.keys(prefix: "").contains("string"), "A removed key is still listed.")
+    }
+
+    package static let keepsValuesExactly = StoreRule(
+        "A value is read exactly as it was written, with its type, or is refused with `invalid` and changes nothing."
+    ) { store, findings in
+        for sample in SampleValue.all {
+            do {
+                _ = try store.put("key", sample.value)
+                let read = try store.value(of: "key")
+                findings.expect(
+                    read.map(sample.isKept) == true,
+                    "Not read as it was written, but as \(read?.typeName ?? "absent"): \(sample.name).")
+            } catch let error as VaultError {
+                findings.expect(
+                    error.code == .invalid && sample.mayBeRefused,
+                    "Refused with `\(error.code.name)`: \(sample.name).")
+                findings.expect(try store.value(of: "key") == nil, "Refused, but something was stored: \(sample.name).")
+            }
+            _ = try store.put("key", nil)
+        }
+    }
+}
+
+// MARK: - Keys
+
+extension StoreRule {
+    package static let sortsKeysByBytes = StoreRule(
+        "`keys(prefix:)` returns the keys whose bytes begin with those of the prefix, in the order of their bytes."
+    ) { store, findings in
+        // Other orders than that of bytes put capitals beside small letters, and accents beside letters; UTF-16 swaps the
+        // last two. Compared as characters, "e" is no prefix of the accented letter.
+        let sorted = [
+            "B", "a", "a b", "a-b", "a.b", "a/", "a/b", "a/b/c", "ab", "e\u{301}t", "z", "\u{ff5e}", "\u{1f600}",
+        ]
+        _ = try store.commit(
+            StoreBatch(Dictionary(uniqueKeysWithValues: sorted.map { ($0, .some(.string($0))) })))
+        for prefix in ["", "a", "a/", "a/b", "e", "e\u{301}", "z", "\u{1f600}", "b", "nothing"] {
+            let expected = sorted.filter { $0.utf8.starts(with: prefix.utf8) }
+            let listed = try store.keys(prefix: prefix)
+            findings.expect(
+                listed.map { Array($0.utf8) } == expected.map { Array($0.utf8) },
+                "For the prefix \"\(prefix)\" it returned \(listed) instead of \(expected).")
+        }
+    }
+
+    package static let takesAnyKey = StoreRule(
+        "A key is 1 to 1,024 bytes of any UTF-8 without control characters, spaces, slashes and dots included."
+    ) { store, findings in
+        for key in oddKeys(findings.maximumKeySize) {
+            do {
+                _ = try store.put(key, .string("at \(key)"))
+                findings.expect(
+                    try store.value(of: key) == .string("at \(key)"), "The value was not kept of the key \"\(key)\".")
+                findings.expect(
+                    try store.keys(prefix: key).contains(key), "It was not listed: the key \"\(key)\".")
+                _ = try store.put(key, nil)
+                findings.expect(try store.value(of: key) == nil, "It could not be removed: the key \"\(key)\".")
+            } catch let error as VaultError {
+                findings.add("Refused with `\(error.code.name)`: the key \"\(key)\".")
+            }
+        }
+    }
+
+    package static let keepsKeysApart = StoreRule("Each key has its own value, however alike two keys are.") {
+        store, findings in
+        let keys =
+            oddKeys(findings.maximumKeySize) + [
+                "key", "Key", "key ", "a/b", "a%2Fb", "a:b", "a.b", "a/b/", "A/B", "$nil", "$date", "true",
+            ]
+        for (number, key) in keys.enumerated() { _ = try store.put(key, .integer(Int128(number))) }
+        for (number, key) in keys.enumerated() {
+            findings.expect(
+                try store.value(of: key) == .integer(Int128(number)), "Another key's value was read for \"\(key)\".")
+        }
+        findings.expect(try store.keys(prefix: "").count == keys.count, "Not as many keys are listed as were written.")
+    }
+
+    private static func oddKeys(_ maximumSize: Int) -> [String] {
+        [
+            " ", "with space", "/", "/etc/passwd", "../../up", ".", "..", ".hidden", "a..b", "~", "\"quoted\"",
+            "back\\slash", "<&>", "%00", "-option", "=", "ключ", "鍵", "🔑", "\u{fe00}",
+            // Two that differ only at the end.
+            String(repeating: "k", count: maximumSize), String(repeating: "k", count: maximumSize - 1) + "l",
+            String(repeating: "鍵", count: maximumSize / 3),
+        ]
+    }
+}

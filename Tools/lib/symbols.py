@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the symbol graphs of public modules: every symbol has a documentation comment.
+"""Checks the symbol graphs of public modules: every symbol has a documentation comment, and is found from its catalogue.
 
 It also completes links: DocC looks for the symbols of another module only where a link names that module, and nobody
 who writes a comment wants to.
@@ -14,6 +14,8 @@ from pathlib import Path
 
 LINK = re.compile(r"``(?=\w)")
 FIRST_NAME = re.compile(r"\w+")
+# What a line of a Topics list links to; a suffix tells overloads apart.
+TOPIC = re.compile(r"^- ``(.+?)(?:-\w+)?``$", re.MULTILINE)
 
 
 def graphs(folder: Path, module: str) -> Iterator[tuple[Path, dict]]:
@@ -25,11 +27,21 @@ def graphs(folder: Path, module: str) -> Iterator[tuple[Path, dict]]:
 
 def undocumented(graph: dict) -> Iterator[str]:
     for symbol in graph["symbols"]:
-        # Only what stands in our sources: what the compiler makes up has no place.
-        if "location" in symbol and not symbol.get("docComment", {}).get("lines"):
-            place = symbol["location"]
-            path = os.path.relpath(place["uri"].removeprefix("file://"))
-            yield f"{path}:{place['position']['line'] + 1}: {'.'.join(symbol['pathComponents'])} has no documentation"
+        # Only declarations in our sources: what the compiler adds has no location, and an extension itself no comment.
+        is_declaration = "location" in symbol and symbol["kind"]["identifier"] != "swift.extension"
+        if is_declaration and not symbol.get("docComment", {}).get("lines"):
+            location = symbol["location"]
+            path = os.path.relpath(location["uri"].removeprefix("file://"))
+            yield f"{path}:{location['position']['line'] + 1}: {'.'.join(symbol['pathComponents'])} has no documentation"
+
+
+def unlisted(graph: dict, module: str) -> Iterator[str]:
+    """Only top-level symbols need a place in a Topics list: DocC lists members on the page of their type."""
+    catalogue = Path(f"Sources/{module}/{module}.docc")
+    topics = {name for page in catalogue.rglob("*.md") for name in TOPIC.findall(page.read_text())}
+    names = {symbol["pathComponents"][0] for symbol in graph["symbols"] if len(symbol["pathComponents"]) == 1}
+    for name in sorted(names - topics):
+        yield f"{name} is in no Topics list of {catalogue}"
 
 
 def complete_links(graph: dict, homes: dict[str, str]) -> None:
@@ -50,12 +62,14 @@ def main(folder: Path, modules: list[str]) -> bool:
     found = [(module, path, graph) for module in modules for path, graph in graphs(folder, module)]
     homes = {symbol["pathComponents"][0]: module for module, _, graph in found for symbol in graph["symbols"]}
     complaints = [complaint for _, _, graph in found for complaint in undocumented(graph)]
-    for _, path, graph in found:
+    for module, path, graph in found:
+        if "@" not in path.name:
+            complaints += unlisted(graph, module)
         complete_links(graph, homes)
         path.write_text(json.dumps(graph))
     missing = set(modules) - {module for module, _, _ in found}
     complaints += [f"there is no symbol graph of {module}" for module in sorted(missing)]
-    print("\n".join(complaints) or "every public symbol is documented")
+    print("\n".join(complaints) or "every public symbol is documented and listed")
     return not complaints
 
 

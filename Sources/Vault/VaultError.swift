@@ -1,3 +1,5 @@
+import LinuxSystem
+
 /// Why an operation of a store failed.
 ///
 /// Decide by ``code``, and show ``description`` to a person: a sentence or two that say what is wrong, where, and how to
@@ -82,4 +84,27 @@ public struct VaultError: Error, Hashable, Sendable {
 
 extension VaultError: CustomStringConvertible {
     public var description: String { message }
+}
+
+extension VaultError {
+    /// Other transactions changed what was read each time before it could be written.
+    static let contended = VaultError(.busy, "Other processes kept changing the same names. Try again.")
+
+    /// Another process held the lock of a file for too long.
+    static func held(_ path: String) -> VaultError {
+        VaultError(.busy, "Another process holds \(path). Try again when it is done.")
+    }
+
+    /// The system refused to do something with a file.
+    init(system error: SystemError, _ path: String) {
+        if error.isBusy { self = .held(path) } else { self.init(refused: "\(error.call) \(path)", error.number) }
+    }
+
+    /// - Parameters:
+    ///   - action: what the system refused to do, such as "read /a/b".
+    ///   - number: the value of `errno`.
+    init(refused action: String, _ number: Int32) {
+        let advice = SystemError.advice(for: number).map { " " + $0 } ?? ""
+        self.init(.unavailable, "Cannot \(action): \(SystemError.words(for: number)).\(advice)", systemError: number)
+    }
 }

@@ -1,7 +1,7 @@
 import LinuxSystem
 
 extension VaultPlaces {
-    /// Refuses paths at which files would be created where nobody looks for them.
+    /// Rejects paths that would create files in unexpected locations.
     ///
     /// - Parameter vaultPath: the vault's path without symbolic links.
     /// - Throws: ``VaultError/Code/invalid``.
@@ -16,7 +16,7 @@ extension VaultPlaces {
         }
     }
 
-    /// Refuses a path at which a file would be created where nobody looks for it.
+    /// Rejects a path that would create a file in an unexpected location.
     ///
     /// - Parameter what: what the path is, as the start of a sentence.
     static func check(_ path: String, _ what: String, isKeyFile: Bool = false) throws(VaultError) {
@@ -27,18 +27,18 @@ extension VaultPlaces {
                     + "For a folder that is really named ~, write ./\(path).",
                 cause: .unexpandedTilde(path: path, isKeyFile: isKeyFile))
         }
-        // The next compaction beside it would take it for the copy that one left which was killed, and remove it.
+        // The next compaction in that folder would remove it as the leftover of an interrupted one.
         guard !(path.lastPathComponent.hasPrefix(".") && path.hasSuffix(".vault-new")) else {
             throw VaultError(.invalid, "\(what) has the name of a temporary file: \(path). Give it another name.")
         }
-        // Resolving the path would drop its end, and the file would get the folder's name.
+        // Resolving the path would drop its last component, and the file would get the folder's name.
         guard !["", ".", ".."].contains(path.lastPathComponent) else {
             throw VaultError(.invalid, "\(what) names a folder: \"\(path)\". Name a file in it, such as default.vault.")
         }
     }
 
-    /// Whether the path is `~`, or begins with `~/` or `~user/`: shells do not expand these after an equals sign or in
-    /// quotes.
+    /// Returns whether the path is `~`, or begins with `~/` or `~user/`, which shells do not expand after an equals sign or
+    /// in quotes.
     private static func beginsWithTilde(_ path: String) -> Bool {
         path == "~" || (path.utf8.first == UInt8(ascii: "~") && path.utf8.contains(UInt8(ascii: "/")))
     }

@@ -1,21 +1,108 @@
+private import Glibc
+import LinuxSystem
+
 /// Where a vault, its key file, and this machine's memory of it are.
 public struct VaultPlaces: Hashable, Sendable {
     /// The path of the vault file.
     public var vault: String
     /// The path of the key file.
     public var keyFile: String
-    /// The folder in which this machine remembers how far vaults had come, so that an older or exchanged one is noticed;
-    /// nil keeps no memory.
+    /// The folder in which this machine remembers the last state of each vault, so that an older or exchanged one is
+    /// noticed; nil to remember nothing.
     public var memory: String?
-    /// Folders below which root's key files may be readable by others, as systemd and Docker make them.
+    /// Folders below which root's key files may be readable by others, as systemd and Docker create them.
     package var secretFolders: [String] = VaultPlaces.dockerSecrets
 
     static let dockerSecrets = ["/run/secrets"]
 
-    /// Names the places.
+    /// Creates the places from their paths.
     public init(vault: String, keyFile: String, memory: String?) {
         self.vault = vault
         self.keyFile = keyFile
         self.memory = memory
+    }
+}
+
+extension VaultPlaces {
+    /// Returns the places that the caller or the environment names, and the standard ones for the rest.
+    ///
+    /// The vault: `vault`, `$VAULT_FILE`, `$XDG_DATA_HOME/vault/default.vault`. The key file: `keyFile`, `$VAULT_KEY_FILE`,
+    /// `$CREDENTIALS_DIRECTORY/vault.key` and `/run/secrets/vault.key` if they exist,
+    /// `$XDG_CONFIG_HOME/vault/default.key`. The memory: `$XDG_STATE_HOME/vault`. The XDG variables have the defaults of
+    /// the XDG Base Directory Specification, below `$HOME`.
+    ///
+    /// - Parameter environment: variables instead of the process's own.
+    /// - Throws: ``VaultError/Code/unavailable`` if a path is not named and there is no home folder for it, `invalid`
+    ///   for a variable that is not UTF-8.
+    public static func standard(
+        vault: String? = nil, keyFile: String? = nil, environment: [String: String]? = nil
+    ) throws(VaultError) -> VaultPlaces {
+        let variables = PlaceVariables(environment)
+        let credentials = try variables["CREDENTIALS_DIRECTORY"]
+        let provided = ([credentials].compactMap { $0 } + dockerSecrets).map { $0 + "/vault.key" }
+        var places = VaultPlaces(
+            vault: try variables.path(
+                of: "vault", given: vault, "VAULT_FILE", or: "XDG_DATA_HOME", ".local/share", "default.vault"),
+            keyFile: try variables.path(
+                of: "key file", given: keyFile, "VAULT_KEY_FILE", provided, or: "XDG_CONFIG_HOME", ".config",
+                "default.key"),
+            memory: try variables.folder("XDG_STATE_HOME", ".local/state").map { $0 + "/vault" })
+        places.secretFolders += [credentials].compactMap { $0.map(resolvedPath) }
+        return places
+    }
+}
+
+/// The environment's variables that name paths. An empty one counts as not set.
+struct PlaceVariables {
+    private let given: [String: String]?
+
+    init(_ given: [String: String]? = nil) {
+        self.given = given
+    }
+
+    /// - Throws: ``VaultError/Code/invalid`` for a value that is not UTF-8: a repaired path would lead to another file.
+    subscript(name: String) -> String? {
+        get throws(VaultError) {
+            let value = given != nil ? given?[name] : try present(name)
+            return value?.isEmpty == false ? value : nil
+        }
+    }
+
+    private func present(_ name: String) throws(VaultError) -> String? {
+        guard let bytes = getenv(name) else { return nil }
+        guard let text = String(validatingCString: bytes) else {
+            throw VaultError(.invalid, "The environment variable \(name) is not UTF-8. Set it to a path that is.")
+        }
+        return text
+    }
+
+    /// Returns the given path, or the one that a variable names, or the first provided one that exists, or the standard one.
+    fileprivate func path(
+        of what: String, given: String?, _ variable: String, _ provided: [String] = [],
+        or folderVariable: String, _ belowHome: String, _ name: String
+    ) throws(VaultError) -> String {
+        if let given { return given }
+        if let path = try self[variable] ?? provided.first(where: { access($0, F_OK) == 0 }) { return path }
+        guard let folder = try folder(folderVariable, belowHome) else {
+            throw VaultError(
+                .unavailable, "HOME is not set to an absolute path. Set it, or name the \(what) in \(variable).",
+                cause: .homeUnset)
+        }
+        return "\(folder)/vault/\(name)"
+    }
+
+    /// Returns a folder of the XDG Base Directory Specification, which says to ignore relative paths.
+    func folder(_ name: String, _ belowHome: String) throws(VaultError) -> String? {
+        if let path = try self[name], path.hasPrefix("/") { return path }
+        return try home.map { "\($0)/\(belowHome)" }
+    }
+
+    private var home: String? {
+        get throws(VaultError) {
+            if let path = try self["HOME"], path.hasPrefix("/") { return path == "/" ? "" : path }
+            // The account database needs shared libraries that a static program lacks, and files that a minimal
+            // container lacks: without HOME the paths must be named.
+            return nil
+        }
     }
 }

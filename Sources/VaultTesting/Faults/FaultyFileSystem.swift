@@ -58,8 +58,6 @@ package final class FaultyFileSystem: FileSystem {
         self.volume = volume
     }
 
-    package func volume(of file: borrowing FileDescriptor) -> Volume { volume }
-
     /// Lets `times` calls of these kinds fail, after `skipped` more have succeeded.
     package func fail(_ kinds: Set<FileCall>, after skipped: Int = 0, times: Int = 1, with fault: Fault) {
         state.withLock { $0.plans.append(Plan(kinds: kinds, skipped: skipped, remaining: times, fault: fault)) }
@@ -93,15 +91,7 @@ package final class FaultyFileSystem: FileSystem {
         state.withLock { $0.calls = [] }
     }
 
-    // MARK: For the calls
-
-    private func noteOpened(_ number: Int32, _ path: String) {
-        state.withLock { $0.paths[number] = path }
-    }
-
-    private func path(of number: Int32) -> String {
-        state.withLock { $0.paths[number] ?? "" }
-    }
+    // MARK: The calls
 
     /// Records a call.
     ///
@@ -130,110 +120,109 @@ package final class FaultyFileSystem: FileSystem {
     }
 
     /// Makes a call, or lets it fail.
+    ///
+    /// - Parameter short: makes a part of it, for a fault that is ``Fault/short(_:_:)``.
     private func make<Result: ~Copyable>(
-        _ call: FileCallRecord, _ body: (PosixFileSystem) throws(SystemError) -> Result
+        _ kind: FileCall, _ path: String, at offset: UInt64 = 0, count: Int = 0,
+        _ body: () throws(SystemError) -> Result, short: (Int) throws(SystemError) -> Void = { _ in }
     ) throws(SystemError) -> Result {
-        switch note(call) {
-        case nil: return try body(real)
-        case .error(let number), .short(_, let number): throw SystemError(number, "\(call.kind)")
-        case .afterwards(let number):
-            if FileCall.changing.contains(call.kind) { _ = try body(real) }
-            throw SystemError(number, "\(call.kind)")
+        let number: Int32
+        switch note(FileCallRecord(kind: kind, path: path, offset: offset, count: count)) {
+        case nil: return try body()
+        case .error(let error): number = error
+        case .short(let count, let error):
+            try short(count)
+            number = error
+        case .afterwards(let error):
+            if FileCall.changing.contains(kind) { _ = try body() }
+            number = error
         }
+        throw SystemError(number, "\(kind)")
     }
-}
 
-// MARK: - The calls
+    private func path(of file: borrowing FileDescriptor) -> String {
+        let number = file.number
+        return state.withLock { $0.paths[number] ?? "" }
+    }
 
-extension FaultyFileSystem {
     package func open(_ path: String, _ access: FileAccess) throws(SystemError) -> FileDescriptor {
-        let file = try make(FileCallRecord(kind: .open, path: path)) { (real) throws(SystemError) in
-            try real.open(path, access)
-        }
-        noteOpened(file.number, path)
+        let file = try make(.open, path) { () throws(SystemError) in try real.open(path, access) }
+        let number = file.number
+        state.withLock { $0.paths[number] = path }
         return file
     }
 
     package func read(
         _ file: borrowing FileDescriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
     ) throws(SystemError) -> Int {
-        let call = FileCallRecord(kind: .read, path: path(of: file.number), offset: offset, count: buffer.count)
-        return try make(call) { (real) throws(SystemError) in try real.read(file, into: buffer, at: offset) }
+        try make(.read, path(of: file), at: offset, count: buffer.count) { () throws(SystemError) in
+            try real.read(file, into: buffer, at: offset)
+        }
     }
 
     package func write(
         _ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at offset: UInt64
     ) throws(SystemError) {
-        switch note(FileCallRecord(kind: .write, path: path(of: file.number), offset: offset, count: bytes.count)) {
-        case nil: try real.write(file, bytes, at: offset)
-        case .error(let number): throw SystemError(number, "write")
-        case .short(let count, let number):
-            try real.write(file, UnsafeRawBufferPointer(rebasing: bytes.prefix(count)), at: offset)
-            throw SystemError(number, "write")
-        case .afterwards(let number):
+        try make(.write, path(of: file), at: offset, count: bytes.count) { () throws(SystemError) in
             try real.write(file, bytes, at: offset)
-            throw SystemError(number, "write")
+        } short: { (count) throws(SystemError) in
+            try real.write(file, UnsafeRawBufferPointer(rebasing: bytes.prefix(count)), at: offset)
         }
     }
 
-    package func nextData(
-        _ file: borrowing FileDescriptor, from offset: UInt64
-    ) throws(SystemError) -> UInt64? {
-        let call = FileCallRecord(kind: .read, path: path(of: file.number), offset: offset)
-        return try make(call) { (real) throws(SystemError) in try real.nextData(file, from: offset) }
+    package func nextData(_ file: borrowing FileDescriptor, from offset: UInt64) throws(SystemError) -> UInt64? {
+        try make(.read, path(of: file), at: offset) { () throws(SystemError) in
+            try real.nextData(file, from: offset)
+        }
     }
 
     package func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError) {
-        try make(call(.synchronizeData, file)) { (real) throws(SystemError) in try real.synchronizeData(file) }
+        try make(.synchronizeData, path(of: file)) { () throws(SystemError) in try real.synchronizeData(file) }
     }
 
     package func synchronize(_ file: borrowing FileDescriptor) throws(SystemError) {
-        try make(call(.synchronize, file)) { (real) throws(SystemError) in try real.synchronize(file) }
+        try make(.synchronize, path(of: file)) { () throws(SystemError) in try real.synchronize(file) }
     }
 
     package func tryLock(_ file: borrowing FileDescriptor, _ kind: LockKind) throws(SystemError) -> Bool {
-        try make(call(.lock, file)) { (real) throws(SystemError) in try real.tryLock(file, kind) }
+        try make(.lock, path(of: file)) { () throws(SystemError) in try real.tryLock(file, kind) }
     }
 
     package func unlock(_ file: borrowing FileDescriptor) {
         real.unlock(file)
     }
 
+    package func volume(of file: borrowing FileDescriptor) -> Volume { volume }
+
     package func status(of file: borrowing FileDescriptor) throws(SystemError) -> FileStatus {
-        try make(call(.status, file)) { (real) throws(SystemError) in try real.status(of: file) }
+        try make(.status, path(of: file)) { () throws(SystemError) in try real.status(of: file) }
     }
 
     package func status(at path: String) throws(SystemError) -> FileStatus {
-        try make(FileCallRecord(kind: .status, path: path)) { (real) throws(SystemError) in try real.status(at: path) }
+        try make(.status, path) { () throws(SystemError) in try real.status(at: path) }
     }
 
     package func setMode(_ file: borrowing FileDescriptor, _ mode: UInt32) throws(SystemError) {
-        try make(call(.setMode, file)) { (real) throws(SystemError) in try real.setMode(file, mode) }
+        try make(.setMode, path(of: file)) { () throws(SystemError) in try real.setMode(file, mode) }
     }
 
     package func setOwner(_ file: borrowing FileDescriptor, owner: UInt32, group: UInt32) throws(SystemError) {
-        try make(call(.setOwner, file)) { (real) throws(SystemError) in
+        try make(.setOwner, path(of: file)) { () throws(SystemError) in
             try real.setOwner(file, owner: owner, group: group)
         }
     }
 
     package func rename(_ path: String, to newPath: String, replacing: Bool) throws(SystemError) {
-        try make(FileCallRecord(kind: .rename, path: newPath)) { (real) throws(SystemError) in
+        try make(.rename, newPath) { () throws(SystemError) in
             try real.rename(path, to: newPath, replacing: replacing)
         }
     }
 
     package func remove(_ path: String) throws(SystemError) {
-        try make(FileCallRecord(kind: .remove, path: path)) { (real) throws(SystemError) in try real.remove(path) }
+        try make(.remove, path) { () throws(SystemError) in try real.remove(path) }
     }
 
     package func makeFolder(_ path: String) throws(SystemError) -> Bool {
-        try make(FileCallRecord(kind: .makeFolder, path: path)) { (real) throws(SystemError) in
-            try real.makeFolder(path)
-        }
-    }
-
-    private func call(_ kind: FileCall, _ file: borrowing FileDescriptor) -> FileCallRecord {
-        FileCallRecord(kind: kind, path: path(of: file.number))
+        try make(.makeFolder, path) { () throws(SystemError) in try real.makeFolder(path) }
     }
 }

@@ -43,7 +43,7 @@ extension VaultError {
                 "\(vault) is a different vault from the one this machine remembers there. "
                     + "If you put it there yourself, accept it.")
         case .busy: self = .held(error.detail)
-        case .unavailable: self.init(system: error)
+        case .unavailable: self.init(refused: error.detail, error.systemError ?? 0)
         case .outcomeUnknown:
             self.init(
                 .outcomeUnknown,
@@ -52,14 +52,6 @@ extension VaultError {
         case .conflict: self = .contended
         case .outOfMemory: self.init(.unavailable, "There is no guarded memory left for keys and values.")
         }
-    }
-
-    /// Other transactions changed what was read each time before it could be written.
-    static let contended = VaultError(.busy, "Other processes kept changing the same names. Try again.")
-
-    /// Another process held the lock of a file for too long.
-    private static func held(_ path: String) -> VaultError {
-        VaultError(.busy, "Another process holds \(path). Try again when it is done.")
     }
 
     private init(key error: LogError, _ key: String, _ vault: String) {
@@ -114,18 +106,5 @@ extension VaultError {
                     + "until the next try.",
                 systemError: error.systemError)
         }
-    }
-
-    /// What the system refused to do with a file.
-    init(system error: SystemError, _ path: String) {
-        if error.isBusy { self = .held(path) } else { self.init(system: LogError(error, path)) }
-    }
-
-    /// What the system refused to do with a file.
-    init(system error: LogError) {
-        let number = error.systemError ?? 0
-        let advice = SystemError.advice(for: number).map { " " + $0 } ?? ""
-        self.init(
-            .unavailable, "Cannot \(error.detail): \(SystemError.words(for: number)).\(advice)", systemError: number)
     }
 }

@@ -73,7 +73,7 @@ final class BrokenStore: ValueStore {
         return holds
     }
 
-    /// Between the comparison and the change another thread comes through.
+    /// Lets another thread in between the comparison and the change.
     private func commitWithoutLock(_ batch: StoreBatch) -> Bool {
         guard slots.withLock({ holds(batch, in: $0) }) else { return false }
         if !batch.expectations.isEmpty { usleep(100) }

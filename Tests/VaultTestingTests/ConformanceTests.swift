@@ -24,7 +24,7 @@ struct ConformanceConcurrencyTests {
 
     @Test func aScopeOfTheKeychainKeepsTheRules() async throws {
         let made = Made()
-        // The scope, with its slash and percent sign encoded, and a slash stand before each key.
+        // Each key is prefixed with the scope, its slash and percent sign encoded, and a slash.
         try await checkConformance(maximumKeySize: 1_024 - "a user%2Fwith 100%25/".utf8.count) {
             try made.stores().keychain.scoped(to: "a user/with 100%")
         }
@@ -68,7 +68,7 @@ struct ConformanceConcurrencyTests {
     }
 }
 
-/// Keeps stores for as long as a test uses what is in them.
+/// Retains stores for as long as a test uses what is in them.
 private final class Made: Sendable {
     private let all = Mutex<[TemporaryStores]>([])
 
@@ -80,7 +80,7 @@ private final class Made: Sendable {
 }
 
 extension BrokenStore.Flaw {
-    /// The sentence of the rule that it breaks.
+    /// Returns the sentence of the rule that it breaks.
     fileprivate var rule: String {
         switch self {
         case .keepsTheFirstValue: StoreRule.readsWhatWasWritten.sentence

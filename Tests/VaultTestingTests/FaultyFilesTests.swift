@@ -41,7 +41,7 @@ struct FaultyFilesTests {
     ) throws {
         let files = FaultyFiles()
         files.fail(operation, with: EIO, times: .max)
-        // A file is removed after another failure alone, and its mode set if it is not the usual one.
+        // A file is removed only after another failure, and its mode set only if it is not the usual one.
         if operation == .remove { files.fail(.rename, with: EIO, times: .max) }
         let stores = try? TemporaryStores(files: files)
         if let vault = stores?.keychain.places.vault { chmod(vault, 0o640) }

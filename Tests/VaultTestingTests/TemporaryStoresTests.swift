@@ -129,7 +129,7 @@ struct TemporaryStoresTests {
     }
 }
 
-/// What closures have come across.
+/// What closures have found.
 private final class Seen: Sendable {
     private let texts = Mutex<[String]>([])
     var all: [String] { texts.withLock { $0 } }

@@ -113,7 +113,7 @@ struct CreationTests {
     @Test func refusesOneFileForVaultAndKey() throws {
         let places = VaultPlaces(
             vault: fixture.folder.file("both"), keyFile: fixture.folder.file("./both"), memory: nil)
-        try expectRefusal(of: places, saying: "--key-file")
+        try expectRefusal(of: places, saying: "cannot be one file")
         #expect(!fixture.isThere(places.vault))
     }
 

@@ -62,7 +62,7 @@ struct FileWatchTests {
             let folder = try TemporaryFolder()
             let path = folder.file("file")
             let feed = ChangeFeed(watching: path)
-            // Those are open already.
+            // These are already open.
             let former = test_set_descriptor_limit(3)
             let notices = try feed.notices()
             for await _ in notices.prefix(1) {}
@@ -87,7 +87,7 @@ struct FileWatchTests {
             for _ in 0..<rounds {
                 let notices = try [feed.notices(), feed.notices()]
                 for await _ in notices[0].prefix(1) {}
-                // That of the round before may still be about to end.
+                // The thread of the previous round may still be ending.
                 try await ThisProcess.wait { try ThisProcess.threads(named: FileWatch.threadName) == 1 }
                 withExtendedLifetime(notices) {}
             }

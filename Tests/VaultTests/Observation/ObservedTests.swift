@@ -41,7 +41,7 @@ struct ObservedTests {
             var greeting = ""
             while greeting != "Hello \(number)" {
                 let (change, continuation) = AsyncStream<Void>.makeStream()
-                // What comes after this look is told, since it comes on the same actor.
+                // A change after this read is notified, since it arrives on the same actor.
                 greeting = withObservationTracking {
                     session.greeting
                 } onChange: {
@@ -92,7 +92,7 @@ struct ObservedTests {
         let observed = Observed(Storable<Int>(key: "k", in: preferences))
         try overwrite(fixture.path, "garbage".utf8)
         while observed.error?.code != .damaged { try await Task.sleep(for: .milliseconds(5)) }
-        // On a busy machine the news of the change itself may take a while.
+        // On a busy machine the notice of the change itself may take a while.
         for _ in 0..<50 {
             files.forgetCalls()
             try await Task.sleep(for: .milliseconds(200))

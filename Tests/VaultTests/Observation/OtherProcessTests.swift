@@ -6,8 +6,7 @@ import Testing
 
 @testable import Vault
 
-/// Each part is a process of its own, so that what one does reaches the other only through the file, and so that nothing but
-/// the test's own work takes memory.
+/// Each part is a process of its own: the parts share only the file, and only the test's own work takes memory.
 @Suite("Observers of another process's changes", .timeLimit(.minutes(10)))
 struct OtherProcessTests {
     static let changes = 10_000
@@ -15,7 +14,7 @@ struct OtherProcessTests {
     @Test(arguments: [false, true])
     func endAtTheLastOfTenThousandChangesAndTakeNoMemory(_ isVault: Bool) async throws {
         let folder = try TemporaryFolder()
-        // Made here, so that the two have the same key.
+        // Created here, so that both have the same key.
         _ = try ObservedFile(folder: folder.path, isVault: isVault).open()
         async let writing: Void = write(in: folder.path, isVault)
         await observe(in: folder.path, isVault)
@@ -46,7 +45,7 @@ struct OtherProcessTests {
                 try await group.waitForAll()
             }
             let grown = try ThisProcess.residentMemory() - crowd.memory
-            // The address sanitizer keeps what was freed for a while: memory says nothing then.
+            // The address sanitizer keeps freed memory for a while, so the measurement would mean nothing.
             if ProcessInfo.processInfo.environment["VAULT_SANITIZER"] != "address" { #expect(grown < 1 << 20) }
             #expect(store.changes.observerCount == 0)
         }
@@ -112,9 +111,9 @@ private final class Crowd: Sendable {
         self.last = last
     }
 
-    /// How many have begun.
+    /// How many have started.
     var size: Int { state.withLock { $0.size } }
-    /// What the process took when a third of the way was done: caches are full then.
+    /// The process's memory after a third of the work, when caches are full.
     var memory: Int { state.withLock { $0.memory ?? 0 } }
 
     func follow() async throws {

@@ -39,7 +39,7 @@ struct StoreContentsTests {
     }
 }
 
-/// Changes its two keys, to the same number, between any two readings of them, until it has done so often enough.
+/// Changes its two keys to the same number between any two reads of them, a limited number of times.
 private final class RestlessStore: ValueStore {
     let changes = ChangeFeed()
     let failures = FailureLog()

@@ -64,7 +64,7 @@ struct StoredValuesTests {
         let key = StoredKey("k", default: 7, in: .memory)
         var iterator = key.values.makeAsyncIterator()
         #expect(try await iterator.next() == .some(7))
-        // That the default is stored now is no change for an observer.
+        // For an observer it is no change that the default is stored now.
         try key.write(7)
         try key.write(8)
         #expect(try await iterator.next() == .some(8))
@@ -159,7 +159,7 @@ struct StoredValuesTests {
         try key.write("a")
         var iterator = key.values.makeAsyncIterator()
         #expect(try await iterator.next() == .some("a"))
-        // Not by this library: as a broken disk, or someone else, would do it.
+        // Not through this library, as a broken disk or another program would.
         var bytes = try contents(keychain.places.vault)
         for index in bytes.indices.dropFirst(64) { bytes[index] ^= 0x55 }
         try replace(keychain.places.vault, with: bytes)
@@ -192,7 +192,7 @@ struct StoredValuesTests {
         try key.write(2)
         var iterator = key.values.makeAsyncIterator()
         #expect(try await iterator.next() == .some(2))
-        // The path was looked at a moment ago; as a rule it is not looked at again so soon.
+        // The path was checked just before, and is usually not checked again so soon.
         try replace(keychain.places.vault, with: older)
         #expect(try await code { try await iterator.next() } == .rolledBack)
     }

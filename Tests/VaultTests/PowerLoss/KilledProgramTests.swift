@@ -6,7 +6,7 @@ import Testing
 
 @testable import Vault
 
-/// A folder with a program's stores, and with what an older version of it kept.
+/// A folder with a program's stores, and the values of an older version.
 private struct Program {
     let folder: String
     let files: any FileSystem
@@ -39,16 +39,16 @@ private struct Program {
     }
 }
 
-/// The store in which a value arrives.
+/// The store to which a value moves.
 enum NewHome: CaseIterable {
     case keychain, preferences, scope
 }
 
-/// A program is killed: what it wrote is there for the next one, and not yet on the disk. That one finishes the work; only
-/// then is power lost.
+/// A program is killed: the next one can read what it wrote, although it is not on the disk yet. That one finishes the
+/// work, and then power is lost.
 @Suite("What a killed program leaves to the next")
 struct KilledProgramTests {
-    /// - Parameter holds: whether the value is somewhere on what the disk may hold.
+    /// - Parameter holds: returns whether the disk may still have the value.
     private func killingAtEachCall(
         preparing prepare: (Program) throws -> Void, _ work: (Program) throws -> Void,
         _ holds: (Program) throws -> Bool
@@ -119,7 +119,7 @@ struct KilledProgramTests {
             try Program(folder.path).preferences().set("other", .integer(1))
             let disk = try CrashingFileSystem(folder.path)
             let program = Program(folder.path, in: disk)
-            // The stores live on, as in a program that tries again.
+            // The stores stay open, as in a program that tries again.
             let key = Storable<String>(key: "k", in: program.preferences(), movedFrom: .store(program.old()))
             disk.losePower(afterCalls: call)
             guard try VaultError.code({ _ = try key.read() }) == .outcomeUnknown else { continue }

@@ -27,9 +27,9 @@ private struct Machine {
                 .success(folder.file("p.plist")), .atOnce, FailureLog { _, _ in }, in: files))
     }
 
-    /// Prepares a disk, lets `work` run on it until power is lost at a call, and shows what the disk may hold then.
+    /// Prepares a disk, runs `work` on it until power is lost at a call, and passes on what the disk may then hold.
     ///
-    /// - Returns: whether `work` came to its end.
+    /// - Returns: whether `work` was completed.
     static func losingPower(
         atCall call: Int, preparing prepare: (Stores, String) throws -> Void,
         _ work: (Stores, CrashingFileSystem, String) throws -> Void, then check: (Stores, String, Bool) throws -> Void
@@ -57,7 +57,7 @@ private struct Machine {
 
 @Suite("Power loss over the typed API")
 struct TypedPowerLossTests {
-    /// More calls than any of the operations makes.
+    /// More calls than any operation makes.
     private static let calls = 1...40
 
     @Test func aPreferenceIsOldOrNewAndNewOnceAcknowledged() throws {

@@ -30,7 +30,7 @@ struct PreferencesCoalescingTests {
         #expect(try fixture.open().value(of: "n") == .integer(2_000))
     }
 
-    /// Also while a write goes on, and after one that fails.
+    /// Also during a write, and after one that fails.
     @Test func planTheNextWriteFromTheBeginningOfTheLast() throws {
         var pending = PendingChanges()
         let interval = Duration.seconds(3_600)
@@ -65,7 +65,7 @@ struct PreferencesCoalescingTests {
                 try? preferences.flush()
                 ended.set()
             }
-            // It has to wait until the keys are listed; were it let in, it would be done by then.
+            // It must wait until the keys are listed. Without the lock it would be done by then.
             for _ in 0..<200 where !ended.isSet { Clock.sleep(microseconds: 1_000) }
         }
         #expect(try preferences.keys(prefix: "") == ["k", "other"])

@@ -11,7 +11,7 @@ struct PreferencesConcurrencyTests {
         fixture = try PreferencesFixture()
     }
 
-    /// Two stores on one file are as strange to each other as two processes.
+    /// Two stores on one file know as little of each other as two processes.
     @Test func storesOnOneFileLoseNoWriteOfEachOther() throws {
         let fixture = fixture
         try onThreads(8) { number in

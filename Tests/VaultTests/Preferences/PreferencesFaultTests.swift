@@ -19,7 +19,7 @@ struct PreferencesFaultTests {
     @Test(arguments: [FileCall.open, .write, .synchronize, .rename])
     func holdTheOldStateAndLeaveNothingBehind(_ call: FileCall) throws {
         let before = try contents(fixture.path)
-        // The call that fails is the one that makes the new file, not one that reads the present.
+        // The failing call is the one that creates the new file, not one that reads the present file.
         files.fail([call], after: call == .open ? 2 : 0, with: call == .write ? .short(10, ENOSPC) : .error(ENOSPC))
         let error = #expect(throws: VaultError.self) { try preferences.set("k", .string("canary")) }
         #expect(files.failures == 1)

@@ -103,7 +103,7 @@ struct PreferencesFileTests {
         try preferences.set("k", .integer(1))
         try preferences.set("absent", nil)
         #expect(files.calls.allSatisfy { $0.kind != .write && $0.kind != .rename })
-        // What is known to be on the disk is not flushed again: that would cost as much as half a write.
+        // A file that was flushed before is not flushed again: that would cost as much as half a write.
         #expect(files.calls.allSatisfy { $0.kind != .synchronize })
         try preferences.makeDurable()
         #expect(files.calls.allSatisfy { $0.kind != .synchronize })
@@ -147,7 +147,7 @@ struct PreferencesFileTests {
         #expect(status.owner == 65_534 && status.group == 65_533 && status.mode == 0o600)
     }
 
-    /// The times of a file go in steps: two changes right after each other, of the same size, look like one.
+    /// A file's times advance in steps: two changes in quick succession that keep its size look like one.
     @Test func isReadAnewUntilItsTimesWouldTellOfAChange() throws {
         try overwrite(fixture.path, "<plist><dict/></plist>".utf8)
         let status = try PosixFileSystem().status(at: fixture.path)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Vault
 
-/// A property list in a folder of its own; nothing is made there yet.
+/// A property list in a folder of its own; it does not exist yet.
 struct PreferencesFixture {
     let folder: TemporaryFolder
     let path: String
@@ -20,7 +20,7 @@ struct PreferencesFixture {
         Preferences(.success(path), writing, FailureLog { _, _ in }, in: files)
     }
 
-    /// The file as another tool reads it.
+    /// Returns the file as another tool reads it.
     func foreignRead() throws -> [String: Any] {
         let list = try PropertyListSerialization.propertyList(from: Data(contents(path)), format: nil)
         return try #require(list as? [String: Any])

@@ -8,13 +8,13 @@ import VaultTesting
 
 private let canary = "canary-7f3a91"
 
-/// Whatever a program may print, log or look into by mistake, for each type that has to do with a secret.
+/// What a program may print, log or inspect by mistake, for each type that handles a secret.
 @Suite("A secret is in nothing that prints", .temporaryStores)
 struct RedactionTests {
     private struct Subject: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let make: @Sendable () throws -> Any
-        /// What is told in place of the secret; nil where only the secret's absence counts.
+        /// What is printed instead of the secret; nil if only the secret's absence matters.
         let told: String?
 
         init(_ name: String, told: String? = nil, _ make: @escaping @Sendable () throws -> Any) {
@@ -222,7 +222,7 @@ struct RedactionTests {
     }
 }
 
-/// Each way to the text of a value, and of all that a mirror finds in it.
+/// Returns the texts of a value, and of everything that a mirror finds in it.
 private func texts(of value: Any) -> [String] {
     var dumped = ""
     dump(value, to: &dumped)

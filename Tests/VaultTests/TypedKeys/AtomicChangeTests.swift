@@ -17,7 +17,7 @@ struct AtomicChangeTests {
             #expect(try transaction.read(first) == 1)
             try transaction.remove(second)
             #expect(try transaction.read(second) == nil)
-            // Nobody else sees any of it yet.
+            // No other code can see the changes yet.
             #expect(try first.read() == nil)
             #expect(try second.read() == "old")
             return 42
@@ -161,7 +161,7 @@ struct UpdateConcurrencyTests {
     }
 }
 
-/// In a process of its own, with nothing else that runs at the time of the fork.
+/// In a process of its own, so that nothing else runs during the fork.
 @Suite("Updates of two processes")
 struct UpdateProcessTests {
     @Test func twoProcessesLoseNoUpdateInTheKeychain() async {

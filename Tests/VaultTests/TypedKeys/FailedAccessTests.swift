@@ -4,7 +4,7 @@ import Testing
 import Vault
 import VaultTesting
 
-/// A value that cannot be read is not absent, and nothing is written over it.
+/// A value that cannot be read is not absent, and is not overwritten.
 @Suite("Failed access to a value")
 struct FailedAccessTests {
     private let fixture: KeychainFixture
@@ -109,7 +109,7 @@ struct FailedAccessTests {
     }
 }
 
-/// A keychain that is opened anew at each use.
+/// A keychain that is opened again at each use.
 private final class Reopening: ValueStore {
     private let places: VaultPlaces
     let failures: FailureLog

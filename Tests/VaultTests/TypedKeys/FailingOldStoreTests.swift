@@ -23,7 +23,7 @@ struct FailingOldStoreTests {
         #expect(try key.exists())
         try key.update { $0 += "er" }
         #expect(new.value(of: "k") == .string("newer"))
-        // Told, but not over and over.
+        // Reported, but only once.
         #expect(seen.all.map(\.code) == [.locked] && seen.keys == ["k"])
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vault
 
-/// As a version of the program that has a field more stored it.
+/// As a version of the program with one more field stored it.
 private struct Newer: StoredAsCodable, Equatable {
     var a: Int
     var b: Int

@@ -55,7 +55,7 @@ struct MovedValueTests {
     }
 
     @Test func aMoveThatWasCutShortIsFinished() throws {
-        // As a crash between the two steps leaves it.
+        // The state after a crash between the two steps.
         for store in [try Keychain.standard, try Preferences.standard] as [any ValueStore] {
             _ = try store.commit(StoreBatch(["u.token": .string("secret")]))
         }
@@ -73,7 +73,7 @@ struct MovedValueTests {
                     let first = Result { try new.read() }
                     #expect((try? first.get()) ?? "secret" == "secret")
                     files.heal()
-                    // After a failed flush of the vault its state is unknown until it is opened anew.
+                    // After a failed flush the vault's state is unknown until it is opened again.
                     let reopened = try Keychain(at: stores.keychain.places)
                     let places = [
                         try stores.preferences.value(of: "u.token"), try reopened.value(of: "u.token"),

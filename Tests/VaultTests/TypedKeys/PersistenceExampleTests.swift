@@ -3,7 +3,7 @@ import Testing
 import Vault
 import VaultTesting
 
-/// The example of the design, as a program would write it.
+/// The example of the documentation, as a program would write it.
 struct GraphBody: StoredAsCodable, Equatable {
     var points: [Double]
 }

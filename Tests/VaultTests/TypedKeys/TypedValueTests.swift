@@ -4,7 +4,7 @@ import Testing
 import Vault
 import VaultTesting
 
-/// What each kind of store gives back for each type.
+/// What each kind of store returns for each type.
 @Suite("Typed values", .temporaryStores)
 struct TypedValueTests {
     enum Theme: String, StoredObject { case light, dark }
@@ -226,7 +226,7 @@ struct TypedValueTests {
 
     @Test(arguments: homes) func scopesDoNotSeeEachOther(_ home: TestedHome) throws {
         let store = try home.store
-        // Among them some that would meet if they were but put before the key.
+        // Some would collide if they were only put before the key.
         let scopes = ["a", "a/b", "a%2Fb", "b", "", "a/"].map { store.scoped(to: $0) }
         for (number, scope) in scopes.enumerated() {
             for name in ["k", "b/k"] { try StoredKey<Int>(name, in: .store(scope)).write(number) }

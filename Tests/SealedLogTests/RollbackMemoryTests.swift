@@ -55,7 +55,7 @@ struct RollbackMemoryTests {
         try log.set("a", "x")
         try log.compact()
         #expect(try vault.open().text("a") == "x")
-        #expect(try log.information().remembers == false)
+        #expect(try log.information().memoryIsKept == false)
     }
 
     @Test func theStateFilesAreForTheirOwnerAlone() throws {

@@ -36,7 +36,7 @@ struct SalvageLossTests {
             guard report.hasGaps else { continue }
             lossy += 1
             #expect(report.doubtful.isEmpty && report.damage.count == 1)
-            #expect(report.unnamed == UInt64(1_000 - salvaged.state.count - report.lost.count))
+            #expect(report.unnamed == 1_000 - salvaged.state.count - report.lost.count)
             try overwrite(fixture.path, try flipped([offset]))
         }
         #expect(lossy > 3)

@@ -25,7 +25,7 @@ struct VaultVectorTests {
             let report = try log.verify()
             try #require(vector.outcome == .ok, "it opens and verifies")
             #expect(try entries(of: log) == vector.entries)
-            #expect(report.entries == UInt64(vector.entries.count))
+            #expect(report.entries == vector.entries.count)
             for entry in try log.entries() { #expect(try log.entry(entry.name) == entry) }
         } catch let error as LogError {
             let codes: [LogError.Code] =
@@ -62,7 +62,7 @@ struct VaultVectorTests {
             try log.compact()
             guard vector.outcome == .ok else { return }
             #expect(try entries(of: open()).keys.sorted() == vector.entries.keys.sorted())
-            #expect(try open().verify().entries == UInt64(vector.entries.count))
+            #expect(try open().verify().entries == vector.entries.count)
             for (name, entry) in try entries(of: open()) {
                 #expect(entry == vector.entries[name])
             }

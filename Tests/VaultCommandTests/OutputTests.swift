@@ -57,8 +57,8 @@ import Vault
             ("rm", RemoveReport(removed: [])),
             ("mv, cp", RelocationReport(from: "a", to: "b")),
             ("init", MadeReport.sample()),
-            ("verify", VerifyReport(entries: 1, records: 2, bytes: 3)),
-            ("compact", CompactReport(sizeBefore: 2, sizeAfter: 1)),
+            ("verify", Keychain.Verification(entries: 1, records: 2, bytes: 3)),
+            ("compact", Keychain.Compaction(sizeBefore: 2, sizeAfter: 1)),
             ("version", VersionReport(version: "1")),
             ("help", HelpReport()),
         ]

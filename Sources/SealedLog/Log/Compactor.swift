@@ -5,13 +5,13 @@ import Sealing
 struct Compactor {
     private let old: LogView
     private var checkpoint: CheckpointWriter
-    private let counter: WorkCounter?
+    private let counter: UpkeepProgress?
     private var manifest: Manifest
     /// The authenticators of the old file: of its header, and of its records.
     private var chain: [Authenticator] = []
 
     /// - Throws: `damaged`, `unavailable`: for the manifest, before anything is written to the old file.
-    init(_ old: LogView, into store: any RecordStore, _ counter: WorkCounter? = nil) throws(LogError) {
+    init(_ old: LogView, into store: any RecordStore, _ counter: UpkeepProgress? = nil) throws(LogError) {
         self.old = old
         manifest = try old.manifest()
         self.counter = counter

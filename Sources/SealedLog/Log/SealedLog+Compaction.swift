@@ -2,10 +2,16 @@ private import Glibc
 import LinuxSystem
 package import Sealing
 
-/// What a compaction came to.
-package struct CompactionReport: Hashable, Sendable {
-    package let sizeBefore: UInt64
-    package let sizeAfter: UInt64
+/// The outcome of a compaction: sizes of the file in bytes.
+public struct CompactionReport: Hashable, Sendable, Encodable {
+    /// The old file's size.
+    public let sizeBefore: Int
+    /// The new file's size.
+    public let sizeAfter: Int
+
+    package init(sizeBefore: Int, sizeAfter: Int) {
+        (self.sizeBefore, self.sizeAfter) = (sizeBefore, sizeAfter)
+    }
 }
 
 extension LogView {
@@ -26,7 +32,7 @@ extension SealedLog {
     /// Writes the vault anew, without what is dead.
     ///
     /// - Throws: `busy`, `unavailable`, `damaged`: the vault is as it was; as opening a replaced file.
-    package func compact(timeout: Duration, _ counter: WorkCounter? = nil) throws(LogError) -> CompactionReport {
+    package func compact(timeout: Duration, _ counter: UpkeepProgress? = nil) throws(LogError) -> CompactionReport {
         try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
             return try compactRemembering(&writer, lock, slots: nil, counter)
@@ -38,7 +44,7 @@ extension SealedLog {
     /// - Throws: as ``compact(timeout:)``; `invalid`, `keyWrong`.
     package func compact(
         raising key: borrowing KeyFile, to limits: KeyDerivation.StretchLimits, timeout: Duration,
-        _ counter: WorkCounter? = nil
+        _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> CompactionReport {
         let header = try read { (view) throws(LogError) in view.header }
         // Before any lock is taken: it takes its time.
@@ -52,7 +58,7 @@ extension SealedLog {
 
     /// Compacts because someone asks for it: damage that it meets is known to the next process.
     private func compactRemembering(
-        _ writer: inout Writer, _ lock: consuming StoreLock, slots: [KeySlot]?, _ counter: WorkCounter?
+        _ writer: inout Writer, _ lock: consuming StoreLock, slots: [KeySlot]?, _ counter: UpkeepProgress?
     ) throws(LogError) -> CompactionReport {
         do throws(LogError) { return try compact(&writer, lock, slots: slots, counter) } catch {
             if error.code == .damaged { rememberFailure(error) }
@@ -93,7 +99,7 @@ extension SealedLog {
 
     /// - Parameter slots: in place of those that there are.
     private func compact(
-        _ writer: inout Writer, _ lock: consuming StoreLock, slots: [KeySlot]? = nil, _ counter: WorkCounter? = nil
+        _ writer: inout Writer, _ lock: consuming StoreLock, slots: [KeySlot]? = nil, _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> CompactionReport {
         // The notice will count as seen, so the file that it goes to has to be the one that is found after power loss.
         try makeLocationDurable(&writer)
@@ -123,7 +129,8 @@ extension SealedLog {
         register()
         rememberCompaction(next, &writer)
         memory?.forgetUpkeep()
-        let report = CompactionReport(sizeBefore: try old.store.size(), sizeAfter: try store.size())
+        let report = CompactionReport(
+            sizeBefore: Int(clamping: try old.store.size()), sizeAfter: Int(clamping: try store.size()))
         newLock.release()
         lock.release()
         return report

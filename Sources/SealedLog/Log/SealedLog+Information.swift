@@ -1,37 +1,82 @@
 package import Sealing
 
-/// Figures about a vault; no name and no value among them.
-package struct LogInformation: Sendable {
-    package let vaultID: String
-    package let created: UInt64
-    package let sequence: UInt64
-    package let totals: Totals
-    package let fileSize: UInt64
-    /// Records since the whole checkpoint.
-    package let recordsSinceCheckpoint: UInt64
-    /// `limits` are those of Argon2id; nil where nothing is stretched.
-    package let slots: [(kind: String, limits: KeyDerivation.StretchLimits?, label: String, created: UInt64)]
-    package let remembers: Bool
-    /// What does not keep the vault from being used, and should be known.
-    package let problems: [Notice]
+/// Figures about a vault, without any name or value.
+public struct Information: Hashable, Sendable {
+    /// The path of the vault.
+    public let vault: String
+    /// The path of the key file that opened it.
+    public let keyFile: String
+    /// Why the key file is accepted although others than its owner can read it; nil if they cannot.
+    public let keyFileSharing: String?
+    /// The vault's id, 32 hex digits.
+    public let id: String
+    /// When the vault was created: milliseconds since 1970.
+    package let creation: UInt64
+    /// The number of the last change.
+    public let sequence: UInt64
+    /// The number of names that are present.
+    public let entries: Int
+    /// The size of the file in bytes.
+    public let fileSize: Int
+    /// Bytes of what is present.
+    public let liveBytes: Int
+    /// Bytes that compaction would free.
+    public let deadBytes: Int
+    /// Changes since the last compaction.
+    public let recordsSinceCheckpoint: Int
+    /// The ways to open the vault.
+    public let keySlots: [KeySlotInformation]
+    /// Whether this machine remembers the vault, so that an older one would be noticed.
+    public let memoryIsKept: Bool
+    /// What fails no call and should be known: a memory that cannot be used, a compaction that failed. One sentence
+    /// each.
+    public let problems: [String]
+    /// Whether the keys are locked against swapping.
+    public let keysAreLockedInMemory: Bool
+}
+
+/// One way to open a vault.
+public struct KeySlotInformation: Hashable, Sendable {
+    /// "generated key file" or "key file, Argon2id".
+    public let kind: String
+    /// Those of Argon2id; nil for a generated key file, which is not stretched.
+    package let limits: KeyDerivation.StretchLimits?
+    /// The label that the slot was given when it was created; it is sealed in the file.
+    public let label: String
+    /// When the slot was created: milliseconds since 1970.
+    package let creation: UInt64
 }
 
 extension SealedLog {
-    package func information() throws(LogError) -> LogInformation {
+    /// Returns figures about the vault.
+    ///
+    /// - Parameters:
+    ///   - vault: the path of the vault, for people.
+    ///   - keyFileSharing: why a key file that others can read is accepted.
+    ///   - describe: tells a problem in a sentence. No lock is held.
+    package func information(
+        vault: String, keyFile: String, keyFileSharing: String?, describe: (Notice) -> String
+    ) throws(LogError) -> Information {
         let view = try read { (view) throws(LogError) in view }
         let manifest = try view.manifest()
+        let totals = view.totals ?? manifest.totals
         var problems = memory?.problem().map { [$0] } ?? []
         let isMemoryUsable = problems.isEmpty
         if let upkeep = memory?.upkeep(), upkeep.origin == view.origin.authenticator {
             problems.append(.compactionFailed(upkeep.error))
         }
-        return LogInformation(
-            vaultID: RollbackMemory.hexadecimal(vaultID), created: manifest.created, sequence: view.head.sequence,
-            totals: view.totals ?? manifest.totals, fileSize: try view.store.size(),
-            recordsSinceCheckpoint: view.head.sequence - view.origin.sequence,
-            slots: zip(view.header.slots, manifest.labels).map { slot, label in
-                (slot.kindName, slot.limits.passes == 0 ? nil : slot.limits, label.text, label.created)
+        return Information(
+            vault: vault, keyFile: keyFile, keyFileSharing: keyFileSharing,
+            id: RollbackMemory.hexadecimal(vaultID), creation: manifest.created, sequence: view.head.sequence,
+            entries: Int(clamping: totals.entries), fileSize: Int(clamping: try view.store.size()),
+            liveBytes: Int(clamping: totals.liveBytes), deadBytes: Int(clamping: totals.deadBytes),
+            recordsSinceCheckpoint: Int(clamping: view.head.sequence - view.origin.sequence),
+            keySlots: zip(view.header.slots, manifest.labels).map { slot, label in
+                KeySlotInformation(
+                    kind: slot.kindName, limits: slot.limits.passes == 0 ? nil : slot.limits, label: label.text,
+                    creation: label.created)
             },
-            remembers: isMemoryUsable && memory?.seen() != nil, problems: problems)
+            memoryIsKept: isMemoryUsable && memory?.seen() != nil, problems: problems.map(describe),
+            keysAreLockedInMemory: keysAreLockedInMemory)
     }
 }

@@ -5,7 +5,7 @@ extension SealedLog {
     /// Reads and authenticates everything.
     ///
     /// - Throws: `damaged`, naming the first offset; `busy`, `unavailable`.
-    package func verify(timeout: Duration, _ counter: WorkCounter? = nil) throws(LogError) -> VerificationReport {
+    package func verify(timeout: Duration, _ counter: UpkeepProgress? = nil) throws(LogError) -> VerificationReport {
         let current = try read { (view) throws(LogError) in view }
         let store = try current.store.reopened()
         // Only to see where the log ends; reading it all takes too long to keep others from writing.

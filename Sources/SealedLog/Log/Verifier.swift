@@ -1,12 +1,17 @@
 import Sealing
 
-/// What a verification went through.
-package struct VerificationReport: Hashable, Sendable {
-    /// Names that are present.
-    package internal(set) var entries: UInt64 = 0
-    package internal(set) var records: UInt64 = 0
+/// What a verification has checked.
+public struct VerificationReport: Hashable, Sendable, Encodable {
+    /// The number of names that are present.
+    public internal(set) var entries: Int
+    /// The number of records since the last compaction.
+    public internal(set) var records: Int
     /// Bytes that were authenticated.
-    package internal(set) var bytes: UInt64 = 0
+    public internal(set) var bytes: Int
+
+    package init(entries: Int = 0, records: Int = 0, bytes: Int = 0) {
+        (self.entries, self.records, self.bytes) = (entries, records, bytes)
+    }
 }
 
 /// Reads and authenticates every byte of a vault: the checkpoint with all its pages and values, and every record with
@@ -16,10 +21,10 @@ struct Verifier: ~Copyable {
     private var view: LogView
     private var report = VerificationReport()
     private var values: ValueOpener
-    private let counter: WorkCounter?
+    private let counter: UpkeepProgress?
 
     /// - Parameter view: a view that has followed the log to its end.
-    init(of view: LogView, _ counter: WorkCounter? = nil) throws(LogError) {
+    init(of view: LogView, _ counter: UpkeepProgress? = nil) throws(LogError) {
         self.counter = counter
         self.view = LogView(
             store: view.store, keys: view.keys, header: view.header, authenticator: view.origin.authenticator)
@@ -40,7 +45,7 @@ struct Verifier: ~Copyable {
             view.apply(record)
             report.records += 1
             counter?.advance(by: record.frame.recordLength)
-            report.bytes += record.frame.recordLength
+            report.bytes += Int(clamping: record.frame.recordLength)
         }
         try count()
         return report
@@ -69,7 +74,7 @@ struct Verifier: ~Copyable {
             covered = box.upperBound
         }
         guard covered == header.checkpointEnd else { throw LogError.damaged("the checkpoint's parts", at: covered) }
-        report.bytes += covered
+        report.bytes += Int(clamping: covered)
     }
 
     private mutating func verify(_ record: Record, _ reader: borrowing RecordReader) throws(LogError) {

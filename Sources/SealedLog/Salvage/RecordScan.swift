@@ -27,7 +27,7 @@ struct RecordScan {
         size = try view.store.size()
     }
 
-    mutating func run(from start: UInt64, _ counter: WorkCounter?) throws(LogError) {
+    mutating func run(from start: UInt64, _ counter: UpkeepProgress?) throws(LogError) {
         var (offset, isExpected) = (start, true)
         while offset < size {
             let from = offset

@@ -16,8 +16,8 @@ struct SalvageCopier: ~Copyable {
     ///
     /// - Returns: the entries of the new vault, in the order of their names.
     mutating func copy(
-        _ history: SalvagedHistory, to checkpoint: inout CheckpointWriter, _ report: inout SalvageReport,
-        _ counter: WorkCounter?
+        _ history: SalvagedHistory, to checkpoint: inout CheckpointWriter, _ report: inout Salvage,
+        _ counter: UpkeepProgress?
     ) throws(LogError) -> [Entry] {
         var entries: [Entry] = []
         var failed: Set<EntryName> = []

@@ -81,7 +81,7 @@ struct SalvagedHistory {
     /// Reads all that is left, and judges what lies behind it.
     static func read(
         _ remains: HeaderRemains, _ manifest: Manifest?, _ memory: RollbackMemory?, in store: any RecordStore,
-        _ counter: WorkCounter?
+        _ counter: UpkeepProgress?
     ) throws(LogError) -> SalvagedHistory {
         let seen = memory?.seen()?.position
         var scan = try RecordScan(of: remains.view(of: store))

@@ -12,8 +12,8 @@ extension SealedLog {
     ///   `newerFormat`; `exists` if there is something at the target; `busy`, `unavailable`, `outOfMemory`.
     package static func salvage(
         _ path: String, to target: String, key: borrowing KeyFile, options: Options, in fileSystem: any FileSystem,
-        _ counter: WorkCounter? = nil
-    ) throws(LogError) -> SalvageReport {
+        _ counter: UpkeepProgress? = nil
+    ) throws(LogError) -> Salvage {
         let deadline = Deadline(after: options.lockTimeout)
         while true {
             let store = try FileRecordStore.openForSalvage(path, in: fileSystem)
@@ -28,8 +28,8 @@ extension SealedLog {
 
     private static func salvage(
         _ store: FileRecordStore, _ path: String, to target: String, key: borrowing KeyFile, options: Options,
-        in fileSystem: any FileSystem, _ counter: WorkCounter?
-    ) throws(LogError) -> SalvageReport {
+        in fileSystem: any FileSystem, _ counter: UpkeepProgress?
+    ) throws(LogError) -> Salvage {
         let remains = try HeaderRemains.find(in: store, key: key)
         // Everything is looked through, and then what lives is read once more.
         counter?.begin(try 2 * store.size())
@@ -38,11 +38,11 @@ extension SealedLog {
         let (manifest, fault) = try remains.manifest(in: store)
         let history = try SalvagedHistory.read(remains, manifest, memory, in: store, counter)
 
-        var report = SalvageReport(damage: history.damage + (fault.map { [$0] } ?? []), hasGaps: history.hasGaps)
+        var report = Salvage(damage: history.damage + (fault.map { [$0] } ?? []), hasGaps: history.hasGaps)
         for case .memoryUnusable(let reason) in notices.take() {
             report.damage.append("this machine's memory: \(reason)")
         }
-        report.unnamed = history.unnamed(of: (history.totals ?? manifest?.totals)?.entries)
+        report.unnamed = history.unnamed(of: (history.totals ?? manifest?.totals)?.entries).map { Int(clamping: $0) }
         let (keys, slots) = try newKeys(for: key, remains.limits)
         _ = try make(target, keys: keys, options: options, in: fileSystem) { (checkpoint) throws(LogError) in
             var copier = try SalvageCopier(from: store, remains.keys, to: keys)

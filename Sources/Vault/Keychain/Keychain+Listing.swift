@@ -1,8 +1,35 @@
-import FoundationEssentials
+public import FoundationEssentials
 import SealedLog
 
+/// What a keychain tells of a name without opening its value.
+public struct Item: Hashable, Sendable {
+    /// The name, as it was set.
+    public let name: String
+    /// The value's size in bytes.
+    public let size: Int
+    /// The value's type, as far as it was given.
+    public let kind: ValueKind
+    /// When the name was first set since it was last absent.
+    public let created: Date
+    /// When the value was last set.
+    public let modified: Date
+    /// Words about the value, sealed with its name: `service`, `account`, `url` …
+    public let attributes: [String: String]
+
+    /// nil for a tombstone.
+    fileprivate init?(_ entry: Entry) {
+        guard let content = entry.content else { return nil }
+        name = entry.name.text
+        size = content.current.length
+        kind = ValueKind(rawValue: content.current.kind)
+        created = Date(milliseconds: content.created)
+        modified = Date(milliseconds: entry.modified)
+        attributes = content.attributesByKey
+    }
+}
+
 extension Keychain {
-    /// What is known of a name, without opening its value; nil if it is absent.
+    /// Returns what is known of a name, without opening its value; nil if the name is absent.
     ///
     /// - Throws: ``VaultError`` with `invalid`, `damaged`, `busy`, `unavailable`; `rolledBack`, `diverged` or
     ///   `exchanged` if the file was replaced meanwhile.
@@ -11,8 +38,14 @@ extension Keychain {
         return try translated { () throws(LogError) in try log.entry(name) }.flatMap(Item.init)
     }
 
-    /// What is known of all names that begin with `prefix` and have all of `attributes`, in the order of the names'
-    /// bytes.
+    /// Returns whether a name exists. Its value is not opened.
+    ///
+    /// - Throws: as ``item(_:)``.
+    public func exists(_ name: String) throws(VaultError) -> Bool {
+        try item(name) != nil
+    }
+
+    /// Returns what is known of all names that begin with `prefix` and have all of `attributes`, sorted bytewise by name.
     ///
     /// - Throws: as ``item(_:)``.
     public func items(
@@ -24,7 +57,7 @@ extension Keychain {
         return items
     }
 
-    /// All names that begin with `prefix`, in the order of their bytes.
+    /// Returns all names that begin with `prefix`, sorted bytewise.
     ///
     /// - Throws: as ``item(_:)``.
     public func names(prefix: String = "") throws(VaultError) -> [String] {
@@ -34,7 +67,7 @@ extension Keychain {
         return names
     }
 
-    /// The items that ``items(prefix:attributes:)`` gives, one after the other, for lists of any length.
+    /// Returns the items of ``items(prefix:attributes:)`` one after the other, for lists of any length.
     ///
     /// - Throws: as ``item(_:)``.
     package func listing(prefix: String = "", attributes: [String: String] = [:]) throws(VaultError) -> ItemListing {
@@ -43,14 +76,44 @@ extension Keychain {
     }
 }
 
-extension Item {
-    /// nil for a tombstone.
-    init?(_ entry: Entry) {
-        guard let content = entry.content else { return nil }
-        self.init(
-            name: entry.name.text, size: content.current.length, kind: ValueKind(rawValue: content.current.kind),
-            created: Date(milliseconds: content.created), modified: Date(milliseconds: entry.modified),
-            attributes: Dictionary(content.attributes.map { ($0.key, $0.value) }) { first, _ in first })
+/// The items of a keychain as of one point in time, sorted bytewise by name, each read when it is asked for.
+///
+/// A copy continues where the original was: to go through a listing twice, copy it before the first time.
+package struct ItemListing: Sendable {
+    private var entries: EntryListing
+    private let attributes: [String: String]
+    private let places: VaultPlaces
+
+    fileprivate init(_ entries: EntryListing, attributes: [String: String], _ places: VaultPlaces) {
+        self.entries = entries
+        self.attributes = attributes
+        self.places = places
+    }
+
+    /// Reads the next item; nil at the end.
+    ///
+    /// - Throws: ``VaultError`` with `damaged`, `unavailable`.
+    package mutating func next() throws(VaultError) -> Item? {
+        do {
+            while let entry = try entries.next() {
+                if entry.has(attributes) { return Item(entry) }
+            }
+            return nil
+        } catch { throw VaultError(error, places) }
+    }
+}
+
+extension Entry {
+    fileprivate func has(_ attributes: [String: String]) -> Bool {
+        attributes.allSatisfy { key, value in
+            content?.attributes.contains { $0.key == key && $0.value == value } ?? false
+        }
+    }
+}
+
+extension Entry.Content {
+    var attributesByKey: [String: String] {
+        Dictionary(attributes.map { ($0.key, $0.value) }) { first, _ in first }
     }
 }
 

@@ -2,9 +2,9 @@ import SealedLog
 public import Sealing
 
 extension Keychain {
-    /// The value of a name, in guarded memory; nil if there is none.
+    /// Returns the value of a name, in guarded memory; nil if there is none.
     ///
-    /// - Throws: ``VaultError`` with `invalid` for what is no name, `damaged`, `busy`, `unavailable`; `rolledBack`,
+    /// - Throws: ``VaultError`` with `invalid` for an invalid name, `damaged`, `busy`, `unavailable`; `rolledBack`,
     ///   `diverged` or `exchanged` if the file was replaced meanwhile.
     public func get(_ name: String) throws(VaultError) -> SecretBytes? {
         try Keychain.checkName(name)
@@ -13,7 +13,7 @@ extension Keychain {
 
     /// Reads the value of a name in place, in guarded memory that is wiped afterwards; nil if there is none.
     ///
-    /// This is the fastest way to a value: the guarded memory is used again and again.
+    /// This is the fastest way to read a value: the guarded memory is reused.
     ///
     /// - Throws: as ``get(_:)``, or what `body` throws.
     public func withSecret<Result>(_ name: String, _ body: (RawSpan) throws -> Result) throws -> Result? {
@@ -24,7 +24,7 @@ extension Keychain {
         return try scratch.withBytes(body)
     }
 
-    /// The value of a name, in ordinary memory that nobody wipes; nil if there is none.
+    /// Returns the value of a name, in ordinary memory that is never wiped; nil if there is none.
     ///
     /// - Throws: as ``get(_:)``.
     public func unsafeBytes(_ name: String) throws(VaultError) -> [UInt8]? {
@@ -32,7 +32,7 @@ extension Keychain {
         return value.unsafeArray()
     }
 
-    /// The value of a name as text, in ordinary memory that nobody wipes; nil if there is none.
+    /// Returns the value of a name as text, in ordinary memory that is never wiped; nil if there is none.
     ///
     /// - Throws: as ``get(_:)``; `wrongType` if the value is not UTF-8.
     public func unsafeString(_ name: String) throws(VaultError) -> String? {
@@ -43,29 +43,60 @@ extension Keychain {
         return text
     }
 
-    /// Whether a name is there. Its value is not opened.
-    ///
-    /// - Throws: as ``get(_:)``.
-    public func exists(_ name: String) throws(VaultError) -> Bool {
-        try item(name) != nil
+    // MARK: Typed values
+
+    // A typed value leaves guarded memory: it becomes a String, a Data, a struct. Values that must stay guarded are read
+    // with ``withSecret(_:_:)`` and ``KeychainStorable/withSecret(_:)``.
+
+    public func value(of key: String) throws(VaultError) -> StoredValue? {
+        try Keychain.checkName(key)
+        guard let opened = try translated({ () throws(LogError) in try log.openTagged(key) }) else { return nil }
+        return try StoredValue(opened, of: key)
     }
 
-    /// Runs an operation of the log and tells its errors in this module's words, and what else it met.
+    public func keys(prefix: String) throws(VaultError) -> [String] {
+        try names(prefix: prefix)
+    }
+
+    public func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
+        let values = try translated { () throws(LogError) in
+            try log.openTagged(prefix: Array(prefix.utf8)) { name, opened in
+                Result { () throws(VaultError) in (name.text, try StoredValue(opened, of: name.text)) }
+            }
+        }
+        var contents: [String: StoredValue] = [:]
+        for value in values {
+            let (name, value) = try value.get()
+            contents[name] = value
+        }
+        return contents
+    }
+
+    // MARK: The log
+
+    /// Runs an operation of the log, translates its error, and reports its notices.
     func translated<Result: ~Copyable>(_ body: () throws(LogError) -> Result) throws(VaultError) -> Result {
         defer { reportNotices() }
         do { return try body() } catch { throw VaultError(error, places) }
     }
 
-    /// The same for what has to have the vault for itself, which may take its time.
+    /// Does the same for what needs the vault for itself, and may wait for other processes.
     func waiting<Result>(_ body: (_ timeout: Duration) throws(LogError) -> Result) throws(VaultError) -> Result {
-        try translated { () throws(LogError) in try patience.wait(body) }
+        try translated { () throws(LogError) in try options.waiting(for: places.vault, body) }
     }
 
-    var patience: LockPatience { LockPatience(options, path: places.vault) }
-
-    /// Reports what the log has met that fails no call. No lock is held.
+    /// Reports what the log has met without failing a call. No lock is held.
     func reportNotices() {
         for notice in log.takeNotices() { failures.report(VaultError(notice, places), key: places.vault) }
+    }
+
+    // MARK: Names
+
+    /// Checks that a text can be a name, before anything is created for it.
+    ///
+    /// - Throws: ``VaultError`` with `invalid` unless it has 1 to 1,024 bytes of UTF-8 without control characters.
+    public static func checkName(_ name: String) throws(VaultError) {
+        guard name.utf8.span.bytes.withUnsafeBytes(EntryName.isValid) else { throw invalidName(name) }
     }
 
     func checked(_ name: String) throws(VaultError) -> EntryName {
@@ -73,18 +104,24 @@ extension Keychain {
         return name
     }
 
-    /// Checks that a text can be a name, before anything is made for it.
-    ///
-    /// - Throws: ``VaultError`` with `invalid` unless it has 1 to 1,024 bytes of UTF-8 without control characters.
-    public static func checkName(_ name: String) throws(VaultError) {
-        guard name.utf8.span.bytes.withUnsafeBytes(EntryName.isValid) else { throw invalidName(name) }
-    }
-
-    static func invalidName(_ name: String) -> VaultError {
+    private static func invalidName(_ name: String) -> VaultError {
         let reason =
             if name.isEmpty { "empty" } else if name.utf8.count > Limits.nameSize {
                 "longer than 1,024 bytes"
             } else { "it contains a control character, such as a newline or a tab" }
         return VaultError(.invalid, "Invalid name: \(reason).")
+    }
+}
+
+extension StoredValue {
+    /// - Throws: ``VaultError/Code/unreadable`` if a later version wrote the value, or its bytes do not fit its kind.
+    init(_ opened: borrowing OpenedValue, of key: String) throws(VaultError) {
+        let value = opened.bytes.withUnsafeBytes { StoredValue(kind: ValueKind(rawValue: opened.kind), $0) }
+        guard let value else {
+            throw VaultError(
+                .unreadable,
+                "The value of \"\(key)\" is of the kind \(opened.kind), which this version of the library cannot read.")
+        }
+        self = value
     }
 }

@@ -1,45 +1,34 @@
 public import FoundationEssentials
-import SealedLog
+public import SealedLog
+import Sealing
+
+// What upkeep takes and returns is the log's, and is passed on to users as it is.
+@_exported public import struct SealedLog.CompactionReport
+@_exported public import struct SealedLog.Information
+@_exported public import struct SealedLog.KeySlotInformation
+@_exported public import struct SealedLog.Salvage
+@_exported public import class SealedLog.UpkeepProgress
+@_exported public import struct SealedLog.VerificationReport
 
 extension Keychain {
-    /// What a compaction came to: sizes of the file in bytes.
-    public struct Compaction: Hashable, Sendable {
-        /// The old file's.
-        public let sizeBefore: Int
-        /// The new file's.
-        public let sizeAfter: Int
+    /// The outcome of a compaction.
+    public typealias Compaction = CompactionReport
+    /// What a verification has checked.
+    public typealias Verification = VerificationReport
 
-        init(_ report: CompactionReport) {
-            (sizeBefore, sizeAfter) = (Int(report.sizeBefore), Int(report.sizeAfter))
-        }
-    }
-
-    /// What a verification went through.
-    public struct Verification: Hashable, Sendable {
-        /// Names that are present.
-        public let entries: Int
-        /// Records since the last compaction.
-        public let records: Int
-        /// Bytes that were authenticated.
-        public let bytes: Int
-    }
-
-    /// Writes the vault anew without what is dead: values that were replaced or removed.
+    /// Rewrites the vault without removed and replaced values.
     ///
-    /// It happens by itself when enough is dead. File systems, SSDs and backups may keep what the old file held.
+    /// It happens by itself when it is worth it. File systems, SSDs and backups may keep what the old file contained.
     ///
-    /// - Parameter progress: tells another thread how far it has come.
-    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable` (the vault is as it was); `rolledBack`,
-    ///   `diverged` or `exchanged` if the file was replaced meanwhile.
+    /// - Parameter progress: shows another thread how far it has come.
+    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable` (the vault is as it was); `rolledBack`, `diverged`
+    ///   or `exchanged` if the file was replaced meanwhile.
     @discardableResult
     public func compact(progress: UpkeepProgress? = nil) throws(VaultError) -> Compaction {
-        Compaction(
-            try working(progress) { (timeout) throws(LogError) in
-                try log.compact(timeout: timeout, progress?.counter)
-            })
+        try working(progress) { (timeout) throws(LogError) in try log.compact(timeout: timeout, progress) }
     }
 
-    /// Compacts the vault, and raises what a guess at its key file costs. The key file stays as it is.
+    /// Compacts the vault, and raises the cost of a guess at its key file. The key file stays as it is.
     ///
     /// - Throws: as ``compact(progress:)``; `invalid` for a cost that is out of bounds or not higher, and for a
     ///   generated key file; `locked` if the key file cannot be used any more.
@@ -47,102 +36,74 @@ extension Keychain {
     public func compact(
         raisingCostTo cost: KeyFileCost, progress: UpkeepProgress? = nil
     ) throws(VaultError) -> Compaction {
-        Compaction(
-            try working(progress) { (timeout) throws(LogError) in
-                let key = try KeychainOpening(places, options).readKey()
-                return try log.compact(raising: key, to: cost.limits, timeout: timeout, progress?.counter)
-            })
+        try working(progress) { (timeout) throws(LogError) in
+            let key = try KeychainOpening(places, options).readKey()
+            return try log.compact(raising: key, to: cost.limits, timeout: timeout, progress)
+        }
     }
 
-    /// Reads and authenticates everything in the vault. Values are opened in guarded memory and given to nobody.
+    /// Compacts the vault.
+    public func eraseRemoved() throws(VaultError) {
+        try compact()
+    }
+
+    /// Reads and authenticates everything in the vault. Values are opened in guarded memory and passed to no caller.
     ///
-    /// - Parameter progress: tells another thread how far it has come.
-    /// - Throws: ``VaultError`` with `damaged`, naming the first place; `busy`, `unavailable`; `rolledBack`, `diverged`
+    /// - Parameter progress: shows another thread how far it has come.
+    /// - Throws: ``VaultError`` with `damaged`, naming the first offset; `busy`, `unavailable`; `rolledBack`, `diverged`
     ///   or `exchanged` if the file was replaced meanwhile.
     public func verify(progress: UpkeepProgress? = nil) throws(VaultError) -> Verification {
-        let report = try working(progress) { (timeout) throws(LogError) in
-            try log.verify(timeout: timeout, progress?.counter)
+        try working(progress) { (timeout) throws(LogError) in try log.verify(timeout: timeout, progress) }
+    }
+
+    /// Copies what is intact of a damaged vault into a new one. The damaged file is only read.
+    ///
+    /// The new vault has an id and keys of its own, under the same key file. A machine that remembers the old vault
+    /// takes the new one in its stead for another vault: accept it once with ``Options/acceptedAlarms``. Whether a value
+    /// may be out of date is decided by what is lost, and by what this machine remembers of the vault.
+    ///
+    /// - Parameters:
+    ///   - places: of the damaged vault.
+    ///   - target: the path of the new vault.
+    ///   - progress: shows another thread how far it has come.
+    /// - Throws: ``VaultError`` with `noVault`, `gone`; `locked` if the key opens none of the remaining slots; `damaged`
+    ///   if nothing but a slot is left; `newerFormat`; `exists` if there is a file at the target; `busy`, `unavailable`.
+    public static func salvage(
+        from places: VaultPlaces, to target: String, options: Options = Options(), progress: UpkeepProgress? = nil
+    ) throws(VaultError) -> Salvage {
+        try KeychainOpening(places, options).salvage(to: target, progress)
+    }
+
+    /// Returns figures about the vault.
+    ///
+    /// - Throws: as ``item(_:)``.
+    public func information() throws(VaultError) -> Information {
+        try translated { () throws(LogError) in
+            try log.information(vault: places.vault, keyFile: places.keyFile, keyFileSharing: keyFileSharing?.words) {
+                VaultError($0, places).message
+            }
         }
-        return Verification(entries: Int(report.entries), records: Int(report.records), bytes: Int(report.bytes))
     }
 
     private func working<Result>(
         _ progress: UpkeepProgress?, _ body: (_ timeout: Duration) throws(LogError) -> Result
     ) throws(VaultError) -> Result {
         let result = try waiting(body)
-        progress?.counter.finish()
+        progress?.finish()
         return result
     }
 }
 
-/// Figures about a vault; no name and no value among them.
-public struct Information: Sendable, Hashable {
-    /// The path of the vault.
-    public let vault: String
-    /// The path of the key file that opened it.
-    public let keyFile: String
-    /// Why the key file serves although others than its owner can read it; nil if they cannot.
-    public let keyFileSharing: String?
-    /// The vault's id, 32 hex digits.
-    public let id: String
-    /// When the vault was made.
-    public let created: Date
-    /// The number of the last change.
-    public let sequence: UInt64
-    /// Names that are present.
-    public let entries: Int
-    /// The size of the file in bytes.
-    public let fileSize: Int
-    /// Bytes that hold what is present.
-    public let liveBytes: Int
-    /// Bytes that compaction would free.
-    public let deadBytes: Int
-    /// Changes since the last compaction.
-    public let recordsSinceCheckpoint: Int
-    /// The ways to open the vault.
-    public let keySlots: [KeySlotInformation]
-    /// Whether this machine remembers the vault, so that an older one would be noticed.
-    public let memoryIsKept: Bool
-    /// What keeps no call from being done, and should be known: a memory that cannot be used, a compaction that failed.
-    /// One sentence each.
-    public let problems: [String]
-    /// Whether the keys are locked against swapping.
-    public let keysAreLockedInMemory: Bool
+extension Information {
+    /// When the vault was created.
+    public var created: Date { Date(milliseconds: creation) }
 }
 
-/// One way to open a vault.
-public struct KeySlotInformation: Sendable, Hashable {
-    /// "generated key file" or "key file, Argon2id".
-    public let kind: String
-    /// What a guess at the key file costs; nil for a generated one, which cannot be guessed.
-    public let cost: KeyFileCost?
-    /// What the slot was called when it was made; it is sealed in the file.
-    public let label: String
-    /// When the slot was made.
-    public let created: Date
-}
-
-extension Keychain {
-    /// Figures about the vault.
-    ///
-    /// - Throws: as ``item(_:)``.
-    public func information() throws(VaultError) -> Information {
-        let known = try translated { () throws(LogError) in try log.information() }
-        return Information(
-            vault: places.vault, keyFile: places.keyFile, keyFileSharing: keyFileSharing?.words, id: known.vaultID,
-            created: Date(milliseconds: known.created),
-            sequence: known.sequence, entries: Int(clamping: known.totals.entries),
-            fileSize: Int(clamping: known.fileSize), liveBytes: Int(clamping: known.totals.liveBytes),
-            deadBytes: Int(clamping: known.totals.deadBytes),
-            recordsSinceCheckpoint: Int(clamping: known.recordsSinceCheckpoint),
-            keySlots: known.slots.map {
-                KeySlotInformation(
-                    kind: $0.kind, cost: $0.limits.map(KeyFileCost.init), label: $0.label,
-                    created: Date(milliseconds: $0.created))
-            },
-            memoryIsKept: known.remembers, problems: known.problems.map { VaultError($0, places).message },
-            keysAreLockedInMemory: log.keysAreLockedInMemory)
-    }
+extension KeySlotInformation {
+    /// The cost of a guess at the key file; nil for a generated one, which cannot be guessed.
+    public var cost: KeyFileCost? { limits.map(KeyFileCost.init) }
+    /// When the slot was created.
+    public var created: Date { Date(milliseconds: creation) }
 }
 
 extension KeyFile.Sharing {
@@ -154,5 +115,33 @@ extension KeyFile.Sharing {
         case .readOnly: "root's, on a file system mounted read-only"
         case .accepted: "root's, accepted as it is"
         }
+    }
+}
+
+/// The cost of a guess at a key file that was not generated: its bytes are stretched with Argon2id (RFC 9106).
+///
+/// A generated key file cannot be guessed, and is not stretched.
+public struct KeyFileCost: Hashable, Sendable {
+    /// Passes over the memory, 1 to 10.
+    public var passes: Int
+    /// Memory in bytes, at least 8 KiB. Passes times memory is at most 768 MiB.
+    public var memory: Int
+
+    /// Creates a cost.
+    public init(passes: Int, memory: Int) {
+        self.passes = passes
+        self.memory = memory
+    }
+
+    /// 3 passes over 64 MiB, the second recommendation of RFC 9106: about 0.1 s.
+    public static let standard = KeyFileCost(passes: 3, memory: 64 << 20)
+
+    fileprivate init(_ limits: KeyDerivation.StretchLimits) {
+        self.init(passes: Int(clamping: limits.passes), memory: Int(clamping: limits.memory))
+    }
+
+    var limits: KeyDerivation.StretchLimits {
+        // Negative numbers are out of bounds either way.
+        KeyDerivation.StretchLimits(passes: UInt64(clamping: passes), memory: UInt64(clamping: memory))
     }
 }

@@ -4,9 +4,9 @@ public import Sealing
 extension Keychain {
     /// Sets a value; it is on the disk when this returns.
     ///
-    /// - Parameter attributes: in place of those that the name has; nil keeps them.
+    /// - Parameter attributes: replace those of the name; nil keeps them.
     /// - Throws: ``VaultError`` with `invalid` for a name, value or attributes out of bounds, `damaged`, `busy`,
-    ///   `unavailable` (what was there holds), `outcomeUnknown`; `rolledBack`, `diverged` or `exchanged` if the file
+    ///   `unavailable` (the former value is kept), `outcomeUnknown`; `rolledBack`, `diverged` or `exchanged` if the file
     ///   was replaced meanwhile.
     public func set(
         _ name: String, to value: borrowing SecretBytes, attributes: [String: String]? = nil
@@ -30,7 +30,7 @@ extension Keychain {
         try set(name, to: value, kind: .data, attributes: attributes)
     }
 
-    /// Without a ``Transaction``, whose books of names a single change does not need.
+    /// Uses no ``Transaction``: a single change does not need its bookkeeping.
     private func set(
         _ name: String, to value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String]?
     ) throws(VaultError) {
@@ -40,35 +40,19 @@ extension Keychain {
         changes.notify()
     }
 
-    /// The change that sets a value, sealed; nothing is written.
-    func setting(
-        _ name: String, to value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String]?,
-        nonces: inout NonceSource
-    ) throws(VaultError) -> Change {
-        let name = try checked(name)
-        let attributes = try attributes.map(Keychain.checked)
-        let sealed: SealedValue
-        do { sealed = try log.seal(value, kind: kind.rawValue, nonces: &nonces) } catch {
-            throw VaultError(error, places)
-        }
-        return Change(name, .anything, .set(sealed, attributes: attributes))
-    }
-
     /// Removes a name.
     ///
-    /// - Returns: whether it was there.
+    /// - Returns: whether it existed.
     /// - Throws: as ``set(_:to:attributes:)-(_,SecretBytes,_)``.
     @discardableResult
     public func remove(_ name: String) throws(VaultError) -> Bool {
-        try repeated { (transaction) throws(VaultError) in
-            try transaction.remove(name)
-        }
+        try transaction { (transaction) throws(VaultError) in try transaction.remove(name) }
     }
 
     /// Gives a value another name.
     ///
-    /// - Throws: as ``set(_:to:attributes:)-(_,SecretBytes,_)``; `absent` if the name is not there, `exists` if the new
-    ///   one is and `replacing` is false.
+    /// - Throws: as ``set(_:to:attributes:)-(_,SecretBytes,_)``; `absent` if the name does not exist, `exists` if the new
+    ///   one does and `replacing` is false.
     public func rename(_ name: String, to newName: String, replacing: Bool = false) throws(VaultError) {
         try duplicate(name, to: newName, replacing: replacing, removing: true)
     }
@@ -85,8 +69,8 @@ extension Keychain {
     ) throws(VaultError) {
         let source = try checked(name)
         let target = try checked(newName)
-        try repeated { (transaction) throws(VaultError) in
-            guard let content = try transaction.read(source)?.content, let value = try get(name) else {
+        try transaction { (transaction) throws(VaultError) in
+            guard let content = try transaction.entry(source)?.content, let value = try get(name) else {
                 throw VaultError(.absent, "No entry named \"\(name)\".")
             }
             // As names, byte by byte: as strings two spellings of an accented letter are equal.
@@ -98,8 +82,58 @@ extension Keychain {
             }
             try transaction.set(
                 newName, to: value, kind: ValueKind(rawValue: content.current.kind),
-                attributes: Dictionary(content.attributes.map { ($0.key, $0.value) }) { first, _ in first })
+                attributes: content.attributesByKey)
             if removing { try transaction.remove(name) }
         }
+    }
+
+    /// Makes everything that this keychain shows durable, whichever process wrote it: a process that died before its
+    /// flush leaves a change that can be read, and that a power loss undoes.
+    ///
+    /// The keychain's own calls do not need it: what they wrote is durable when they return.
+    ///
+    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`; `rolledBack`, `diverged` or
+    ///   `exchanged` if the file was replaced meanwhile.
+    public func makeDurable() throws(VaultError) {
+        try waiting { (timeout) throws(LogError) in try log.makeDurable(timeout: timeout) }
+    }
+
+    // MARK: Sealing
+
+    /// Returns the change that sets a value, sealed; nothing is written.
+    func setting(
+        _ name: String, to value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String]?,
+        nonces: inout NonceSource
+    ) throws(VaultError) -> Change {
+        let name = try checked(name)
+        let attributes = try attributes.map(Keychain.checked)
+        let sealed: SealedValue
+        do { sealed = try log.seal(value, kind: kind.rawValue, nonces: &nonces) } catch {
+            throw VaultError(error, places)
+        }
+        return Change(name, .anything, .set(sealed, attributes: attributes))
+    }
+
+    /// Translates a lack of guarded memory.
+    func guarded(_ body: () throws(SealingError) -> SecretBytes) throws(VaultError) -> SecretBytes {
+        do { return try body() } catch { throw VaultError(LogError(.outOfMemory), places) }
+    }
+
+    /// Returns attributes as they are stored: sorted bytewise by key.
+    private static func checked(_ attributes: [String: String]) throws(VaultError) -> [Attribute] {
+        guard attributes.count <= Limits.attributeCount else {
+            throw VaultError(.invalid, "An entry may have at most \(Limits.attributeCount) attributes.")
+        }
+        guard !attributes.keys.contains("") else {
+            throw VaultError(.invalid, "An attribute needs a key.")
+        }
+        return attributes.map { Attribute(key: $0.key, value: $0.value) }
+            .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    }
+}
+
+extension Keychain: SecretStore {
+    func setSecret(_ name: String, to value: borrowing SecretBytes) throws(VaultError) {
+        try set(name, to: value)
     }
 }

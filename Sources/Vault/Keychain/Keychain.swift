@@ -2,7 +2,7 @@ package import LinuxSystem
 import SealedLog
 @_exported public import Sealing
 
-/// A vault of secrets: names, and values that lie encrypted in one file.
+/// A vault of secrets: names and values, encrypted in one file.
 ///
 /// ```swift
 /// let keychain = try Keychain(at: .standard(), creating: .ifAbsent)
@@ -10,47 +10,47 @@ import SealedLog
 /// try keychain.withSecret("u.token") { token in … }
 /// ```
 ///
-/// When a call that writes returns, the change survives a crash and power loss. Other processes and threads may use the
-/// same vault at the same time; none loses a write of another. A keychain may be used from any thread. Calls read and
+/// When a call that writes returns, the change survives a crash and a power loss. Other processes and threads may use
+/// the same vault at the same time; none loses a write of another. A keychain may be used from any thread. Calls read and
 /// write files and block while they do.
 ///
-/// Names are 1 to 1,024 bytes of UTF-8 without control characters, compared byte by byte; values are any bytes,
-/// up to ``maximumValueSize``.
-public final class Keychain: Sendable {
+/// Names are 1 to 1,024 bytes of UTF-8 without control characters, compared byte by byte; values are any bytes, up to
+/// ``maximumValueSize``.
+public final class Keychain: ValueStore {
     /// How a keychain is opened.
     public struct Options: Sendable {
         /// How long a call waits for other processes before it throws ``VaultError/Code/busy``.
         public var lockTimeout: Duration = .seconds(10)
-        /// Alarms that a person has looked into: the vault is taken as it is now, and remembered so. Any of
+        /// Alarms that a person has looked into: the vault is accepted and remembered as it is now. Any of
         /// ``VaultError/Code/rolledBack``, ``VaultError/Code/diverged`` and ``VaultError/Code/exchanged``.
         public var acceptedAlarms: Set<VaultError.Code> = []
-        /// Whether a key file of root's serves that others can read, wherever it lies. Without this it does below
-        /// `$CREDENTIALS_DIRECTORY` and `/run/secrets`, and on file systems in memory or mounted read-only.
+        /// Whether to accept a key file of root's that others can read, in any folder. By default it is accepted only
+        /// below `$CREDENTIALS_DIRECTORY` and `/run/secrets`, and on file systems in memory or mounted read-only.
         public var acceptsSharedKeyFile = false
 
-        /// Is told, after one second, that a call waits for another process, and for which one, as far as that can be
-        /// seen. No lock is held then.
+        /// Called, after one second, when a call waits for another process; with that process, if it can be found out.
+        /// No lock is held then.
         public var onWaiting: (@Sendable (_ process: Int?) -> Void)?
 
         /// Waits 10 seconds, and accepts no alarm.
         public init() {}
     }
 
-    /// What to do where there is no vault.
+    /// What to do if there is no vault.
     public enum Creation: Sendable {
-        /// It is an error.
+        /// Throw an error.
         case never
-        /// Make a vault, and a key file if there is none either.
+        /// Create a vault, and a key file if there is none either.
         case ifAbsent
     }
 
-    /// What opening a keychain has made.
+    /// What opening a keychain has created.
     public struct Created: Hashable, Sendable {
-        /// Whether the vault was made.
+        /// Whether the vault was created.
         public internal(set) var vault = false
-        /// Whether the key file was made: tell the person to back it up.
+        /// Whether the key file was created: tell the person to back it up.
         public internal(set) var keyFile = false
-        /// Whether the new vault's key file lies in the vault's folder: a backup of one is a backup of both then.
+        /// Whether the new vault's key file is in the vault's folder: a backup of one is then a backup of both.
         public internal(set) var keyFileIsBesideVault = false
         /// Whether the new vault's key file is so short that it can be guessed: less than 16 bytes.
         public internal(set) var keyFileIsShort = false
@@ -59,27 +59,30 @@ public final class Keychain: Sendable {
     /// The largest value, in bytes: 16 MiB.
     public static let maximumValueSize = Limits.valueSize
 
-    /// Where the vault, its key file and the memory are.
+    /// The locations of the vault, its key file and the memory.
     public let places: VaultPlaces
-    /// What had to be made.
+    /// What had to be created.
     public let created: Created
-    /// Why the key file serves although others than its owner can read it; nil if they cannot.
+    /// Why the key file is accepted although others than its owner can read it; nil if they cannot.
     let keyFileSharing: KeyFile.Sharing?
     public let changes: ChangeFeed
     public let failures: FailureLog
     let options: Options
     let log: SealedLog
 
+    /// Is equal for two keychains on one vault: a process has one log for each.
+    public var identity: StoreIdentity { StoreIdentity(log) }
+
     /// Opens a vault.
     ///
-    /// A vault without its key, or one that the key does not open, is never replaced. Nor is one made, even with
-    /// ``Creation/ifAbsent``, where this machine remembers a vault that is gone:
+    /// A vault without its key, or one that the key does not open, is never replaced. If this machine remembers a vault
+    /// that is gone, none is created in its stead, even with ``Creation/ifAbsent``:
     /// ``create(at:label:cost:options:failures:)`` does that.
     ///
-    /// - Parameter failures: where errors go that a property's getter or setter cannot throw, and what keeps no call
-    ///   from being done: a compaction that failed on the way of a change, a memory of the vault that cannot be used.
-    ///   The key is the vault's path then.
-    /// - Throws: ``VaultError`` with `noVault`, `gone` where this machine remembers a vault, `locked`, `damaged`,
+    /// - Parameter failures: receives the errors that a property's getter or setter cannot throw, and what fails without
+    ///   failing a call: a compaction that was due after a change, a memory of the vault that cannot be used. The key is
+    ///   the vault's path then.
+    /// - Throws: ``VaultError`` with `noVault`, `gone` if this machine remembers a vault, `locked`, `damaged`,
     ///   `newerFormat`, `rolledBack`, `diverged`, `exchanged`, `busy` or `unavailable`; `invalid` for paths that cannot
     ///   be meant: a folder's, one that begins with `~/`, the same path for vault and key file.
     public convenience init(
@@ -97,14 +100,14 @@ public final class Keychain: Sendable {
         try self.init(opening.open(creating: creation), failures)
     }
 
-    /// Makes a new vault, and a generated key file if there is none.
+    /// Creates a vault, and a generated key file if there is none.
     ///
     /// - Parameters:
-    ///   - label: what to call the key slot, for people; at most 256 bytes. It is sealed.
-    ///   - cost: what a guess at a key file is to cost that was not generated.
+    ///   - label: a name for the key slot, for people; at most 256 bytes. It is sealed.
+    ///   - cost: the cost of a guess at a key file that was not generated.
     ///   - failures: as for ``init(at:creating:options:failures:)``.
-    /// - Throws: ``VaultError`` with `exists` if there is a file at the vault's place; `locked` if the key file
-    ///   cannot be used; `invalid`, also for paths that cannot be meant; `busy`, `unavailable`.
+    /// - Throws: ``VaultError`` with `exists` if there is a file at the vault's path; `locked` if the key file cannot be
+    ///   used; `invalid`, also for paths that cannot be meant; `busy`, `unavailable`.
     public static func create(
         at places: VaultPlaces, label: String = "", cost: KeyFileCost = .standard, options: Options = Options(),
         failures: FailureLog = FailureLog()
@@ -113,13 +116,20 @@ public final class Keychain: Sendable {
     }
 
     init(_ opened: KeychainOpening.Outcome, _ failures: FailureLog = FailureLog()) {
-        places = opened.places
-        options = opened.options
+        places = opened.opening.places
+        options = opened.opening.options
         created = opened.created
         keyFileSharing = opened.keyFileSharing
         log = opened.log
-        changes = ChangeFeed(watching: opened.vaultPath) { [log] in log.lookAtPath() }
+        changes = ChangeFeed(watching: opened.opening.vaultPath) { [log] in log.lookAtPath() }
         self.failures = failures
         reportNotices()
     }
+}
+
+extension Keychain: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The vault's path.
+    public var description: String { described(Keychain.self, places.vault) }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -3,26 +3,24 @@ public import Sealing
 
 /// Changes to several names that are made all together or not at all.
 ///
-/// Reading within a transaction sees what the transaction has done so far. What it has read and not
-/// found changed by anyone else is part of the bargain: if another process or thread changes one of these names
-/// first, the transaction runs again.
-public struct Transaction: ~Copyable {
-    let keychain: Keychain
+/// Reading within a transaction sees what the transaction has done so far. If another process or thread changes a name
+/// that the transaction has read, present or absent, the transaction runs again.
+public struct Transaction: ~Copyable, OptimisticTransaction {
+    private let keychain: Keychain
     private var changes: [Change] = []
-    /// Where in `changes` a name's last one is.
+    /// The index in `changes` of a name's last one.
     private var latest: [EntryName: Int] = [:]
     /// What names were when they were first read: the nonce of the value, nil for none.
-    private var relied: [EntryName: Nonce?] = [:]
-    private var nonces: NonceSource
+    private var expected: [EntryName: Nonce?] = [:]
+    private var nonces = NonceSource(expected: 8)
 
-    init(on keychain: Keychain) {
+    fileprivate init(on keychain: Keychain) {
         self.keychain = keychain
-        nonces = NonceSource(expected: 8)
     }
 
     /// Sets a value.
     ///
-    /// - Parameter attributes: in place of those that the name has; nil keeps them.
+    /// - Parameter attributes: replace those of the name; nil keeps them.
     /// - Throws: ``VaultError`` with `invalid` for a name, value or attributes out of bounds; `unavailable`.
     public mutating func set(
         _ name: String, to value: borrowing SecretBytes, attributes: [String: String]? = nil
@@ -52,7 +50,7 @@ public struct Transaction: ~Copyable {
 
     /// Removes a name.
     ///
-    /// - Returns: whether it was there.
+    /// - Returns: whether it existed.
     /// - Throws: as ``Keychain/get(_:)``.
     @discardableResult
     public mutating func remove(_ name: String) throws(VaultError) -> Bool {
@@ -61,16 +59,17 @@ public struct Transaction: ~Copyable {
         return true
     }
 
-    /// Whether a name is there, as far as this transaction has come.
+    /// Returns whether a name exists after the changes of this transaction.
     ///
     /// - Throws: as ``Keychain/get(_:)``.
     public mutating func exists(_ name: String) throws(VaultError) -> Bool {
         let name = try keychain.checked(name)
-        if let index = latest[name] { return changes[index].sets }
-        return try read(name) != nil
+        guard let index = latest[name] else { return try entry(name) != nil }
+        if case .set = changes[index].action { return true }
+        return false
     }
 
-    /// The value of a name, as far as this transaction has come; nil if there is none.
+    /// Returns the value of a name after the changes of this transaction; nil if there is none.
     ///
     /// - Throws: as ``Keychain/get(_:)``.
     public mutating func get(_ name: String) throws(VaultError) -> SecretBytes? {
@@ -81,7 +80,7 @@ public struct Transaction: ~Copyable {
             return try keychain.translated { () throws(LogError) in try log.open(value) }
         }
         // If the value changes between these two, the transaction runs again.
-        guard try read(checked) != nil else { return nil }
+        guard try entry(checked) != nil else { return nil }
         return try keychain.get(name)
     }
 
@@ -93,32 +92,98 @@ public struct Transaction: ~Copyable {
         add(try keychain.setting(name, to: value, kind: kind, attributes: attributes, nonces: &nonces))
     }
 
-    /// What is written: first what was relied on, then the changes.
-    consuming func finished() -> [Change] {
-        relied.map { Change($0.key, .unchanged($0.value), .rely) } + changes
-    }
-
-    /// The entry of a name in the vault; the transaction relies on it from now on.
-    mutating func read(_ name: EntryName) throws(VaultError) -> Entry? {
+    /// Returns the entry of a name in the vault, and expects it to stay so.
+    mutating func entry(_ name: EntryName) throws(VaultError) -> Entry? {
         let log = keychain.log
         let entry = try keychain.translated { () throws(LogError) in try log.entry(name) }
-        rely(on: entry?.content?.current.nonce, for: name)
+        expect(entry?.content?.current.nonce, of: name)
         return entry
     }
 
-    /// Makes the transaction depend on what a name was when it was first read: the nonce of the value, nil for none.
-    mutating func rely(on nonce: Nonce?, for name: EntryName) {
-        if relied[name] == nil { relied[name] = .some(nonce) }
+    private mutating func expect(_ nonce: Nonce?, of name: EntryName) {
+        if expected[name] == nil { expected[name] = .some(nonce) }
     }
 
     private mutating func add(_ change: Change) {
         latest[change.name] = changes.count
         changes.append(change)
     }
+
+    consuming func commit() throws(VaultError) -> Bool {
+        let (keychain, changes) = (keychain, expected.map { Change($0.key, .unchanged($0.value), .rely) } + changes)
+        guard !changes.isEmpty else { return true }
+        let isCommitted = try keychain.waiting { (timeout) throws(LogError) in
+            do throws(LogError) { try keychain.log.commit(changes, timeout: timeout) } catch {
+                guard error.code == .conflict else { throw error }
+                return false
+            }
+            return true
+        }
+        if isCommitted { keychain.changes.notify() }
+        return isCommitted
+    }
+
+    // MARK: Typed values
+
+    /// Takes up a batch's changes.
+    ///
+    /// - Returns: false, with nothing to commit, if a name does not have the value that the batch expects.
+    fileprivate mutating func take(_ batch: StoreBatch) throws(VaultError) -> Bool {
+        guard try batch.holds({ (name) throws(VaultError) in try value(of: name) }) else {
+            expected = [:]
+            return false
+        }
+        for (name, value) in batch.changes {
+            guard let value else {
+                try remove(name)
+                continue
+            }
+            var encoded: (kind: ValueKind, bytes: [UInt8]) = try value.encoded(for: name)
+            defer { encoded.bytes.withUnsafeMutableBytes { Wiping.wipe($0) } }
+            let guarded = try keychain.guarded { () throws(SealingError) in try SecretBytes(copying: encoded.bytes) }
+            try set(name, to: guarded, kind: encoded.kind, attributes: nil)
+        }
+        return true
+    }
+
+    /// Returns the value of a name in the vault, and expects it to stay so.
+    private mutating func value(of name: String) throws(VaultError) -> StoredValue? {
+        let log = keychain.log
+        let opened = try keychain.translated { () throws(LogError) in try log.openTagged(name) }
+        let checked = try keychain.checked(name)
+        guard let opened else {
+            expect(nil, of: checked)
+            return nil
+        }
+        expect(opened.nonce, of: checked)
+        return try StoredValue(opened, of: name)
+    }
 }
 
-extension Change {
-    fileprivate var sets: Bool {
-        if case .set = action { true } else { false }
+extension Keychain {
+    /// Makes several changes all together or not at all, with one durable write.
+    ///
+    /// No lock is held while `body` runs. It may run more than once, so it should do nothing but read and write through
+    /// the transaction; if it throws, nothing is changed.
+    ///
+    /// - Throws: what `body` throws; ``VaultError`` as ``set(_:to:attributes:)-(_,SecretBytes,_)``, and `busy` if
+    ///   others keep changing what it has read.
+    public func transaction<Result>(_ body: (inout Transaction) throws -> Result) throws -> Result {
+        try Transaction.run({ Transaction(on: self) }, patience: options.lockTimeout, rethrowing: { $0 }, body)
+    }
+}
+
+extension Keychain {
+    /// Does the same for a closure that is declared to throw only ``VaultError``, as in
+    /// `{ (transaction) throws(VaultError) in … }`.
+    public func transaction<Result>(
+        _ body: (inout Transaction) throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        try Transaction.run({ Transaction(on: self) }, patience: options.lockTimeout, rethrowing: { $0 }, body)
+    }
+
+    public func commit(_ batch: StoreBatch) throws(VaultError) -> Bool {
+        // If another process is faster, the batch's expectations are checked again.
+        try transaction { (transaction) throws(VaultError) in try transaction.take(batch) }
     }
 }

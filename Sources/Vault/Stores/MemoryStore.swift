@@ -1,15 +1,15 @@
 import LinuxSystem
 
-/// Values in memory, gone when the process ends.
+/// Keeps values in memory, until the process ends.
 ///
-/// They go through the same conversions as in the other stores, so that a type that works here works there. Nothing is wiped
-/// or kept from being swapped out: it is not a place for secrets.
+/// Values pass through the same conversions as in the other stores, so that a type that works here works there. Nothing
+/// is wiped or kept from being swapped out: don't keep secrets here.
 public final class MemoryStore: ValueStore {
     public let changes = ChangeFeed()
     public let failures: FailureLog
     private let values = Mutex<[String: StoredValue]>([:])
 
-    /// An empty store.
+    /// Creates an empty store.
     public init(failures: FailureLog = FailureLog()) {
         self.failures = failures
     }
@@ -19,7 +19,7 @@ public final class MemoryStore: ValueStore {
     }
 
     public func keys(prefix: String) -> [String] {
-        values.withLock { values in values.keys.filter { $0.utf8.starts(with: prefix.utf8) } }.sortedByBytes()
+        Array(contents(prefix: prefix).keys).sortedByBytes()
     }
 
     public func contents(prefix: String) -> [String: StoredValue] {
@@ -37,9 +37,8 @@ public final class MemoryStore: ValueStore {
     }
 }
 
-extension [String] {
-    /// In the order of their UTF-8, which is the same in every language and place.
-    func sortedByBytes() -> [String] {
-        sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-    }
+extension MemoryStore: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "MemoryStore" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

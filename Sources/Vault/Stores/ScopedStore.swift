@@ -1,25 +1,25 @@
 import Sealing
 
-/// The part of a store that belongs to one scope: a user, say.
+/// The part of a store that belongs to one scope, such as a user.
 ///
-/// Its keys lie in the store below as `scope/key`, with what would make two scopes meet encoded in the scope's name: one
-/// scope cannot see or change another's values. Whoever has the store below sees them all.
+/// The store below has its keys as `scope/key`, with `%` and `/` encoded in the scope's name: one scope can neither see
+/// nor change another's values. The store below shows them all.
 public struct ScopedStore: ValueStore {
     private let base: any ValueStore
     private let prefix: String
 
     init(_ base: any ValueStore, scope: String) {
         self.base = base
-        // Without slashes no scope's prefix begins another's. Byte by byte: with an accent after it, a slash is another character.
-        var prefix: [UInt8] = []
-        for byte in scope.utf8 {
+        // Without slashes no scope's prefix begins another's. Byte by byte: a slash with a combining accent is another
+        // character.
+        let encoded = scope.utf8.flatMap { byte in
             switch byte {
-            case UInt8(ascii: "%"): prefix += "%25".utf8
-            case UInt8(ascii: "/"): prefix += "%2F".utf8
-            default: prefix.append(byte)
+            case UInt8(ascii: "%"): Array("%25".utf8)
+            case UInt8(ascii: "/"): Array("%2F".utf8)
+            default: [byte]
             }
         }
-        self.prefix = String(decoding: prefix, as: UTF8.self) + "/"
+        prefix = String(decoding: encoded, as: UTF8.self) + "/"
     }
 
     public var changes: ChangeFeed { base.changes }
@@ -39,10 +39,6 @@ public struct ScopedStore: ValueStore {
         return Dictionary(contents.map { (unscoped($0.key), $0.value) }) { first, _ in first }
     }
 
-    private func unscoped(_ key: String) -> String {
-        String(decoding: key.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
-    }
-
     public func commit(_ batch: StoreBatch) throws(VaultError) -> Bool {
         try base.commit(StoreBatch(scoped(batch.changes), expecting: scoped(batch.expectations)))
     }
@@ -58,10 +54,14 @@ public struct ScopedStore: ValueStore {
     private func scoped(_ values: [String: StoredValue?]) -> [String: StoredValue?] {
         Dictionary(uniqueKeysWithValues: values.map { (prefix + $0.key, $0.value) })
     }
+
+    private func unscoped(_ key: String) -> String {
+        String(decoding: key.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
+    }
 }
 
 extension ValueStore {
-    /// The part of this store that belongs to a scope, such as a user's id: its values are its own.
+    /// Returns the part of this store that belongs to a scope, such as a user's id.
     public func scoped(to scope: String) -> ScopedStore {
         ScopedStore(self, scope: scope)
     }

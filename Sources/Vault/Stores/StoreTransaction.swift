@@ -1,34 +1,43 @@
-/// Changes to several keys of one store, made all together or not at all: see ``ValueStore/atomically(_:)``.
-public struct StoreTransaction: ~Copyable {
-    private let store: any ValueStore
+import LinuxSystem
+
+/// Changes that a store commits together, and what must hold for them to be made.
+public struct StoreBatch: Sendable {
+    /// The values that keys must still have, nil for absent. Empty for a plain write.
+    public var expectations: [String: StoredValue?]
+    /// The new values of keys, nil to remove them.
+    public var changes: [String: StoredValue?]
+
+    /// Creates a batch of changes, nil to remove, that are made only if all of `expectations` hold.
+    public init(_ changes: [String: StoredValue?], expecting expectations: [String: StoredValue?] = [:]) {
+        self.changes = changes
+        self.expectations = expectations
+    }
+
+    /// Returns whether a store's present values are those expected.
+    ///
+    /// - Throws: what `value` throws.
+    public func holds(_ value: (String) throws(VaultError) -> StoredValue?) throws(VaultError) -> Bool {
+        for (key, expected) in expectations {
+            guard try value(key) == expected else { return false }
+        }
+        return true
+    }
+}
+
+extension StoreBatch: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The keys that are changed.
+    public var description: String { "StoreBatch(\(Array(changes.keys).sortedByBytes()))" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Changes to several keys of one store, made all together or not at all: see `atomically` of ``ValueStore``.
+public struct StoreTransaction: ~Copyable, OptimisticTransaction {
+    let store: any ValueStore
     private var batch = StoreBatch([:])
 
     init(on store: any ValueStore) {
         self.store = store
-    }
-
-    /// The value of a key as far as this transaction has come, or the key's default; nil if there is neither.
-    ///
-    /// - Throws: ``VaultError`` as ``StoredKeyed/read()``; `invalid` for a key of another store.
-    public mutating func read<Key: StoredKeyed>(_ key: Key) throws(VaultError) -> Key.Value? {
-        let key = try settled(key)
-        guard let stored = try value(of: key.name) else { return key.defaultValue }
-        return try Key.Value(stored: stored, of: key.name)
-    }
-
-    /// Sets the value of a key.
-    ///
-    /// - Throws: ``VaultError`` with `invalid` for a value that refuses to be stored or a key of another store.
-    public mutating func write<Key: StoredKeyed>(_ value: Key.Value, to key: Key) throws(VaultError) {
-        let key = try settled(key, for: .writing)
-        set(key.name, to: try value.storedValue(for: key.name))
-    }
-
-    /// Removes the value of a key, if it has one.
-    ///
-    /// - Throws: ``VaultError`` with `invalid` for a key of another store.
-    public mutating func remove(_ key: some StoredKeyed) throws(VaultError) {
-        set(try settled(key, for: .removing).name, to: nil)
     }
 
     mutating func value(of name: String) throws(VaultError) -> StoredValue? {
@@ -45,21 +54,9 @@ public struct StoreTransaction: ~Copyable {
 
     consuming func commit() throws(VaultError) -> Bool {
         guard batch.changes.isEmpty else { return try store.commit(batch) }
-        // Nothing to write, so no need of the right to do it: what reads the same twice in a row was there at one time.
+        // A read-only transaction needs no write access: two equal reads in a row are a consistent snapshot.
         guard batch.expectations.count > 1 else { return true }
         return try batch.holds { (key) throws(VaultError) in try store.value(of: key) }
-    }
-
-    /// A secret that is written to the preferences by mistake would lie there in the clear.
-    private func settled<Key: StoredKeyed>(
-        _ keyed: Key, for use: KeyUse = .reading
-    ) throws(VaultError) -> StoredKey<Key.Value> {
-        let key = keyed.stored
-        guard try key.store().identity == store.identity else {
-            throw VaultError(.invalid, "The key \"\(key.name)\" belongs to another store than the transaction's.")
-        }
-        try key.finishMove(for: use)
-        return key
     }
 }
 
@@ -73,17 +70,76 @@ extension ValueStore {
     /// }
     /// ```
     ///
-    /// What the transaction reads is part of the bargain: if another process or thread changes it first, `body` runs again. So it
-    /// should do nothing but read and write through the transaction. No lock is held meanwhile. If it throws, nothing is changed.
+    /// If another process or thread changes what the transaction has read, `body` runs again. So it should do nothing
+    /// but read and write through the transaction. No lock is held while it runs. If it throws, nothing is changed.
     ///
-    /// - Throws: what `body` throws; ``VaultError`` with what the store throws, and `busy` if others keep changing the same keys.
+    /// - Throws: what `body` throws; ``VaultError`` as the store throws it, and `busy` if others keep changing the same
+    ///   keys.
     public func atomically<Result>(_ body: (inout StoreTransaction) throws -> Result) throws -> Result {
-        var contention = Contention()
+        try StoreTransaction.run({ StoreTransaction(on: self) }, rethrowing: { $0 }, body)
+    }
+}
+
+extension ValueStore {
+    /// Does the same for a closure that is declared to throw only ``VaultError``, as in
+    /// `{ (transaction) throws(VaultError) in … }`.
+    public func atomically<Result>(
+        _ body: (inout StoreTransaction) throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        try StoreTransaction.run({ StoreTransaction(on: self) }, rethrowing: { $0 }, body)
+    }
+}
+
+/// A transaction that takes no lock: what it reads is recorded as an expectation, what it writes is collected, and it
+/// commits only if every expectation still holds. ``StoreTransaction`` is the face for values, ``Transaction`` that for
+/// bytes.
+protocol OptimisticTransaction: ~Copyable {
+    /// Makes the changes.
+    ///
+    /// - Returns: false, with nothing changed, if something that was read is no longer so.
+    consuming func commit() throws(VaultError) -> Bool
+}
+
+extension OptimisticTransaction where Self: ~Copyable {
+    /// Runs `body` on new transactions until one commits.
+    ///
+    /// - Parameter error: converts an error of the store to what this throws.
+    static func run<Result, Failure: Error>(
+        _ begin: () -> Self, patience: Duration = Contention.patience, rethrowing error: (VaultError) -> Failure,
+        _ body: (inout Self) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        var contention = Contention(patience: patience)
         while true {
-            var transaction = StoreTransaction(on: self)
+            var transaction = begin()
             let result = try body(&transaction)
-            if try transaction.commit() { return result }
-            try contention.pause()
+            do throws(VaultError) {
+                if try transaction.commit() { return result }
+                try contention.pause()
+            } catch let failure { throw error(failure) }
         }
+    }
+}
+
+/// Waits before what others have thwarted is tried again, and ends it when that takes too long.
+///
+/// One of the competitors always succeeds. Pauses of random length keep it from being the same one each time.
+struct Contention: ~Copyable {
+    static let patience: Duration = .seconds(10)
+    private static let longestPause: UInt32 = 8_000
+
+    private let deadline: ContinuousClock.Instant
+    private var attempts = 0
+
+    init(patience: Duration = Contention.patience) {
+        deadline = .now + patience
+    }
+
+    /// - Throws: ``VaultError/Code/busy`` after the deadline.
+    mutating func pause() throws(VaultError) {
+        guard .now < deadline else { throw .contended }
+        attempts += 1
+        // In microseconds. Short at first: a first failure is often the only one.
+        let bound = min(Contention.longestPause, 32 << UInt32(min(attempts, 8)))
+        Clock.sleep(microseconds: UInt32.random(in: 0...bound))
     }
 }

@@ -1,47 +1,49 @@
-/// A place where values are kept under names: all that a store has to do to work with ``Storable``, its siblings,
-/// transactions and observation.
+/// Keeps values under names: all that a store has to do to work with ``Storable``, its siblings, transactions and
+/// observation.
 ///
-/// ``Keychain``, ``Preferences`` and ``MemoryStore`` are stores. One of your own needs three methods and two constants; `VaultTesting`
-/// has a conformance suite for it. If it shows what a crash may take back, it needs ``makeDurable()`` too.
+/// ``Keychain``, ``Preferences`` and ``MemoryStore`` are stores. A store of your own needs three methods and two
+/// constants; `VaultTesting` has a conformance suite for it. If it shows what a crash may undo, it needs
+/// ``makeDurable()`` too.
 ///
-/// Keys are 1 to 1,024 bytes of UTF-8 without control characters. No two should differ in nothing but the spelling of an accented
-/// letter: to Swift's dictionaries they are one. Stores may be used from any thread. A store calls no code that is not its own while it holds a lock.
+/// Keys are 1 to 1,024 bytes of UTF-8 without control characters. Don't use two that differ only in how an accented
+/// letter is encoded: Swift's dictionaries treat them as one. Stores may be used from any thread. A store calls no
+/// outside code while it holds a lock.
 public protocol ValueStore: Sendable {
-    /// The value of a key; nil if, and only if, there is none.
+    /// Returns the value of a key; nil if, and only if, there is none.
     ///
-    /// - Throws: ``VaultError``: `locked`, `damaged`, `unavailable` and so on; never nil in their place.
+    /// - Throws: ``VaultError``: `locked`, `damaged`, `unavailable` and so on; never returns nil instead.
     func value(of key: String) throws(VaultError) -> StoredValue?
 
-    /// The keys that begin with `prefix`, in the order of their bytes.
+    /// Returns the keys that begin with `prefix`, sorted bytewise.
     ///
     /// - Throws: as ``value(of:)``.
     func keys(prefix: String) throws(VaultError) -> [String]
 
-    /// The values of all keys that begin with `prefix`, as they were at one moment.
+    /// Returns the values of all keys that begin with `prefix`, as of one point in time.
     ///
-    /// Without a method of the store's own, it is read key by key, until it comes out the same twice.
+    /// The default implementation reads key by key, until two readings in a row are equal.
     ///
     /// - Throws: as ``value(of:)``; `busy` if others keep changing the store.
     func contents(prefix: String) throws(VaultError) -> [String: StoredValue]
 
-    /// Makes all the changes of a batch or none, if all that it expects still holds.
+    /// Makes all the changes of a batch, or none of them if an expectation does not hold.
     ///
-    /// The store sends ``ChangeFeed/notify()`` after a commit that changed something.
+    /// The store calls ``ChangeFeed/notify()`` after a commit that changed something.
     ///
-    /// - Returns: false, and nothing is changed, if a key no longer has the value that the batch expects.
+    /// - Returns: false, with nothing changed, if a key no longer has the value that the batch expects.
     /// - Throws: as ``value(of:)``, and `invalid` for what the store cannot hold; nothing is changed then.
     func commit(_ batch: StoreBatch) throws(VaultError) -> Bool
 
-    /// Makes what the store shows last: it is on the disk when this returns, whoever wrote it.
+    /// Makes everything that the store shows durable, whichever process wrote it.
     ///
-    /// A store may show more than that. A process that was killed leaves a write behind that everyone sees and that power loss takes back;
-    /// so does a write whose outcome is unknown, and one that is held back. This is called before the only other copy of a value is
-    /// removed. A store that shows nothing else than what lasts, or where nothing lasts, does nothing.
+    /// A store may show more than what is durable: a write whose process died before its flush, a write whose outcome
+    /// is unknown, or one that is still held back. This is called before the only other copy of a value is removed. A
+    /// store that shows only what is durable, or that keeps nothing durably, does nothing.
     ///
-    /// - Throws: as ``commit(_:)``; nobody can tell then what lasts.
+    /// - Throws: as ``commit(_:)``; what is durable is unknown then.
     func makeDurable() throws(VaultError)
 
-    /// Lets go of what was removed or replaced, as far as the store still holds it. A store that holds nothing of it does nothing.
+    /// Erases removed and replaced values that the store still holds. A store that holds none does nothing.
     ///
     /// - Throws: as ``commit(_:)``.
     func eraseRemoved() throws(VaultError)
@@ -49,22 +51,44 @@ public protocol ValueStore: Sendable {
     /// Tells observers that something may have changed.
     var changes: ChangeFeed { get }
 
-    /// Where errors go that a property's setter or getter cannot throw.
+    /// Receives the errors that a property's setter or getter cannot throw.
     var failures: FailureLog { get }
 
-    /// The same for two values that are the same store. Classes have one.
+    /// Is equal for two values that are the same store. Classes have one by default.
     var identity: StoreIdentity { get }
 }
 
 extension ValueStore {
+    /// Reads key by key, until two readings in a row are equal.
+    public func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
+        var contention = Contention()
+        var former = try readContents(prefix)
+        while true {
+            let contents = try readContents(prefix)
+            guard contents != former else { return contents }
+            former = contents
+            try contention.pause()
+        }
+    }
+
+    private func readContents(_ prefix: String) throws(VaultError) -> [String: StoredValue] {
+        var contents: [String: StoredValue] = [:]
+        for key in try keys(prefix: prefix) { contents[key] = try value(of: key) }
+        return contents
+    }
+
     /// Does nothing.
     public func makeDurable() throws(VaultError) {}
 
     /// Does nothing.
     public func eraseRemoved() throws(VaultError) {}
 
-    /// The error that ``StoredKeyed/value`` met last on this store; nil if there was none.
+    /// The last error that ``StoredKeyed/value`` met on this store; nil if there was none.
     public var lastError: VaultError? { failures.lastError }
+}
+
+extension ValueStore where Self: AnyObject {
+    public var identity: StoreIdentity { StoreIdentity(self) }
 }
 
 /// Tells one store from another.
@@ -77,6 +101,8 @@ public struct StoreIdentity: Hashable, Sendable {
     private let base: Base
     private let scope: String
 
+    /// Identifies a store by an object.
+    ///
     /// - Parameters:
     ///   - object: what the store is on.
     ///   - scope: which part of it the store is.
@@ -84,7 +110,7 @@ public struct StoreIdentity: Hashable, Sendable {
         self.init(.object(ObjectIdentifier(object)), scope)
     }
 
-    /// Stores on one file are one store.
+    /// Identifies a store by its file: stores on one file are one store.
     ///
     /// - Parameter path: without symbolic links.
     init(file path: String) {
@@ -101,6 +127,15 @@ public struct StoreIdentity: Hashable, Sendable {
     }
 }
 
-extension ValueStore where Self: AnyObject {
-    public var identity: StoreIdentity { StoreIdentity(self) }
+extension [String] {
+    /// Returns the strings sorted by their UTF-8: the same order in every language and region.
+    func sortedByBytes() -> [String] {
+        sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+}
+
+/// Returns a type's name without its generic parameters, and a text that tells one value from another. What stores and
+/// keys print contains nothing else: no value, and nothing kept in memory of one.
+func described(_ type: Any.Type, _ text: String) -> String {
+    "\(String(describing: type).prefix { $0 != "<" })(\(text.debugDescription))"
 }

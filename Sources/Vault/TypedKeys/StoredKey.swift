@@ -172,6 +172,47 @@ extension StoredKeyed {
     }
 }
 
+// MARK: - Transactions
+
+extension StoreTransaction {
+    /// Returns the value of a key as this transaction has left it, or the key's default; nil if there is neither.
+    ///
+    /// - Throws: ``VaultError`` as ``StoredKeyed/read()``; `invalid` for a key of another store.
+    public mutating func read<Key: StoredKeyed>(_ key: Key) throws(VaultError) -> Key.Value? {
+        let key = try settled(key)
+        guard let stored = try value(of: key.name) else { return key.defaultValue }
+        return try Key.Value(stored: stored, of: key.name)
+    }
+
+    /// Sets the value of a key.
+    ///
+    /// - Throws: ``VaultError`` with `invalid` for a value that refuses to be stored or a key of another store.
+    public mutating func write<Key: StoredKeyed>(_ value: Key.Value, to key: Key) throws(VaultError) {
+        let key = try settled(key, for: .writing)
+        set(key.name, to: try value.storedValue(for: key.name))
+    }
+
+    /// Removes the value of a key, if it has one.
+    ///
+    /// - Throws: ``VaultError`` with `invalid` for a key of another store.
+    public mutating func remove(_ key: some StoredKeyed) throws(VaultError) {
+        set(try settled(key, for: .removing).name, to: nil)
+    }
+
+    /// Checks that a key belongs to the transaction's store: a secret that is written to the preferences by mistake
+    /// would be stored in the clear. A value in the key's old store moves first.
+    private func settled<Key: StoredKeyed>(
+        _ keyed: Key, for use: KeyUse = .reading
+    ) throws(VaultError) -> StoredKey<Key.Value> {
+        let key = keyed.stored
+        guard try key.store().identity == store.identity else {
+            throw VaultError(.invalid, "The key \"\(key.name)\" belongs to another store than the transaction's.")
+        }
+        try key.finishMove(for: use)
+        return key
+    }
+}
+
 // MARK: - Redaction
 
 // A key prints its name. Its value and its default may be secrets, and are never printed.

@@ -145,15 +145,3 @@ extension AccountVault {
         }
     }
 }
-
-extension ValueStore {
-    // Vault's own `atomically` loses the error's type. Delete this once it keeps it: the calls need no change.
-    func atomically<Result>(
-        _ body: (inout StoreTransaction) throws(VaultError) -> Result
-    ) throws(VaultError) -> Result {
-        let untyped: (inout StoreTransaction) throws -> Result = { try body(&$0) }
-        do { return try atomically(untyped) } catch let error as VaultError { throw error } catch {
-            throw VaultError(.unavailable, "The store cannot be changed.")
-        }
-    }
-}

@@ -15,18 +15,12 @@ enum VerifyCommand: Command {
     static func run(_ session: Session) throws -> ExitCode {
         let keychain = try session.openVault()
         let found = try session.withProgress("Verifying") { try keychain.verify(progress: $0) }
-        try session.print(json: VerifyReport(entries: found.entries, records: found.records, bytes: found.bytes)) {
+        try session.print(json: found) {
             let entries = "\(Quantity.number(found.entries)) \(found.entries == 1 ? "entry" : "entries")"
             return "The vault is intact: \(entries) checked (\(Quantity.number(found.bytes)) bytes).\n"
         }
         return .success
     }
-}
-
-struct VerifyReport: Encodable {
-    let entries: Int
-    let records: Int
-    let bytes: Int
 }
 
 enum CompactCommand: Command {
@@ -47,18 +41,12 @@ enum CompactCommand: Command {
             if let cost { return try keychain.compact(raisingCostTo: cost, progress: progress) }
             return try keychain.compact(progress: progress)
         }
-        let report = CompactReport(sizeBefore: compaction.sizeBefore, sizeAfter: compaction.sizeAfter)
-        try session.print(json: report) {
-            let (before, after) = (Quantity.size(report.sizeBefore), Quantity.size(report.sizeAfter))
+        try session.print(json: compaction) {
+            let (before, after) = (Quantity.size(compaction.sizeBefore), Quantity.size(compaction.sizeAfter))
             let raised = cost == nil ? "" : "Raised the cost of a guess. "
             return raised
                 + (before == after ? "Nothing to compact (\(after)).\n" : "Compacted: \(before) to \(after).\n")
         }
         return .success
     }
-}
-
-struct CompactReport: Encodable {
-    let sizeBefore: Int
-    let sizeAfter: Int
 }

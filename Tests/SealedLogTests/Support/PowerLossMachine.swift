@@ -62,7 +62,7 @@ struct PowerLossMachine {
         try #require(state == acknowledged || state == inFlight)
         acknowledged = state
         let report = try log.verify()
-        #expect(report.entries == UInt64(state.count))
+        #expect(report.entries == state.count)
     }
 
     /// The next commit works, and is found again.

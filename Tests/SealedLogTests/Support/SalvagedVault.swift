@@ -8,7 +8,7 @@ import Testing
 
 /// What a salvage of a damaged file comes to.
 struct SalvagedVault {
-    let report: SalvageReport
+    let report: Salvage
     let state: [String: [UInt8]]
 
     /// Puts the bytes in the vault's place and salvages it.
@@ -25,7 +25,7 @@ struct SalvagedVault {
         let log = try openApart(target, options: SealedLog.Options(), readKey: fixture.key)
         try log.verify()
         state = try log.state()
-        #expect(report.certain == UInt64(state.count - report.doubtful.count - report.older.count))
+        #expect(report.certain == state.count - report.doubtful.count - report.older.count)
     }
 
     var untrusted: Set<String> { Set(report.doubtful + report.older) }

@@ -71,6 +71,10 @@ extension SealedLog {
     func compact() throws -> CompactionReport {
         try compact(timeout: SealedLog.patience)
     }
+
+    func information() throws -> Information {
+        try information(vault: "", keyFile: "", keyFileSharing: nil) { "\($0)" }
+    }
 }
 
 // MARK: Beside the usual way

@@ -121,6 +121,19 @@ struct TransactionTests {
         #expect(try keychain.get("c") == nil)
     }
 
+    @Test func keepTheErrorThatTheirClosureDeclares() throws {
+        func swap() throws(VaultError) -> Bool {
+            try keychain.transaction { (transaction) throws(VaultError) in
+                guard let a = try transaction.get("a"), let b = try transaction.get("b") else { return false }
+                try transaction.set("a", to: b)
+                try transaction.set("b", to: a)
+                return true
+            }
+        }
+        #expect(try swap())
+        #expect(try state() == ["a": "2", "b": "1"])
+    }
+
     @Test func ofManyNamesAreOneRecord() throws {
         try keychain.transaction { transaction in
             for number in 0..<1_000 { try transaction.set("many/\(number)", to: "value \(number)") }

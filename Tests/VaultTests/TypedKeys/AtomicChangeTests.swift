@@ -101,6 +101,21 @@ struct AtomicChangeTests {
         #expect(try written.read() == 3)
     }
 
+    @Test(arguments: TestedHome.allCases) func theErrorThatTheBodyDeclaresIsKept(_ home: TestedHome) throws {
+        let (key, store) = (StoredKey<Int>("n", in: home.reference), try home.store)
+        func increment() throws(VaultError) -> Int {
+            try store.atomically { (transaction) throws(VaultError) in
+                let next = try (transaction.read(key) ?? 0) + 1
+                guard next < 3 else { throw VaultError(.invalid, "It is too large.") }
+                try transaction.write(next, to: key)
+                return next
+            }
+        }
+        #expect(try increment() == 1 && increment() == 2)
+        #expect(try VaultError.code { _ = try increment() } == .invalid)
+        #expect(try key.read() == 2)
+    }
+
     @Test(arguments: TestedHome.allCases) func whatItHasNotReadMayChange(_ home: TestedHome) throws {
         let (other, written) = (StoredKey<Int>("o", in: home.reference), StoredKey<Int>("w", in: home.reference))
         var runs = 0

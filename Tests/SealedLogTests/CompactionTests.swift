@@ -76,9 +76,9 @@ struct CompactionTests {
             // The notice has the number between.
             #expect(after.head.sequence == before.head.sequence + 2)
             #expect(try header.sequence == after.head.sequence)
-            for position in before.passed { #expect(try after.contains(position) == true) }
+            for position in before.passed { #expect(try after.includes(position) == .included) }
             let other = LogPosition(sequence: before.head.sequence, authenticator: randomAuthenticator())
-            #expect(try after.contains(other) == false)
+            #expect(try after.includes(other) == .excluded)
         }
         #expect(try header.vaultID == id)
         #expect(try log.information().slots.map(\.label) == ["a label"])
@@ -93,10 +93,10 @@ struct CompactionTests {
         try log.compact()
         let view = log.view.withLock { $0 }
         #expect(try view.manifest().chain.count == Limits.chainLength)
-        #expect(try view.contains(positions[positions.count - 1]) == true)
+        #expect(try view.includes(positions[positions.count - 1]) == .included)
         // The newest of the chain is the notice of compaction.
-        #expect(try view.contains(positions[positions.count - Limits.chainLength + 1]) == true)
-        #expect(try view.contains(positions[positions.count - Limits.chainLength]) == nil)
+        #expect(try view.includes(positions[positions.count - Limits.chainLength + 1]) == .included)
+        #expect(try view.includes(positions[positions.count - Limits.chainLength]) == .unknown)
     }
 
     @Test func ofAnEmptyVaultAndOfTombstonesAlone() throws {

@@ -87,12 +87,12 @@ struct ConcurrencyTests {
             let log = logs[thread % 2]
             for _ in 0..<30 {
                 while true {
-                    let reading = try #require(try log.value("counter"))
-                    let bytes = try log.open(reading).unsafeArray()
+                    guard let counter = try log.openTagged("counter") else { throw LogError(.missing) }
+                    let (bytes, nonce) = (counter.bytes.unsafeArray(), counter.nonce)
                     let next = Int(bytes[0]) << 8 + Int(bytes[1]) + 1
                     let code = try LogError.code {
                         try log.set(
-                            "counter", [UInt8(next >> 8), UInt8(next & 255)], .unchanged(reading.version.nonce))
+                            "counter", [UInt8(next >> 8), UInt8(next & 255)], .unchanged(nonce))
                     }
                     if code == nil { break }
                     try #require(code == .conflict)

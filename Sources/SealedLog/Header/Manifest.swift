@@ -10,16 +10,22 @@ struct Manifest: Hashable, Sendable {
     /// Reserved; kept as they are.
     var settings: [Attribute]
 
-    /// Whether a moment lies in the history before the header; nil if the chain does not reach back that far.
+    /// Returns whether the history before the header includes an earlier position.
     ///
-    /// - Parameters:
-    ///   - position: of before the header.
-    ///   - origin: of the header.
-    func contains(_ position: LogPosition, before origin: LogPosition) -> Bool? {
+    /// - Parameter origin: the position of the header.
+    func includes(_ position: LogPosition, before origin: LogPosition) -> Inclusion {
         let distance = origin.sequence - position.sequence
-        guard distance <= UInt64(chain.count) else { return nil }
-        return chain[chain.count - Int(distance)] == position.authenticator
+        guard distance <= UInt64(chain.count) else { return .unknown }
+        return chain[chain.count - Int(distance)] == position.authenticator ? .included : .excluded
     }
+}
+
+/// Whether a history includes a position.
+enum Inclusion {
+    case included
+    case excluded
+    /// The history is not known that far back.
+    case unknown
 }
 
 /// What is known of a key slot, sealed.

@@ -1,16 +1,16 @@
 private import Glibc
-package import LinuxSystem
+import LinuxSystem
 
 /// A sealed log in one file.
-package final class FileRecordStore: RecordStore {
-    package let location: String
+final class FileRecordStore: RecordStore {
+    let location: String
     let fileSystem: any FileSystem
     let file: FileDescriptor
-    package let identity: FileStatus.Identity?
-    package let needsLockToRead: Bool
+    let identity: FileStatus.Identity?
+    let needsLockToRead: Bool
     private let processID = getpid()
 
-    /// Why the file is open for reading only, if it is.
+    /// The reason why the file is open for reading only; nil if it can be written.
     private let writeRefusal: SystemError?
     private let readsAroundFaults: Bool
 
@@ -30,10 +30,10 @@ package final class FileRecordStore: RecordStore {
         identity = status.identity
     }
 
-    /// Opens the file; only for reading where it cannot be written.
+    /// Opens the file, for reading only if it cannot be written.
     ///
     /// - Parameter path: without symbolic links: a rename would replace them.
-    package static func open(_ path: String, in fileSystem: any FileSystem) throws(LogError) -> FileRecordStore {
+    static func open(_ path: String, in fileSystem: any FileSystem) throws(LogError) -> FileRecordStore {
         let file: FileDescriptor
         var refusal: SystemError?
         do throws(SystemError) {
@@ -49,10 +49,10 @@ package final class FileRecordStore: RecordStore {
         return try FileRecordStore(file, at: path, in: fileSystem, writeRefusal: refusal)
     }
 
-    /// Opens a damaged file only for reading. Where the disk does not give a block of 4 KiB, zeros are read.
-    package static func openForSalvage(_ path: String, in fileSystem: any FileSystem) throws(LogError)
-        -> FileRecordStore
-    {
+    /// Opens a damaged file, for reading only. Blocks of 4 KiB that the disk fails to read are read as zeros.
+    static func openForSalvage(
+        _ path: String, in fileSystem: any FileSystem
+    ) throws(LogError) -> FileRecordStore {
         let file: FileDescriptor
         do throws(SystemError) { file = try fileSystem.open(path, .read) } catch {
             if error.isMissing { throw LogError(.missing, path) }
@@ -62,17 +62,13 @@ package final class FileRecordStore: RecordStore {
             file, at: path, in: fileSystem, writeRefusal: SystemError(EROFS, "write"), readsAroundFaults: true)
     }
 
-    package var isWritable: Bool { writeRefusal == nil }
+    var isWritable: Bool { writeRefusal == nil }
 
-    package func status() throws(LogError) -> FileStatus {
-        do { return try fileSystem.status(of: file) } catch { throw LogError(error, location) }
+    func size() throws(LogError) -> UInt64 {
+        do { return try fileSystem.status(of: file).size } catch { throw LogError(error, location) }
     }
 
-    package func size() throws(LogError) -> UInt64 {
-        try status().size
-    }
-
-    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(LogError) -> Int {
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(LogError) -> Int {
         guard offset < 1 << 62 else { return 0 }
         do throws(SystemError) { return try fileSystem.read(file, into: buffer, at: offset) } catch {
             guard readsAroundFaults, error.number == EIO else { throw LogError(error, location) }
@@ -98,43 +94,43 @@ package final class FileRecordStore: RecordStore {
         return Int(end - offset)
     }
 
-    package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError) {
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError) {
         do { try fileSystem.write(file, bytes, at: offset) } catch { throw LogError(error, location) }
     }
 
-    package func nextData(from offset: UInt64) throws(LogError) -> UInt64? {
+    func nextData(from offset: UInt64) throws(LogError) -> UInt64? {
         do { return try fileSystem.nextData(file, from: offset) } catch { throw LogError(error, location) }
     }
 
-    package func synchronize() throws(LogError) {
+    func synchronize() throws(LogError) {
         do { try fileSystem.synchronizeData(file) } catch { throw LogError(error, location) }
     }
 
-    package func synchronizeLocation() throws(LogError) {
+    func synchronizeLocation() throws(LogError) {
         do { try fileSystem.synchronizeFolder(location.parentFolder) } catch { throw LogError(error, location) }
     }
 
-    /// A child shares its parent's descriptor, and with it the lock: flock would let both in.
-    package var isInherited: Bool { processID != getpid() }
+    /// A child shares its parent's descriptor, and with it the lock: flock would admit both.
+    var isInherited: Bool { processID != getpid() }
 
-    package func isCurrent() throws(LogError) -> Bool {
+    func isCurrent() throws(LogError) -> Bool {
         do { return try fileSystem.status(at: location).identity == identity } catch {
             guard error.isMissing else { throw LogError(error, location) }
             return false
         }
     }
 
-    package func reopened() throws(LogError) -> any RecordStore {
+    func reopened() throws(LogError) -> any RecordStore {
         try FileRecordStore.open(location, in: fileSystem)
     }
 
-    package func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock {
+    func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock {
         if kind == .exclusive, let writeRefusal { throw LogError(writeRefusal, location) }
         do { try fileSystem.lock(file, kind, until: deadline) } catch { throw LogError(error, location) }
         return StoreLock(heldBy: self)
     }
 
-    package func unlock() {
+    func unlock() {
         fileSystem.unlock(file)
     }
 }
@@ -144,8 +140,8 @@ package final class FileRecordStore: RecordStore {
 // A compaction writes a new file beside the log and renames it into place; Format.md, "Writing".
 
 extension FileRecordStore {
-    /// Creates an empty file that will take the name `path`.
-    package static func createUnpublished(
+    /// Creates an empty file that will be renamed to `path`.
+    static func createUnpublished(
         for path: String, in fileSystem: any FileSystem
     ) throws(LogError) -> FileRecordStore {
         let file: FileDescriptor
@@ -155,7 +151,7 @@ extension FileRecordStore {
         return try FileRecordStore(file, at: path, in: fileSystem)
     }
 
-    package func makeReplacement() throws(LogError) -> any RecordStore {
+    func makeReplacement() throws(LogError) -> any RecordStore {
         let new = try FileRecordStore.createUnpublished(for: location, in: fileSystem)
         do throws(SystemError) {
             let status = try fileSystem.status(of: file)
@@ -170,18 +166,18 @@ extension FileRecordStore {
         return new
     }
 
-    package func publish(replacing: Bool) throws(LogError) {
+    func publish(replacing: Bool) throws(LogError) {
         do { try fileSystem.publish(file, at: location, replacing: replacing) } catch {
             if error.isExisting { throw LogError(.exists, location) }
             throw LogError(error, location)
         }
     }
 
-    package func discard() {
+    func discard() {
         fileSystem.discardUnpublished(for: location)
     }
 
-    package func removeLeftReplacement() {
+    func removeLeftReplacement() {
         try? fileSystem.remove(unpublishedPath(for: location))
     }
 }

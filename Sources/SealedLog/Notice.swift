@@ -1,11 +1,11 @@
 import LinuxSystem
 import Sealing
 
-/// What an operation met that did not keep it from being done, and that a person should know.
+/// A problem that did not keep an operation from succeeding, and that the user should know.
 package enum Notice: Hashable, Sendable {
-    /// The rollback memory is there and cannot be used: which part of it, and why.
+    /// A part of the rollback memory exists and cannot be used: which one, and why.
     case memoryUnusable(String)
-    /// A compaction that was due has failed: what is dead stays in the file.
+    /// A compaction that was due has failed: dead bytes stay in the file.
     case compactionFailed(LogError)
 
     fileprivate var isOfMemory: Bool {
@@ -22,14 +22,14 @@ final class NoticeBoard: Sendable {
 
     private let state = Mutex(State())
 
-    /// Takes a notice up, unless it is known here already.
+    /// Adds a notice, unless it was posted here before.
     func post(_ notice: Notice) {
         state.withLock { state in
             if state.posted.insert(notice).inserted { state.pending.append(notice) }
         }
     }
 
-    /// Gives out what has been posted since the last time. Of the parts of a memory that cannot be used, the first says
+    /// Returns what has been posted since the last time. Of the parts of a memory that cannot be used, the first is
     /// enough.
     func take() -> [Notice] {
         let pending = state.withLock { state in

@@ -1,17 +1,16 @@
 import LinuxSystem
 import Sealing
 
-// Guarded memory costs 25 µs to make and free, opening a small value half a microsecond: what is read in place goes through
-// pieces of guarded memory that are kept.
+// To create and free guarded memory costs 25 µs, to open a small value half a microsecond. So values that are read in
+// place, or one after the other, are opened into pieces of guarded memory that are kept.
 
-/// Guarded memory with an opened value in it, and room for the box that it comes from.
+/// Guarded memory for an opened value, and room for the box that it comes from.
 ///
-/// It belongs to one reader at a time: the pool gives it out to one, who gives it back. That is why it may be sent
-/// between threads.
+/// Sendable although unchecked: a piece belongs to one reader at a time, which takes it from the pool and puts it back.
 package final class Scratch: @unchecked Sendable {
     static let size = 4_096
 
-    // Checks of exclusive access would cost a read a few hundredths, and tell nothing: there is one reader.
+    // Checks of exclusive access would cost a read a few hundredths of its time, and there is one reader.
     @exclusivity(unchecked) private var box: [UInt8]
     @exclusivity(unchecked) private var memory: SecretBytes
     @exclusivity(unchecked) private var version: StoredVersion?
@@ -24,11 +23,11 @@ package final class Scratch: @unchecked Sendable {
         box = [UInt8](repeating: 0, count: size + SecretBox.tagSize)
     }
 
-    func holds(_ version: StoredVersion) -> Bool {
+    func hasRoom(for version: StoredVersion) -> Bool {
         version.boxLength <= box.count
     }
 
-    /// Takes the box of a value.
+    /// Copies the box of a value.
     func take(_ version: StoredVersion, from view: inout LogView) throws(LogError) {
         self.version = version
         try box.withMutableRawBytes { (box) throws(LogError) in
@@ -70,9 +69,9 @@ package final class Scratch: @unchecked Sendable {
 extension SealedLog {
     private static let scratchLimit = 16
 
-    /// Opens the value of a name into guarded memory that goes back with ``putBack(_:)``; nil if it is absent.
+    /// Opens the value of a name into guarded memory, to be returned with ``putBack(_:)``; nil if it is absent.
     ///
-    /// - Throws: as ``open(_:)``.
+    /// - Throws: what ``open(_:)`` throws.
     package func openInScratch(_ name: String) throws(LogError) -> Scratch? {
         let kept = scratch.withLock { $0.popLast() }
         let memory = if let kept { kept } else { try Scratch(Scratch.size) }
@@ -80,7 +79,7 @@ extension SealedLog {
         do throws(LogError) {
             found = try certain { () throws(LogError) in
                 let found = try withValue(name) { (view, version) throws(LogError) in
-                    let memory = memory.holds(version) ? memory : try Scratch(version.boxLength)
+                    let memory = memory.hasRoom(for: version) ? memory : try Scratch(version.boxLength)
                     try memory.take(version, from: &view)
                     return memory
                 }
@@ -99,8 +98,50 @@ extension SealedLog {
     package func putBack(_ memory: Scratch) {
         memory.wipe()
         scratch.withLock { kept in
-            // One that was made for a large value is not worth its locked pages.
+            // A larger piece, for one large value, is not worth its locked pages.
             if kept.count < SealedLog.scratchLimit, memory.size == Scratch.size { kept.append(memory) }
         }
+    }
+}
+
+/// Opens many values of a store, one after the other, into one piece of guarded memory.
+struct ValueOpener: ~Copyable {
+    private let store: any RecordStore
+    private let keys: KeyRing
+    private var memory: SecretBytes
+
+    init(of store: any RecordStore, keys: KeyRing) throws(LogError) {
+        self.store = store
+        self.keys = keys
+        do throws(SealingError) { memory = try SecretBytes(zeroCount: Scratch.size) } catch { throw LogError(error) }
+    }
+
+    /// Opens a value and passes it to `body` with its padding.
+    ///
+    /// - Throws: `damaged` if it does not open, or if its padding is not zeros; `unavailable`, `outOfMemory`; what
+    ///   `body` throws.
+    mutating func open(
+        _ version: StoredVersion, _ body: (UnsafeRawBufferPointer) throws(SealingError) -> Void = { _ in }
+    ) throws(LogError) {
+        let box = try store.bytes(at: version.offset, count: version.boxLength)
+        let size = version.boxLength - SecretBox.tagSize
+        do throws(SealingError) {
+            if memory.paddedCapacity < size { memory = try SecretBytes(zeroCount: size) }
+            try memory.withUnsafeMutablePaddedBytes { (memory) throws(SealingError) in
+                let value = UnsafeMutableRawBufferPointer(rebasing: memory[..<size])
+                try box.withRawBytes { (box) throws(SealingError) in
+                    try keys.open(box, for: .value, nonce: version.nonce, into: value)
+                }
+                guard value[version.length...].allSatisfy({ $0 == 0 }) else { throw SealingError(.forged) }
+                try body(UnsafeRawBufferPointer(value))
+            }
+        } catch { throw LogError(opening: version, error) }
+    }
+}
+
+extension LogError {
+    /// Reports a value that does not open.
+    init(opening version: StoredVersion, _ error: SealingError) {
+        self = error.code == .forged ? .damaged("a value", at: version.offset) : LogError(error)
     }
 }

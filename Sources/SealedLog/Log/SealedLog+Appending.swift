@@ -24,7 +24,7 @@ extension SealedLog {
             // Saves readers the records before; if it does not last, nothing is lost.
             try? store.write(
                 Hint(offset: plan.record.offset, sequence: plan.record.index.sequence).encoded,
-                at: UInt64(Header.hintPlace))
+                at: UInt64(Header.hintOffset))
         }
         memory?.remember(plan.record.position)
     }

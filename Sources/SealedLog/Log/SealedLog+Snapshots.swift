@@ -7,7 +7,8 @@ extension SealedLog {
     /// - Throws: as ``entry(_:)``.
     package func listing(prefix: [UInt8] = []) throws(LogError) -> EntryListing {
         // What a view shows stays in its file, whatever becomes of the log.
-        try EntryListing(of: read(isSure: true) { (view) throws(LogError) in view }, prefix: prefix)
+        let view = try read(isSure: true) { (view) throws(LogError) in view }
+        return EntryListing(try view.entries(from: prefix), prefix: prefix)
     }
 
     /// The values of all present names that begin with a prefix, as they were at one moment, in the order of their
@@ -22,7 +23,7 @@ extension SealedLog {
             // What a view shows stays in its file, whatever becomes of the log.
             var snapshot = try read { (view) throws(LogError) in view }
             var results: [Result] = []
-            var listing = try EntryListing(of: snapshot, prefix: prefix)
+            var listing = EntryListing(try snapshot.entries(from: prefix), prefix: prefix)
             while let entry = try listing.next() {
                 guard let version = entry.content?.current else { continue }
                 let value = try open(snapshot.reading(version))

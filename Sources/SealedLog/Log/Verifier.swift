@@ -87,7 +87,7 @@ struct Verifier: ~Copyable {
     /// A tree has to hold what the records before it say; what is new in it has to open.
     private mutating func verify(_ tree: RecordIndex.Tree, of record: Record) throws(LogError) {
         var replay = EntryMerge(
-            overlays: [view.recent], trees: [try TreeCursor(root: view.minor?.root, loader: view.loader)])
+            recent: [view.recent], trees: [try TreeCursor(root: view.minor?.root, loader: view.loader)])
         var expected = try replay.next()
         var cursor = try TreeCursor(root: tree.root, loader: view.loader)
         var count: UInt64 = 0

@@ -70,7 +70,7 @@ extension RollbackMemory {
     /// The id of the vault that was last opened at a path; nil without memory.
     static func rememberedVault(at path: String, in folder: MemoryFolder) -> String? {
         guard let bytes = try? folder.read(fileName(for: path))?.bytes else { return nil }
-        return vaultID(inPathFile: bytes).map(hexadecimal)
+        return vaultID(inPathFile: bytes).map(Hexadecimal.string(of:))
     }
 
     var pathName: String { RollbackMemory.fileName(for: path) }
@@ -81,7 +81,7 @@ extension RollbackMemory {
         try? Array(path.utf8).withUnsafeBytes { path in
             try hash.withUnsafeMutableBytes { try KeyedHash.hash(path, into: $0) }
         }
-        return "\(hexadecimal(hash)).path"
+        return "\(Hexadecimal.string(of: hash)).path"
     }
 
     private static func checksum(_ bytes: some Sequence<UInt8>) -> UInt64 {

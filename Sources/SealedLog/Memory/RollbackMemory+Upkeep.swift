@@ -18,7 +18,7 @@ extension RollbackMemory {
         let error: LogError
     }
 
-    var upkeepName: String { "\(RollbackMemory.hexadecimal(vaultID)).upkeep" }
+    var upkeepName: String { "\(Hexadecimal.string(of: vaultID)).upkeep" }
 
     /// What upkeep has met, if that is remembered.
     func upkeep() -> Upkeep? {

@@ -19,18 +19,7 @@ struct RollbackMemory: Sendable {
     /// Of `.seen` and `.path`, in bytes.
     static let fileSize = 88
 
-    private var seenName: String { "\(RollbackMemory.hexadecimal(vaultID)).seen" }
-
-    static func hexadecimal(_ bytes: [UInt8]) -> String {
-        var digits = [UInt8](repeating: 0, count: bytes.count * 2)
-        bytes.withRawBytes { bytes in
-            digits.withMutableRawBytes { digits in
-                // The length is right, so it cannot fail. Number formatting would cost a process 50 µs at its start.
-                try? Hexadecimal.encode(bytes, into: digits)
-            }
-        }
-        return String(decoding: digits, as: UTF8.self)
-    }
+    private var seenName: String { "\(Hexadecimal.string(of: vaultID)).seen" }
 
     /// How far a vault had come.
     struct Seen: Hashable, Sendable {

@@ -5,7 +5,7 @@ extension Header {
     /// The 4,096 bytes of a header with everything put right that has only one right value: magic, version, reserved
     /// bytes, unused slots. The hint is left out.
     static func normalised(_ bytes: [UInt8], slotCount: Int) -> [UInt8] {
-        var header = Array(bytes[..<hintPlace]) + [UInt8](repeating: 0, count: Hint.size)
+        var header = Array(bytes[..<hintOffset]) + [UInt8](repeating: 0, count: Hint.size)
         var start = ByteWriter(reserving: 12)
         start.append(magic)
         start.integer(version)
@@ -35,7 +35,7 @@ extension Header {
         }
     }
 
-    private static func slotPlace(_ index: Int) -> Int { slotsPlace + index * Limits.slotSize }
+    private static func slotPlace(_ index: Int) -> Int { slotsOffset + index * Limits.slotSize }
 }
 
 extension [UInt8] {

@@ -17,7 +17,7 @@ struct HeaderRemains {
     static func find(in store: any RecordStore, key: borrowing KeyFile) throws(LogError) -> HeaderRemains {
         var image = try store.available(at: 0, upTo: 2 * Header.size)
         image.append(contentsOf: repeatElement(0, count: 2 * Header.size - image.count))
-        let blocks = [Array(image[..<Header.size]), Array(image[Header.copyPlace...])]
+        let blocks = [Array(image[..<Header.size]), Array(image[Header.copyOffset...])]
         var opened: (KeyRing, KeySlot)?
         // All that are tried are to cost no more than those of a header may.
         var tried: [KeySlot] = []
@@ -51,7 +51,7 @@ struct HeaderRemains {
         self.keys = keys
         self.slot = slot
         header = found.header
-        authenticator = Header.authenticator(ofMAC: Array(found.bytes[Header.macPlace...]))
+        authenticator = found.bytes[Header.macOffset...].withUnsafeBytes { Authenticator($0) }
         self.isAuthentic = isAuthentic
         self.damage = damage
     }
@@ -143,9 +143,9 @@ private struct Candidate {
 extension [[UInt8]] {
     /// Which of header and copy is not what it should be.
     fileprivate func damage(comparedTo sound: [UInt8]) -> [String] {
-        let sound = sound[..<Header.hintPlace]
-        return zip(self, ["the header at byte 0", "the header's copy at byte \(Header.copyPlace)"]).compactMap {
-            $0[..<Header.hintPlace] == sound ? nil : $1
+        let sound = sound[..<Header.hintOffset]
+        return zip(self, ["the header at byte 0", "the header's copy at byte \(Header.copyOffset)"]).compactMap {
+            $0[..<Header.hintOffset] == sound ? nil : $1
         }
     }
 

@@ -1,13 +1,3 @@
-/// Names from one on, and before another.
-struct NameRange: Hashable, Sendable {
-    var lower: EntryName?
-    var upper: EntryName?
-
-    func contains(_ name: EntryName) -> Bool {
-        lower.map { $0 <= name } ?? true && upper.map { name < $0 } ?? true
-    }
-}
-
 /// Goes through what can still be read of a tree.
 struct TreeRemains {
     /// Pages that do not open, and the names that would be found below them.

@@ -59,7 +59,7 @@ extension LogView {
     /// All entries from a name on, in the order of their names, tombstones too.
     func entries(from start: [UInt8] = []) throws(LogError) -> EntryMerge {
         EntryMerge(
-            overlays: [recent],
+            recent: [recent],
             trees: [
                 try TreeCursor(root: minor?.root, loader: loader, from: start),
                 try TreeCursor(root: header.root, loader: loader, from: start),

@@ -25,7 +25,7 @@ extension LogView {
             guard [.damaged, .keyWrong, .newerFormat].contains(error.code), copyIsSound(in: image, keys, tried, unlock)
             else { throw error }
             let what = error.code == .damaged ? error.detail : "the header"
-            throw LogError.damaged("\(what), while its copy at byte \(Header.copyPlace) is whole")
+            throw LogError.damaged("\(what), while its copy at byte \(Header.copyOffset) is whole")
         }
     }
 
@@ -37,7 +37,7 @@ extension LogView {
     private static func copyIsSound(
         in image: [UInt8], _ keys: KeyRing?, _ tried: [KeySlot], _ unlock: (Header) throws(LogError) -> KeyRing
     ) -> Bool {
-        let copy = Array(image[Header.copyPlace...])
+        let copy = Array(image[Header.copyOffset...])
         guard !Header.copyHolds(in: image), let header = try? Header(parsing: copy) else { return false }
         let all = header.slots + tried.filter { !header.slots.contains($0) }
         guard Header.isBearable(all), let keys = keys ?? (try? unlock(header)) else { return false }

@@ -14,7 +14,7 @@ struct LogView: Sendable {
     /// The newest record, or the header.
     var head: LogPosition
     /// Where the authenticator of the newest record lies, or that of the header.
-    var headPlace = UInt64(Header.macPlace)
+    var headPlace = UInt64(Header.macOffset)
     /// The newest position that is known to be on the disk: the one before the head, or the head if this process wrote
     /// it. A head that was only read may vanish, by power loss or because its writer's flush failed.
     var durable: LogPosition
@@ -73,7 +73,7 @@ struct LogView: Sendable {
     /// - Throws: `damaged` if the header's copy is not the header.
     func checkHeaderCopy() throws(LogError) {
         guard Header.copyHolds(in: try store.bytes(at: 0, count: 2 * Header.size)) else {
-            throw LogError.damaged("the header's copy", at: UInt64(Header.copyPlace))
+            throw LogError.damaged("the header's copy", at: UInt64(Header.copyOffset))
         }
     }
 

@@ -38,7 +38,7 @@ struct CheckpointWriter {
         var nonces = NonceSource(expected: 1)
         let nonce = nonces.next()
         let box = try keys.seal(manifest.encoded, for: .page, nonce: nonce)
-        let extent = SealedExtent(offset: sink.offset, length: box.count, nonce: nonce)
+        let extent = PageReference(offset: sink.offset, length: box.count, nonce: nonce)
         try sink.write(box)
         let header = Header(
             vaultID: vaultID, sequence: sequence, root: root, manifest: extent, checkpointEnd: sink.offset,

@@ -116,7 +116,7 @@ extension SealedLog {
             // Saves readers the records before; nothing is lost if it does not last.
             try? store.write(
                 Hint(offset: plan.record.offset, sequence: plan.record.index.sequence).encoded,
-                at: UInt64(Header.hintPlace))
+                at: UInt64(Header.hintOffset))
         }
         memory?.remember(plan.record.position)
     }

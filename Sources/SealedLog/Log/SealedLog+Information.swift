@@ -26,7 +26,7 @@ extension SealedLog {
             problems.append(.compactionFailed(upkeep.error))
         }
         return LogInformation(
-            vaultID: RollbackMemory.hexadecimal(vaultID), created: manifest.created, sequence: view.head.sequence,
+            vaultID: Hexadecimal.string(of: vaultID), created: manifest.created, sequence: view.head.sequence,
             totals: view.totals ?? manifest.totals, fileSize: try view.store.size(),
             recordsSinceCheckpoint: view.head.sequence - view.origin.sequence,
             slots: zip(view.header.slots, manifest.labels).map { slot, label in

@@ -55,7 +55,7 @@ extension SealedLog {
             // A view's file keeps what the view shows, whatever becomes of the log.
             var snapshot = try read { (view) throws(LogError) in view }
             var results: [Result] = []
-            var listing = try EntryListing(of: snapshot, prefix: prefix)
+            var listing = EntryListing(try snapshot.entries(from: prefix), prefix: prefix)
             while let entry = try listing.next() {
                 guard let version = entry.content?.current else { continue }
                 results.append(convert(entry.name, try OpenedValue(version, snapshot.box(of: version), keys)))
@@ -68,7 +68,8 @@ extension SealedLog {
     ///
     /// - Throws: what ``entry(_:)`` throws.
     package func listing(prefix: [UInt8] = []) throws(LogError) -> EntryListing {
-        try EntryListing(of: read(isSure: true) { (view) throws(LogError) in view }, prefix: prefix)
+        let view = try read(isSure: true) { (view) throws(LogError) in view }
+        return EntryListing(try view.entries(from: prefix), prefix: prefix)
     }
 
     /// Opens a value that is not yet written.

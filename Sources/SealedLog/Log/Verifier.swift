@@ -109,7 +109,7 @@ private struct Verifier: ~Copyable {
     /// Checks that a tree contains what the records before it say, and that what is new in it opens.
     private mutating func verify(_ tree: RecordIndex.Tree, of record: Record) throws(LogError) {
         var replay = EntryMerge(
-            overlays: [view.recent], trees: [try TreeCursor(root: view.minor?.root, loader: view.loader)])
+            recent: [view.recent], trees: [try TreeCursor(root: view.minor?.root, loader: view.loader)])
         var expected = try replay.next()
         var cursor = try TreeCursor(root: tree.root, loader: view.loader)
         var count: UInt64 = 0

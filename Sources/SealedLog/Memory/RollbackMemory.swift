@@ -75,24 +75,13 @@ struct RollbackMemory: Sendable {
             notices.post(.memoryUnusable(error.reason))
         }
     }
-
-    static func hexadecimal(_ bytes: [UInt8]) -> String {
-        var digits = [UInt8](repeating: 0, count: bytes.count * 2)
-        bytes.withRawBytes { bytes in
-            digits.withMutableRawBytes { digits in
-                // The length is right, so it cannot fail. Number formatting would cost a process 50 µs at its start.
-                try? Hexadecimal.encode(bytes, into: digits)
-            }
-        }
-        return String(decoding: digits, as: UTF8.self)
-    }
 }
 
 // MARK: - The newest position
 
 extension RollbackMemory {
     private static let seenMagic: [UInt8] = Array("vltseen1".utf8)
-    private var seenName: String { "\(RollbackMemory.hexadecimal(vaultID)).seen" }
+    private var seenName: String { "\(Hexadecimal.string(of: vaultID)).seen" }
 
     /// The newest position of a vault that this machine has seen.
     struct Seen: Hashable, Sendable {
@@ -138,7 +127,7 @@ extension RollbackMemory {
 extension RollbackMemory {
     private static let pathMagic: [UInt8] = Array("vltpath1".utf8)
 
-    private static func pathName(_ path: String) -> String { "\(hexadecimal(hash(Array(path.utf8)))).path" }
+    private static func pathName(_ path: String) -> String { "\(Hexadecimal.string(of: hash(Array(path.utf8)))).path" }
 
     /// Which vault was at the path.
     struct PathRecord: Hashable, Sendable {
@@ -175,7 +164,7 @@ extension RollbackMemory {
     /// Returns the id of the vault that was last opened at a path; nil without memory.
     static func rememberedVault(at path: String, in folder: MemoryFolder) -> String? {
         guard let bytes = try? folder.read(pathName(path))?.bytes else { return nil }
-        return vaultID(inPathFile: bytes).map(hexadecimal)
+        return vaultID(inPathFile: bytes).map(Hexadecimal.string(of:))
     }
 
     /// Returns the vault id in a path's record, if its checksum is right: all that can be read without a key.
@@ -226,7 +215,7 @@ extension RollbackMemory {
     private static let wordsSize = 127
     /// Magic, id, authenticator, sequence number, damage or not, errno, words with their length, code.
     private static let upkeepSize = 8 + 16 + 16 + 8 + 1 + 4 + 1 + wordsSize + codeSize
-    private var upkeepName: String { "\(RollbackMemory.hexadecimal(vaultID)).upkeep" }
+    private var upkeepName: String { "\(Hexadecimal.string(of: vaultID)).upkeep" }
 
     /// Why the last compaction or verification failed. The next process knows it too, and does not try again at once.
     struct Upkeep: Sendable {

@@ -17,7 +17,7 @@ struct HeaderRemains {
     static func find(in store: any RecordStore, key: borrowing KeyFile) throws(LogError) -> HeaderRemains {
         var image = try store.available(at: 0, upTo: 2 * Header.size)
         image.append(contentsOf: repeatElement(0, count: 2 * Header.size - image.count))
-        let blocks = [Array(image[..<Header.size]), Array(image[Header.copyPlace...])]
+        let blocks = [Array(image[..<Header.size]), Array(image[Header.copyOffset...])]
         var opened: (KeyRing, KeySlot)?
         // All slots that are tried may cost no more than those of one header.
         var tried: [KeySlot] = []
@@ -39,7 +39,7 @@ struct HeaderRemains {
         }
         for block in blocks {
             try checkVersion(block)
-            if let guess = Candidate(Header.normalised(block, slotCount: Int(block[Header.slotCountPlace]))) {
+            if let guess = Candidate(Header.normalised(block, slotCount: Int(block[Header.slotCountOffset]))) {
                 let damage = ["the header and its copy, at byte 0"]
                 return HeaderRemains(guess, keys, slot, isAuthentic: false, damage: damage)
             }
@@ -51,7 +51,7 @@ struct HeaderRemains {
         self.keys = keys
         self.slot = slot
         header = found.header
-        authenticator = Header.authenticator(ofMAC: Array(found.bytes[Header.macPlace...]))
+        authenticator = found.bytes[Header.macOffset...].withUnsafeBytes { Authenticator($0) }
         self.isAuthentic = isAuthentic
         self.damage = damage
     }
@@ -89,7 +89,7 @@ struct HeaderRemains {
     /// Returns the newest header with a right MAC, of all that can be combined from both: byte by byte if few bytes
     /// differ, otherwise in parts of up to a sector.
     private static func authentic(_ blocks: [[UInt8]], _ keys: KeyRing) -> Candidate? {
-        let counts = Set(blocks.map { $0[Header.slotCountPlace] })
+        let counts = Set(blocks.map { $0[Header.slotCountOffset] })
         let candidates = counts.compactMap { count in
             authentic(
                 Header.normalised(blocks[0], slotCount: Int(count)),
@@ -143,9 +143,9 @@ private struct Candidate {
 extension [[UInt8]] {
     /// Says which of header and copy differ from the sound one.
     fileprivate func damage(comparedTo sound: [UInt8]) -> [String] {
-        let sound = sound[..<Header.hintPlace]
-        return zip(self, ["the header at byte 0", "the header's copy at byte \(Header.copyPlace)"]).compactMap {
-            $0[..<Header.hintPlace] == sound ? nil : $1
+        let sound = sound[..<Header.hintOffset]
+        return zip(self, ["the header at byte 0", "the header's copy at byte \(Header.copyOffset)"]).compactMap {
+            $0[..<Header.hintOffset] == sound ? nil : $1
         }
     }
 
@@ -160,22 +160,22 @@ extension [[UInt8]] {
 }
 
 extension Header {
-    static let slotCountPlace = 12
+    static let slotCountOffset = 12
     private static let reservedRanges = [128..<256, 2_816..<4_032]
 
     /// Returns the 4,096 bytes of a header with every field corrected that has only one right value: magic, version,
     /// reserved bytes, unused slots. The hint is cleared.
     static func normalised(_ bytes: [UInt8], slotCount: Int) -> [UInt8] {
-        var header = Array(bytes[..<hintPlace]) + [UInt8](repeating: 0, count: Hint.size)
+        var header = Array(bytes[..<hintOffset]) + [UInt8](repeating: 0, count: Hint.size)
         var start = ByteWriter(reserving: 12)
         start.append(magic)
         start.integer(version)
         header.replaceSubrange(..<start.count, with: start.bytes)
         for range in reservedRanges { header.clear(range) }
-        header[slotCountPlace] = UInt8(truncatingIfNeeded: slotCount)
-        header.clear(slotCountPlace + 1..<slotCountPlace + 4)
+        header[slotCountOffset] = UInt8(truncatingIfNeeded: slotCount)
+        header.clear(slotCountOffset + 1..<slotCountOffset + 4)
         for index in 0..<Limits.slotCount {
-            let offset = slotPlace(index)
+            let offset = slotOffset(index)
             if index < slotCount {
                 header.normaliseSlot(at: offset)
             } else {
@@ -189,14 +189,14 @@ extension Header {
     static func slots(in bytes: [UInt8]) -> [KeySlot] {
         var header = bytes
         return (0..<Limits.slotCount).compactMap { index in
-            let offset = slotPlace(index)
+            let offset = slotOffset(index)
             header.normaliseSlot(at: offset)
             var reader = ByteReader(header, in: offset..<offset + Limits.slotSize)
             return try? reader.keySlot()
         }
     }
 
-    private static func slotPlace(_ index: Int) -> Int { slotsPlace + index * Limits.slotSize }
+    private static func slotOffset(_ index: Int) -> Int { slotsOffset + index * Limits.slotSize }
 }
 
 extension [UInt8] {

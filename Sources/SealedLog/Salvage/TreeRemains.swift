@@ -1,13 +1,3 @@
-/// The names from `lower` on and before `upper`.
-struct NameRange: Hashable, Sendable {
-    var lower: EntryName?
-    var upper: EntryName?
-
-    func contains(_ name: EntryName) -> Bool {
-        lower.map { $0 <= name } ?? true && upper.map { name < $0 } ?? true
-    }
-}
-
 /// Reads what is left of a tree.
 struct TreeRemains {
     /// The pages that do not open, and the names below them.

@@ -51,15 +51,15 @@ struct HeaderImage {
     /// wrong key, and a changed version like a newer format.
     private func copy(after error: LogError) -> Header? {
         guard [.damaged, .keyWrong, .newerFormat].contains(error.code), !Header.copyHolds(in: bytes) else { return nil }
-        return try? Header(parsing: Array(bytes[Header.copyPlace...]))
+        return try? Header(parsing: Array(bytes[Header.copyOffset...]))
     }
 
     private func explained(_ error: LogError, _ keys: KeyRing) -> LogError {
         guard copy(after: error) != nil,
-            (try? Header.authenticate(Array(bytes[Header.copyPlace...]), with: keys)) != nil
+            (try? Header.authenticate(Array(bytes[Header.copyOffset...]), with: keys)) != nil
         else { return error }
         let what = error.code == .damaged ? error.detail : "the header"
-        return .damaged("\(what), while its copy at byte \(Header.copyPlace) is whole")
+        return .damaged("\(what), while its copy at byte \(Header.copyOffset) is whole")
     }
 }
 

@@ -58,7 +58,7 @@ extension LogView {
             for entry in entries { newer.insert(entry.moved(by: payloadOffset)) }
         }
         var merge = EntryMerge(
-            overlays: [newer, recent], trees: [try TreeCursor(root: minor?.root, loader: loader)])
+            recent: [newer, recent], trees: [try TreeCursor(root: minor?.root, loader: loader)])
         var tree = TreeBuilder(keys: keys, expecting: newer.count)
         while let entry = try merge.next() { try tree.add(entry, to: &sink) }
         guard let root = try tree.finish(to: &sink) else { throw LogError(.invalid, "nothing to write") }

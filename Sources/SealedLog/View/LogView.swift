@@ -15,7 +15,7 @@ struct LogView: Sendable {
     /// The position of the newest record, or of the header.
     var head: LogPosition
     /// The offset of the head's authenticator.
-    var headOffset = UInt64(Header.macPlace)
+    var headOffset = UInt64(Header.macOffset)
     /// The newest position that is known to be on the disk: the one before the head, or the head if this process wrote
     /// it. A head that was only read may vanish, by power loss or because its writer's flush failed.
     var durable: LogPosition
@@ -113,7 +113,7 @@ extension LogView {
     /// - Throws: `damaged` if the header's copy differs from the header.
     func checkHeaderCopy() throws(LogError) {
         guard Header.copyHolds(in: try store.bytes(at: 0, count: 2 * Header.size)) else {
-            throw LogError.damaged("the header's copy", at: UInt64(Header.copyPlace))
+            throw LogError.damaged("the header's copy", at: UInt64(Header.copyOffset))
         }
     }
 
@@ -223,7 +223,7 @@ extension LogView {
     /// Returns all entries from a name on, in the order of their names, tombstones too.
     func entries(from start: [UInt8] = []) throws(LogError) -> EntryMerge {
         EntryMerge(
-            overlays: [recent],
+            recent: [recent],
             trees: [
                 try TreeCursor(root: minor?.root, loader: loader, from: start),
                 try TreeCursor(root: header.root, loader: loader, from: start),

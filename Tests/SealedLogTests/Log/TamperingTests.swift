@@ -23,7 +23,7 @@ struct TamperingTests {
             var bytes = file.bytes
             bytes[offset] ^= UInt8.random(in: 1...255, using: &generator)
             let found = try vault.outcome(of: bytes)
-            let isHint = (Header.hintPlace..<Header.size).contains(offset)
+            let isHint = (Header.hintOffset..<Header.size).contains(offset)
             #expect(found == (isHint ? vault.state : nil), "byte \(offset)")
         }
     }

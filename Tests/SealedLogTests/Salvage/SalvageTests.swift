@@ -75,7 +75,7 @@ struct SalvageTests {
 
     @Test(arguments: [[0], [8], [13], [130], [260], [2_900], [4_060]])
     func aByteOfHeaderOrCopyCostsNothing(_ places: [Int]) throws {
-        for start in [0, Header.copyPlace] {
+        for start in [0, Header.copyOffset] {
             let salvaged = try salvage(flipped(places[0] + start))
             #expect(salvaged.state == vault.state)
             #expect(salvaged.report.isComplete)
@@ -85,7 +85,7 @@ struct SalvageTests {
 
     @Test func reservedBytesOfHeaderAndCopyCostNothing() throws {
         for offset in [130, 255, 2_900, 4_000] {
-            let salvaged = try salvage(flipped(offset, Header.copyPlace + offset))
+            let salvaged = try salvage(flipped(offset, Header.copyOffset + offset))
             #expect(salvaged.state == vault.state && salvaged.report.isComplete)
         }
     }
@@ -93,7 +93,7 @@ struct SalvageTests {
     @Test func sectorsOfHeaderAndCopyMakeUpForEachOther() throws {
         var bytes = file.bytes
         for sector in 0..<8 {
-            let start = sector * 512 + (sector.isMultiple(of: 2) ? 0 : Header.copyPlace)
+            let start = sector * 512 + (sector.isMultiple(of: 2) ? 0 : Header.copyOffset)
             bytes.replaceSubrange(start..<start + 512, with: repeatElement(0, count: 512))
         }
         // The magic stands in the copy.
@@ -103,14 +103,14 @@ struct SalvageTests {
     }
 
     @Test func aHeaderThatIsAGuessMakesEverythingDoubtful() throws {
-        let salvaged = try salvage(flipped(Header.macPlace + 3, Header.copyPlace + Header.macPlace + 3))
+        let salvaged = try salvage(flipped(Header.macOffset + 3, Header.copyOffset + Header.macOffset + 3))
         #expect(salvaged.state == vault.state)
         #expect(salvaged.report.certain == 0 && salvaged.report.doubtful.count == 20)
         // Without records, too.
         try overwrite(fixture.path, file.bytes)
         try fixture.open().compact()
         var compacted = try fixture.bytes
-        for start in [0, Header.copyPlace] { compacted[start + Header.macPlace + 3] ^= 1 }
+        for start in [0, Header.copyOffset] { compacted[start + Header.macOffset + 3] ^= 1 }
         #expect(try SalvagedVault(fixture, compacted).report.doubtful.count == 20)
     }
 
@@ -155,7 +155,7 @@ struct SalvageTests {
         let other = try LogFixture()
         try overwrite(other.path, file.bytes)
         let target = other.folder.file("salvaged.vault")
-        for bytes in [file.bytes, flipped(130, Header.copyPlace + 130)] {
+        for bytes in [file.bytes, flipped(130, Header.copyOffset + 130)] {
             try overwrite(other.path, bytes)
             let code = try LogError.code {
                 _ = try SealedLog.salvage(

@@ -63,7 +63,7 @@ extension LogFixture {
         changed += [UInt8](repeating: 0, count: max(0, offset + record.count - changed.count))
         changed.replaceSubrange(offset..<offset + record.count, with: record)
         let hint = Hint(offset: UInt64(offset), sequence: view.head.sequence)
-        changed.replaceSubrange(Header.hintPlace..<Header.size, with: hint.encoded)
+        changed.replaceSubrange(Header.hintOffset..<Header.size, with: hint.encoded)
         return changed
     }
 }

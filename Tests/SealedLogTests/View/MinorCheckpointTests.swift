@@ -28,7 +28,7 @@ struct MinorCheckpointTests {
 
     private func replaceHint(_ hint: [UInt8]) throws {
         var bytes = try fixture.bytes
-        bytes.replaceSubrange(Header.hintPlace..<Header.size, with: hint)
+        bytes.replaceSubrange(Header.hintOffset..<Header.size, with: hint)
         try overwrite(fixture.path, bytes)
     }
 

@@ -1,2 +1,2 @@
-// The one door to expat; only `Expat.swift` in the module `PropertyList` goes through it.
+// expat. Only `Expat.swift` in the module `PropertyList` imports it.
 #include <expat.h>

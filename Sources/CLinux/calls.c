@@ -13,10 +13,10 @@
 
 int vault_rename_exclusively(const char *from, const char *to) {
     if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
-    // What NFS and FUSE answer to the flag.
+    // NFS and FUSE do not support the flag.
     if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return -1;
     if (link(from, to) == 0) return unlink(from);
-    // Some file systems have no links either. There the caller's lock on the folder has to do.
+    // Some file systems have no links either. The caller's lock on the folder must suffice then.
     if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP) return -1;
     if (faccessat(AT_FDCWD, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
         errno = EEXIST;

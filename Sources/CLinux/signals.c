@@ -11,14 +11,14 @@ static int is_enabled;
 static char temporary[PATH_MAX];
 static volatile sig_atomic_t is_guarded;
 
-// Only calls that POSIX allows in a handler. SA_RESETHAND has put the default action back, which is what ends the
+// Makes only calls that POSIX allows in a handler. SA_RESETHAND has restored the default action, which ends the
 // process.
 static void remove_temporary(int number) {
     int error = errno;
     if (is_guarded) unlink(temporary);
     errno = error;
     raise(number);
-    // The first process of a container is not ended by a signal's default action.
+    // A signal's default action does not end the first process of a container.
     _exit(128 + number);
 }
 

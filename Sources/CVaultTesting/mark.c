@@ -1,7 +1,7 @@
 #include "CVaultTesting.h"
 #include "CLinux.h"
 
-// A program that has the test support in it is a test: from its start, before any code of Swift's runs.
+// A program that links the test support is a test. The constructor marks it before any Swift code runs.
 __attribute__((constructor)) static void mark(void) {
     vault_set_under_test();
 }

@@ -1,37 +1,38 @@
 package import LinuxSystem
+import Sealing
 
-/// What went wrong in the sealed log: what kind, where, and the system's own error beneath, if there is one.
+/// A failure of the sealed log: its kind, details, and the system's error number if there is one.
 ///
-/// `detail` names offsets, sizes and paths; never a name or value from the vault, nor anything of a key.
+/// `detail` contains offsets, sizes and paths, but never a name or value of the vault, nor anything of a key.
 package struct LogError: Error, Hashable, Sendable {
     package enum Code: Hashable, Sendable {
-        /// No file at the path.
+        /// There is no file at the path.
         case missing
-        /// No file at the path, where this machine remembers a vault.
+        /// There is no file at the path, but this machine remembers a vault there.
         case gone
-        /// A folder, a named pipe, a socket or a device at the path.
+        /// There is a folder, a named pipe, a socket or a device at the path.
         case notAFile
-        /// A file is at the path already.
+        /// There is already a file at the path.
         case exists
         /// The caller's mistake: a name, a value or a transaction out of bounds.
         case invalid
-        /// The key file is not there.
+        /// There is no key file.
         case keyMissing
         /// The key file cannot be read.
         case keyUnreadable
-        /// The key file can be read or written by others.
+        /// Others can read or write the key file.
         case keyExposed
-        /// The key file is root's, and others can read it.
+        /// The key file belongs to root, and others can read it.
         case keyShared
-        /// The key file is a generated one, and mistyped, cut or changed.
+        /// The key file is a generated one, but mistyped, cut or changed.
         case keyDamaged
-        /// The key file holds what can be no key.
+        /// The key file's contents cannot be a key.
         case keyUnsuitable
-        /// The key opens none of the slots.
+        /// The key does not open any slot.
         case keyWrong
-        /// Authentication or format.
+        /// The file does not authenticate or violates the format.
         case damaged
-        /// The file was written by a later version of the format.
+        /// A later version of the format.
         case newerFormat
         case rolledBack
         case diverged
@@ -40,11 +41,11 @@ package struct LogError: Error, Hashable, Sendable {
         case busy
         /// The system refused: a full disk, a read-only file system, a permission.
         case unavailable
-        /// A failed fsync that could not be undone: the write may or may not last.
+        /// A failed fsync that could not be undone: the write may or may not be durable.
         case outcomeUnknown
         /// An entry is not as the transaction expects it.
         case conflict
-        /// There is no guarded memory to be had.
+        /// Guarded memory cannot be allocated.
         case outOfMemory
     }
 
@@ -60,7 +61,6 @@ package struct LogError: Error, Hashable, Sendable {
 }
 
 extension LogError {
-    /// Translates an error of the system: what was being done, and to what.
     package init(_ error: SystemError, _ path: String) {
         if error.isBusy {
             self.init(.busy, path)
@@ -69,7 +69,15 @@ extension LogError {
         }
     }
 
-    /// Bytes that authenticate but break the format, or do not authenticate.
+    init(_ error: SealingError) {
+        switch error.code {
+        case .outOfMemory: self.init(.outOfMemory)
+        case .forged: self.init(.damaged, "a sealed box does not open")
+        default: self.init(.damaged, "a length out of bounds")
+        }
+    }
+
+    /// Creates an error for bytes that do not authenticate or violate the format.
     static func damaged(_ what: String, at offset: UInt64? = nil) -> LogError {
         LogError(.damaged, offset.map { "\(what) at byte \($0)" } ?? what)
     }

@@ -1,11 +1,11 @@
 private import CSodium
 
-/// Keys from keys, and keys from passphrases.
+/// Derives keys from keys and from passphrases.
 package enum KeyDerivation {
     @inlinable package static var contextSize: Int { 8 }
 
-    /// A subkey by libsodium's `crypto_kdf_derive_from_key`: BLAKE2b with the identifier as salt and the context as
-    /// personalisation.
+    /// Derives a subkey by libsodium's `crypto_kdf_derive_from_key`: BLAKE2b with the identifier as salt and the
+    /// context as personalisation.
     ///
     /// - Throws: ``SealingError/Code/length`` unless the key has 32 bytes, the context 8, and the subkey 16 to 64.
     package static func subkey(
@@ -25,9 +25,9 @@ package enum KeyDerivation {
 
     /// The cost of Argon2id, version 1.3 (RFC 9106).
     package struct StretchLimits: Hashable, Sendable {
-        /// Passes over the memory.
+        /// The number of passes over the memory.
         package let passes: UInt64
-        /// Memory in bytes.
+        /// The size of the memory in bytes.
         package let memory: UInt64
 
         package init(passes: UInt64, memory: UInt64) {
@@ -38,27 +38,27 @@ package enum KeyDerivation {
         /// The second recommendation of RFC 9106, section 4, for one lane: 3 passes over 64 MiB, about 0.1 s.
         package static let recommended = StretchLimits(passes: 3, memory: 64 << 20)
 
-        /// A file may name its limits; without bounds it could make a reader work for days.
+        /// Whether a reader accepts the limits. A file states them, and could make its reader work for days.
         package var isWithinBounds: Bool {
             (1...10).contains(passes) && (8 << 10...StretchLimits.largestCost).contains(memory)
         }
 
-        /// For messages.
+        /// The bounds, for messages.
         package static let bounds = "1 to 10 passes over at least 8 KiB, passes times memory at most 768 MiB"
 
-        /// Bytes that are passed over; for limits that are within their bounds.
+        /// The number of bytes processed, for limits that are within their bounds.
         package var cost: UInt64 { passes * memory }
 
-        /// What may be asked for in all before it is known who asks: less than a second's work.
+        /// The largest total cost for limits that are not authenticated yet: less than a second's work.
         package static let largestCost: UInt64 = 768 << 20
     }
 
     @inlinable package static var saltSize: Int { 16 }
 
-    /// A key of 32 bytes from a passphrase, by Argon2id.
+    /// Derives a key of 32 bytes from a passphrase by Argon2id.
     ///
-    /// - Throws: ``SealingError/Code/limits`` for limits out of bounds, ``SealingError/Code/outOfMemory`` where the
-    ///   memory that they ask for is not there, ``SealingError/Code/length`` unless salt and key have 16 and 32 bytes.
+    /// - Throws: ``SealingError/Code/limits`` for limits out of bounds, ``SealingError/Code/outOfMemory`` if their
+    ///   memory cannot be allocated, ``SealingError/Code/length`` unless salt and key have 16 and 32 bytes.
     package static func stretch(
         _ passphrase: UnsafeRawBufferPointer, salt: UnsafeRawBufferPointer, limits: StretchLimits,
         into key: UnsafeMutableRawBufferPointer

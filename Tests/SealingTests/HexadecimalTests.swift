@@ -6,11 +6,12 @@ struct HexadecimalTests {
     private let all = Array(UInt8.min...UInt8.max)
 
     private func encode(_ bytes: [UInt8]) throws -> String {
-        var digits = [UInt8](repeating: 0, count: bytes.count * 2)
+        var digits = [UInt8](repeating: 0xff, count: bytes.count * 2 + 1)
         try bytes.withUnsafeBytes { bytes in
             try digits.withUnsafeMutableBytes { try Hexadecimal.encode(bytes, into: $0) }
         }
-        return String(decoding: digits, as: UTF8.self)
+        try #require(digits.last == 0)
+        return String(decoding: digits.dropLast(), as: UTF8.self)
     }
 
     private func decode(_ digits: [UInt8], size: Int) -> [UInt8]? {
@@ -24,6 +25,7 @@ struct HexadecimalTests {
     @Test func ofEveryByteAreTheUsualOnes() throws {
         let usual = all.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         #expect(try encode(all) == usual)
+        for count in 0...64 { #expect(Hexadecimal.string(of: Array(all.suffix(count))) == usual.suffix(count * 2)) }
         #expect(decode(Array(usual.utf8), size: 256) == all)
         #expect(decode(Array(usual.uppercased().utf8), size: 256) == all)
     }
@@ -41,7 +43,7 @@ struct HexadecimalTests {
         #expect(decode(Array("0000".utf8), size: 1) == nil)
         #expect(decode(Array("000".utf8), size: 1) == nil)
         #expect(decode([], size: 0) == [])
-        var digits = [UInt8](repeating: 0, count: 3)
+        var digits = [UInt8](repeating: 0, count: 4)
         #expect(throws: SealingError(.length)) {
             try [1, 2].withUnsafeBytes { bytes in
                 try digits.withUnsafeMutableBytes { try Hexadecimal.encode(UnsafeRawBufferPointer(bytes), into: $0) }

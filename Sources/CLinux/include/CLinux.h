@@ -1,51 +1,52 @@
 // What Swift's Glibc module lacks: calls that are declared only for _GNU_SOURCE, calls with a variable number of
-// arguments, and the arguments of the process. No system header is included here, so that no module but Glibc owns
+// arguments, and the arguments of the process. It includes no other system header, so that the module Glibc alone owns
 // their types.
 #pragma once
 #include <stdint.h>
 
-/// rename(2) that fails with EEXIST where it would replace something. Where the file system can do that only by half,
-/// the caller's lock on the folder keeps others away meanwhile.
+/// Renames like rename(2), but fails with EEXIST instead of replacing a file. On file systems that cannot do that in
+/// one step, the caller's lock on the folder must keep others away.
 int vault_rename_exclusively(const char *_Nonnull from, const char *_Nonnull to);
 
-/// The offset of the next bytes of a file that are not in a hole, as lseek(2) finds it with SEEK_DATA; -1, with errno,
+/// Returns the offset of the next bytes of a file that are not in a hole, by lseek(2) with SEEK_DATA; -1, with errno,
 /// if that fails: ENXIO if there are none.
 int64_t vault_next_data(int descriptor, int64_t offset);
 
-/// The type of the file system that holds a file, as in statfs(2), and whether it is mounted read-only; -1 if that
-/// fails.
+/// Returns the type of the file system that a file is on, as in statfs(2), and whether it is mounted read-only; -1 if
+/// that fails.
 int64_t vault_file_system_type(int descriptor, int *_Nonnull isReadOnly);
 
-/// Whether core dumps and debuggers of the same user may look into this process; returns the former state.
+/// Sets whether core dumps and debuggers of the same user may read this process, and returns the former state.
 int vault_set_dumpable(int dumpable);
 
-/// A descriptor that is readable while one of the signals is pending, as signalfd(2) makes it; -1, with errno, if that
+/// Returns a descriptor that is readable while one of the signals is pending, by signalfd(2); -1, with errno, if that
 /// fails.
 ///
 /// - Parameter signals: a sigset_t.
 int vault_signal_descriptor(const void *_Nonnull signals);
 
-/// A descriptor that is readable once eight bytes that are not all zero were written to it, as eventfd(2) makes it; -1,
+/// Returns a descriptor that is readable after eight bytes that are not all zero were written to it, by eventfd(2); -1,
 /// with errno, if that fails.
 int vault_event_descriptor(void);
 
-/// Lets the signals that end a process by a person's or the system's wish first remove the file that
-/// ``vault_guard_temporary`` has named. Those that are ignored stay so. For programs with one thread that takes signals.
+/// Removes the file named by ``vault_guard_temporary`` before SIGHUP, SIGINT, SIGQUIT or SIGTERM ends the process.
+/// Ignored signals stay ignored. For programs with one thread that receives signals.
 void vault_remove_temporary_on_signals(void);
 
-/// Names the file that is removed when a signal ends the process, or none. Does nothing unless that was asked for.
+/// Names the file that is removed when a signal ends the process, or none. Has no effect before
+/// ``vault_remove_temporary_on_signals``.
 void vault_guard_temporary(const char *_Nullable path);
 
-/// Names the thread that calls this, for tools that show threads; at most 15 bytes.
+/// Names the calling thread, for tools that show threads. The name has at most 15 bytes.
 void vault_name_thread(const char *_Nonnull name);
 
-/// The number of the process's arguments, its own name included.
+/// Returns the number of the process's arguments, including its own name.
 int vault_argument_count(void);
 
-/// One of the process's arguments; null past the last.
+/// Returns one of the process's arguments; null past the last.
 const char *_Nullable vault_argument(int index);
 
-/// Says that this is a test's process: the standard stores are then refused.
+/// Marks this as a test's process, which the standard stores then refuse to serve.
 void vault_set_under_test(void);
 
 int vault_is_under_test(void);

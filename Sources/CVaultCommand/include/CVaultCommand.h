@@ -1,6 +1,6 @@
-// What the command has to do before any code of Swift's runs.
+// What the command must do before any Swift code runs.
 #pragma once
 
-/// Puts `SWIFT_BACKTRACE` back as it was when the process was started: nothing of what the command sets for itself is
-/// handed on to a program that it starts.
+/// Restores `SWIFT_BACKTRACE` as it was when the process started, so that programs which the command starts do not
+/// inherit the command's own setting.
 void vault_restore_environment(void);

@@ -1,2 +1,2 @@
-// Nothing to call: that the library is linked is what it says.
+// Nothing to call: linking the library is enough.
 #pragma once

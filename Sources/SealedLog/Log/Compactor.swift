@@ -1,16 +1,16 @@
 import LinuxSystem
 import Sealing
 
-/// Writes a vault anew: the newest entry of each name, and the values of those that are present, still sealed.
+/// Writes the compacted file of a vault: the newest entry of each name, and the values of present ones, still sealed.
 struct Compactor {
     private let old: LogView
     private var checkpoint: CheckpointWriter
     private let counter: UpkeepProgress?
     private var manifest: Manifest
-    /// The authenticators of the old file: of its header, and of its records.
+    /// The authenticators of the old file's header and records.
     private var chain: [Authenticator] = []
 
-    /// - Throws: `damaged`, `unavailable`: for the manifest, before anything is written to the old file.
+    /// - Throws: `damaged`, `unavailable`, for the manifest; nothing has been written to the old file then.
     init(_ old: LogView, into store: any RecordStore, _ counter: UpkeepProgress? = nil) throws(LogError) {
         self.old = old
         manifest = try old.manifest()
@@ -18,15 +18,15 @@ struct Compactor {
         checkpoint = CheckpointWriter(into: store, keys: old.keys, expecting: 4_096)
     }
 
-    /// Reads and authenticates all records of the old file, payloads too, and the header's copy: what was changed in
-    /// them must not vanish with it.
+    /// Authenticates all records of the old file, with their payloads, and the header's copy: a change to them must not
+    /// disappear with the file.
     ///
-    /// - Throws: `damaged`, naming the place.
+    /// - Throws: `damaged`, with the offset.
     mutating func readRecords() throws(LogError) {
-        // What lives is read, and then named.
+        // All records are read, and then the values that are present.
         counter?.begin(2 * old.end)
         try old.checkHeaderCopy()
-        var reader = RecordReader(store: old.store, keys: old.keys, vaultID: old.header.vaultID)
+        var reader = old.reader
         var (position, offset) = (old.origin, old.header.checkpointEnd)
         chain = [position.authenticator]
         while offset < old.end {
@@ -41,50 +41,44 @@ struct Compactor {
     }
 
     mutating func copyEntries() throws(LogError) {
-        let moves = try copyValues()
+        let targets = try copyValues()
         let now = SealedLog.now
         var merge = try old.entries()
         while var entry = try merge.next() {
             if entry.isRemoved {
-                // A time in the future, of a clock that was wrong, counts as young.
+                // A time in the future, from a wrong clock, counts as young.
                 guard entry.modified >= now || now - entry.modified < Limits.tombstoneLifetime else { continue }
             } else {
-                entry = try entry.moved(along: moves)
+                entry = try entry.moved(to: targets)
                 counter?.advance(by: entry.footprint)
             }
             try checkpoint.add(entry)
         }
     }
 
-    /// Copies the values of all present names, still sealed, in the order in which they lie in the old file. In the
-    /// order of the names they would tell it to whoever has both files.
-    private mutating func copyValues() throws(LogError) -> [ValueMove] {
-        var moves: [ValueMove] = []
+    /// Copies the values of all present names, still sealed, in the order of their old offsets. The order of the names
+    /// would reveal itself to anyone who has both files.
+    ///
+    /// - Returns: the copied boxes, by their old offsets.
+    private mutating func copyValues() throws(LogError) -> [UInt64: MovedBox] {
+        var versions: [(offset: UInt64, length: Int)] = []
         var merge = try old.entries()
-        while let entry = try merge.next() {
-            for version in entry.versions { moves.append(ValueMove(from: version.offset, length: version.boxLength)) }
+        while let entry = try merge.next() { versions += entry.versions.map { ($0.offset, $0.boxLength) } }
+        versions.sort { $0.offset < $1.offset }
+        var targets: [UInt64: MovedBox] = [:]
+        // Reads neighbours with one system call.
+        var reader = old.reader
+        for (offset, length) in versions where targets[offset] == nil {
+            let box = try reader.bytes(at: offset, upTo: length)
+            guard box.count == length else { throw .cut(at: offset) }
+            counter?.advance(by: UInt64(length))
+            let target = try box.withRawBytes { (box) throws(LogError) in try checkpoint.write(value: box) }
+            targets[offset] = MovedBox(offset: target, length: length)
         }
-        moves.sort { $0.from < $1.from }
-        // Reads what lies side by side with one system call.
-        var reader = RecordReader(store: old.store, keys: old.keys, vaultID: old.header.vaultID)
-        for index in moves.indices {
-            if index > 0, moves[index].from == moves[index - 1].from {
-                moves[index].to = moves[index - 1].to
-                continue
-            }
-            let box = try reader.bytes(at: moves[index].from, upTo: moves[index].length)
-            guard box.count == moves[index].length else {
-                throw LogError.damaged("the file ends too early; it was cut", at: moves[index].from)
-            }
-            counter?.advance(by: UInt64(box.count))
-            moves[index].to = try box.withRawBytes { (box) throws(LogError) in try checkpoint.write(value: box) }
-        }
-        return moves
+        return targets
     }
 
-    /// Writes the root, the manifest and the header, which continues the chain after `notice`.
-    ///
-    /// - Parameter notice: the last record of the old file.
+    /// Writes the root, the manifest and the header, which continues the chain after the old file's last record.
     mutating func finish(after notice: Record, slots: [KeySlot]) throws(LogError) {
         manifest.chain = Array((manifest.chain + chain + [notice.authenticator]).suffix(Limits.chainLength))
         let sequence = notice.index.sequence + 1
@@ -95,44 +89,26 @@ struct Compactor {
     }
 }
 
-/// Where the box of a value lies in the old file and in the new one.
-private struct ValueMove {
-    let from: UInt64
+/// The box of a value in the new file.
+private struct MovedBox {
+    let offset: UInt64
     let length: Int
-    var to: UInt64 = 0
-
-    init(from: UInt64, length: Int) {
-        self.from = from
-        self.length = length
-    }
 }
 
 extension Entry {
-    /// The entry with its values where they have come to lie.
-    ///
-    /// - Parameter moves: in the order of the old offsets.
-    fileprivate func moved(along moves: [ValueMove]) throws(LogError) -> Entry {
-        guard var content else { return self }
-        content.current.offset = try moves.target(of: content.current)
-        for index in content.earlier.indices {
-            content.earlier[index].version.offset = try moves.target(of: content.earlier[index].version)
+    /// The entry with its values at their new offsets.
+    fileprivate func moved(to targets: [UInt64: MovedBox]) throws(LogError) -> Entry {
+        func move(_ version: inout StoredVersion) throws(LogError) {
+            guard let target = targets[version.offset], target.length == version.boxLength else {
+                throw LogError.damaged("a value", at: version.offset)
+            }
+            version.offset = target.offset
         }
+        guard var content else { return self }
+        try move(&content.current)
+        for index in content.earlier.indices { try move(&content.earlier[index].version) }
         var entry = self
         entry.content = content
         return entry
-    }
-}
-
-extension [ValueMove] {
-    fileprivate func target(of version: StoredVersion) throws(LogError) -> UInt64 {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if self[middle].from < version.offset { low = middle + 1 } else { high = middle }
-        }
-        guard low < count, self[low].from == version.offset, self[low].length == version.boxLength else {
-            throw LogError.damaged("a value", at: version.offset)
-        }
-        return self[low].to
     }
 }

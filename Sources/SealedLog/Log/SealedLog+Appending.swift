@@ -1,11 +1,103 @@
 import LinuxSystem
 import Sealing
-import Synchronization
 
 extension SealedLog {
-    /// Writes a record behind the end, durably.
+    /// Flushes everything that can be read now, and the name of the file.
     ///
-    /// - Throws: `unavailable` when the old state holds; `outcomeUnknown` when nobody can tell.
+    /// - Throws: `busy`, `unavailable`; `outcomeUnknown` after a write with that error; what a replaced file may bring.
+    package func makeDurable(timeout: Duration) throws(LogError) {
+        try writer.withLock { (writer) throws(LogError) in
+            let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
+            try flushName(&writer)
+            lock.release()
+        }
+    }
+
+    // MARK: Before a record
+
+    /// Takes the lock between processes, on the file that is at the path, and reads everything that was appended.
+    func lockForWriting(_ writer: inout Writer, until deadline: Deadline) throws(LogError) -> StoreLock {
+        guard !writer.isPoisoned else { throw LogError(.outcomeUnknown) }
+        while true {
+            let store = view.withLock { $0.store }
+            if store.isInherited {
+                try replaceView(until: deadline)
+                continue
+            }
+            let lock = try store.lock(.exclusive, until: deadline)
+            guard try store.isCurrent() else {
+                lock.release()
+                try replaceView(until: deadline)
+                continue
+            }
+            let seen = seen()
+            try view.withLock { (view) throws(LogError) in
+                // The new record must not follow a head that its writer took back, nor one of an older file.
+                if try view.headIsThere(), case .clean = try view.catchUp(), try view.agrees(with: seen) { return }
+                view = try view.reopened(on: store, knowing: seen)
+            }
+            try makeReady(store, &writer)
+            if !writer.hasTidied {
+                store.removeLeftReplacement()
+                writer.hasTidied = true
+            }
+            return lock
+        }
+    }
+
+    /// Clears what is behind the end, and flushes the newest record again if another process wrote it: that process may
+    /// have died before fdatasync, and once a record follows it, readers regard it as durable.
+    private func makeReady(_ store: any RecordStore, _ writer: inout Writer) throws(LogError) {
+        let (end, newest, needsClearing, isDurable) = view.withLock {
+            ($0.end, $0.newestRecord, $0.needsClearing, $0.durable == $0.head)
+        }
+        guard needsClearing || !isDurable else { return }
+        if !isDurable { try store.rewrite(newest) }
+        if needsClearing { try store.clear(end..<max(end, store.size())) }
+        try flush(store, &writer)
+        view.withLock { view in
+            view.needsClearing = false
+            view.durable = view.head
+        }
+    }
+
+    /// Flushes what is in the file before this process writes to it.
+    ///
+    /// - Throws: `outcomeUnknown`, and nothing more is written: another process's record may or may not last.
+    private func flush(_ store: any RecordStore, _ writer: inout Writer) throws(LogError) {
+        do throws(LogError) { try store.synchronize() } catch {
+            writer.isPoisoned = true
+            throw LogError(.outcomeUnknown, error.detail, systemError: error.systemError)
+        }
+    }
+
+    /// Flushes the file's name, which has to be on the disk before the first acknowledgement.
+    func flushName(_ writer: inout Writer) throws(LogError) {
+        let (store, file) = view.withLock { ($0.store, $0.file) }
+        guard writer.durableFile != file else { return }
+        writer.rememberedFingerprint = try flushName(of: store, file, unless: writer.rememberedFingerprint)
+        writer.durableFile = file
+    }
+
+    /// Flushes the name of a file and remembers that, unless its fingerprint is `known`.
+    ///
+    /// - Returns: its fingerprint.
+    func flushName(
+        of store: any RecordStore, _ file: CheckpointFile, unless known: Authenticator?
+    ) throws(LogError) -> Authenticator? {
+        // Taken before the flush, which does not cover later changes.
+        let fingerprint = memory?.fingerprint(of: file)
+        guard fingerprint == nil || fingerprint != known else { return fingerprint }
+        try store.synchronizeLocation()
+        memory?.rememberPath(durable: fingerprint)
+        return fingerprint
+    }
+
+    // MARK: The record
+
+    /// Writes a record at the end, and flushes it.
+    ///
+    /// - Throws: `unavailable` if nothing was changed; `outcomeUnknown` if that cannot be told.
     func append(_ plan: RecordPlan, _ writer: inout Writer) throws(LogError) {
         let store = view.withLock { $0.store }
         try makeRoom(for: plan.record, in: store, &writer)
@@ -16,25 +108,25 @@ extension SealedLog {
             try takeBack(plan.record, in: store, after: error, &writer)
         }
         view.withLock { view in
-            // A reader of this process may have come across it already.
+            // A reader of this process may have followed it already.
             if view.head == plan.record.previous { view.apply(plan.record) }
             if view.head == plan.record.position { view.durable = view.head }
         }
         if plan.record.index.tree != nil {
-            // Saves readers the records before; if it does not last, nothing is lost.
+            // Saves readers the records before; nothing is lost if it does not last.
             try? store.write(
                 Hint(offset: plan.record.offset, sequence: plan.record.index.sequence).encoded,
-                at: UInt64(Header.hintPlace))
+                at: UInt64(Header.hintOffset))
         }
         memory?.remember(plan.record.position)
     }
 
-    /// Writes zeros where the record will lie and beyond: over blocks that are there already a write needs no change to
-    /// the file system's own records, which makes it cheaper by a third, and a torn one shows by the zeros in it.
+    /// Writes zeros where the record will be and beyond. A write over existing blocks does not change the file system's
+    /// metadata: it is cheaper by a third, and zeros show where it was torn.
     ///
-    /// What others left there is cleared: a clearing that was cut short may have begun at the front, with zeros that
-    /// pass for the log's end. Behind a record it would be damage, and in place of one that is torn it would not look
-    /// like zeros.
+    /// Bytes that others left there are cleared. A clearing that was cut short may have begun at the front, with zeros
+    /// that look like the log's end. Behind a record such bytes would be damage, and within a torn one they would not
+    /// be zeros.
     private func makeRoom(
         for record: Record, in store: any RecordStore, _ writer: inout Writer
     ) throws(LogError) {
@@ -51,17 +143,7 @@ extension SealedLog {
         if !isLarge { try store.writeZeros(size..<newSize) }
     }
 
-    /// Makes durable what lies in the file before anything of one's own is written.
-    ///
-    /// - Throws: `outcomeUnknown`, and nothing more is written: whether another's record lasts, nobody can tell then.
-    func flush(_ store: any RecordStore, _ writer: inout Writer) throws(LogError) {
-        do throws(LogError) { try store.synchronize() } catch {
-            writer.isPoisoned = true
-            throw LogError(.outcomeUnknown, error.detail, systemError: error.systemError)
-        }
-    }
-
-    /// After a failed write or flush the page cache cannot be believed: the record is overwritten with zeros.
+    /// Overwrites the record with zeros: after a failed write or flush the page cache cannot be trusted.
     private func takeBack(
         _ record: Record, in store: any RecordStore, after failure: LogError, _ writer: inout Writer
     ) throws(LogError) -> Never {
@@ -70,27 +152,13 @@ extension SealedLog {
             if record.offset < end { try store.clear(record.offset..<end) }
             try store.synchronize()
             try view.withLock { (view) throws(LogError) in
-                // A reader of this process may have followed the record that is gone now.
-                if view.head == record.position { view = try view.reopenedBehind(record) }
+                // A reader of this process may have followed the record.
+                if view.head == record.position { view = try .settled(store, keys) }
             }
         } catch {
             writer.isPoisoned = true
             throw LogError(.outcomeUnknown, failure.detail, systemError: failure.systemError)
         }
         throw failure
-    }
-}
-
-extension Record {
-    /// The position that the record follows.
-    var previous: LogPosition { LogPosition(sequence: index.sequence - 1, authenticator: index.previous) }
-}
-
-extension LogView {
-    /// The view of the same store without a record that was taken back.
-    fileprivate func reopenedBehind(_ record: Record) throws(LogError) -> LogView {
-        var (view, hint) = try LogView.start(store) { (_) throws(LogError) in keys }
-        _ = try view.followToEnd(hint, durable: nil, isSettled: true)
-        return view
     }
 }

@@ -1,9 +1,28 @@
-private import Glibc
 import LinuxSystem
 package import Sealing
 
+/// A transaction that waits to be written.
+final class PendingCommit: Sendable {
+    let changes: [Change]
+    let deadline: Deadline
+    private let outcome = Mutex<Result<Void, LogError>?>(nil)
+
+    init(_ changes: [Change], deadline: Deadline) {
+        self.changes = changes
+        self.deadline = deadline
+    }
+
+    var result: Result<Void, LogError>? {
+        outcome.withLock { $0 }
+    }
+
+    func finish(_ result: Result<Void, LogError>) {
+        outcome.withLock { $0 = $0 ?? result }
+    }
+}
+
 extension SealedLog {
-    /// Seals a value for a transaction; it lies nowhere yet.
+    /// Seals a value for a transaction, without writing it.
     ///
     /// - Throws: `invalid` for a value that is too large; `outOfMemory`.
     package func seal(
@@ -24,23 +43,23 @@ extension SealedLog {
         return SealedValue(nonce: nonce, length: value.count, box: box, kind: kind)
     }
 
-    /// Makes changes, all or nothing, and returns when they are durable.
+    /// Makes changes, all or none, and returns when they are durable.
     ///
-    /// - Throws: `conflict` or `exists` if an expectation does not hold, `invalid`; `busy`, `unavailable` (the old
-    ///   state holds), `outcomeUnknown`; what a replaced file may bring.
+    /// - Throws: `conflict` or `exists` if an expectation does not hold, `invalid`; `busy`, `unavailable` (nothing was
+    ///   changed), `outcomeUnknown`; what a replaced file may bring.
     package func commit(_ changes: [Change], timeout: Duration) throws(LogError) {
         let pending = PendingCommit(changes, deadline: Deadline(after: timeout))
         queue.withLock { $0.append(pending) }
         writer.withLock { writer in
-            // Whoever held the lock before may have written this one along with its own. What one record has no room
-            // for is left.
+            // The thread that had the lock before may have written this transaction with its own. One record may not
+            // have room for all that wait.
             while pending.result == nil {
                 let batch = queue.withLock { waiting in
                     defer { waiting.removeAll() }
                     return waiting
                 }
                 do throws(LogError) {
-                    // Nobody in the batch is to give up before their own time.
+                    // No transaction of the batch gives up before its own deadline.
                     let rest = try write(batch, &writer, until: batch.map(\.deadline).max() ?? pending.deadline)
                     queue.withLock { $0.insert(contentsOf: rest, at: 0) }
                 } catch {
@@ -53,7 +72,7 @@ extension SealedLog {
 
     /// Writes one record for all the transactions that can be written.
     ///
-    /// - Returns: those that it has no room for.
+    /// - Returns: those for which it has no room.
     private func write(
         _ batch: [PendingCommit], _ writer: inout Writer, until deadline: Deadline
     ) throws(LogError) -> ArraySlice<PendingCommit> {
@@ -77,61 +96,24 @@ extension SealedLog {
             return gathered.isEmpty ? nil : try view.plan(gathered)
         }
         if let plan {
-            try makeLocationDurable(&writer)
+            try flushName(&writer)
             try append(plan, &writer)
         }
         for pending in batch.dropLast(rest.count) { pending.finish(.success(())) }
-        // What was asked for is done; a compaction that fails takes nothing of it back.
+        // The transactions are done; a compaction that fails does not undo them.
         if plan != nil, isTimeToCompact(&writer) { compactIfPossible(&writer, lock) } else { lock.release() }
         return rest
     }
 
-    /// Takes the lock between processes, on the file that lies at the path, with everything read that was appended.
-    func lockForWriting(_ writer: inout Writer, until deadline: Deadline) throws(LogError) -> StoreLock {
-        guard !writer.isPoisoned else { throw LogError(.outcomeUnknown) }
-        while true {
-            let store = view.withLock { $0.store }
-            if store.isInherited {
-                try replaceView(until: deadline)
-                continue
-            }
-            let lock = try store.lock(.exclusive, until: deadline)
-            guard try store.isCurrent() else {
-                lock.release()
-                try replaceView(until: deadline)
-                continue
-            }
-            let seen = seen()
-            try view.withLock { (view) throws(LogError) in
-                // A head that was seen and then taken back by its writer must not become an ancestor, nor one of an
-                // older file.
-                if try view.headIsThere(), case .clean = try view.catchUp(), try view.agrees(with: seen) { return }
-                view = try view.reopened(on: store, knowing: seen)
-            }
-            try makeReady(store, &writer)
-            if !writer.hasTidied {
-                store.removeLeftReplacement()
-                writer.hasTidied = true
-            }
-            return lock
+    /// Returns whether a compaction is due, and none has failed a short while ago, in this process or in another.
+    private func isTimeToCompact(_ writer: inout Writer) -> Bool {
+        let (sequence, origin, isDue) = view.withLock {
+            ($0.head.sequence, $0.origin.authenticator, $0.isCompactionDue)
         }
+        guard isDue, sequence >= writer.compactAfter else { return false }
+        guard let upkeep = memory?.upkeep(), upkeep.origin == origin, sequence < upkeep.retryAt else { return true }
+        notices.post(.compactionFailed(upkeep.error))
+        writer.compactAfter = upkeep.retryAt
+        return false
     }
-
-    /// Clears what lies behind the end, and makes the newest record durable if another process wrote it: one that was
-    /// killed before its flush leaves a record that is not, and everyone takes the one before the last for durable.
-    private func makeReady(_ store: any RecordStore, _ writer: inout Writer) throws(LogError) {
-        let (end, newest, needsClearing, isDurable) = view.withLock {
-            ($0.end, $0.newestRecord, $0.needsClearing, $0.durable == $0.head)
-        }
-        guard needsClearing || !isDurable else { return }
-        if !isDurable { try store.rewrite(newest) }
-        if needsClearing { try store.clear(end..<max(end, store.size())) }
-        try flush(store, &writer)
-        view.withLock { view in
-            view.needsClearing = false
-            view.durable = view.head
-        }
-    }
-
-    static var now: UInt64 { UInt64(max(Clock.realTime, 0)) / 1_000_000 }
 }

@@ -14,24 +14,10 @@ public struct CompactionReport: Hashable, Sendable, Encodable {
     }
 }
 
-extension LogView {
-    /// Whether dead bytes or the minor checkpoint have passed their share.
-    var isCompactionDue: Bool {
-        if let minor, minor.entries > Limits.minorEntriesFloor, let totals,
-            minor.entries > totals.entries / 16
-        {
-            return true
-        }
-        guard let totals else { return false }
-        if minorSize > Limits.minorSize { return true }
-        return totals.deadBytes > Limits.deadBytesFloor && totals.deadBytes > totals.liveBytes / 2
-    }
-}
-
 extension SealedLog {
-    /// Writes the vault anew, without what is dead.
+    /// Rewrites the vault without dead bytes.
     ///
-    /// - Throws: `busy`, `unavailable`, `damaged`: the vault is as it was; as opening a replaced file.
+    /// - Throws: `busy`, `unavailable`, `damaged`: the vault is unchanged; also what opening a replaced file throws.
     package func compact(timeout: Duration, _ counter: UpkeepProgress? = nil) throws(LogError) -> CompactionReport {
         try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
@@ -39,15 +25,15 @@ extension SealedLog {
         }
     }
 
-    /// Writes the vault anew, and raises what a guess at a key file costs that was not generated.
+    /// Rewrites the vault, and raises the cost of a guess at a key file that was not generated.
     ///
-    /// - Throws: as ``compact(timeout:)``; `invalid`, `keyWrong`.
+    /// - Throws: what ``compact(timeout:)`` throws; `invalid`, `keyWrong`.
     package func compact(
         raising key: borrowing KeyFile, to limits: KeyDerivation.StretchLimits, timeout: Duration,
         _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> CompactionReport {
         let header = try read { (view) throws(LogError) in view.header }
-        // Before any lock is taken: it takes its time.
+        // Before any lock is taken: stretching takes long.
         let slots = try header.slots(raising: key, to: limits)
         return try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
@@ -56,7 +42,7 @@ extension SealedLog {
         }
     }
 
-    /// Compacts because someone asks for it: damage that it meets is known to the next process.
+    /// Compacts on request. The next process knows of damage that is found.
     private func compactRemembering(
         _ writer: inout Writer, _ lock: consuming StoreLock, slots: [KeySlot]?, _ counter: UpkeepProgress?
     ) throws(LogError) -> CompactionReport {
@@ -66,19 +52,7 @@ extension SealedLog {
         }
     }
 
-    /// Whether a compaction is due, and none has failed a short while ago, in this process or in another.
-    func isTimeToCompact(_ writer: inout Writer) -> Bool {
-        let (head, origin, isDue) = view.withLock { ($0.head, $0.origin.authenticator, $0.isCompactionDue) }
-        guard isDue, head.sequence >= writer.compactAfter else { return false }
-        guard let upkeep = memory?.upkeep(), upkeep.origin == origin, head.sequence < upkeep.retryAt else {
-            return true
-        }
-        notices.post(.compactionFailed(upkeep.error))
-        writer.compactAfter = upkeep.retryAt
-        return false
-    }
-
-    /// Compacts on the way of a transaction, which is done whatever comes of this.
+    /// Compacts after a transaction, which is not undone if this fails.
     func compactIfPossible(_ writer: inout Writer, _ lock: consuming StoreLock) {
         do throws(LogError) { _ = try compact(&writer, lock) } catch {
             writer.compactAfter = rememberFailure(error).retryAt
@@ -86,7 +60,7 @@ extension SealedLog {
         }
     }
 
-    /// Lets the next process know what a compaction or a verification met.
+    /// Lets the next process know why a compaction or a verification failed.
     @discardableResult
     func rememberFailure(_ error: LogError) -> RollbackMemory.Upkeep {
         let (head, origin) = view.withLock { ($0.head, $0.origin.authenticator) }
@@ -97,17 +71,17 @@ extension SealedLog {
         return upkeep
     }
 
-    /// - Parameter slots: in place of those that there are.
+    /// - Parameter slots: replace those of the vault; nil to keep them.
     private func compact(
         _ writer: inout Writer, _ lock: consuming StoreLock, slots: [KeySlot]? = nil, _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> CompactionReport {
-        // The notice will count as seen, so the file that it goes to has to be the one that is found after power loss.
-        try makeLocationDurable(&writer)
+        // The notice will count as seen, so its file has to be the one that is found after a power loss.
+        try flushName(&writer)
         let old = view.withLock { $0 }
         let store = try old.store.makeReplacement()
         var isPublished = false
         defer { if !isPublished { store.discard() } }
-        // Before it gets its name: nobody may write between the rename and our next record.
+        // Before the rename: no other process may write between it and the end of this compaction.
         let newLock = try store.lock(.exclusive, until: Deadline(after: .zero))
         var compactor = try Compactor(old, into: store, counter)
         try compactor.readRecords()
@@ -116,18 +90,16 @@ extension SealedLog {
         let notice = try old.noticePlan()
         try append(notice, &writer)
         try compactor.finish(after: notice.record, slots: slots ?? old.header.slots)
-        // Flushed before the look at the path, so that hardly any time is left for another file to come there.
+        // Flushed before the look at the path, which leaves hardly any time for another file to get there.
         try store.synchronize()
         guard try old.store.isCurrent() else { throw LogError(SystemError(ESTALE, "replace"), old.store.location) }
         try store.publish(replacing: true)
         isPublished = true
 
-        var (new, _) = try LogView.start(store) { (_) throws(LogError) in keys }
-        _ = try new.followToEnd(nil, durable: nil, isSettled: true)
-        let next = new
-        view.withLock { $0 = next }
+        let new = try LogView.settled(store, keys)
+        view.withLock { $0 = new }
         register()
-        rememberCompaction(next, &writer)
+        rememberCompaction(new, &writer)
         memory?.forgetUpkeep()
         let report = CompactionReport(
             sizeBefore: Int(clamping: try old.store.size()), sizeAfter: Int(clamping: try store.size()))
@@ -136,9 +108,9 @@ extension SealedLog {
         return report
     }
 
-    /// The renamed file counts as seen only once its name is durable; until then power loss may bring the old one back.
+    /// Remembers the renamed file once its name is durable: until then a power loss may bring the old one back.
     private func rememberCompaction(_ view: LogView, _ writer: inout Writer) {
-        do throws(LogError) { try makeLocationDurable(&writer) } catch { return }
+        do throws(LogError) { try flushName(&writer) } catch { return }
         memory?.remember(view.origin)
     }
 }

@@ -2,12 +2,12 @@ package import LinuxSystem
 package import Sealing
 
 extension SealedLog {
-    /// Makes a new, empty vault: on the disk when this returns, or not at all.
+    /// Creates a new, empty vault: on the disk when this returns, or not at all.
     ///
     /// - Parameters:
     ///   - path: without symbolic links.
     ///   - label: of the key slot, for people; at most 256 bytes.
-    ///   - limits: what a guess at a key file that was not generated is to cost.
+    ///   - limits: the cost of a guess at a key file that was not generated.
     /// - Throws: `exists` if there is a file at the path; `unavailable`, `outOfMemory`.
     package static func create(
         _ path: String, key: borrowing KeyFile, label: String, limits: KeyDerivation.StretchLimits = .recommended,
@@ -19,14 +19,14 @@ extension SealedLog {
         let (keys, slots) = try newKeys(for: key, limits)
         let manifest = Manifest(
             created: now, totals: Totals(), chain: [], labels: [SlotLabel(created: now, text: label)], settings: [])
-        return try make(path, keys: keys, options: options, in: fileSystem) { (checkpoint) throws(LogError) in
+        return try create(path, keys: keys, options: options, in: fileSystem) { (checkpoint) throws(LogError) in
             try checkpoint.finish(manifest, vaultID: newVaultID, sequence: 1, slots: slots)
         }
     }
 
     static var newVaultID: [UInt8] { RandomBytes.array(Header.identifierSize) }
 
-    /// The subkeys of a new data key, and the one slot that wraps it.
+    /// Returns the subkeys of a new data key, and the slot that wraps it.
     ///
     /// - Throws: `invalid` for limits out of bounds; `outOfMemory`.
     static func newKeys(
@@ -44,10 +44,10 @@ extension SealedLog {
         return (keys, slots)
     }
 
-    /// Makes a vault file of a checkpoint that `write` finishes: on the disk when this returns, or not at all.
+    /// Creates a vault file from a checkpoint that `write` finishes: on the disk when this returns, or not at all.
     ///
     /// - Throws: `exists` if there is a file at the path; `unavailable`, or what `write` throws.
-    static func make(
+    static func create(
         _ path: String, keys: KeyRing, options: Options, in fileSystem: any FileSystem,
         write: (inout CheckpointWriter) throws(LogError) -> Void
     ) throws(LogError) -> SealedLog {
@@ -60,18 +60,18 @@ extension SealedLog {
             store.discard()
             throw error
         }
-        let (view, _) = try LogView.start(store) { (_) throws(LogError) in keys }
+        let view = try HeaderImage(of: store).view(with: keys).view
         let notices = NoticeBoard()
         let memory = options.memory(of: view, at: path, notices, in: fileSystem)
         let log = SealedLog(
             Opened(view: view, memory: memory, notices: notices, lockTimeout: options.lockTimeout))
-        try log.writer.withLock { (writer) throws(LogError) in try log.makeLocationDurable(&writer) }
+        try log.writer.withLock { (writer) throws(LogError) in try log.flushName(&writer) }
         memory?.remember(view.origin)
         log.register()
         return log
     }
 
-    /// The id of the vault that was last opened at a path, as this machine remembers; nil if it remembers none.
+    /// Returns the id of the vault that was last opened at a path; nil if this machine remembers none.
     package static func rememberedVault(
         at path: String, memoryFolder: String, in fileSystem: any FileSystem
     ) -> String? {

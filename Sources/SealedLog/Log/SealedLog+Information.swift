@@ -67,7 +67,7 @@ extension SealedLog {
         }
         return Information(
             vault: vault, keyFile: keyFile, keyFileSharing: keyFileSharing,
-            id: RollbackMemory.hexadecimal(vaultID), creation: manifest.created, sequence: view.head.sequence,
+            id: Hexadecimal.string(of: vaultID), creation: manifest.created, sequence: view.head.sequence,
             entries: Int(clamping: totals.entries), fileSize: Int(clamping: try view.store.size()),
             liveBytes: Int(clamping: totals.liveBytes), deadBytes: Int(clamping: totals.deadBytes),
             recordsSinceCheckpoint: Int(clamping: view.head.sequence - view.origin.sequence),

@@ -1,3 +1,4 @@
+import LinuxSystem
 import Sealing
 
 /// What a verification has checked.
@@ -14,10 +15,31 @@ public struct VerificationReport: Hashable, Sendable, Encodable {
     }
 }
 
+extension SealedLog {
+    /// Reads and authenticates everything.
+    ///
+    /// - Throws: `damaged`, with the first offset; `busy`, `unavailable`.
+    package func verify(timeout: Duration, _ counter: UpkeepProgress? = nil) throws(LogError) -> VerificationReport {
+        let store = try read { (view) throws(LogError) in view.store }.reopened()
+        // The lock only serves to find the log's end: to read everything takes too long to keep others from writing.
+        let lock = try store.lock(.shared, until: Deadline(after: timeout))
+        let view = try LogView.settled(store, keys)
+        lock.release()
+        do throws(LogError) {
+            let report = try Verifier(of: view, counter).run(to: view.end)
+            memory?.forgetUpkeep()
+            return report
+        } catch {
+            if error.code == .damaged { rememberFailure(error) }
+            throw error
+        }
+    }
+}
+
 /// Reads and authenticates every byte of a vault: the checkpoint with all its pages and values, and every record with
 /// its payload, its values and its tree. It follows no hint and trusts no memory.
-struct Verifier: ~Copyable {
-    /// As far as the records have been gone through.
+private struct Verifier: ~Copyable {
+    /// The log up to the records that have been verified.
     private var view: LogView
     private var report = VerificationReport()
     private var values: ValueOpener
@@ -31,12 +53,12 @@ struct Verifier: ~Copyable {
         values = try ValueOpener(of: view.store, keys: view.keys)
     }
 
-    /// - Parameter end: where the log ends, as the view found it.
-    /// - Throws: `damaged`, naming the first offset; `unavailable`.
+    /// - Parameter end: the log's end, as the view found it.
+    /// - Throws: `damaged`, with the first offset; `unavailable`.
     consuming func run(to end: UInt64) throws(LogError) -> VerificationReport {
         counter?.begin(end)
         try verifyCheckpoint()
-        var reader = RecordReader(store: view.store, keys: view.keys, vaultID: view.header.vaultID)
+        var reader = view.reader
         while view.end < end {
             guard case .record(let record) = try reader.record(at: view.end, after: view.head) else {
                 throw LogError.damaged("a record", at: view.end)
@@ -66,7 +88,7 @@ struct Verifier: ~Copyable {
             }
         }
         boxes += cursor.pages
-        // Every byte belongs to one thing that has been opened, or it is not what a writer wrote.
+        // A writer leaves no byte that does not belong to a page or a box.
         boxes.sort { $0.lowerBound < $1.lowerBound }
         var covered = Limits.checkpointStart
         for box in boxes {
@@ -89,10 +111,10 @@ struct Verifier: ~Copyable {
         try verify(tree, of: record)
     }
 
-    /// A tree has to hold what the records before it say; what is new in it has to open.
+    /// Checks that a tree contains what the records before it say, and that what is new in it opens.
     private mutating func verify(_ tree: RecordIndex.Tree, of record: Record) throws(LogError) {
         var replay = EntryMerge(
-            overlays: [view.recent], trees: [try TreeCursor(root: view.minor?.root, loader: view.loader)])
+            recent: [view.recent], trees: [try TreeCursor(root: view.minor?.root, loader: view.loader)])
         var expected = try replay.next()
         var cursor = try TreeCursor(root: tree.root, loader: view.loader)
         var count: UInt64 = 0
@@ -117,7 +139,7 @@ struct Verifier: ~Copyable {
         }
     }
 
-    /// An entry that a tree changes has its value in the tree's record, or keeps one that the name had before.
+    /// Checks an entry that a tree changes: its value is in the tree's record, or the name had it before.
     private mutating func verify(_ entry: Entry, newIn record: Record) throws(LogError) {
         let before = try view.find(entry.name)?.versions ?? []
         for version in entry.versions {
@@ -134,7 +156,7 @@ struct Verifier: ~Copyable {
         try values.open(version)
     }
 
-    /// Goes through all the names once more, as a list would.
+    /// Counts the present names, as a list shows them.
     private mutating func count() throws(LogError) {
         var merge = try view.entries()
         while let entry = try merge.next() {

@@ -2,13 +2,12 @@ private import Glibc
 import LinuxSystem
 import Sealing
 
-/// The folder in which this machine remembers vaults, and its small files: read whole, and written in place under a
-/// lock.
+/// The folder in which this machine remembers vaults. Its small files are read whole, and written in place under a lock.
 ///
-/// A file counts only if nobody else can have written it, and no link is followed out of the folder: what is opened is
-/// checked, as a key file is.
+/// A file counts only if no other user can have written it, and no link is followed out of the folder: what is opened
+/// is checked, as a key file is.
 struct MemoryFolder: Sendable {
-    /// Why a part of the memory that is there cannot be used.
+    /// Why a part of the memory that exists cannot be used.
     struct Unusable: Error {
         /// A part of a sentence, with the path.
         let reason: String
@@ -19,10 +18,10 @@ struct MemoryFolder: Sendable {
 
     /// The largest file, in bytes.
     private static let fileSize = 256
-    /// How long to wait for another process that writes a file. It does so in much less.
+    /// How long to wait for another process that writes a file. It needs much less.
     private static let patience: Duration = .seconds(1)
 
-    /// The bytes of a file, and why it cannot be written; nil if there is none.
+    /// Returns the bytes of a file, and why it cannot be written; nil if there is none.
     func read(_ name: String) throws(Unusable) -> (bytes: [UInt8], refusal: Unusable?)? {
         guard try folderStatus() != nil else { return nil }
         var refusal: SystemError?
@@ -32,14 +31,14 @@ struct MemoryFolder: Sendable {
                 location(of: name), .readWriteNoFollow, orElse: .readNoFollow, refusal: &refusal)
         } catch {
             guard !error.isMissing else { return nil }
-            throw unusable(name, error)
+            throw unusable(location(of: name), error)
         }
         _ = try checkedStatus(of: file, name)
-        return (try contents(of: file, name), refusal.map { unusable(name, $0) })
+        return (try contents(of: file, name), refusal.map { unusable(location(of: name), $0) })
     }
 
-    /// Writes a file if `isNeeded` says so of its present bytes, while nobody else writes it. Where no folder can be
-    /// made, nothing is remembered.
+    /// Writes a file if `isNeeded` says so of its present bytes, while no other process writes it. If the folder cannot
+    /// be created, nothing is remembered.
     func update(
         _ name: String, to bytes: [UInt8], isNeeded: ([UInt8]) -> Bool = { _ in true }
     ) throws(Unusable) {
@@ -48,25 +47,25 @@ struct MemoryFolder: Sendable {
         let file = try openForUpdate(name)
         let status = try checkedStatus(of: file, name)
         do throws(SystemError) {
-            // What root makes in a person's folder is to stay that person's.
+            // A file that root creates in a user's folder must remain the user's.
             if let folder, folder.owner != status.owner, geteuid() == 0 {
                 try fileSystem.setOwner(file, owner: folder.owner, group: folder.group)
             }
             try fileSystem.lock(file, .exclusive, until: Deadline(after: MemoryFolder.patience))
-        } catch { throw unusable(name, error) }
+        } catch { throw unusable(location(of: name), error) }
         guard isNeeded(try contents(of: file, name)) else { return }
         do throws(SystemError) {
             try bytes.withRawBytes { (bytes) throws(SystemError) in try fileSystem.write(file, bytes, at: 0) }
-        } catch { throw unusable(name, error) }
+        } catch { throw unusable(location(of: name), error) }
     }
 
     private func openForUpdate(_ name: String) throws(Unusable) -> FileDescriptor {
-        do throws(SystemError) { return try fileSystem.open(location(of: name), .readWriteOrCreateNoFollow) } catch {
-            throw unusable(name, error)
+        do { return try fileSystem.open(location(of: name), .readWriteOrCreateNoFollow) } catch {
+            throw unusable(location(of: name), error)
         }
     }
 
-    /// Removes a file, if it is there.
+    /// Removes a file, if it exists.
     func remove(_ name: String) {
         try? fileSystem.remove(location(of: name))
     }
@@ -80,50 +79,48 @@ struct MemoryFolder: Sendable {
                 try fileSystem.read(file, into: bytes, at: 0)
             }
             return Array(bytes[..<count])
-        } catch { throw unusable(name, error) }
+        } catch { throw unusable(location(of: name), error) }
     }
 
-    // MARK: Whose it is
+    // MARK: Checks
 
-    /// nil if there is no folder.
+    /// Checks the folder; nil if there is none.
     private func folderStatus() throws(Unusable) -> FileStatus? {
         let status: FileStatus
         do { status = try fileSystem.status(at: path) } catch {
             guard !error.isMissing, error.number != ENOTDIR else { return nil }
-            throw unusable(nil, error)
+            throw unusable(path, error)
         }
         guard status.isDirectory else { throw Unusable(reason: "\(path) is no folder") }
-        try checkOwner(status, nil)
+        try checkOwner(of: path, status)
         return status
     }
 
     private func checkedStatus(of file: borrowing FileDescriptor, _ name: String) throws(Unusable) -> FileStatus {
+        let location = location(of: name)
         let status: FileStatus
-        do { status = try fileSystem.status(of: file) } catch { throw unusable(name, error) }
-        guard status.isRegularFile else { throw Unusable(reason: "\(location(of: name)) is \(status.kind)") }
-        // A second name could be that of a file that someone wants to see overwritten.
-        guard status.links <= 1 else { throw Unusable(reason: "\(location(of: name)) has another name, a hard link") }
-        try checkOwner(status, name)
+        do { status = try fileSystem.status(of: file) } catch { throw unusable(location, error) }
+        guard status.isRegularFile else { throw Unusable(reason: "\(location) is \(status.kind)") }
+        // The other name could be that of a file that an attacker wants overwritten.
+        guard status.links <= 1 else { throw Unusable(reason: "\(location) has another name, a hard link") }
+        try checkOwner(of: location, status)
         return status
     }
 
-    private func checkOwner(_ status: FileStatus, _ name: String?) throws(Unusable) {
+    private func checkOwner(of location: String, _ status: FileStatus) throws(Unusable) {
         let user = geteuid()
-        let location = name.map(location) ?? path
         guard status.owner == user || status.owner == 0 || user == 0 else {
             throw Unusable(reason: "\(location) belongs to another user")
         }
         guard status.mode & 0o022 == 0 else { throw Unusable(reason: "others can write to \(location)") }
     }
 
-    private func unusable(_ name: String?, _ error: SystemError) -> Unusable {
-        let location = name.map(location) ?? path
+    private func unusable(_ location: String, _ error: SystemError) -> Unusable {
         switch error.number {
-        case EISDIR: return Unusable(reason: "\(location) is a folder")
-        case ELOOP: return Unusable(reason: "\(location) is a symbolic link")
-        case EWOULDBLOCK: return Unusable(reason: "\(location) is locked by another process")
-        default: break
+        case EISDIR: Unusable(reason: "\(location) is a folder")
+        case ELOOP: Unusable(reason: "\(location) is a symbolic link")
+        case EWOULDBLOCK: Unusable(reason: "\(location) is locked by another process")
+        default: Unusable(reason: "\(location): \(SystemError.words(for: error.number))")
         }
-        return Unusable(reason: "\(location): \(SystemError.words(for: error.number))")
     }
 }

@@ -3,51 +3,27 @@ import Sealing
 
 /// What this machine remembers of a vault, outside the vault; Format.md, "The rollback memory".
 ///
-/// `<vault id>.seen` holds the newest position that was read or written here, `<hash of the path>.path` the id of the
-/// vault last opened there and the mark of the file whose name is known to be durable, `<vault id>.upkeep` why the last
-/// compaction failed. All are authenticated under the vault's own subkey. What is torn or missing counts as no memory:
-/// losing it is never an alarm. What is there and cannot be used is told.
+/// `<vault id>.seen` holds the newest position that was read or written here. `<hash of the path>.path` holds the id of
+/// the vault that was last opened there, and the fingerprint of the file whose name is known to be durable.
+/// `<vault id>.upkeep` holds the reason why the last compaction failed. All are authenticated under the vault's own
+/// subkey. A file that is torn or missing counts as no memory: losing it is never an alarm. A file that exists and
+/// cannot be used is reported.
 struct RollbackMemory: Sendable {
     let folder: MemoryFolder
     let keys: KeyRing
     let vaultID: [UInt8]
+    /// The path of the vault.
     let path: String
     let notices: NoticeBoard
 
-    private static let seenMagic: [UInt8] = Array("vltseen1".utf8)
-    static let codeSize = 32
-    /// Of `.seen` and `.path`, in bytes.
-    static let fileSize = 88
+    private static let codeSize = 32
+    /// The size of `.seen` and `.path`, in bytes.
+    private static let fileSize = 88
 
-    private var seenName: String { "\(RollbackMemory.hexadecimal(vaultID)).seen" }
-
-    static func hexadecimal(_ bytes: [UInt8]) -> String {
-        var digits = [UInt8](repeating: 0, count: bytes.count * 2)
-        bytes.withRawBytes { bytes in
-            digits.withMutableRawBytes { digits in
-                // The length is right, so it cannot fail. Number formatting would cost a process 50 µs at its start.
-                try? Hexadecimal.encode(bytes, into: digits)
-            }
-        }
-        return String(decoding: digits, as: UTF8.self)
-    }
-
-    /// How far a vault had come.
-    struct Seen: Hashable, Sendable {
-        let position: LogPosition
-        /// Whether its writer has flushed it. A reader that flushes what it gives out cannot know that: after a flush
-        /// that failed, Linux takes for clean what never reached the disk.
-        let isFlushedByWriter: Bool
-    }
-
-    /// The newest position that is remembered; nil without memory.
-    func seen() -> Seen? {
-        read(seenName).flatMap(parseSeen)
-    }
-
-    /// Why a part of the memory, the first that is met, cannot be read or written. What is not there is no problem.
+    /// Reports the first part of the memory that cannot be read or written; nil if there is none. A missing part is no
+    /// problem.
     func problem() -> Notice? {
-        for name in [seenName, pathName, upkeepName] {
+        for name in [seenName, RollbackMemory.pathName(path), upkeepName] {
             do {
                 if let refusal = try folder.read(name)?.refusal { return .memoryUnusable(refusal.reason) }
             } catch { return .memoryUnusable(error.reason) }
@@ -55,44 +31,30 @@ struct RollbackMemory: Sendable {
         return nil
     }
 
-    private func parseSeen(_ bytes: [UInt8]) -> Seen? {
-        guard let body = authentic(bytes, magic: RollbackMemory.seenMagic, context: [], size: RollbackMemory.fileSize)
-        else { return nil }
-        var reader = ByteReader(body)
-        guard let id = try? reader.array(Header.identifierSize), id == vaultID,
-            let sequence: UInt64 = try? reader.integer(),
-            let authenticator = try? reader.authenticator(), let isFlushed: UInt64 = try? reader.integer()
-        else { return nil }
-        return Seen(
-            position: LogPosition(sequence: sequence, authenticator: authenticator), isFlushedByWriter: isFlushed == 1)
-    }
+    // MARK: Authenticated files
 
-    /// Remembers a moment, if it is newer than the one remembered, or if more is known of it.
+    /// Returns a reader of what is between the magic and the code of a file, if both are right.
     ///
     /// - Parameters:
-    ///   - isFlushed: whether its writer has flushed it.
-    ///   - isForced: also if it is older: the person has accepted the vault as it is.
-    func remember(
-        _ position: LogPosition, isFlushedByWriter isFlushed: Bool = true, isForced: Bool = false
-    ) {
-        var body = ByteWriter(reserving: 80)
-        body.append(vaultID)
-        body.integer(position.sequence)
-        body.authenticator(position.authenticator)
-        body.integer(UInt64(isFlushed ? 1 : 0))
-        update(seenName, magic: RollbackMemory.seenMagic, context: [], body: body.bytes) { old in
-            guard !isForced, let old = parseSeen(old) else { return true }
-            return old.position.sequence < position.sequence
-                || (old.position == position && isFlushed && !old.isFlushedByWriter)
-        }
+    ///   - size: of the file. It is written in place, so bytes of an older one may follow.
+    ///   - context: authenticated with the file.
+    private func body(
+        of bytes: [UInt8]?, magic: [UInt8], size: Int = RollbackMemory.fileSize, context: [UInt8] = []
+    ) -> ByteReader? {
+        guard let bytes, bytes.count >= size, bytes.starts(with: magic) else { return nil }
+        let checked = Array(bytes[..<(size - RollbackMemory.codeSize)])
+        guard let code = try? code(of: checked, context: context), bytes[checked.count..<size].elementsEqual(code)
+        else { return nil }
+        return ByteReader(checked, in: magic.count..<checked.count)
     }
-}
 
-// MARK: - Authenticated files
+    private func code(of bytes: [UInt8], context: [UInt8]) throws(LogError) -> [UInt8] {
+        try (bytes + context).withRawBytes { (bytes) throws(LogError) in try keys.authenticate(bytes, for: .memory) }
+    }
 
-extension RollbackMemory {
-    /// The bytes of a file; nil if there is none, or if it cannot be read. Whether it can be read and written is told.
-    func read(_ name: String) -> [UInt8]? {
+    /// Returns the bytes of a file; nil if there is none or it cannot be read. Posts a notice if it cannot be read or
+    /// written.
+    private func read(_ name: String) -> [UInt8]? {
         do {
             let file = try folder.read(name)
             if let refusal = file?.refusal { notices.post(.memoryUnusable(refusal.reason)) }
@@ -103,30 +65,198 @@ extension RollbackMemory {
         }
     }
 
-    /// Writes a file. Where that is not possible it is told: it fails nothing, but an older vault may pass unnoticed
-    /// then.
-    func update(
-        _ name: String, magic: [UInt8], context: [UInt8], body: [UInt8], isNeeded: ([UInt8]) -> Bool = { _ in true }
+    /// Writes a file. If that is not possible it posts a notice and nothing fails, but an older vault may then pass
+    /// unnoticed.
+    private func update(
+        _ name: String, to bytes: [UInt8], context: [UInt8] = [], isNeeded: ([UInt8]) -> Bool = { _ in true }
     ) {
-        var bytes = magic + body
-        do { bytes += try code(of: bytes, context: context) } catch { return }
-        do { try folder.update(name, to: bytes, isNeeded: isNeeded) } catch {
+        guard let code = try? code(of: bytes, context: context) else { return }
+        do { try folder.update(name, to: bytes + code, isNeeded: isNeeded) } catch {
             notices.post(.memoryUnusable(error.reason))
         }
     }
+}
 
-    private func code(of bytes: [UInt8], context: [UInt8]) throws(LogError) -> [UInt8] {
-        try (bytes + context).withRawBytes { (bytes) throws(LogError) in try keys.authenticate(bytes, for: .memory) }
+// MARK: - The newest position
+
+extension RollbackMemory {
+    private static let seenMagic: [UInt8] = Array("vltseen1".utf8)
+    private var seenName: String { "\(Hexadecimal.string(of: vaultID)).seen" }
+
+    /// The newest position of a vault that this machine has seen.
+    struct Seen: Hashable, Sendable {
+        let position: LogPosition
+        /// Whether its writer has flushed it. A reader that flushes what it returns cannot know that: after a failed
+        /// flush, Linux regards pages as clean that never reached the disk.
+        let isFlushedByWriter: Bool
     }
 
-    /// What stands between the magic and the code, if both hold.
-    ///
-    /// - Parameter size: of the file. What follows was there before: files are written in place.
-    func authentic(_ bytes: [UInt8], magic: [UInt8], context: [UInt8], size: Int) -> [UInt8]? {
-        guard bytes.count >= size, bytes.starts(with: magic) else { return nil }
-        let checked = Array(bytes[..<(size - RollbackMemory.codeSize)])
-        guard let code = try? code(of: checked, context: context), bytes[checked.count..<size].elementsEqual(code)
+    /// Returns the newest position that is remembered; nil without memory.
+    func seen() -> Seen? { seen(in: read(seenName)) }
+
+    private func seen(in bytes: [UInt8]?) -> Seen? {
+        guard var reader = body(of: bytes, magic: RollbackMemory.seenMagic),
+            let id = try? reader.array(Header.identifierSize), id == vaultID,
+            let sequence: UInt64 = try? reader.integer(),
+            let authenticator = try? reader.authenticator(), let isFlushed: UInt64 = try? reader.integer()
         else { return nil }
-        return Array(checked.dropFirst(magic.count))
+        return Seen(
+            position: LogPosition(sequence: sequence, authenticator: authenticator), isFlushedByWriter: isFlushed == 1)
+    }
+
+    /// Remembers a position if it is newer than the remembered one, or if its writer has flushed it now.
+    ///
+    /// - Parameter isForced: whether to remember it even if it is older: the user has accepted the vault as it is.
+    func remember(_ position: LogPosition, isFlushedByWriter isFlushed: Bool = true, isForced: Bool = false) {
+        var file = ByteWriter(reserving: RollbackMemory.fileSize)
+        file.append(RollbackMemory.seenMagic)
+        file.append(vaultID)
+        file.integer(position.sequence)
+        file.authenticator(position.authenticator)
+        file.integer(UInt64(isFlushed ? 1 : 0))
+        update(seenName, to: file.bytes) { old in
+            guard !isForced, let old = seen(in: old) else { return true }
+            return old.position.sequence < position.sequence
+                || (old.position == position && isFlushed && !old.isFlushedByWriter)
+        }
+    }
+}
+
+// MARK: - The vault at the path
+
+extension RollbackMemory {
+    private static let pathMagic: [UInt8] = Array("vltpath1".utf8)
+
+    private static func pathName(_ path: String) -> String { "\(Hexadecimal.string(of: hash(Array(path.utf8)))).path" }
+
+    /// Which vault was at the path.
+    struct PathRecord: Hashable, Sendable {
+        let vaultID: [UInt8]
+        /// The fingerprint of the file whose name was flushed; nil if the record is not authentic under this vault's
+        /// key.
+        let durable: Authenticator?
+    }
+
+    /// Returns which vault was at the path; nil without memory.
+    func pathRecord() -> PathRecord? {
+        guard let bytes = read(RollbackMemory.pathName(path)), let id = RollbackMemory.vaultID(inPathFile: bytes) else {
+            return nil
+        }
+        guard var reader = body(of: bytes, magic: RollbackMemory.pathMagic, context: Array(path.utf8)) else {
+            // Another vault's record is authentic only under that vault's key.
+            return id == vaultID ? nil : PathRecord(vaultID: id, durable: nil)
+        }
+        _ = try? reader.array(Header.identifierSize)
+        return PathRecord(vaultID: id, durable: try? reader.authenticator())
+    }
+
+    /// - Parameter durable: the fingerprint of the file whose name has been flushed; nil if that is not known.
+    func rememberPath(durable: Authenticator?) {
+        var file = ByteWriter(reserving: RollbackMemory.fileSize)
+        file.append(RollbackMemory.pathMagic)
+        file.append(vaultID)
+        if let durable { file.authenticator(durable) } else { file.zeros(Authenticator.size) }
+        file.integer(RollbackMemory.checksum(file.bytes))
+        file.zeros(8)
+        update(RollbackMemory.pathName(path), to: file.bytes, context: Array(path.utf8))
+    }
+
+    /// Returns the id of the vault that was last opened at a path; nil without memory.
+    static func rememberedVault(at path: String, in folder: MemoryFolder) -> String? {
+        guard let bytes = try? folder.read(pathName(path))?.bytes else { return nil }
+        return vaultID(inPathFile: bytes).map(Hexadecimal.string(of:))
+    }
+
+    /// Returns the vault id in a path's record, if its checksum is right: all that can be read without a key.
+    private static func vaultID(inPathFile bytes: [UInt8]) -> [UInt8]? {
+        let checked = pathMagic.count + Header.identifierSize + Authenticator.size
+        guard bytes.count >= fileSize, bytes.starts(with: pathMagic) else { return nil }
+        var reader = ByteReader(bytes, in: checked..<bytes.count)
+        guard let sum: UInt64 = try? reader.integer(), sum == checksum(Array(bytes[..<checked])) else { return nil }
+        return Array(bytes[pathMagic.count..<pathMagic.count + Header.identifierSize])
+    }
+
+    /// Returns the fingerprint of a file, its checkpoint and its name. It changes with the file, and when any name in
+    /// the folder changes: a copy of the file has the same header, and even the same inode number if the first file was
+    /// removed.
+    func fingerprint(of file: CheckpointFile) -> Authenticator? {
+        guard let identity = file.identity, let folder = try? folder.fileSystem.status(at: path.parentFolder)
+        else { return nil }
+        var writer = ByteWriter(reserving: 64)
+        writer.authenticator(file.origin)
+        for identity in [identity, folder.identity] {
+            writer.integer(identity.device)
+            writer.integer(identity.inode)
+        }
+        writer.integer(UInt64(bitPattern: folder.contentsChanged))
+        return RollbackMemory.hash(writer.bytes).withUnsafeBytes { Authenticator($0) }
+    }
+
+    private static func hash(_ bytes: [UInt8]) -> [UInt8] {
+        var hash = [UInt8](repeating: 0, count: Authenticator.size)
+        // The length is right, so it cannot fail.
+        try? bytes.withUnsafeBytes { bytes in try hash.withUnsafeMutableBytes { try KeyedHash.hash(bytes, into: $0) } }
+        return hash
+    }
+
+    private static func checksum(_ bytes: [UInt8]) -> UInt64 {
+        let key = [UInt8](repeating: 0, count: ShortHash.keySize)
+        // The key has the right length, so it cannot fail.
+        return (try? bytes.withUnsafeBytes { bytes in try key.withUnsafeBytes { try ShortHash.hash(bytes, key: $0) } })
+            ?? 0
+    }
+}
+
+// MARK: - Failed upkeep
+
+extension RollbackMemory {
+    private static let upkeepMagic: [UInt8] = Array("vltkeep1".utf8)
+    /// The room for the words, in bytes.
+    private static let wordsSize = 127
+    /// Magic, id, authenticator, sequence number, damage or not, errno, words with their length, code.
+    private static let upkeepSize = 8 + 16 + 16 + 8 + 1 + 4 + 1 + wordsSize + codeSize
+    private var upkeepName: String { "\(Hexadecimal.string(of: vaultID)).upkeep" }
+
+    /// Why the last compaction or verification failed. The next process knows it too, and does not try again at once.
+    struct Upkeep: Sendable {
+        /// The checkpoint at which it failed. Once another has replaced it, the failure is outdated.
+        let origin: Authenticator
+        /// The sequence number before which there is no other try.
+        let retryAt: UInt64
+        let error: LogError
+    }
+
+    /// Returns how upkeep has failed, if that is remembered.
+    func upkeep() -> Upkeep? {
+        let bytes = read(upkeepName)
+        guard var reader = body(of: bytes, magic: RollbackMemory.upkeepMagic, size: RollbackMemory.upkeepSize),
+            let id = try? reader.array(Header.identifierSize), id == vaultID,
+            let origin = try? reader.authenticator(), let retryAt: UInt64 = try? reader.integer(),
+            let isDamage = try? reader.byte(), let number: UInt32 = try? reader.integer(),
+            let words = try? reader.text(upTo: RollbackMemory.wordsSize)
+        else { return nil }
+        let error = LogError(
+            isDamage == 1 ? .damaged : .unavailable, words,
+            systemError: number == 0 ? nil : Int32(truncatingIfNeeded: number))
+        return Upkeep(origin: origin, retryAt: retryAt, error: error)
+    }
+
+    func rememberUpkeep(_ upkeep: Upkeep) {
+        var file = ByteWriter(reserving: RollbackMemory.upkeepSize)
+        file.append(RollbackMemory.upkeepMagic)
+        file.append(vaultID)
+        file.authenticator(upkeep.origin)
+        file.integer(upkeep.retryAt)
+        file.byte(upkeep.error.code == .damaged ? 1 : 0)
+        file.integer(UInt32(bitPattern: upkeep.error.systemError ?? 0))
+        var words = upkeep.error.detail
+        while words.utf8.count > RollbackMemory.wordsSize { words.removeLast() }
+        file.text(words)
+        file.zeros(RollbackMemory.wordsSize - words.utf8.count)
+        update(upkeepName, to: file.bytes)
+    }
+
+    func forgetUpkeep() {
+        folder.remove(upkeepName)
     }
 }

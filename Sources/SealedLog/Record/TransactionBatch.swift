@@ -1,15 +1,54 @@
-import Sealing
+package import Sealing
 
-/// Gathers the transactions that one record will hold.
+/// A sealed value that has no offset yet.
+package struct SealedValue: Sendable {
+    let nonce: Nonce
+    let length: Int
+    let box: [UInt8]
+    let kind: UInt8
+}
+
+/// One change that a transaction makes, or one condition that it depends on.
+package struct Change: Sendable {
+    /// The state that the name must have when the transaction is written. Otherwise this transaction fails, and no
+    /// other.
+    package enum Expectation: Sendable {
+        case anything
+        /// Error `exists` otherwise.
+        case absent
+        /// As it was when it was read: the nonce of its value, nil for none. Error `conflict` otherwise.
+        case unchanged(Nonce?)
+    }
+
+    package enum Action: Sendable {
+        /// nil keeps the entry's attributes.
+        case set(SealedValue, attributes: [Attribute]?)
+        case remove
+        /// Changes nothing.
+        case rely
+    }
+
+    package let name: EntryName
+    package let expectation: Expectation
+    package let action: Action
+
+    package init(_ name: EntryName, _ expectation: Expectation, _ action: Action) {
+        self.name = name
+        self.expectation = expectation
+        self.action = action
+    }
+}
+
+/// Collects the transactions of one record.
 ///
-/// Where the payload begins is known only once the index is: until then entries have their places relative to it.
+/// The offset of the payload is known only when the index is complete. Until then, entries have offsets relative to it.
 struct TransactionBatch: Sendable {
     private(set) var payload: [UInt8] = []
     private(set) var transactions: [[Entry]] = []
     private(set) var totals: Totals
-    /// What these transactions add to the file, in bytes, but for pages.
+    /// The bytes that these transactions add to the file, without pages.
     private var size: UInt64 = 0
-    /// What these transactions have set, by name.
+    /// The entries that these transactions have set, by name.
     private(set) var recent = RecentEntries()
 
     init(totals: Totals) {
@@ -18,11 +57,11 @@ struct TransactionBatch: Sendable {
 
     var isEmpty: Bool { transactions.isEmpty }
 
-    /// Takes a transaction up, all or nothing.
+    /// Adds a transaction, all of it or nothing.
     ///
-    /// - Parameter find: the newest entry of a name in the log.
-    /// - Returns: false if there is no room for it beside those before; it goes into another record.
-    /// - Throws: `conflict`, `exists` or `invalid`, of this transaction alone; or what `find` throws.
+    /// - Parameter find: returns the newest entry of a name in the log.
+    /// - Returns: false if the record has no room for it. It must be added to another record then.
+    /// - Throws: `conflict`, `exists` or `invalid` if this transaction fails; or what `find` throws.
     mutating func add(
         _ changes: [Change], now: UInt64, find: (EntryName) throws(LogError) -> Entry?
     ) throws(LogError) -> Bool {
@@ -65,9 +104,9 @@ struct TransactionBatch: Sendable {
 }
 
 extension Change {
-    /// The entry that this change makes; nil if it changes nothing.
+    /// Returns the entry that this change results in; nil if it changes nothing.
     ///
-    /// - Throws: `invalid` for attributes that take too much room.
+    /// - Throws: `invalid` for attributes that are too large.
     fileprivate func entry(replacing old: Entry?, at offset: UInt64, now: UInt64) throws(LogError) -> Entry? {
         switch action {
         case .rely: return nil
@@ -80,21 +119,12 @@ extension Change {
                 created: old?.content?.created ?? now, current: current,
                 attributes: attributes ?? old?.content?.attributes ?? [])
             let entry = Entry(name: name, modified: now, content: content)
-            // The offset may still grow by a few digits.
+            // Its final offset may take a few more bytes.
             guard entry.footprint - UInt64(current.boxLength) <= UInt64(Limits.entrySize - 16) else {
                 throw LogError(.invalid, "the attributes of one entry may take about \(Limits.entrySize) bytes")
             }
             return entry
         }
-    }
-}
-
-extension Entry {
-    /// The entry with its value `distance` further back in the file.
-    func moved(by distance: UInt64) -> Entry {
-        var entry = self
-        entry.content?.current.offset += distance
-        return entry
     }
 }
 

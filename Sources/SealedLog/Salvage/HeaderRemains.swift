@@ -1,25 +1,25 @@
 import Sealing
 
-/// What header and copy still say: each makes up for what the other one has lost.
+/// What is left of the header and its copy: each can replace what the other has lost.
 struct HeaderRemains {
     let keys: KeyRing
     /// The slot that the key opened.
     private let slot: KeySlot
     let header: Header
     let authenticator: Authenticator
-    /// Whether its MAC holds. Otherwise it is a guess, which may lead to pages that are out of date.
+    /// Whether its MAC is right. Otherwise the header is a guess, which may lead to outdated pages.
     let isAuthentic: Bool
-    /// What is wrong with them, in words.
+    /// What is damaged, in words.
     let damage: [String]
 
-    /// - Throws: `keyWrong` if the key opens no slot that is left; `newerFormat`; `damaged` if nothing more than a slot
-    ///   is left; `unavailable`, `outOfMemory`.
+    /// - Throws: `keyWrong` if the key opens no slot that is left; `newerFormat`; `damaged` if no more than a slot is
+    ///   left; `unavailable`, `outOfMemory`.
     static func find(in store: any RecordStore, key: borrowing KeyFile) throws(LogError) -> HeaderRemains {
         var image = try store.available(at: 0, upTo: 2 * Header.size)
         image.append(contentsOf: repeatElement(0, count: 2 * Header.size - image.count))
-        let blocks = [Array(image[..<Header.size]), Array(image[Header.copyPlace...])]
+        let blocks = [Array(image[..<Header.size]), Array(image[Header.copyOffset...])]
         var opened: (KeyRing, KeySlot)?
-        // All that are tried are to cost no more than those of a header may.
+        // All slots that are tried may cost no more than those of one header.
         var tried: [KeySlot] = []
         for slot in blocks.slots where Header.isBearable(tried + [slot]) {
             tried.append(slot)
@@ -39,7 +39,7 @@ struct HeaderRemains {
         }
         for block in blocks {
             try checkVersion(block)
-            if let guess = Candidate(Header.normalised(block, slotCount: Int(block[Header.slotCountPlace]))) {
+            if let guess = Candidate(Header.normalised(block, slotCount: Int(block[Header.slotCountOffset]))) {
                 let damage = ["the header and its copy, at byte 0"]
                 return HeaderRemains(guess, keys, slot, isAuthentic: false, damage: damage)
             }
@@ -51,30 +51,30 @@ struct HeaderRemains {
         self.keys = keys
         self.slot = slot
         header = found.header
-        authenticator = Header.authenticator(ofMAC: Array(found.bytes[Header.macPlace...]))
+        authenticator = found.bytes[Header.macOffset...].withUnsafeBytes { Authenticator($0) }
         self.isAuthentic = isAuthentic
         self.damage = damage
     }
 
-    /// What the chain of records begins with. A header that is a guess is not to hide any of them.
+    /// What the chain of records begins with. A guess must not hide any of them.
     var origin: LogPosition { LogPosition(sequence: isAuthentic ? header.sequence : 0, authenticator: authenticator) }
 
-    /// What a guess at the key file is to cost in a new vault.
+    /// The cost of a guess at the key file in a new vault.
     var limits: KeyDerivation.StretchLimits {
         slot.kind == KeyFile.Kind.other.rawValue ? slot.limits : .recommended
     }
 
-    /// What the key slot is called; nil if that is lost.
+    /// The label of the key slot; nil if it is lost.
     func label(in manifest: Manifest?) -> SlotLabel? {
         header.slots.firstIndex(of: slot).flatMap { manifest?.labels[$0] }
     }
 
-    /// The vault as it is before its first record.
+    /// The vault before its first record.
     func view(of store: any RecordStore) -> LogView {
         LogView(store: store, keys: keys, header: header, authenticator: authenticator)
     }
 
-    /// The keys that a slot leads to; nil if it is of no use.
+    /// Derives the keys from a slot; nil if the key does not open it.
     private static func keys(of slot: KeySlot, _ key: borrowing KeyFile) throws(LogError) -> KeyRing? {
         do throws(LogError) {
             return try KeyRing { (dataKey, scratch) throws(LogError) in
@@ -86,10 +86,10 @@ struct HeaderRemains {
         }
     }
 
-    /// The newest header whose MAC holds, of all that can be put together from both: byte by byte where few of them
-    /// differ, otherwise in parts up to a sector.
+    /// Returns the newest header with a right MAC, of all that can be combined from both: byte by byte if few bytes
+    /// differ, otherwise in parts of up to a sector.
     private static func authentic(_ blocks: [[UInt8]], _ keys: KeyRing) -> Candidate? {
-        let counts = Set(blocks.map { $0[Header.slotCountPlace] })
+        let counts = Set(blocks.map { $0[Header.slotCountOffset] })
         let candidates = counts.compactMap { count in
             authentic(
                 Header.normalised(blocks[0], slotCount: Int(count)),
@@ -128,7 +128,7 @@ struct HeaderRemains {
     }
 }
 
-/// A header's bytes, and what they say.
+/// A header's bytes, and their fields.
 private struct Candidate {
     let bytes: [UInt8]
     let header: Header
@@ -141,20 +141,72 @@ private struct Candidate {
 }
 
 extension [[UInt8]] {
-    /// Which of header and copy is not what it should be.
+    /// Says which of header and copy differ from the sound one.
     fileprivate func damage(comparedTo sound: [UInt8]) -> [String] {
-        let sound = sound[..<Header.hintPlace]
-        return zip(self, ["the header at byte 0", "the header's copy at byte \(Header.copyPlace)"]).compactMap {
-            $0[..<Header.hintPlace] == sound ? nil : $1
+        let sound = sound[..<Header.hintOffset]
+        return zip(self, ["the header at byte 0", "the header's copy at byte \(Header.copyOffset)"]).compactMap {
+            $0[..<Header.hintOffset] == sound ? nil : $1
         }
     }
 
-    /// The slots of both, each once, the cheap ones first: one that was made expensive is not to keep the others from
-    /// being tried.
+    /// The slots of both, each once, the cheap ones first: one that an attacker made expensive must not keep the others
+    /// from being tried.
     fileprivate var slots: [KeySlot] {
         let all = flatMap(Header.slots).filter { Header.isBearable([$0]) }
         let different = all.indices.filter { !all[..<$0].contains(all[$0]) }.map { all[$0] }
         func cost(_ slot: KeySlot) -> UInt64 { slot.kind == KeyFile.Kind.other.rawValue ? slot.limits.cost : 0 }
         return different.sorted { cost($0) < cost($1) }
+    }
+}
+
+extension Header {
+    static let slotCountOffset = 12
+    private static let reservedRanges = [128..<256, 2_816..<4_032]
+
+    /// Returns the 4,096 bytes of a header with every field corrected that has only one right value: magic, version,
+    /// reserved bytes, unused slots. The hint is cleared.
+    static func normalised(_ bytes: [UInt8], slotCount: Int) -> [UInt8] {
+        var header = Array(bytes[..<hintOffset]) + [UInt8](repeating: 0, count: Hint.size)
+        var start = ByteWriter(reserving: 12)
+        start.append(magic)
+        start.integer(version)
+        header.replaceSubrange(..<start.count, with: start.bytes)
+        for range in reservedRanges { header.clear(range) }
+        header[slotCountOffset] = UInt8(truncatingIfNeeded: slotCount)
+        header.clear(slotCountOffset + 1..<slotCountOffset + 4)
+        for index in 0..<Limits.slotCount {
+            let offset = slotOffset(index)
+            if index < slotCount {
+                header.normaliseSlot(at: offset)
+            } else {
+                header.clear(offset..<offset + Limits.slotSize)
+            }
+        }
+        return header
+    }
+
+    /// Returns the valid slots in a header's bytes, whatever the other bytes are.
+    static func slots(in bytes: [UInt8]) -> [KeySlot] {
+        var header = bytes
+        return (0..<Limits.slotCount).compactMap { index in
+            let offset = slotOffset(index)
+            header.normaliseSlot(at: offset)
+            var reader = ByteReader(header, in: offset..<offset + Limits.slotSize)
+            return try? reader.keySlot()
+        }
+    }
+
+    private static func slotOffset(_ index: Int) -> Int { slotsOffset + index * Limits.slotSize }
+}
+
+extension [UInt8] {
+    fileprivate mutating func clear(_ range: Range<Int>) {
+        replaceSubrange(range, with: repeatElement(0, count: range.count))
+    }
+
+    fileprivate mutating func normaliseSlot(at offset: Int) {
+        clear(offset + 1..<offset + 8)
+        clear(offset + 144..<offset + Limits.slotSize)
+        if (1...4).contains(self[offset]) { clear(offset + 112..<offset + 144) }
     }
 }

@@ -1,29 +1,30 @@
-/// Finds all authentic records from an offset on, whatever lies between them.
+import Sealing
+
+/// Finds all authentic records from an offset on, whatever is between them.
 struct RecordScan {
     private static let pieceSize = 1 << 20
 
-    /// Each once, at its first offset: copies of one would fill the memory.
+    /// Each record once, at its first offset: copies of one would fill the memory.
     private(set) var records: [Record] = []
     private var positions: Set<LogPosition> = []
-    /// Where the search was given up; nil if it came to the end of the file.
+    /// The offset at which the search was given up; nil if it came to the end of the file.
     private var stop: UInt64?
     private var view: LogView
     private var reader: RecordReader
     private let size: UInt64
-    /// Bytes that may still be authenticated in vain. Records that are merely damaged take far less; frames that
-    /// someone has forged to lie in each other would take their number times a mebibyte, and so would tries to find the
-    /// length of an index.
+    /// Bytes that may still be authenticated in vain. Merely damaged records take far less. Forged frames that overlap
+    /// would take a mebibyte each, and so would the search for the length of an index.
     private var (frameBudget, lengthBudget) = (256 << 20, 256 << 20)
-    /// What a frame costs at least.
+    /// The least cost of a frame.
     private static let frameCost = 4 << 10
-    /// What was looked through last for frames.
+    /// The bytes that were last searched for frames.
     private var piece: [UInt8] = []
     private var pieceOffset: UInt64 = 0
 
-    /// - Parameter view: before its first record.
+    /// - Parameter view: before the first record.
     init(of view: LogView) throws(LogError) {
         self.view = view
-        reader = RecordReader(store: view.store, keys: view.keys, vaultID: view.header.vaultID)
+        reader = view.reader
         size = try view.store.size()
     }
 
@@ -42,9 +43,9 @@ struct RecordScan {
         }
     }
 
-    /// What is wrong behind the last record, in words; nil if nothing is. A last record that was torn, and so never
-    /// acknowledged, is dropped.
-    mutating func judgeEnd() throws(LogError) -> String? {
+    /// Says what is wrong behind the last record; nil if nothing is. A torn last record, which was never acknowledged,
+    /// is dropped.
+    mutating func classifyEnd() throws(LogError) -> String? {
         if let stop { return "more forged records than can be looked through, at byte \(stop)" }
         if let last = records.last, try !reader.payloadHolds(last) {
             view.end = last.offset
@@ -65,14 +66,14 @@ struct RecordScan {
     }
 
     private mutating func fault(_ ending: LogView.Ending) throws(LogError) -> String? {
-        do throws(LogError) { try view.judgeTail(ending, &reader) } catch {
+        do throws(LogError) { try view.classifyTail(ending, &reader) } catch {
             guard error.code == .damaged else { throw error }
             return error.detail
         }
         return nil
     }
 
-    /// - Parameter isExpected: whether a record has to begin here, since one ends here.
+    /// - Parameter isExpected: whether a record has to begin here, because one ends here.
     private mutating func record(at offset: UInt64, isExpected: Bool) throws(LogError) -> Record? {
         switch try reader.record(at: offset, after: nil) {
         case .record(let record): return record
@@ -90,23 +91,21 @@ struct RecordScan {
         }
     }
 
-    /// Where a frame stands next that holds, at an offset where one may begin.
+    /// Finds the next valid frame at an offset where one may begin.
     private mutating func nextFrame(from start: UInt64) throws(LogError) -> UInt64? {
-        let magic = Frame.magic.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
         let vaultID = reader.vaultID
         var offset = start
         while true {
             let index = offset >= pieceOffset ? Int(clamping: offset - pieceOffset) : .max
             if index < piece.count {
                 let found = piece.withUnsafeBytes { bytes in
-                    stride(from: index, through: bytes.count - Frame.size, by: Int(Limits.alignment)).first {
-                        bytes.loadUnaligned(fromByteOffset: $0, as: UInt32.self) == magic
-                            && Frame(UnsafeRawBufferPointer(rebasing: bytes[$0...]), vaultID: vaultID) != nil
+                    bytes.recordMagics(from: index).first {
+                        Frame(UnsafeRawBufferPointer(rebasing: bytes[$0...]), vaultID: vaultID) != nil
                     }
                 }
                 if let found { return pieceOffset + UInt64(found) }
                 guard piece.count == RecordScan.pieceSize else { return nil }
-                // The last few bytes come again with the next piece: a frame may lie across.
+                // The next piece begins with the last bytes of this one: a frame may cross the border.
                 offset = max(offset, pieceOffset + UInt64(RecordScan.pieceSize - Frame.alignedSize))
             }
             guard let data = try view.store.nextData(from: offset) else { return nil }
@@ -115,5 +114,35 @@ struct RecordScan {
             offset = pieceOffset
             if piece.count < Frame.size { return nil }
         }
+    }
+}
+
+extension RecordReader {
+    /// The largest index that is searched for behind a failing frame: the work grows with the square. Writers write
+    /// hardly any larger one.
+    private static let recoveredSize = Limits.inlineIndexSize + 1 << 10
+
+    /// Reads a record whose frame is damaged, by the index behind it. The index is authenticated, so its length, which
+    /// the frame would say, can be found by trial; it says where the payload ends.
+    ///
+    /// - Parameter budget: bytes that may still be authenticated in vain.
+    fileprivate mutating func recordBehindFrame(at offset: UInt64, _ budget: inout Int) throws(LogError) -> Record? {
+        let bytes = Array(try bytes(at: offset, upTo: Frame.headSize + RecordReader.recoveredSize))
+        guard bytes.count > Frame.headSize else { return nil }
+        let nonce = RecordReader.nonce(inHead: bytes[..<Frame.headSize])
+        for length in stride(from: 32, through: bytes.count - Frame.headSize, by: 16) {
+            guard budget >= length else { return nil }
+            budget -= length
+            let box = bytes[Frame.headSize..<Frame.headSize + length]
+            guard let plaintext = box.withUnsafeBytes({ keys.open($0, for: .record, nonce: nonce) }) else { continue }
+            guard let index = try? RecordIndex(parsing: plaintext) else { return nil }
+            let start = offset + UInt64(Frame.headSize + length)
+            let end = index.namedEnd(ofPayloadAt: start)
+            guard end >= start, end - start < Limits.payloadSize else { return nil }
+            return Record(
+                offset: offset, frame: Frame(indexLength: length, payloadLength: end - start), index: index,
+                authenticator: box.withUnsafeBytes { Authenticator($0) })
+        }
+        return nil
     }
 }

@@ -1,8 +1,7 @@
 /// The newest entry of each name that can still be found, and how far it can be trusted.
 ///
-/// Every entry is authentic. What may be wrong with it is that something newer is lost. So each has a *standing*, the
-/// number of the change up to which it is known to hold; and what is lost takes a range of names and the number of the
-/// last change that it may hide.
+/// Every entry is authentic, but a newer one may be lost. So each entry has a *standing*: the number of the change up to
+/// which it is known to be the newest. A loss affects a range of names, up to the last change that it may hide.
 struct SalvagedHistory {
     struct Found {
         let entry: Entry
@@ -18,7 +17,7 @@ struct SalvagedHistory {
     /// What is damaged, in words.
     private(set) var damage: [String] = []
     private var losses: [Loss] = []
-    /// Whether pages or changes are lost, whatever else stands for them.
+    /// Whether pages or changes are lost, even if later ones replace them.
     private(set) var hasGaps = false
 
     private let origin: LogPosition
@@ -44,10 +43,10 @@ struct SalvagedHistory {
         try readRecords(agreedUpTo: agreed)
     }
 
-    /// As the newest record says; nil without records.
+    /// The totals of the newest record; nil without records.
     var totals: Totals? { chain.last?.index.totals }
 
-    /// What is present, in the order in which the values lie.
+    /// The present entries, in the order of their values in the file.
     var present: [Found] {
         newest.values.filter { !$0.entry.isRemoved }
             .sorted { $0.entry.offset < $1.entry.offset }
@@ -56,7 +55,7 @@ struct SalvagedHistory {
     /// The newest position of the chain.
     var head: LogPosition { chain.last?.position ?? origin }
 
-    /// How many present names are lost, of as many as the vault says it had; nil if nobody knows.
+    /// Returns how many of the expected names are lost; nil if that is unknown.
     func unnamed(of expected: UInt64?) -> UInt64? {
         guard hasGaps else { return 0 }
         let known = UInt64(newest.values.count { !$0.entry.isRemoved })
@@ -67,7 +66,7 @@ struct SalvagedHistory {
         losses.contains { $0.sequence > found.standing && $0.names.contains(found.entry.name) }
     }
 
-    /// Says that something is damaged that may have held any change.
+    /// Records damage that may hide any change.
     mutating func lose(_ what: String? = nil) {
         if let what { damage.append(what) }
         lose(NameRange(), through: .max)
@@ -78,7 +77,7 @@ struct SalvagedHistory {
         hasGaps = true
     }
 
-    /// Reads all that is left, and judges what lies behind it.
+    /// Reads all that is left, and classifies what is behind it.
     static func read(
         _ remains: HeaderRemains, _ manifest: Manifest?, _ memory: RollbackMemory?, in store: any RecordStore,
         _ counter: UpkeepProgress?
@@ -86,16 +85,16 @@ struct SalvagedHistory {
         let seen = memory?.seen()?.position
         var scan = try RecordScan(of: remains.view(of: store))
         try scan.run(from: remains.isAuthentic ? remains.header.checkpointEnd : Limits.checkpointStart, counter)
-        let foreign = try scan.judgeEnd()
+        let foreign = try scan.classifyEnd()
         let records = scan.records.filter { record in
             remains.isAuthentic ? record.index.tree.map { $0.header == remains.authenticator } ?? true : true
         }
         var history = try SalvagedHistory(remains, manifest, records, seen: seen, in: store)
-        // What this machine has seen as the newest change has nothing behind it.
+        // There was nothing behind the change that this machine has seen as the newest.
         if let foreign, seen == history.head { history.damage.append(foreign) }
         if let foreign, seen != history.head { history.lose(foreign) }
-        if let offset = memory?.place(), offset.vaultID != remains.header.vaultID {
-            history.lose("this machine has seen another vault in this offset")
+        if let record = memory?.pathRecord(), record.vaultID != remains.header.vaultID {
+            history.lose("this machine has seen another vault at this path")
         }
         return history
     }
@@ -122,7 +121,7 @@ struct SalvagedHistory {
     /// - Parameter agreed: the index of the record that this machine remembers; nil if it remembers none of them.
     private mutating func readRecords(agreedUpTo agreed: Int?) throws(LogError) {
         var trees: [Int: (TreeRemains, [Entry])] = [:]
-        // The newest tree that is whole stands for all the records before it.
+        // The newest whole tree replaces all the records before it.
         var whole = -1
         for (index, record) in chain.records.enumerated().reversed() {
             guard let root = record.index.tree?.root else { continue }
@@ -137,7 +136,7 @@ struct SalvagedHistory {
         for index in chain.breaks {
             damage.append(chain.words(forBreakAt: index, after: origin))
             guard index > whole else { continue }
-            // What stands behind a break may be of another history, unless this machine remembers that it is not.
+            // The records behind a break may be of another history, unless this machine remembers one of them.
             let isAgreed = agreed.map { $0 >= index } ?? false
             lose(NameRange(), through: isAgreed ? chain.records[index].index.sequence : .max)
         }
@@ -151,7 +150,7 @@ struct SalvagedHistory {
         }
     }
 
-    /// Entries that names had before, the newest first.
+    /// Reads the entries that names had before, the newest first.
     func earlier(of names: Set<EntryName>) throws(LogError) -> [EntryName: [Entry]] {
         var earlier: [EntryName: [Entry]] = [:]
         func take(_ entry: Entry) {
@@ -168,8 +167,8 @@ struct SalvagedHistory {
 
     // MARK: What this machine remembers
 
-    /// The index of the record that this machine remembers, −1 for what lies before all of them; nil if it remembers
-    /// nothing or something else, which is a loss.
+    /// Returns the index of the record that this machine remembers, −1 for a position before all of them; nil if it
+    /// remembers nothing, or something else, which is a loss.
     private mutating func agreement(with seen: LogPosition?, _ manifest: Manifest?) -> Int? {
         guard let seen else { return nil }
         if let index = chain.records.firstIndex(where: { $0.position == seen }) { return index }
@@ -179,11 +178,11 @@ struct SalvagedHistory {
         } else if seen.sequence == origin.sequence || chain.holds(seen.sequence) {
             lose("this machine has seen another change \(seen.sequence) than the one that is left")
         } else {
-            switch manifest?.contains(seen, before: origin) {
-            case true: return -1
-            case false: lose("this machine has seen another change \(seen.sequence) than this history has had")
-            default:
-                if manifest == nil { lose("whether this is the history that this machine has seen cannot be told") }
+            switch manifest?.includes(seen, before: origin) {
+            case .included: return -1
+            case .excluded: lose("this machine has seen another change \(seen.sequence) than this history has had")
+            case .unknown: break
+            case nil: lose("whether this is the history that this machine has seen cannot be told")
             }
         }
         return nil
@@ -191,6 +190,48 @@ struct SalvagedHistory {
 }
 
 extension Entry {
-    /// Where its value lies.
+    /// The offset of its value.
     fileprivate var offset: UInt64 { content?.current.offset ?? 0 }
+}
+
+/// The records of one history, in its order, with the breaks where some are missing.
+private struct RecordChain {
+    private(set) var records: [Record] = []
+    /// Indices of records that do not follow the one before.
+    private(set) var breaks: [Int] = []
+
+    /// - Parameters:
+    ///   - found: authentic records, in any order; those before `origin` are left out.
+    ///   - origin: what the first record follows.
+    init(_ found: [Record], after origin: LogPosition) {
+        var last = origin
+        var rest = found.sorted { ($0.index.sequence, $0.offset) < ($1.index.sequence, $1.offset) }[...]
+        while let next = rest.first {
+            let same = rest.prefix { $0.index.sequence == next.index.sequence }
+            rest = rest.dropFirst(same.count)
+            guard next.index.sequence > origin.sequence else { continue }
+            let record = same.first { $0.previous == last } ?? next
+            if record.previous != last { breaks.append(records.count) }
+            records.append(record)
+            last = record.position
+        }
+    }
+
+    var last: Record? { records.last }
+
+    func holds(_ sequence: UInt64) -> Bool {
+        records.contains { $0.index.sequence == sequence }
+    }
+
+    /// Says what is missing before a record.
+    func words(forBreakAt index: Int, after origin: LogPosition) -> String {
+        let first = (index > 0 ? records[index - 1].index.sequence : origin.sequence) + 1
+        let next = records[index]
+        let last = next.index.sequence - 1
+        guard first <= last else {
+            return "change \(next.index.sequence) at byte \(next.offset), which does not follow the one before"
+        }
+        let changes = first == last ? "change \(first)" : "changes \(first) to \(last)"
+        return "\(changes), before byte \(next.offset)"
+    }
 }

@@ -6,8 +6,8 @@ extension SealedLog {
     ///
     /// - Parameters:
     ///   - path: of the damaged vault, without symbolic links.
-    ///   - target: of the new vault, likewise. It has keys of its own, under the same key file.
-    ///   - counter: is told how far the work has come.
+    ///   - target: of the new vault, likewise. It gets keys of its own, under the same key file.
+    ///   - counter: counts the bytes that were read.
     /// - Throws: `missing`, `keyWrong` if the key opens no slot that is left, `damaged` if nothing but a slot is left,
     ///   `newerFormat`; `exists` if there is something at the target; `busy`, `unavailable`, `outOfMemory`.
     package static func salvage(
@@ -18,7 +18,7 @@ extension SealedLog {
         while true {
             let store = try FileRecordStore.openForSalvage(path, in: fileSystem)
             let lock = try store.lock(.shared, until: deadline)
-            // A compaction that was waited for has put another file there.
+            // If this waited for a compaction, the path leads to another file now.
             guard try store.isCurrent() else { continue }
             let report = try salvage(store, path, to: target, key: key, options: options, in: fileSystem, counter)
             lock.release()
@@ -31,7 +31,7 @@ extension SealedLog {
         in fileSystem: any FileSystem, _ counter: UpkeepProgress?
     ) throws(LogError) -> Salvage {
         let remains = try HeaderRemains.find(in: store, key: key)
-        // Everything is looked through, and then what lives is read once more.
+        // Everything is searched, and then the present values are read once more.
         counter?.begin(try 2 * store.size())
         let notices = NoticeBoard()
         let memory = options.memory(of: remains.view(of: store), at: path, notices, in: fileSystem)
@@ -44,7 +44,7 @@ extension SealedLog {
         }
         report.unnamed = history.unnamed(of: (history.totals ?? manifest?.totals)?.entries).map { Int(clamping: $0) }
         let (keys, slots) = try newKeys(for: key, remains.limits)
-        _ = try make(target, keys: keys, options: options, in: fileSystem) { (checkpoint) throws(LogError) in
+        _ = try create(target, keys: keys, options: options, in: fileSystem) { (checkpoint) throws(LogError) in
             var copier = try SalvageCopier(from: store, remains.keys, to: keys)
             for entry in try copier.copy(history, to: &checkpoint, &report, counter) { try checkpoint.add(entry) }
             try checkpoint.finish(
@@ -55,7 +55,7 @@ extension SealedLog {
 }
 
 extension HeaderRemains {
-    /// The manifest, or what is wrong with it.
+    /// Reads the manifest, or says what is wrong with it.
     fileprivate func manifest(in store: any RecordStore) throws(LogError) -> (Manifest?, fault: String?) {
         do throws(LogError) { return (try view(of: store).manifest(), nil) } catch {
             guard error.code == .damaged else { throw error }
@@ -63,11 +63,91 @@ extension HeaderRemains {
         }
     }
 
-    /// The manifest of a new vault with one slot.
+    /// Returns the manifest of a new vault with one slot.
     fileprivate func newManifest(after old: Manifest?) -> Manifest {
         let label = label(in: old) ?? SlotLabel(created: SealedLog.now, text: "")
         return Manifest(
             created: old?.created ?? SealedLog.now, totals: Totals(), chain: [], labels: [label],
             settings: old?.settings ?? [])
+    }
+}
+
+/// Copies values from a damaged vault into a new one, under new keys.
+private struct SalvageCopier: ~Copyable {
+    private let keys: KeyRing
+    private var values: ValueOpener
+    private var nonces = NonceSource(expected: 4_096)
+
+    init(from store: any RecordStore, _ old: KeyRing, to keys: KeyRing) throws(LogError) {
+        self.keys = keys
+        values = try ValueOpener(of: store, keys: old)
+    }
+
+    /// Copies the newest values that open, in the order of their offsets, which does not reveal the order of names.
+    ///
+    /// - Returns: the entries of the new vault, in the order of their names.
+    mutating func copy(
+        _ history: SalvagedHistory, to checkpoint: inout CheckpointWriter, _ report: inout Salvage,
+        _ counter: UpkeepProgress?
+    ) throws(LogError) -> [Entry] {
+        var entries: [Entry] = []
+        var failed: Set<EntryName> = []
+        for found in history.present {
+            if let entry = try copy(found.entry, to: &checkpoint) {
+                entries.append(entry)
+                if history.isDoubtful(found) { report.doubtful.append(entry.name.text) } else { report.certain += 1 }
+            } else {
+                failed.insert(found.entry.name)
+            }
+            counter?.advance(by: found.entry.footprint)
+        }
+        let earlier = failed.isEmpty ? [:] : try history.earlier(of: failed)
+        for name in failed {
+            var copied: Entry?
+            for entry in earlier[name] ?? [] where copied == nil { copied = try copy(entry, to: &checkpoint) }
+            if let copied { entries.append(copied) }
+            if copied == nil { report.lost.append(name.text) } else { report.older.append(name.text) }
+        }
+        report.sort()
+        return entries.sorted { $0.name < $1.name }
+    }
+
+    /// Copies an entry's values.
+    ///
+    /// - Returns: the entry as it is in the new vault; nil if its present value does not open. Earlier ones that do not
+    ///   are left out.
+    mutating func copy(_ entry: Entry, to checkpoint: inout CheckpointWriter) throws(LogError) -> Entry? {
+        guard var content = entry.content, let current = try copy(content.current, to: &checkpoint) else { return nil }
+        content.current = current
+        var earlier: [EarlierVersion] = []
+        for old in content.earlier {
+            guard let version = try copy(old.version, to: &checkpoint) else { continue }
+            earlier.append(EarlierVersion(modified: old.modified, version: version))
+        }
+        content.earlier = earlier
+        var entry = entry
+        entry.content = content
+        return entry
+    }
+
+    private mutating func copy(
+        _ old: StoredVersion, to checkpoint: inout CheckpointWriter
+    ) throws(LogError) -> StoredVersion? {
+        var version = old
+        version.nonce = nonces.next()
+        let (nonce, keys) = (version.nonce, keys)
+        var box = [UInt8](repeating: 0, count: old.boxLength)
+        do throws(LogError) {
+            try values.open(old) { (value) throws(SealingError) in
+                try box.withMutableRawBytes { (box) throws(SealingError) in
+                    try keys.seal(value, for: .value, nonce: nonce, into: box)
+                }
+            }
+        } catch {
+            guard error.code == .damaged else { throw error }
+            return nil
+        }
+        version.offset = try box.withRawBytes { (box) throws(LogError) in try checkpoint.write(value: box) }
+        return version
     }
 }

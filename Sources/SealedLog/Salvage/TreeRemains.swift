@@ -1,20 +1,10 @@
-/// Names from one on, and before another.
-struct NameRange: Hashable, Sendable {
-    var lower: EntryName?
-    var upper: EntryName?
-
-    func contains(_ name: EntryName) -> Bool {
-        lower.map { $0 <= name } ?? true && upper.map { name < $0 } ?? true
-    }
-}
-
-/// Goes through what can still be read of a tree.
+/// Reads what is left of a tree.
 struct TreeRemains {
-    /// Pages that do not open, and the names that would be found below them.
+    /// The pages that do not open, and the names below them.
     private(set) var lost: [(offset: UInt64, names: NameRange)] = []
     private let loader: PageLoader
 
-    /// - Parameter take: gets the entries in the order of their names.
+    /// - Parameter take: called with the entries in the order of their names.
     /// - Throws: `unavailable`.
     init(root: PageReference?, loader: PageLoader, take: (Entry) -> Void) throws(LogError) {
         self.loader = loader
@@ -43,9 +33,7 @@ struct TreeRemains {
 extension Page {
     fileprivate func entries(at offset: UInt64) throws(LogError) -> [Entry] {
         do throws(Malformed) {
-            var entries: [Entry] = []
-            for index in 0..<count { entries.append(try entry(index)) }
-            return entries
+            return try (0..<count).map { (index) throws(Malformed) in try entry(index) }
         } catch { throw LogError.damaged("a page of the index (\(error.what))", at: offset) }
     }
 
@@ -55,7 +43,7 @@ extension Page {
         do throws(Malformed) {
             var children: [(PageReference, NameRange)] = []
             for index in 0..<count {
-                // The first child also stands for what would come before its first name.
+                // The first child also covers names before its first one.
                 let lower = index > 0 ? try name(index) : names.lower
                 let upper = index + 1 < count ? try name(index + 1) : names.upper
                 children.append((try child(index), NameRange(lower: lower, upper: upper)))

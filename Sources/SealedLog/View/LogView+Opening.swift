@@ -1,92 +1,104 @@
-extension LogView {
-    /// Reads and authenticates a vault's header.
+import LinuxSystem
+import Sealing
+
+/// A vault's header and its copy, as read from the file. ``view(with:)`` authenticates them.
+struct HeaderImage {
+    let store: any RecordStore
+    /// The fields of the header, or the reason why they cannot be read.
+    let header: Result<Header, LogError>
+    private let bytes: [UInt8]
+
+    /// - Throws: `damaged` if the file is shorter; `unavailable`.
+    init(of store: any RecordStore) throws(LogError) {
+        self.store = store
+        let bytes = try store.available(at: 0, upTo: 2 * Header.size)
+        guard !bytes.isEmpty else { throw LogError.damaged("the file is empty") }
+        guard bytes.count == 2 * Header.size else { throw LogError.damaged("the file is cut within its header") }
+        self.bytes = bytes
+        header = Result { () throws(LogError) in try Header(parsing: Array(bytes[..<Header.size])) }
+    }
+
+    /// Derives the subkeys from the data key in the slot that `key` opens.
     ///
-    /// - Parameter unlock: gives the subkeys for the header, for example from a key file.
-    /// - Throws: `damaged`, `newerFormat`, `unavailable`, or what `unlock` throws.
-    static func start(
-        _ store: any RecordStore, unlock: (Header) throws(LogError) -> KeyRing
-    ) throws(LogError) -> (view: LogView, hint: Hint?) {
-        let image = try store.available(at: 0, upTo: 2 * Header.size)
-        guard !image.isEmpty else { throw LogError.damaged("the file is empty") }
-        guard image.count == 2 * Header.size else { throw LogError.damaged("the file is cut within its header") }
-        let bytes = Array(image[..<Header.size])
-        var (tried, keys): ([KeySlot], KeyRing?) = ([], nil)
-        do throws(LogError) {
-            let header = try Header(parsing: bytes)
-            tried = header.slots
-            let ring = try unlock(header)
-            keys = ring
-            let authenticator = try Header.authenticate(bytes, with: ring)
-            return (
-                LogView(store: store, keys: ring, header: header, authenticator: authenticator), Header.hint(in: bytes)
-            )
-        } catch {
-            // A changed slot passes for a wrong key, a changed version for a later one, if the copy does not tell.
-            guard [.damaged, .keyWrong, .newerFormat].contains(error.code), copyIsSound(in: image, keys, tried, unlock)
+    /// - Throws: `damaged`, `newerFormat`, `keyWrong`, `outOfMemory`.
+    func unlock(with key: borrowing KeyFile) throws(LogError) -> KeyRing {
+        do throws(LogError) { return try header.get().unlock(with: key) } catch {
+            guard let copy = copy(after: error) else { throw error }
+            // All slots that are tried, of header and copy, may ask for no more work than those of one header.
+            let tried = (try? header.get().slots) ?? []
+            guard Header.isBearable(copy.slots + tried.filter { !copy.slots.contains($0) }),
+                let keys = try? copy.unlock(with: key)
             else { throw error }
-            let what = error.code == .damaged ? error.detail : "the header"
-            throw LogError.damaged("\(what), while its copy at byte \(Header.copyPlace) is whole")
+            throw explained(error, keys)
         }
     }
 
-    /// Whether the header's copy is not what the header is, and authenticates.
+    /// Authenticates the header.
     ///
-    /// - Parameters:
-    ///   - keys: those that a slot of the header gave; nil if none did.
-    ///   - tried: the header's slots. Together with those of the copy they may ask for no more than a header may.
-    private static func copyIsSound(
-        in image: [UInt8], _ keys: KeyRing?, _ tried: [KeySlot], _ unlock: (Header) throws(LogError) -> KeyRing
-    ) -> Bool {
-        let copy = Array(image[Header.copyPlace...])
-        guard !Header.copyHolds(in: image), let header = try? Header(parsing: copy) else { return false }
-        let all = header.slots + tried.filter { !header.slots.contains($0) }
-        guard Header.isBearable(all), let keys = keys ?? (try? unlock(header)) else { return false }
-        return (try? Header.authenticate(copy, with: keys)) != nil
+    /// - Returns: the view of a log that has not been followed yet, and where its newest minor checkpoint may be.
+    /// - Throws: `damaged`, `newerFormat`.
+    func view(with keys: KeyRing) throws(LogError) -> (view: LogView, hint: Hint?) {
+        do throws(LogError) {
+            let header = try header.get()
+            let bytes = Array(bytes[..<Header.size])
+            let authenticator = try Header.authenticate(bytes, with: keys)
+            let view = LogView(store: store, keys: keys, header: header, authenticator: authenticator)
+            return (view, Header.hint(in: bytes))
+        } catch { throw explained(error, keys) }
     }
 
-    /// Follows the log to its end, and makes sure that nothing lies behind it.
+    /// Returns the header's copy if it may show that a changed header is behind an error: a changed slot looks like a
+    /// wrong key, and a changed version like a newer format.
+    private func copy(after error: LogError) -> Header? {
+        guard [.damaged, .keyWrong, .newerFormat].contains(error.code), !Header.copyHolds(in: bytes) else { return nil }
+        return try? Header(parsing: Array(bytes[Header.copyOffset...]))
+    }
+
+    private func explained(_ error: LogError, _ keys: KeyRing) -> LogError {
+        guard copy(after: error) != nil,
+            (try? Header.authenticate(Array(bytes[Header.copyOffset...]), with: keys)) != nil
+        else { return error }
+        let what = error.code == .damaged ? error.detail : "the header"
+        return .damaged("\(what), while its copy at byte \(Header.copyOffset) is whole")
+    }
+}
+
+extension LogView {
+    /// Reads a whole log, without a hint, while no process can write to it.
+    static func settled(_ store: any RecordStore, _ keys: KeyRing) throws(LogError) -> LogView {
+        var (view, _) = try HeaderImage(of: store).view(with: keys)
+        _ = try view.followToEnd(from: nil, durable: nil, isSettled: true)
+        return view
+    }
+
+    /// Reads the file that is at the path now, while no process can write to it.
     ///
-    /// - Parameter isSettled: whether nobody can write now, so that what fails is judged; otherwise it is reported.
-    /// - Returns: whether the log came to a clean end.
-    mutating func followToEnd(_ hint: Hint?, durable: LogPosition?, isSettled: Bool) throws(LogError) -> Bool {
-        let size = try store.size()
-        guard size >= end else { throw LogError.damaged("the file is cut within its checkpoint") }
-        var reader = RecordReader(store: store, keys: keys, vaultID: header.vaultID)
-        try follow(hint, &reader, durable: durable)
-        let ending = try catchUp(&reader, durable: durable)
-        // Someone who writes may have made the file longer meanwhile.
-        let tail = max(size, end) - end
-        guard tail <= Limits.tailSize else {
-            throw LogError.damaged("\(tail >> 20) MiB lie behind the log's end, more than a record takes,", at: end)
+    /// - Parameter seen: what this machine remembers of the vault; read before the file.
+    /// - Throws: `exchanged` if it is another vault, `rolledBack` or `diverged` if it lacks what this view knows or what
+    ///   was seen; also what opening throws.
+    func reopened(until deadline: Deadline, knowing seen: LogPosition?) throws(LogError) -> LogView {
+        while true {
+            let store = try store.reopened()
+            let lock = try store.lock(.shared, until: deadline)
+            guard try store.isCurrent() else { continue }
+            let view = try reopened(on: store, knowing: seen)
+            lock.release()
+            return view
         }
-        if isSettled {
-            try judgeTail(ending, &reader)
-            return true
-        }
-        guard case .clean = ending else { return false }
-        let survey = try surveyTail(&reader)
-        needsClearing = !survey.isZero
-        return !survey.isForeign
     }
 
-    /// What is wrong with this view if a moment is known to have been durable: it is older, or has another history.
-    func alarm(against position: LogPosition) throws(LogError) -> LogError? {
-        guard position.sequence <= head.sequence else {
-            return LogError(
-                .rolledBack, "change \(head.sequence), and this machine has seen change \(position.sequence)")
+    /// Reads a store whose lock is held, as ``reopened(until:knowing:)`` does.
+    func reopened(on store: any RecordStore, knowing seen: LogPosition?) throws(LogError) -> LogView {
+        let image = try HeaderImage(of: store)
+        if case .success(let header) = image.header, header.vaultID != self.header.vaultID {
+            throw LogError(.exchanged, store.location)
         }
-        return try contains(position) == false ? LogError(.diverged, "change \(position.sequence)") : nil
-    }
-
-    /// Whether the history that this view knows contains a moment: nil if it does not reach back that far.
-    func contains(_ position: LogPosition) throws(LogError) -> Bool? {
-        if let first = passed.first, position.sequence >= first.sequence {
-            let index = position.sequence - first.sequence
-            guard index < UInt64(passed.count) else { return false }
-            return passed[Int(index)] == position
+        var (view, hint) = try image.view(with: keys)
+        let known = [durable] + (seen.map { [$0] } ?? [])
+        _ = try view.followToEnd(from: hint, durable: durable, covering: known, isSettled: true)
+        for position in known {
+            if let alarm = try view.alarm(against: position) { throw alarm }
         }
-        if position == origin { return true }
-        guard position.sequence < origin.sequence else { return nil }
-        return try manifest().contains(position, before: origin)
+        return view
     }
 }

@@ -1,15 +1,15 @@
 import Sealing
 
 extension LogView {
-    /// An index that continues the chain.
+    /// Returns an index that continues the chain.
     private func nextIndex(_ totals: Totals) -> RecordIndex {
         RecordIndex(
             sequence: head.sequence + 1, previous: head.authenticator,
             payloadHash: [UInt8](repeating: 0, count: KeyedHash.size), totals: totals)
     }
 
-    /// The record for a batch: with its entries in the index as a rule, as a tree when enough records have gathered or
-    /// the entries are many.
+    /// Plans the record for a batch. Its entries are in the index, or in a tree if they are many or enough records have
+    /// been written since the last tree.
     func plan(_ batch: TransactionBatch) throws(LogError) -> RecordPlan {
         if recordsSinceMinor < recordsBeforeMinor, let plan = try inlinePlan(batch) { return plan }
         return try treePlan(batch)
@@ -21,21 +21,22 @@ extension LogView {
         return max(bounds.lowerBound, Int(min(wanted, UInt64(bounds.upperBound))))
     }
 
-    /// A record that says that a compacted file is about to take this one's place.
+    /// Plans a record that announces that a compacted file is about to replace this one.
     func noticePlan() throws(LogError) -> RecordPlan {
         var index = nextIndex(try currentTotals())
         index.isNotice = true
         return try RecordPlan(index, payload: [], at: end, keys: keys, vaultID: header.vaultID)
     }
 
-    /// nil if the index would be too large.
+    /// Plans a record with its entries in the index; nil if the index would be too large.
     private func inlinePlan(_ batch: TransactionBatch) throws(LogError) -> RecordPlan? {
-        // Offsets are numbers of varying length in the index whose length they depend on: a larger guess until it fits.
+        // The encoding of an offset varies in length, and the offset depends on the length of the index: the guess
+        // grows until it fits.
         var size = 0
         while size <= Limits.inlineIndexSize {
             var index = nextIndex(batch.totals)
-            let payloadPlace = end + UInt64(Frame.headSize + size + SecretBox.tagSize)
-            index.transactions = batch.transactions.map { $0.map { $0.moved(by: payloadPlace) } }
+            let payloadOffset = end + UInt64(Frame.headSize + size + SecretBox.tagSize)
+            index.transactions = batch.transactions.map { $0.map { $0.moved(by: payloadOffset) } }
             let needed = index.encoded.count
             guard needed > size else {
                 return try RecordPlan(
@@ -46,18 +47,18 @@ extension LogView {
         return nil
     }
 
-    /// A minor checkpoint with the batch's entries in it.
+    /// Plans a minor checkpoint that contains the batch's entries.
     private func treePlan(_ batch: TransactionBatch) throws(LogError) -> RecordPlan {
-        // The longest that an index with a tree can be.
+        // The greatest length of an index with a tree.
         let size = 160
-        let payloadPlace = end + UInt64(Frame.headSize + size + SecretBox.tagSize)
-        var sink = PayloadSink(bytes: batch.payload, start: payloadPlace)
+        let payloadOffset = end + UInt64(Frame.headSize + size + SecretBox.tagSize)
+        var sink = PayloadSink(bytes: batch.payload, start: payloadOffset)
         var newer = RecentEntries()
         for entries in batch.transactions {
-            for entry in entries { newer.insert(entry.moved(by: payloadPlace)) }
+            for entry in entries { newer.insert(entry.moved(by: payloadOffset)) }
         }
         var merge = EntryMerge(
-            overlays: [newer, recent], trees: [try TreeCursor(root: minor?.root, loader: loader)])
+            recent: [newer, recent], trees: [try TreeCursor(root: minor?.root, loader: loader)])
         var tree = TreeBuilder(keys: keys, expecting: newer.count)
         while let entry = try merge.next() { try tree.add(entry, to: &sink) }
         guard let root = try tree.finish(to: &sink) else { throw LogError(.invalid, "nothing to write") }

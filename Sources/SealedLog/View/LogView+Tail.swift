@@ -1,27 +1,26 @@
 extension LogView {
-    /// What lies behind the log's end.
+    /// What is behind the log's end.
     struct TailSurvey {
         /// Whether there are only zeros.
         var isZero = true
-        /// Where a frame holds: a record was dropped or changed before it, or someone has written what no writer
-        /// writes.
+        /// The offset of a valid frame: a record before it was dropped or changed, or these bytes are no writer's.
         var frame: UInt64?
-        /// Offsets where a record may begin and the magic of one stands; now and then it does so by chance.
+        /// The number of magics where a record may begin; a few can be there by chance.
         var magics = 0
 
         var isForeign: Bool { frame != nil || magics > Limits.strayMagics }
     }
 
-    /// Looks through everything behind the end, but for what stands at the end itself. Holes are passed over.
+    /// Searches everything behind the end, except for a record at the end itself. Holes are skipped.
     ///
-    /// A frame's checksum is no secret, and its index up to 1 MiB long. So a frame that holds is not looked into: what
-    /// a writer leaves when it is killed has none but its first.
+    /// Anyone can compute a frame's checksum, and its index may be 1 MiB long, so no index is opened here. It need not
+    /// be: a writer that is killed leaves no valid frame but its first.
     func surveyTail(_ reader: inout RecordReader) throws(LogError) -> TailSurvey {
         var survey = TailSurvey()
         var (offset, size) = (end, RecordReader.windowSize)
         while true {
             let piece = try reader.bytes(at: offset, upTo: size)
-            // The last few bytes come again with the next piece: a frame may lie across.
+            // The next piece begins with the last bytes of this one: a frame may cross the border.
             let isLast = piece.count < size
             piece.withUnsafeBytes { survey.look(through: $0, at: offset, isLast: isLast, self) }
             guard !isLast, !survey.isForeign else { return survey }
@@ -30,10 +29,10 @@ extension LogView {
         }
     }
 
-    /// Decides, while nobody can write, what lies at the end: a torn tail, which is dropped, or damage.
+    /// Decides, while no process can write, what is at the end: a torn tail, which is dropped, or damage.
     ///
-    /// - Throws: `damaged`, naming the place.
-    mutating func judgeTail(_ ending: Ending, _ reader: inout RecordReader) throws(LogError) {
+    /// - Throws: `damaged`, with the offset.
+    mutating func classifyTail(_ ending: Ending, _ reader: inout RecordReader) throws(LogError) {
         let survey = try surveyTail(&reader)
         if let frame = survey.frame {
             throw LogError.damaged("a record is missing or changed before byte \(frame),", at: end)
@@ -48,8 +47,8 @@ extension LogView {
         needsClearing = !survey.isZero
     }
 
-    /// Whether the failing record at the end was never acknowledged: cut by the end of the file, or a part of it never
-    /// reached the disk. Disks write sectors of 512 bytes or more, whole or not at all, and the zeros were there
+    /// Returns whether the failing record at the end was never acknowledged: it is cut by the end of the file, or a
+    /// part of it never reached the disk. Disks write whole sectors of 512 bytes or more, over zeros that were there
     /// before.
     private func isTorn() throws(LogError) -> Bool {
         let head = try store.available(at: end, upTo: Frame.size)
@@ -59,7 +58,7 @@ extension LogView {
         guard try store.size() >= recordEnd else { return true }
         var offset = end
         while offset < recordEnd {
-            // From one sector's border to another's, however long the record.
+            // Pieces end at sector borders.
             let stop = min(recordEnd, (offset / Limits.sector + 2_048) * Limits.sector)
             let piece = try store.bytes(at: offset, count: Int(stop - offset))
             if piece.withUnsafeBytes({ $0.hasZeroSector(at: offset) }) { return true }
@@ -75,25 +74,28 @@ extension LogView.TailSurvey {
     ) {
         guard !bytes.isZero else { return }
         isZero = false
-        let magic = Frame.magic.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
-        var index = 0
-        while index + Frame.size <= bytes.count {
-            if bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self) == magic {
-                let found = offset + UInt64(index)
-                magics += 1
-                let rest = UnsafeRawBufferPointer(rebasing: bytes[index...])
-                if found > view.end, Frame(rest, vaultID: view.header.vaultID) != nil {
-                    frame = found
-                    return
-                }
+        for index in bytes.recordMagics() {
+            magics += 1
+            let found = offset + UInt64(index)
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[index...])
+            if found > view.end, Frame(rest, vaultID: view.header.vaultID) != nil {
+                frame = found
+                return
             }
-            index += 16
         }
     }
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether these bytes, which lie at `offset`, have a share of a sector that is all zero.
+    /// The indices from `start` on, 16 apart, that hold the magic of a record and have room for its frame.
+    func recordMagics(from start: Int = 0) -> some Sequence<Int> {
+        let magic = Frame.magic.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
+        return stride(from: start, through: count - Frame.size, by: Int(Limits.alignment)).lazy.filter {
+            loadUnaligned(fromByteOffset: $0, as: UInt32.self) == magic
+        }
+    }
+
+    /// Returns whether these bytes, which are at `offset` in the file, fill a part of a sector with zeros alone.
     fileprivate func hasZeroSector(at offset: UInt64) -> Bool {
         var start = 0
         while start < count {

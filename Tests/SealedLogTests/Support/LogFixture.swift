@@ -63,7 +63,7 @@ extension LogFixture {
         changed += [UInt8](repeating: 0, count: max(0, offset + record.count - changed.count))
         changed.replaceSubrange(offset..<offset + record.count, with: record)
         let hint = Hint(offset: UInt64(offset), sequence: view.head.sequence)
-        changed.replaceSubrange(Header.hintPlace..<Header.size, with: hint.encoded)
+        changed.replaceSubrange(Header.hintOffset..<Header.size, with: hint.encoded)
         return changed
     }
 }
@@ -73,10 +73,7 @@ func openApart(
     _ path: String, options: SealedLog.Options, in files: any FileSystem = PosixFileSystem(),
     readKey: () throws(LogError) -> KeyFile
 ) throws -> SealedLog {
-    let opening = Opening(path: path, options: options, fileSystem: files)
-    func unlock(_ header: Header) throws(LogError) -> KeyRing { try header.unlock(with: readKey()) }
-    if let opened = try opening.attempt(unlock: unlock) { return SealedLog(opened) }
-    return SealedLog(try opening.settle(until: Deadline(after: options.lockTimeout), unlock: unlock))
+    SealedLog(try Opening(path: path, options: options, fileSystem: files).opened(readKey))
 }
 
 extension LogError {

@@ -71,6 +71,7 @@ extension Header {
         return Header(
             vaultID: RandomBytes.array(16), sequence: 77,
             root: PageReference(offset: 8_192, length: 1_024, nonce: randomNonce()),
-            manifest: SealedExtent(offset: 9_216, length: 96, nonce: randomNonce()), checkpointEnd: 9_312, slots: slots)
+            manifest: PageReference(offset: 9_216, length: 96, nonce: randomNonce()), checkpointEnd: 9_312, slots: slots
+        )
     }
 }

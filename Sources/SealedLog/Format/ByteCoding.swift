@@ -1,0 +1,208 @@
+import LinuxSystem
+import Sealing
+
+// How fields are encoded; Format.md, "Conventions".
+
+/// A violation of the format. It names the field. The caller knows the offset.
+struct Malformed: Error {
+    let what: StaticString
+
+    init(_ what: StaticString) {
+        self.what = what
+    }
+}
+
+/// Reads fields in sequence. Each call returns a value or throws, whatever the bytes are.
+struct ByteReader {
+    let bytes: [UInt8]
+    private(set) var position: Int
+    let end: Int
+
+    init(_ bytes: [UInt8], in range: Range<Int>? = nil) {
+        self.bytes = bytes
+        position = range?.lowerBound ?? 0
+        end = range?.upperBound ?? bytes.count
+        precondition(position >= 0 && end <= bytes.count)
+    }
+
+    var remaining: Int { end - position }
+
+    /// Skips bytes, and returns their offset.
+    private mutating func take(_ count: Int) throws(Malformed) -> Int {
+        guard count >= 0, count <= remaining else { throw Malformed("too short") }
+        defer { position += count }
+        return position
+    }
+
+    mutating func byte() throws(Malformed) -> UInt8 {
+        bytes[try take(1)]
+    }
+
+    mutating func integer<Integer: FixedWidthInteger>(
+        _ type: Integer.Type = Integer.self
+    ) throws(Malformed) -> Integer {
+        let start = try take(MemoryLayout<Integer>.size)
+        return bytes.withUnsafeBytes { $0.integer(at: start) }
+    }
+
+    mutating func varint() throws(Malformed) -> UInt64 {
+        var index = position
+        let value = try bytes.withRawBytes { (bytes) throws(Malformed) in
+            try UnsafeRawBufferPointer(rebasing: bytes[..<end]).varint(at: &index)
+        }
+        position = index
+        return value
+    }
+
+    /// Reads a varint that counts or measures something in memory.
+    mutating func count(upTo limit: Int) throws(Malformed) -> Int {
+        let value = try varint()
+        guard value <= UInt64(limit) else { throw Malformed("a number out of bounds") }
+        return Int(value)
+    }
+
+    /// Reads a varint in units of 16 bytes.
+    mutating func units() throws(Malformed) -> UInt64 {
+        let value = try varint()
+        guard value < 1 << 58 else { throw Malformed("an offset out of bounds") }
+        return value * 16
+    }
+
+    mutating func skip(_ count: Int) throws(Malformed) {
+        _ = try take(count)
+    }
+
+    /// Skips zeros that a later version may give a meaning.
+    mutating func reserved(_ count: Int) throws(Malformed) {
+        guard try withBytes(count, { $0.isZero }) else { throw Malformed("reserved bytes") }
+    }
+
+    mutating func array(_ count: Int) throws(Malformed) -> [UInt8] {
+        let start = try take(count)
+        return Array(bytes[start..<start + count])
+    }
+
+    mutating func withBytes<Result>(
+        _ count: Int, _ body: (UnsafeRawBufferPointer) -> Result
+    ) throws(Malformed) -> Result {
+        let start = try take(count)
+        return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<start + count])) }
+    }
+
+    mutating func text(upTo limit: Int) throws(Malformed) -> String {
+        let length = try count(upTo: limit)
+        guard let text = try withBytes(length, { String(validating: $0, as: UTF8.self) }) else {
+            throw Malformed("text that is not UTF-8")
+        }
+        return text
+    }
+
+    mutating func nonce() throws(Malformed) -> Nonce {
+        try withBytes(Nonce.size) { Nonce($0) }
+    }
+
+    /// Checks that the rest is padding.
+    mutating func finish() throws(Malformed) {
+        guard try withBytes(remaining, { $0.isZero }) else { throw Malformed("bytes in the padding") }
+    }
+}
+
+/// Writes fields in sequence.
+package struct ByteWriter {
+    package private(set) var bytes: [UInt8] = []
+
+    package init(reserving capacity: Int = 0) {
+        bytes.reserveCapacity(capacity)
+    }
+
+    var count: Int { bytes.count }
+
+    package mutating func byte(_ value: UInt8) {
+        bytes.append(value)
+    }
+
+    mutating func integer(_ value: some FixedWidthInteger) {
+        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func varint(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+
+    package mutating func varint(_ value: Int) {
+        varint(UInt64(value))
+    }
+
+    /// Writes an offset or length in units of 16 bytes.
+    mutating func units(_ value: UInt64) {
+        precondition(value.isMultiple(of: 16))
+        varint(value / 16)
+    }
+
+    package mutating func append(_ other: some Sequence<UInt8>) {
+        bytes.append(contentsOf: other)
+    }
+
+    mutating func append(_ other: UnsafeRawBufferPointer) {
+        bytes.append(contentsOf: other)
+    }
+
+    package mutating func text(_ text: String) {
+        varint(text.utf8.count)
+        append(text.utf8)
+    }
+
+    mutating func nonce(_ nonce: Nonce) {
+        nonce.withUnsafeBytes { append($0) }
+    }
+
+    mutating func zeros(_ count: Int) {
+        bytes.append(contentsOf: repeatElement(0, count: count))
+    }
+
+    /// Writes zeros to the next multiple of 16.
+    mutating func pad() {
+        zeros(-count & 15)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    func integer<Integer: FixedWidthInteger>(at offset: Int) -> Integer {
+        Integer(littleEndian: loadUnaligned(fromByteOffset: offset, as: Integer.self))
+    }
+
+    /// Reads unsigned LEB128 in its shortest form, and advances `index` past it.
+    func varint(at index: inout Int) throws(Malformed) -> UInt64 {
+        var (value, shift) = (UInt64(0), UInt64(0))
+        while shift < 70 {
+            guard index < count else { throw Malformed("too short") }
+            let byte = self[index]
+            let digit = UInt64(byte & 0x7f)
+            guard shift < 63 || digit <= 1 else { break }
+            value |= digit &<< shift
+            index += 1
+            if byte < 0x80 {
+                guard byte != 0 || shift == 0 else { break }
+                return value
+            }
+            shift += 7
+        }
+        throw Malformed("a number that is not in its shortest form")
+    }
+
+    /// Whether all bytes are zero. It compares eight at a time, since headers and the space behind a log are mostly
+    /// zeros.
+    var isZero: Bool {
+        var index = 0
+        while index + 8 <= count {
+            if loadUnaligned(fromByteOffset: index, as: UInt64.self) != 0 { return false }
+            index += 8
+        }
+        return self[index...].allSatisfy { $0 == 0 }
+    }
+}

@@ -1,0 +1,252 @@
+private import Glibc
+package import Sealing
+
+// What the vault stores about one name; Format.md, "Entries".
+
+/// A stored value: the location of its box, its length, and the nonce of the box.
+package struct StoredVersion: Hashable, Sendable {
+    package var kind: UInt8
+    package var nonce: Nonce
+    var offset: UInt64
+    /// The value's length in bytes, without padding and tag.
+    package var length: Int
+
+    /// The length of the box: padded to a multiple of 16, at least 16, and the tag.
+    package var boxLength: Int { StoredVersion.boxLength(of: length) }
+
+    static func boxLength(of length: Int) -> Int { SecretBytes.paddedSize(length) + SecretBox.tagSize }
+}
+
+/// A version that was replaced by a newer one.
+struct EarlierVersion: Hashable, Sendable {
+    let modified: UInt64
+    var version: StoredVersion
+}
+
+/// One attribute of an entry, sealed together with its name.
+package struct Attribute: Hashable, Sendable {
+    package let key: String
+    package let value: String
+
+    package init(key: String, value: String) {
+        self.key = key
+        self.value = value
+    }
+}
+
+/// What the vault stores about one name.
+package struct Entry: Hashable, Sendable {
+    /// The fields of a present entry. A removed one has none of them.
+    package struct Content: Hashable, Sendable {
+        package var created: UInt64
+        package var current: StoredVersion
+        var expiry: UInt64?
+        var earlier: [EarlierVersion] = []
+        /// In ascending order of their keys.
+        package var attributes: [Attribute]
+    }
+
+    package let name: EntryName
+    /// Milliseconds since 1970.
+    package let modified: UInt64
+    /// nil for a tombstone: the name was removed.
+    package var content: Content?
+
+    package var isRemoved: Bool { content == nil }
+
+    /// The present version and the earlier ones. A tombstone has none.
+    var versions: [StoredVersion] {
+        guard let content else { return [] }
+        return [content.current] + content.earlier.map(\.version)
+    }
+
+    /// The size of the entry in a compacted file: its encoding, with every offset counted as one byte, and the boxes of
+    /// its values. The length of an encoded offset changes when a value moves. This must not.
+    var footprint: UInt64 {
+        guard let content else { return 0 }
+        var unplaced = self
+        unplaced.content?.current.offset = 0
+        for index in content.earlier.indices { unplaced.content?.earlier[index].version.offset = 0 }
+        var writer = ByteWriter(reserving: 128)
+        writer.entry(unplaced)
+        return UInt64(versions.reduce(writer.count) { $0 + $1.boxLength })
+    }
+
+    /// Returns the entry with its value `distance` further back in the file.
+    func moved(by distance: UInt64) -> Entry {
+        var entry = self
+        entry.content?.current.offset += distance
+        return entry
+    }
+}
+
+/// The name of an entry: 1 to 1,024 bytes of UTF-8 without control characters, compared bytewise.
+package struct EntryName: Hashable, Sendable, Comparable {
+    package let bytes: [UInt8]
+
+    /// Returns nil unless the text is a name.
+    package init?(_ text: String) {
+        self.init(bytes: Array(text.utf8))
+    }
+
+    /// Returns nil unless the bytes are a name.
+    init?(bytes: [UInt8]) {
+        guard bytes.withUnsafeBytes(EntryName.isValid) else { return nil }
+        self.bytes = bytes
+    }
+
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    package static func < (left: EntryName, right: EntryName) -> Bool {
+        left.bytes.withUnsafeBytes { left in right.bytes.withUnsafeBytes { left.order(to: $0) < 0 } }
+    }
+
+    /// Returns whether bytes are a name. Control characters are excluded: lists print one name per line, and a terminal
+    /// would obey them.
+    package static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard (1...Limits.nameSize).contains(bytes.count) else { return false }
+        // The common case, without decoding.
+        if bytes.allSatisfy({ (0x20...0x7e).contains($0) }) { return true }
+        guard let text = String(validating: bytes, as: UTF8.self) else { return false }
+        return !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Returns a negative number, 0 or a positive number: the bytewise order, a prefix first.
+    func order(to other: UnsafeRawBufferPointer) -> Int {
+        let common = Swift.min(count, other.count)
+        if common > 0, let left = baseAddress, let right = other.baseAddress {
+            let order = Int(memcmp(left, right, common))
+            if order != 0 { return order }
+        }
+        return count - other.count
+    }
+}
+
+// MARK: - Coding
+
+private enum Flag {
+    static let removed: UInt8 = 1
+    static let attributes: UInt8 = 2
+    static let expiry: UInt8 = 4
+    static let earlier: UInt8 = 8
+    static let known = removed | attributes | expiry | earlier
+}
+
+extension ByteReader {
+    mutating func name() throws(Malformed) -> EntryName {
+        let length = try count(upTo: Limits.nameSize)
+        guard let name = EntryName(bytes: try array(length)) else { throw Malformed("a name") }
+        return name
+    }
+
+    mutating func entry() throws(Malformed) -> Entry {
+        let start = position
+        let name = try name()
+        let flags = try byte()
+        let modified = try varint()
+        guard flags & ~Flag.known == 0 else { throw Malformed("an entry's flags") }
+        var entry = Entry(name: name, modified: modified, content: nil)
+        if flags & Flag.removed == 0 {
+            entry.content = try content(flags)
+        } else if flags != Flag.removed {
+            throw Malformed("a tombstone's flags")
+        }
+        guard position - start <= Limits.entrySize else { throw Malformed("the length of an entry") }
+        return entry
+    }
+
+    /// Reads only the present value of an entry, which allocates nothing. Returns nil for a tombstone.
+    mutating func currentVersion() throws(Malformed) -> StoredVersion? {
+        try skip(count(upTo: Limits.nameSize))
+        let flags = try byte()
+        _ = try varint()
+        guard flags & Flag.removed == 0 else { return nil }
+        _ = try varint()
+        return try storedVersion()
+    }
+
+    private mutating func content(_ flags: UInt8) throws(Malformed) -> Entry.Content {
+        var content = Entry.Content(created: try varint(), current: try storedVersion(), attributes: [])
+        if flags & Flag.expiry != 0 { content.expiry = try varint() }
+        if flags & Flag.earlier != 0 {
+            for _ in 0..<(try filledCount(upTo: Limits.earlierVersionCount)) {
+                content.earlier.append(EarlierVersion(modified: try varint(), version: try storedVersion()))
+            }
+        }
+        if flags & Flag.attributes != 0 {
+            for _ in 0..<(try filledCount(upTo: Limits.attributeCount)) {
+                let attribute = try attribute(upTo: Limits.entrySize)
+                if let last = content.attributes.last, !last.key.utf8.lexicographicallyPrecedes(attribute.key.utf8) {
+                    throw Malformed("the order of attributes")
+                }
+                content.attributes.append(attribute)
+            }
+        }
+        return content
+    }
+
+    private mutating func filledCount(upTo limit: Int) throws(Malformed) -> Int {
+        let count = try count(upTo: limit)
+        guard count > 0 else { throw Malformed("a flag for nothing") }
+        return count
+    }
+
+    mutating func attribute(upTo limit: Int) throws(Malformed) -> Attribute {
+        Attribute(key: try text(upTo: limit), value: try text(upTo: limit))
+    }
+
+    private mutating func storedVersion() throws(Malformed) -> StoredVersion {
+        StoredVersion(
+            kind: try byte(), nonce: try nonce(), offset: try units(), length: try count(upTo: Limits.valueSize))
+    }
+}
+
+extension ByteWriter {
+    mutating func name(_ name: EntryName) {
+        varint(name.bytes.count)
+        append(name.bytes)
+    }
+
+    mutating func entry(_ entry: Entry) {
+        name(entry.name)
+        guard let content = entry.content else {
+            byte(Flag.removed)
+            varint(entry.modified)
+            return
+        }
+        var flags: UInt8 = 0
+        if !content.attributes.isEmpty { flags |= Flag.attributes }
+        if content.expiry != nil { flags |= Flag.expiry }
+        if !content.earlier.isEmpty { flags |= Flag.earlier }
+        byte(flags)
+        varint(entry.modified)
+        varint(content.created)
+        storedVersion(content.current)
+        if let expiry = content.expiry { varint(expiry) }
+        if !content.earlier.isEmpty {
+            varint(content.earlier.count)
+            for earlier in content.earlier {
+                varint(earlier.modified)
+                storedVersion(earlier.version)
+            }
+        }
+        if !content.attributes.isEmpty { attributes(content.attributes) }
+    }
+
+    mutating func attributes(_ attributes: [Attribute]) {
+        varint(attributes.count)
+        for attribute in attributes {
+            text(attribute.key)
+            text(attribute.value)
+        }
+    }
+
+    private mutating func storedVersion(_ version: StoredVersion) {
+        byte(version.kind)
+        nonce(version.nonce)
+        units(version.offset)
+        varint(version.length)
+    }
+}

@@ -1,0 +1,220 @@
+import LinuxSystem
+import Sealing
+
+// Format.md, "Record".
+
+/// The 16 bytes that identify a record or a header, and with it all history before it.
+package struct Authenticator: Hashable, Sendable {
+    static let size = 16
+
+    private let low: UInt64
+    private let high: UInt64
+
+    /// - Precondition: at least 16 bytes. The first 16 are used.
+    init(_ bytes: UnsafeRawBufferPointer) {
+        low = bytes.loadUnaligned(as: UInt64.self)
+        high = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+    }
+
+    func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        Swift.withUnsafeBytes(of: (low, high), body)
+    }
+}
+
+/// A point in the history: the sequence number of a record or header, and its authenticator.
+package struct LogPosition: Hashable, Sendable {
+    package let sequence: UInt64
+    package let authenticator: Authenticator
+}
+
+/// What the vault holds. Every record states it, so that reading it needs no counting.
+package struct Totals: Hashable, Sendable {
+    /// The number of names that are present.
+    package var entries: UInt64 = 0
+    /// The bytes of present entries and their value boxes.
+    package var liveBytes: UInt64 = 0
+    /// The bytes that compaction would free.
+    package var deadBytes: UInt64 = 0
+
+    /// Counts an entry that replaces another one or none.
+    mutating func replace(_ old: Entry?, with new: Entry) {
+        if let old, !old.isRemoved {
+            entries -= min(entries, 1)
+            liveBytes -= min(liveBytes, old.footprint)
+            deadBytes &+= old.footprint
+        }
+        if !new.isRemoved {
+            entries &+= 1
+            liveBytes &+= new.footprint
+        }
+    }
+}
+
+/// The first bytes of a record, not sealed: the lengths of its parts.
+struct Frame: Hashable, Sendable {
+    static let magic: [UInt8] = Array("vrec".utf8)
+    static let size = 24
+    /// The distance between offsets where a record may begin, at least ``size``.
+    static let alignedSize = 32
+    /// The size of the frame and the nonce.
+    static let headSize = size + Nonce.size
+    private static let checkedSize = 16
+
+    let indexLength: Int
+    let payloadLength: UInt64
+
+    init(indexLength: Int, payloadLength: UInt64) {
+        self.indexLength = indexLength
+        self.payloadLength = payloadLength
+    }
+
+    /// Returns nil unless the bytes begin with a frame that holds.
+    init?(_ bytes: UnsafeRawBufferPointer, vaultID: [UInt8]) {
+        guard bytes.count >= Frame.size, bytes.starts(with: Frame.magic) else { return nil }
+        let index: UInt32 = bytes.integer(at: 4)
+        let payload: UInt64 = bytes.integer(at: 8)
+        let checked = UnsafeRawBufferPointer(rebasing: bytes[..<Frame.checkedSize])
+        let sum = try? vaultID.withUnsafeBytes { try ShortHash.hash(checked, key: $0) }
+        guard sum == bytes.integer(at: Frame.checkedSize), index.isMultiple(of: 16), index >= 32,
+            index <= Limits.indexSize, payload.isMultiple(of: 16), payload < Limits.payloadSize
+        else { return nil }
+        indexLength = Int(index)
+        payloadLength = payload
+    }
+
+    /// The length of the whole record.
+    var recordLength: UInt64 { UInt64(Frame.headSize + indexLength) + payloadLength }
+
+    func encoded(vaultID: [UInt8]) throws(LogError) -> [UInt8] {
+        var writer = ByteWriter(reserving: Frame.headSize)
+        writer.append(Frame.magic)
+        writer.integer(UInt32(indexLength))
+        writer.integer(payloadLength)
+        do throws(SealingError) {
+            let sum = try writer.bytes.withRawBytes { (bytes) throws(SealingError) in
+                try vaultID.withRawBytes { (key) throws(SealingError) in try ShortHash.hash(bytes, key: key) }
+            }
+            writer.integer(sum)
+        } catch { throw LogError(error) }
+        return writer.bytes
+    }
+}
+
+/// The sealed part of a record.
+struct RecordIndex: Hashable, Sendable {
+    /// The tree of a minor checkpoint.
+    struct Tree: Hashable, Sendable {
+        let header: Authenticator
+        let root: PageReference
+        let entries: UInt64
+    }
+
+    var sequence: UInt64
+    var previous: Authenticator
+    var payloadHash: [UInt8]
+    /// Whether a compacted file is about to replace this one.
+    var isNotice = false
+    var totals: Totals
+    var transactions: [[Entry]] = []
+    var tree: Tree?
+
+    /// Returns where the last item of the payload ends that the index refers to: a box, or the tree's root.
+    func namedEnd(ofPayloadAt start: UInt64) -> UInt64 {
+        if let root = tree?.root { return root.offset &+ UInt64(root.length) }
+        var end = start
+        for version in transactions.joined().flatMap(\.versions) where version.offset >= start {
+            end = max(end, version.offset &+ UInt64(version.boxLength))
+        }
+        return end
+    }
+}
+
+/// A record whose index has been opened.
+struct Record: Sendable {
+    let offset: UInt64
+    let frame: Frame
+    let index: RecordIndex
+    let authenticator: Authenticator
+
+    var position: LogPosition { LogPosition(sequence: index.sequence, authenticator: authenticator) }
+    var end: UInt64 { offset + frame.recordLength }
+    var payload: Range<UInt64> { end - frame.payloadLength..<end }
+}
+
+// MARK: - Coding
+
+extension RecordIndex {
+    private static let treeFlag: UInt8 = 1
+    private static let noticeFlag: UInt8 = 2
+
+    init(parsing bytes: [UInt8]) throws(Malformed) {
+        try self.init(parsing: ByteReader(bytes))
+    }
+
+    init(parsing bytes: ByteReader) throws(Malformed) {
+        var reader = bytes
+        sequence = try reader.integer()
+        previous = try reader.authenticator()
+        payloadHash = try reader.array(KeyedHash.size)
+        let flags = try reader.byte()
+        guard flags & ~(RecordIndex.treeFlag | RecordIndex.noticeFlag) == 0 else { throw Malformed("a record's flags") }
+        isNotice = flags & RecordIndex.noticeFlag != 0
+        totals = try reader.totals()
+        // Each transaction and entry takes at least a byte. The bounds keep a count from reserving much memory.
+        for _ in 0..<(try reader.count(upTo: reader.remaining)) {
+            var entries: [Entry] = []
+            for _ in 0..<(try reader.count(upTo: reader.remaining)) { entries.append(try reader.entry()) }
+            transactions.append(entries)
+        }
+        if flags & RecordIndex.treeFlag != 0 {
+            tree = Tree(
+                header: try reader.authenticator(), root: try reader.pageReference(), entries: try reader.varint())
+            guard transactions.isEmpty, !isNotice else { throw Malformed("a tree beside transactions") }
+        }
+        guard !isNotice || transactions.isEmpty else { throw Malformed("a notice with transactions") }
+        try reader.finish()
+    }
+
+    var encoded: [UInt8] {
+        var writer = ByteWriter(reserving: 192)
+        writer.integer(sequence)
+        writer.authenticator(previous)
+        writer.append(payloadHash)
+        writer.byte((tree == nil ? 0 : RecordIndex.treeFlag) | (isNotice ? RecordIndex.noticeFlag : 0))
+        writer.totals(totals)
+        writer.varint(transactions.count)
+        for entries in transactions {
+            writer.varint(entries.count)
+            for entry in entries { writer.entry(entry) }
+        }
+        if let tree {
+            writer.authenticator(tree.header)
+            writer.pageReference(tree.root)
+            writer.varint(tree.entries)
+        }
+        writer.pad()
+        return writer.bytes
+    }
+}
+
+extension ByteReader {
+    mutating func authenticator() throws(Malformed) -> Authenticator {
+        try withBytes(Authenticator.size) { Authenticator($0) }
+    }
+
+    mutating func totals() throws(Malformed) -> Totals {
+        Totals(entries: try varint(), liveBytes: try varint(), deadBytes: try varint())
+    }
+}
+
+extension ByteWriter {
+    mutating func authenticator(_ authenticator: Authenticator) {
+        authenticator.withUnsafeBytes { append($0) }
+    }
+
+    mutating func totals(_ totals: Totals) {
+        varint(totals.entries)
+        varint(totals.liveBytes)
+        varint(totals.deadBytes)
+    }
+}

@@ -1,0 +1,151 @@
+import LinuxSystem
+import Sealing
+
+// What a key file contains; Format.md, "Generated key file" and "Any other key file".
+
+extension KeyFile {
+    private static let prefix = Array("vault-key-1-".utf8)
+    private static let family = Array("vault-key-".utf8)
+    private static let comment = Array("# vault key file".utf8)
+    private static var keySize: Int { SecretBox.keySize }
+    private static let checksumSize = 4
+    private static let textLimit = 4_096
+
+    /// The room that ``parse(_:)`` needs before the text, so that one piece of guarded memory is enough.
+    static let parsingRoom = 48
+
+    /// Reads the bytes of a key file.
+    ///
+    /// - Parameter memory: the file's bytes, preceded by ``parsingRoom`` zero bytes.
+    /// - Throws: `keyUnsuitable` for a blank file and for a vault; `keyDamaged` for a generated file that is mistyped,
+    ///   cut or changed, since it must not be used as a file of the other kind.
+    static func parse(_ memory: consuming SecretBytes) throws(LogError) -> KeyFile {
+        let size = memory.count - parsingRoom
+        guard size > 0 else { throw LogError(.keyUnsuitable, "is empty") }
+        var isGenerated = false
+        var flaw: LogError?
+        do throws(SealingError) {
+            flaw = try memory.withUnsafeMutableBytes { (memory) throws(SealingError) -> LogError? in
+                let text = UnsafeRawBufferPointer(rebasing: memory[parsingRoom...])
+                if text.starts(with: Header.magic) { return LogError(.keyUnsuitable, "is a vault, not a key file") }
+                // A file that was cut or never written may consist of zeros.
+                if text.allSatisfy({ $0 == 0 || $0 == UInt8(ascii: " ") || (0x09...0x0D).contains($0) }) {
+                    return LogError(.keyUnsuitable, "is blank")
+                }
+                // Also in UTF-16 or after other text: the file is damaged then.
+                isGenerated = size <= textLimit && (contains(text, family) || contains(text, comment))
+                guard isGenerated else {
+                    memory.copyMemory(from: text)
+                    return nil
+                }
+                let room = UnsafeMutableRawBufferPointer(rebasing: memory[..<parsingRoom])
+                if try readKey(in: text, into: room) { return nil }
+                return LogError(.keyDamaged, "says that it is a generated key file, but is mistyped, cut or changed")
+            }
+        } catch { throw LogError(error) }
+        if let flaw { throw flaw }
+        memory.truncate(to: isGenerated ? keySize : size)
+        return KeyFile(kind: isGenerated ? .generated : .other, secret: memory)
+    }
+
+    /// Generates a key.
+    package static func generate() throws(LogError) -> KeyFile {
+        do throws(SealingError) {
+            var key = try SecretBytes(zeroCount: keySize)
+            key.withUnsafeMutableBytes { RandomBytes.fill($0) }
+            return KeyFile(kind: .generated, secret: key)
+        } catch { throw LogError(error) }
+    }
+
+    /// Returns the text of a generated key's file.
+    borrowing func text() throws(LogError) -> SecretBytes {
+        do throws(SealingError) {
+            return try secret.withUnsafeBytes { (key) throws(SealingError) in try KeyFile.text(of: key) }
+        } catch { throw LogError(error) }
+    }
+
+    private static func text(of key: UnsafeRawBufferPointer) throws(SealingError) -> SecretBytes {
+        let heading =
+            "# vault key file: whoever has it can open the vault; without it the vault is lost. Keep a backup.\n"
+        let keyStart = heading.utf8.count + prefix.count
+        let sumStart = keyStart + keySize * 2 + 1
+        var text = try SecretBytes(zeroCount: sumStart + checksumSize * 2 + 1)
+        try text.withUnsafeMutableBytes { (text) throws(SealingError) in
+            text.copyBytes(from: Array(heading.utf8) + prefix)
+            // The checksum covers the key's bytes, which its digits then replace.
+            UnsafeMutableRawBufferPointer(rebasing: text[keyStart...]).copyMemory(from: key)
+            let sum = try checksum(
+                of: UnsafeRawBufferPointer(rebasing: text[keyStart - prefix.count..<keyStart + keySize]))
+            try Hexadecimal.encode(key, into: UnsafeMutableRawBufferPointer(rebasing: text[keyStart..<sumStart]))
+            try sum.withRawBytes { (sum) throws(SealingError) in
+                try Hexadecimal.encode(sum, into: UnsafeMutableRawBufferPointer(rebasing: text[sumStart...]))
+            }
+            // In place of the zero bytes that end the digits.
+            text[sumStart - 1] = UInt8(ascii: "-")
+            text[text.count - 1] = UInt8(ascii: "\n")
+        }
+        return text
+    }
+
+    /// Returns the checksum of a key.
+    ///
+    /// - Parameter input: the prefix followed by the key.
+    private static func checksum(of input: UnsafeRawBufferPointer) throws(SealingError) -> [UInt8] {
+        var sum = [UInt8](repeating: 0, count: KeyedHash.size)
+        try sum.withMutableRawBytes { (sum) throws(SealingError) in try KeyedHash.hash(input, into: sum) }
+        return Array(sum[..<checksumSize])
+    }
+
+    /// Returns whether a text contains letters of either case, ignoring its zero bytes.
+    private static func contains(_ text: UnsafeRawBufferPointer, _ letters: [UInt8]) -> Bool {
+        for start in 0..<text.count {
+            var (offset, matched) = (start, 0)
+            while offset < text.count, matched < letters.count {
+                if text[offset] != 0 {
+                    guard isSameLetter(text[offset], letters[matched]) else { break }
+                    matched += 1
+                }
+                offset += 1
+            }
+            if matched == letters.count { return true }
+        }
+        return false
+    }
+
+    /// Reads the line of the key, and writes the 32 bytes to the start of `room`. Returns false if it is not valid.
+    private static func readKey(
+        in text: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer
+    ) throws(SealingError) -> Bool {
+        // Without `split`, whose generic types cost 15 µs at the start of a process.
+        var (line, count, start) = (text, 0, 0)
+        for end in 0...text.count {
+            let isEnd = end == text.count || text[end] == UInt8(ascii: "\n") || text[end] == UInt8(ascii: "\r")
+            guard isEnd else { continue }
+            if start < end, text[start] != UInt8(ascii: "#") {
+                (line, count) = (UnsafeRawBufferPointer(rebasing: text[start..<end]), count + 1)
+            }
+            start = end + 1
+        }
+        let keyEnd = prefix.count + keySize * 2
+        guard count == 1, line.count == keyEnd + 1 + checksumSize * 2, line.starts(with: prefix, by: isSameLetter),
+            line[keyEnd] == UInt8(ascii: "-")
+        else { return false }
+        let input = UnsafeMutableRawBufferPointer(rebasing: room[..<(prefix.count + keySize)])
+        let key = UnsafeMutableRawBufferPointer(rebasing: input[prefix.count...])
+        let keyDigits = UnsafeRawBufferPointer(rebasing: line[prefix.count..<keyEnd])
+        let sumDigits = UnsafeRawBufferPointer(rebasing: line[(keyEnd + 1)...])
+        var written = [UInt8](repeating: 0, count: checksumSize)
+        guard Hexadecimal.decode(keyDigits, into: key),
+            written.withMutableRawBytes({ Hexadecimal.decode(sumDigits, into: $0) })
+        else { return false }
+        input.copyBytes(from: prefix)
+        guard try checksum(of: UnsafeRawBufferPointer(input)) == written else { return false }
+        room.copyMemory(from: UnsafeRawBufferPointer(key))
+        return true
+    }
+
+    private static func isSameLetter(_ left: UInt8, _ right: UInt8) -> Bool {
+        let isUpper = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(left)
+        return (isUpper ? left | 0x20 : left) == right
+    }
+}

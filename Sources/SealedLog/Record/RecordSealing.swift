@@ -1,0 +1,154 @@
+import LinuxSystem
+import Sealing
+
+/// A sealed record, ready to be written at its offset.
+struct RecordPlan: Sendable {
+    let record: Record
+    let bytes: [UInt8]
+
+    /// Seals a record that will be written at `offset`.
+    ///
+    /// - Parameter indexSize: the size of the index without its tag, if the offsets in it are based on one.
+    init(
+        _ index: RecordIndex, payload: [UInt8], at offset: UInt64, indexSize: Int? = nil, keys: KeyRing,
+        vaultID: [UInt8]
+    ) throws(LogError) {
+        var index = index
+        var hash = RunningHash()
+        payload.withUnsafeBytes { hash.update($0) }
+        index.payloadHash = hash.finish()
+        var plaintext = index.encoded
+        if let indexSize { plaintext.append(contentsOf: repeatElement(0, count: indexSize - plaintext.count)) }
+        var nonces = NonceSource(expected: 1)
+        let nonce = nonces.next()
+        let box = try keys.seal(plaintext, for: .record, nonce: nonce)
+        let frame = Frame(indexLength: box.count, payloadLength: UInt64(payload.count))
+        var writer = ByteWriter(reserving: Int(frame.recordLength))
+        writer.append(try frame.encoded(vaultID: vaultID))
+        writer.nonce(nonce)
+        writer.append(box)
+        writer.append(payload)
+        bytes = writer.bytes
+        record = Record(
+            offset: offset, frame: frame, index: index, authenticator: box.withUnsafeBytes { Authenticator($0) })
+    }
+}
+
+/// Reads and opens records, many with one system call.
+struct RecordReader {
+    /// What was found at an offset.
+    enum Finding {
+        /// Zeros, or the end of the file.
+        case nothing
+        case record(Record)
+        /// The index does not open: a record that was torn or changed.
+        case failing(StaticString)
+        /// The index opens, but does not belong here or violates the format. No writer leaves that behind.
+        case foreign(StaticString)
+    }
+
+    /// As large as the zeros ahead. A larger window costs more page faults than it saves system calls.
+    static let windowSize = Int(Limits.growth)
+
+    let store: any RecordStore
+    let keys: KeyRing
+    let vaultID: [UInt8]
+    private var window: [UInt8] = []
+    /// The number of bytes of the window that were read.
+    private var windowCount = 0
+    private var windowOffset: UInt64 = 0
+    /// Whether the window reaches to the end of the file.
+    private var windowIsLast = false
+    /// Begins with the index that was opened last. The memory is shared by all of them: there may be 512.
+    private var opened: [UInt8] = []
+
+    init(store: any RecordStore, keys: KeyRing, vaultID: [UInt8]) {
+        self.store = store
+        self.keys = keys
+        self.vaultID = vaultID
+    }
+
+    /// Reads the record at an offset.
+    ///
+    /// - Parameter previous: the position that it must follow; nil for any.
+    mutating func record(at offset: UInt64, after previous: LogPosition?) throws(LogError) -> Finding {
+        let head = try bytes(at: offset, upTo: Frame.headSize)
+        if head.allSatisfy({ $0 == 0 }) { return .nothing }
+        guard head.count == Frame.headSize, let frame = head.withUnsafeBytes({ Frame($0, vaultID: vaultID) }) else {
+            return .failing("no record begins here")
+        }
+        let nonce = RecordReader.nonce(inHead: head)
+        let box = try bytes(at: offset + UInt64(Frame.headSize), upTo: frame.indexLength)
+        guard box.count == frame.indexLength else { return .failing("a record is cut") }
+        guard open(box, nonce) else { return .failing("a record does not authenticate") }
+        let plaintext = ByteReader(opened, in: 0..<box.count - SecretBox.tagSize)
+        guard let index = try? RecordIndex(parsing: plaintext), !index.isNotice || frame.payloadLength == 0 else {
+            return .foreign("a record breaks the format")
+        }
+        let record = Record(
+            offset: offset, frame: frame, index: index, authenticator: box.withUnsafeBytes { Authenticator($0) })
+        // The frame is not sealed. Without this check, an attacker who can write the file could change the length.
+        guard index.namedEnd(ofPayloadAt: record.payload.lowerBound) == record.end else {
+            return .foreign("a record does not end where what it names does")
+        }
+        if let previous {
+            guard index.sequence == previous.sequence + 1, index.previous == previous.authenticator else {
+                return .foreign("a record does not follow the one before")
+            }
+        }
+        return .record(record)
+    }
+
+    /// Copies the nonce before the box is read: a slice of the window that is still in use makes the next read copy the
+    /// window.
+    static func nonce(inHead head: ArraySlice<UInt8>) -> Nonce {
+        head.withUnsafeBytes { Nonce(UnsafeRawBufferPointer(rebasing: $0[Frame.size...])) }
+    }
+
+    /// Opens an index to the start of `opened`. Returns false if it does not authenticate.
+    private mutating func open(_ box: ArraySlice<UInt8>, _ nonce: Nonce) -> Bool {
+        guard box.count >= SecretBox.tagSize else { return false }
+        let size = box.count - SecretBox.tagSize
+        if opened.count < size { opened = [UInt8](repeating: 0, count: size) }
+        return opened.withUnsafeMutableBytes { opened in
+            let plaintext = UnsafeMutableRawBufferPointer(rebasing: opened[..<size])
+            return box.withUnsafeBytes { (try? keys.open($0, for: .record, nonce: nonce, into: plaintext)) != nil }
+        }
+    }
+
+    /// Returns whether the payload has the hash that the index states.
+    func payloadHolds(_ record: Record) throws(LogError) -> Bool {
+        var hash = RunningHash()
+        var offset = record.payload.lowerBound
+        while offset < record.payload.upperBound {
+            let count = Int(min(record.payload.upperBound - offset, 1 << 20))
+            let piece = try store.available(at: offset, upTo: count)
+            guard piece.count == count else { return false }
+            piece.withUnsafeBytes { hash.update($0) }
+            offset += UInt64(count)
+        }
+        return hash.finish() == record.index.payloadHash
+    }
+
+    /// Returns up to `count` bytes at an offset: from the window, or after reading a new window. There are fewer only
+    /// at the end of the file.
+    mutating func bytes(at offset: UInt64, upTo count: Int) throws(LogError) -> ArraySlice<UInt8> {
+        let windowEnd = windowOffset + UInt64(windowCount)
+        if offset < windowOffset || (offset + UInt64(count) > windowEnd && !(windowIsLast && offset <= windowEnd)) {
+            let wanted = max(count, RecordReader.windowSize)
+            if window.count < wanted {
+                // Left uninitialized: filling it would touch pages that the read may not.
+                window = [UInt8](unsafeUninitializedCapacity: wanted) { $1 = wanted }
+            }
+            windowCount = 0
+            windowCount = try window.withMutableRawBytes { (window) throws(LogError) in
+                try store.read(into: UnsafeMutableRawBufferPointer(rebasing: window[..<wanted]), at: offset)
+            }
+            windowOffset = offset
+            // Bytes that are appended from now on are read with the next window.
+            windowIsLast = windowCount < wanted
+        }
+        let start = Int(offset - windowOffset)
+        return window[start..<min(start + count, windowCount)]
+    }
+}

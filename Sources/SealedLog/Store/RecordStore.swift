@@ -1,0 +1,137 @@
+import LinuxSystem
+import Sealing
+
+/// The bytes of a sealed log and the lock on them. A store knows nothing of what the bytes mean.
+protocol RecordStore: AnyObject, Sendable {
+    /// The path, for messages.
+    var location: String { get }
+    /// The identity of the file; nil for a store without one.
+    var identity: FileStatus.Identity? { get }
+    /// Whether a reader has to hold the lock to see what others have written.
+    var needsLockToRead: Bool { get }
+    var isWritable: Bool { get }
+    /// Whether a parent process opened the store: its lock would be this process's too.
+    var isInherited: Bool { get }
+
+    func size() throws(LogError) -> UInt64
+    /// Reads up to the buffer's size; fewer bytes only at the end.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(LogError) -> Int
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError)
+    /// Returns the offset of the next bytes, at or after `offset`, that are not in a hole; nil if there are none.
+    func nextData(from offset: UInt64) throws(LogError) -> UInt64?
+    /// Flushes what was written.
+    func synchronize() throws(LogError)
+    /// Flushes the folder, and with it the file's name.
+    func synchronizeLocation() throws(LogError)
+
+    /// Waits for the lock between processes. Two threads must not use it at once.
+    func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock
+    func unlock()
+    /// Returns whether the location still leads to this store.
+    func isCurrent() throws(LogError) -> Bool
+    /// Opens the store that the location leads to now.
+    func reopened() throws(LogError) -> any RecordStore
+
+    /// Creates an empty store that takes the place of this one once it is published.
+    func makeReplacement() throws(LogError) -> any RecordStore
+    /// Flushes the replacement and renames it into place. The rename itself is durable only after
+    /// ``synchronizeLocation()``.
+    ///
+    /// - Throws: `exists` if there is a file that may not be replaced.
+    func publish(replacing: Bool) throws(LogError)
+    /// Removes an unpublished replacement.
+    func discard()
+    /// Removes a replacement that a killed process has left. The caller holds the lock.
+    func removeLeftReplacement()
+}
+
+/// A lock that is held as long as this value lives.
+struct StoreLock: ~Copyable, Sendable {
+    private let store: any RecordStore
+
+    init(heldBy store: any RecordStore) {
+        self.store = store
+    }
+
+    deinit {
+        store.unlock()
+    }
+
+    consuming func release() {}
+}
+
+extension RecordStore {
+    /// Reads exactly `count` bytes.
+    ///
+    /// - Throws: `damaged` if the store ends before.
+    func bytes(at offset: UInt64, count: Int) throws(LogError) -> [UInt8] {
+        let bytes = try available(at: offset, upTo: count)
+        guard bytes.count == count else { throw .cut(at: offset) }
+        return bytes
+    }
+
+    /// Reads as many bytes as there are, at most `count`.
+    func available(at offset: UInt64, upTo count: Int) throws(LogError) -> [UInt8] {
+        var failure: LogError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            do throws(LogError) {
+                initialized = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    func write(_ bytes: [UInt8], at offset: UInt64) throws(LogError) {
+        try bytes.withRawBytes { (bytes) throws(LogError) in try write(bytes, at: offset) }
+    }
+
+    func writeZeros(_ range: Range<UInt64>) throws(LogError) {
+        for piece in range.pieces { try write([UInt8](repeating: 0, count: piece.count), at: piece.lowerBound) }
+    }
+
+    /// Overwrites with zeros from the back to the front, the first sector last and by itself. Holes stay holes.
+    ///
+    /// Readers look at the front. If the process is killed on the way, bytes are left there; zeros would pass for the
+    /// end of the log, with remains behind it.
+    func clear(_ range: Range<UInt64>) throws(LogError) {
+        let sectorEnd = min(range.upperBound, (range.lowerBound / Limits.sector + 1) * Limits.sector)
+        var end = range.upperBound
+        while end > sectorEnd {
+            let start = end - min(end - sectorEnd, 1 << 20)
+            if let data = try nextData(from: start), data < end { try writeZeros(data..<end) }
+            end = start
+        }
+        try writeZeros(range.lowerBound..<sectorEnd)
+    }
+
+    /// Returns whether there are only zeros, as far as the store reaches.
+    func isZero(_ range: Range<UInt64>) throws(LogError) -> Bool {
+        for piece in range.pieces {
+            let bytes = try available(at: piece.lowerBound, upTo: piece.count)
+            guard bytes.withUnsafeBytes({ $0.isZero }) else { return false }
+            guard bytes.count == piece.count else { break }
+        }
+        return true
+    }
+
+    /// Writes the same bytes again: after a failed flush Linux regards pages as clean that never reached the disk.
+    func rewrite(_ range: Range<UInt64>) throws(LogError) {
+        for piece in range.pieces {
+            try write(bytes(at: piece.lowerBound, count: piece.count), at: piece.lowerBound)
+        }
+    }
+}
+
+extension Range<UInt64> {
+    /// The range in pieces of a mebibyte.
+    var pieces: some Sequence<Range<UInt64>> {
+        stride(from: lowerBound, to: upperBound, by: 1 << 20).lazy.map { $0..<Swift.min($0 + 1 << 20, upperBound) }
+    }
+}
+
+extension LogError {
+    static func cut(at offset: UInt64) -> LogError { .damaged("the file ends too early; it was cut", at: offset) }
+}

@@ -1,0 +1,170 @@
+private import CSodium
+import LinuxSystem
+
+/// Secret bytes in guarded memory: between inaccessible pages, locked against swapping, left out of core dumps, and
+/// wiped at the end of their lifetime.
+///
+/// The type cannot be copied and has no textual form. Read the bytes through ``withBytes(_:)``. Each method that copies
+/// them to ordinary memory has *unsafe* in its name.
+///
+/// Creating and freeing guarded memory costs about 25 µs and two pages more than the bytes take. It is meant for keys
+/// and opened values, not for thousands of them.
+public struct SecretBytes: ~Copyable {
+    /// The number of secret bytes.
+    public private(set) var count: Int
+
+    /// Whether the pages are locked against swapping.
+    ///
+    /// The system refuses beyond the limit `ulimit -l`, usually 8 MiB. The bytes are guarded and wiped all the same.
+    public let isLockedInMemory: Bool
+
+    /// The size of the allocation: a multiple of 16, at least 16. The bytes past `count` are zero, so that a value can
+    /// be sealed with its padding without another copy.
+    @usableFromInline package let paddedCapacity: Int
+
+    @usableFromInline let base: UnsafeMutableRawPointer
+
+    /// Allocates `count` zero bytes.
+    ///
+    /// - Throws: ``SealingError/Code/outOfMemory``.
+    public init(zeroCount count: Int) throws(SealingError) {
+        try Sodium.start()
+        guard count >= 0, count <= Int.max - 16 else { throw SealingError(.length) }
+        let capacity = SecretBytes.paddedSize(count)
+        guard let base = sodium_malloc(capacity) else { throw SealingError(.outOfMemory) }
+        // sodium_malloc locks the pages but does not report a failure. A second call does.
+        isLockedInMemory = sodium_mlock(base, capacity) == 0
+        // The fresh memory is filled with 0xdb.
+        base.initializeMemory(as: UInt8.self, repeating: 0, count: capacity)
+        self.base = base
+        self.count = count
+        paddedCapacity = capacity
+    }
+
+    deinit {
+        sodium_free(base)
+    }
+
+    /// Returns `count` rounded up to a multiple of 16, at least 16: the size of a padded value.
+    @inlinable
+    package static func paddedSize(_ count: Int) -> Int {
+        max(16, (count + 15) & ~15)
+    }
+
+    /// Shortens the secret, and wipes the bytes past the new end.
+    package mutating func truncate(to newCount: Int) {
+        precondition(newCount >= 0 && newCount <= count)
+        sodium_memzero(base + newCount, paddedCapacity - newCount)
+        count = newCount
+    }
+}
+
+// The type is move-only, so the memory belongs to one value at a time. `mutating` methods write with exclusive access,
+// and several threads may read at once.
+extension SecretBytes: @unchecked Sendable {}
+
+// MARK: - Access in place
+
+extension SecretBytes {
+    /// Reads the secret in place.
+    ///
+    /// The span cannot leave the closure. A copy of its bytes is outside guarded memory.
+    @inlinable
+    public borrowing func withBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (RawSpan) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try withUnsafeBytes { (bytes) throws(Failure) in try body(bytes.bytes) }
+    }
+
+    /// Reads the secret through a pointer, for C functions. The pointer is valid only inside the closure.
+    @inlinable
+    public borrowing func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeRawBufferPointer(start: base, count: count))
+    }
+
+    /// Writes the secret in place. The pointer is valid only inside the closure.
+    @inlinable
+    public mutating func withUnsafeMutableBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeMutableRawBufferPointer(start: base, count: count))
+    }
+
+    /// Reads the secret followed by its zero padding, to a multiple of 16 and at least 16.
+    @inlinable
+    package borrowing func withPaddedBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeRawBufferPointer(start: base, count: SecretBytes.paddedSize(count)))
+    }
+
+    /// Writes all of the allocation, for opening a padded value. Call ``truncate(to:)`` afterwards.
+    @inlinable
+    package mutating func withUnsafeMutablePaddedBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeMutableRawBufferPointer(start: base, count: paddedCapacity))
+    }
+
+    /// Returns whether two secrets are equal. The time depends only on their lengths.
+    public borrowing func isEqual(to other: borrowing SecretBytes) -> Bool {
+        guard count == other.count else { return false }
+        return sodium_memcmp(base, other.base, count) == 0
+    }
+}
+
+// MARK: - To and from ordinary memory
+
+// Ordinary memory is not wiped, may be swapped out, and may be part of a core dump. A String or an Array can be copied
+// by anyone who holds it.
+
+extension SecretBytes {
+    /// Copies bytes into guarded memory. The original is not wiped.
+    ///
+    /// - Throws: ``SealingError/Code/outOfMemory``.
+    public init(copying bytes: UnsafeRawBufferPointer) throws(SealingError) {
+        try self.init(zeroCount: bytes.count)
+        withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
+    }
+
+    /// Copies bytes into guarded memory. The array is not wiped.
+    ///
+    /// - Throws: ``SealingError/Code/outOfMemory``.
+    public init(copying bytes: [UInt8]) throws(SealingError) {
+        try self.init(zeroCount: bytes.count)
+        withUnsafeMutableBytes { $0.copyBytes(from: bytes) }
+    }
+
+    /// Copies a text's UTF-8 into guarded memory. The string is not wiped.
+    ///
+    /// - Throws: ``SealingError/Code/outOfMemory``.
+    public init(utf8 text: String) throws(SealingError) {
+        try self.init(zeroCount: text.utf8.count)
+        withUnsafeMutableBytes { $0.copyBytes(from: text.utf8) }
+    }
+
+    /// Lets `body` fill guarded memory, and keeps as many bytes as it returns.
+    ///
+    /// - Throws: ``SealingError/Code/outOfMemory``, or what `body` throws.
+    public init(
+        unsafeCapacity capacity: Int,
+        initializingWith body: (UnsafeMutableRawBufferPointer) throws -> Int
+    ) throws {
+        var filled = try SecretBytes(zeroCount: capacity)
+        let used = try filled.withUnsafeMutableBytes(body)
+        filled.truncate(to: used)
+        self = filled
+    }
+
+    /// Returns a copy in ordinary memory, which is never wiped.
+    public borrowing func unsafeArray() -> [UInt8] {
+        withUnsafeBytes { Array($0) }
+    }
+
+    /// Returns the secret as text in ordinary memory, which is never wiped; nil if it is not UTF-8.
+    public borrowing func unsafeString() -> String? {
+        withUnsafeBytes { String(validating: $0, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,156 @@
+import Sealing
+import TestSupport
+import Testing
+
+@testable import SealedLog
+
+@Suite("What is written is read back")
+struct RoundTripTests {
+    @Test(arguments: 0..<50) func anEntry(_ seed: Int) throws {
+        var generator = SeededGenerator(seed)
+        let entry = Entry.random(try .sample("an entry, größer"), &generator)
+        var writer = ByteWriter()
+        writer.entry(entry)
+        var reader = ByteReader(writer.bytes)
+        #expect(try reader.entry() == entry)
+        #expect(reader.remaining == 0)
+    }
+
+    @Test(arguments: 0..<20) func anEntrysFootprintDoesNotDependOnWhereItsValueLies(_ seed: Int) throws {
+        var generator = SeededGenerator(seed)
+        var entry = Entry.random(try .sample("an entry"), &generator)
+        entry.content?.earlier = []
+        entry.content?.current.offset = 0
+        var writer = ByteWriter()
+        writer.entry(entry)
+        let size = entry.content.map { UInt64(writer.count + $0.current.boxLength) } ?? 0
+        #expect(entry.footprint == size)
+        #expect(entry.moved(by: 1 << 50).footprint == size)
+    }
+
+    @Test(arguments: 0..<20) func anIndexOfTransactions(_ seed: Int) throws {
+        var generator = SeededGenerator(seed)
+        var index = RecordIndex(
+            sequence: UInt64.random(in: 0...UInt64.max, using: &generator), previous: randomAuthenticator(),
+            payloadHash: RandomBytes.array(32),
+            totals: Totals(entries: 3, liveBytes: .max, deadBytes: UInt64(seed)))
+        index.transactions = try (0..<seed % 4).map { transaction in
+            try (0...transaction).map { .random(try .sample("name \($0)"), &generator) }
+        }
+        index.isNotice = index.transactions.isEmpty
+        let encoded = index.encoded
+        #expect(encoded.count.isMultiple(of: 16))
+        #expect(try RecordIndex(parsing: encoded) == index)
+        #expect(try RecordIndex(parsing: encoded + [UInt8](repeating: 0, count: 32)) == index)
+        #expect(throws: Malformed.self) { try RecordIndex(parsing: encoded + [1]) }
+    }
+
+    @Test func anIndexWithATree() throws {
+        var index = RecordIndex(
+            sequence: 600, previous: randomAuthenticator(), payloadHash: RandomBytes.array(32), totals: Totals())
+        index.tree = RecordIndex.Tree(
+            header: randomAuthenticator(), root: PageReference(offset: 1 << 40, length: 16_384, nonce: randomNonce()),
+            entries: .max)
+        #expect(try RecordIndex(parsing: index.encoded) == index)
+        index.isNotice = true
+        #expect(throws: Malformed.self) { try RecordIndex(parsing: index.encoded) }
+        index.isNotice = false
+        index.transactions = [[try .sample("a")]]
+        #expect(throws: Malformed.self) { try RecordIndex(parsing: index.encoded) }
+    }
+
+    @Test func aManifest() throws {
+        let manifest = Manifest(
+            created: 1_700_000_000_000, totals: Totals(entries: 1, liveBytes: 2, deadBytes: 3),
+            chain: (0..<128).map { _ in randomAuthenticator() },
+            labels: [SlotLabel(created: 4, text: "laptop"), SlotLabel(created: 5, text: "")],
+            settings: [Attribute(key: "a", value: "b")])
+        #expect(try Manifest(parsing: manifest.encoded, slotCount: 2) == manifest)
+        #expect(throws: Malformed.self) { try Manifest(parsing: manifest.encoded, slotCount: 20) }
+    }
+
+    @Test(arguments: [1, 2, 16]) func aHeader(_ slots: Int) throws {
+        let keys = try randomKeys()
+        var header = Header.sample(slots: slots)
+        let image = try header.sealed(with: keys)
+        let bytes = Array(image[..<4_096])
+        #expect(image == bytes + bytes)
+        #expect(Header.copyHolds(in: image))
+        #expect(try Header(parsing: bytes) == header)
+        #expect(try Header.authenticate(bytes, with: keys) == bytes[4_032...].withUnsafeBytes { Authenticator($0) })
+        #expect(Header.hint(in: bytes) == nil)
+        header.root = nil
+        #expect(try Header(parsing: Array(header.sealed(with: keys)[..<4_096])) == header)
+    }
+
+    @Test func aHeaderWithAnyByteChangedDoesNotAuthenticate() throws {
+        let keys = try randomKeys()
+        let bytes = Array(try Header.sample(slots: 1).sealed(with: keys)[..<Header.size])
+        for offset in 0..<Header.hintOffset {
+            var changed = bytes
+            changed[offset] ^= 0x10
+            #expect(throws: LogError.self) { _ = try Header.authenticate(changed, with: keys) }
+        }
+        for offset in Header.hintOffset..<Header.size {
+            var changed = bytes
+            changed[offset] ^= 0x10
+            _ = try Header.authenticate(changed, with: keys)
+        }
+    }
+
+    @Test func aHintIsReadBack() throws {
+        let hint = Hint(offset: 65_536, sequence: 513)
+        let bytes = Array(try Header.sample(slots: 1).sealed(with: randomKeys())[..<Header.size])
+        #expect(Header.hint(in: bytes.dropLast(Hint.size) + hint.encoded) == hint)
+    }
+
+    @Test func aFrame() throws {
+        let id = RandomBytes.array(16)
+        let frame = Frame(indexLength: 1_024, payloadLength: 48)
+        let bytes = try frame.encoded(vaultID: id)
+        #expect(bytes.count == Frame.size)
+        #expect(bytes.withUnsafeBytes { Frame($0, vaultID: id) } == frame)
+        #expect(bytes.withUnsafeBytes { Frame($0, vaultID: RandomBytes.array(16)) } == nil)
+        for bit in 0..<bytes.count * 8 {
+            var changed = bytes
+            changed[bit / 8] ^= 1 << UInt8(bit % 8)
+            #expect(changed.withUnsafeBytes { Frame($0, vaultID: id) } == nil)
+        }
+    }
+
+    @Test func aFrameOutOfBoundsIsNone() throws {
+        let id = RandomBytes.array(16)
+        for (index, payload) in [(16, 0), (40, 0), (32, 8), (Limits.indexSize + 16, 0), (32, Limits.payloadSize)] {
+            let bytes = try Frame(indexLength: index, payloadLength: UInt64(payload)).encoded(vaultID: id)
+            #expect(bytes.withUnsafeBytes { Frame($0, vaultID: id) } == nil)
+        }
+    }
+
+    @Test func aPage() throws {
+        var generator = SeededGenerator(1)
+        var builder = PageBuilder(level: 0)
+        let entries = try (0..<40).map { Entry.random(try .sample("entry \($0 + 100)"), &generator) }
+        var kept: [Entry] = []
+        for entry in entries {
+            var cell = ByteWriter()
+            cell.entry(entry)
+            guard builder.hasRoom(for: cell.bytes) else { break }
+            builder.add(cell.bytes, name: entry.name)
+            kept.append(entry)
+        }
+        #expect(builder.firstName == entries[0].name)
+        let bytes = builder.encoded
+        #expect(bytes.count + SecretBox.tagSize <= Limits.pageSize)
+        let page = try Page(parsing: bytes)
+        #expect(page.count == kept.count)
+        for (index, entry) in kept.enumerated() {
+            #expect(try page.entry(index) == entry)
+            #expect(try page.name(index) == entry.name)
+            let found = try entry.name.bytes.withUnsafeBytes { try page.lastCell(notAfter: $0) }
+            #expect(found?.index == index && found?.isExact == true)
+        }
+        #expect(try Array("a".utf8).withUnsafeBytes { try page.lastCell(notAfter: $0) } == nil)
+        let last = try Array("z".utf8).withUnsafeBytes { try page.lastCell(notAfter: $0) }
+        #expect(last?.index == kept.count - 1 && last?.isExact == false)
+    }
+}

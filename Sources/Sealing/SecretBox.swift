@@ -47,32 +47,22 @@ package enum SecretBox {
 package struct Nonce: Hashable, Sendable {
     @inlinable package static var size: Int { 24 }
 
-    @usableFromInline let words: (UInt64, UInt64, UInt64)
+    @usableFromInline let first, second, third: UInt64
 
     /// - Precondition: 24 bytes.
     @inlinable
     package init(_ bytes: UnsafeRawBufferPointer) {
         precondition(bytes.count == Nonce.size)
-        words = bytes.loadUnaligned(as: (UInt64, UInt64, UInt64).self)
+        first = bytes.loadUnaligned(as: UInt64.self)
+        second = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+        third = bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
     }
 
     @inlinable
     package func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        var words = words
-        return try Swift.withUnsafeBytes(of: &words, body)
-    }
-
-    @inlinable
-    package static func == (left: Nonce, right: Nonce) -> Bool {
-        left.words == right.words
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(words.0)
-        hasher.combine(words.1)
-        hasher.combine(words.2)
+        try Swift.withUnsafeBytes(of: (first, second, third), body)
     }
 }
 

@@ -168,3 +168,18 @@ extension SecretBytes {
         withUnsafeBytes { String(validating: $0, as: UTF8.self) }
     }
 }
+
+extension SecretBytes {
+    /// Creates the base64 digits of bytes, with padding, in a time that does not depend on the bytes.
+    package init(base64Of bytes: UnsafeRawBufferPointer) throws(SealingError) {
+        let size = sodium_base64_encoded_len(bytes.count, sodium_base64_VARIANT_ORIGINAL)
+        try self.init(zeroCount: size)
+        withUnsafeMutableBytes { digits in
+            digits.pointer.withMemoryRebound(to: CChar.self, capacity: size) {
+                _ = sodium_bin2base64($0, size, bytes.pointer, bytes.count, sodium_base64_VARIANT_ORIGINAL)
+            }
+        }
+        // libsodium ends its text with a zero byte.
+        truncate(to: size - 1)
+    }
+}

@@ -2,7 +2,7 @@ import Sealing
 import TestSupport
 import Testing
 
-/// libsodium reads and writes as far as it is told; a wrong length has to end before it gets there.
+/// libsodium trusts the lengths that it gets. A wrong one must be refused before the call.
 @Suite("Wrong lengths are errors, not crashes")
 struct LengthTests {
     private static let lengths = [0, 1, 15, 16, 17, 31, 33, 64, 65, 1_000]

@@ -3,7 +3,7 @@ import Foundation
 import Sealing
 import Testing
 
-/// In processes of their own: what is changed here cannot be changed back.
+/// Each test changes limits of its process that it cannot restore, so each runs in a process of its own.
 @Suite("Locked memory")
 struct LockedMemoryTests {
     private static let nobody: uid_t = 65_534
@@ -32,7 +32,7 @@ struct LockedMemoryTests {
         }
     }
 
-    /// Makes secrets that live at the same time, checks each, and tells whether it is locked.
+    /// Creates secrets that exist at the same time, checks each, and reports whether it is locked.
     private static func nest(_ depth: Int, _ tell: (Bool) -> Void) throws {
         guard depth > 0 else { return }
         let bytes = RandomBytes.array(100)

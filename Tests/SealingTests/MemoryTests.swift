@@ -3,7 +3,7 @@ import Sealing
 import TestSupport
 import Testing
 
-/// What the calls of libsodium leave in ordinary memory: nothing. Each in a process of its own.
+/// Checks that the calls of libsodium leave nothing in ordinary memory. Each test runs in a process of its own.
 @Suite("What is left in memory", .disabled(if: MemoryScan.obstacle != nil, "\(MemoryScan.obstacle ?? "")"))
 struct MemoryTests {
     @Test func theScanFindsACopyInOrdinaryMemory() async {
@@ -17,7 +17,7 @@ struct MemoryTests {
         }
     }
 
-    /// 16 bytes lie in the key stream's first block, beside the tag's key; 48 and more in several.
+    /// 16 bytes take part of the key stream's first block, together with the tag's key. 48 and more take several blocks.
     @Test(arguments: [16, 48, 4_000]) func openingABoxLeavesNothingOfThePlaintext(size: Int) async {
         await #expect(processExitsWith: .success) { [size = size as Int] in
             let plaintext = try SecretBytes.random(size)

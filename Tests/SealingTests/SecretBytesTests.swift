@@ -85,8 +85,8 @@ struct SecretBytesTests {
         #expect(digits == Data(bytes).base64EncodedString())
     }
 
-    // Overloads that the compiler picks by what a type can do: if secret bytes ever become copyable, or get a textual
-    // form, the other one is picked.
+    // The compiler picks an overload by the type's capabilities. If secret bytes ever become copyable, or get a textual
+    // form, it picks the other one.
     private func isCopyable<T: ~Copyable>(_ type: T.Type) -> Bool { false }
     private func isCopyable<T>(_ type: T.Type) -> Bool { true }
     private func hasText<T: ~Copyable>(_ type: T.Type) -> Bool { false }

@@ -63,11 +63,11 @@ struct Frame: Hashable, Sendable {
     let indexLength: Int
     let payloadLength: UInt64
 
-    init(indexLength: Int, payloadLength: UInt64) {
-        self.indexLength = indexLength
-        self.payloadLength = payloadLength
-    }
+    /// The length of the whole record.
+    var recordLength: UInt64 { UInt64(Frame.headSize + indexLength) + payloadLength }
+}
 
+extension Frame {
     /// Returns nil unless the bytes begin with a frame that holds.
     init?(_ bytes: UnsafeRawBufferPointer, vaultID: [UInt8]) {
         guard bytes.count >= Frame.size, bytes.starts(with: Frame.magic) else { return nil }
@@ -78,12 +78,8 @@ struct Frame: Hashable, Sendable {
         guard sum == bytes.integer(at: Frame.checkedSize), index.isMultiple(of: 16), index >= 32,
             index <= Limits.indexSize, payload.isMultiple(of: 16), payload < Limits.payloadSize
         else { return nil }
-        indexLength = Int(index)
-        payloadLength = payload
+        self.init(indexLength: Int(index), payloadLength: payload)
     }
-
-    /// The length of the whole record.
-    var recordLength: UInt64 { UInt64(Frame.headSize + indexLength) + payloadLength }
 
     func encoded(vaultID: [UInt8]) throws(LogError) -> [UInt8] {
         var writer = ByteWriter(reserving: Frame.headSize)

@@ -98,18 +98,7 @@ extension KeyFile {
 
     /// Returns whether a text contains letters of either case, ignoring its zero bytes.
     private static func contains(_ text: UnsafeRawBufferPointer, _ letters: [UInt8]) -> Bool {
-        for start in 0..<text.count {
-            var (offset, matched) = (start, 0)
-            while offset < text.count, matched < letters.count {
-                if text[offset] != 0 {
-                    guard isSameLetter(text[offset], letters[matched]) else { break }
-                    matched += 1
-                }
-                offset += 1
-            }
-            if matched == letters.count { return true }
-        }
-        return false
+        text.indices.contains { text[$0...].lazy.filter { $0 != 0 }.starts(with: letters, by: isSameLetter) }
     }
 
     /// Reads the line of the key, and writes the 32 bytes to the start of `room`. Returns false if it is not valid.

@@ -28,12 +28,12 @@ enum SalvageCommand: Command {
 
     static func run(_ session: Session) throws -> ExitCode {
         let salvage = try session.salvage(to: session.name)
-        let report = Salvage(vault: session.name, salvage)
+        let report = SalvageReport(vault: session.name, salvage)
         try session.print(json: report) { text(report, session) }
         return salvage.isComplete ? .success : .damaged
     }
 
-    private static func text(_ report: Salvage, _ session: Session) -> String {
+    private static func text(_ report: SalvageReport, _ session: Session) -> String {
         var text =
             "Copied to \(session.shown(report.vault)). Entries with their last value: \(report.certain).\n"
         func list(_ names: [String], _ title: String) {
@@ -53,7 +53,7 @@ enum SalvageCommand: Command {
     }
 }
 
-struct Salvage: Encodable {
+struct SalvageReport: Encodable {
     let vault: String
     let certain: Int
     let doubtful: [String]

@@ -22,7 +22,7 @@ struct ByteCodingTests {
             writer.varint(number)
             #expect(writer.count <= 10)
             #expect(try varint(writer.bytes) == number)
-            // The same number with a zero digit behind it.
+            // The same number with a redundant zero digit.
             var longer = writer.bytes
             longer[longer.count - 1] |= 0x80
             longer.append(0)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Parsers are total")
 struct TotalityTests {
-    /// Whatever the bytes are, each parser gives a value or throws; a trap would end the test run.
+    /// Each parser returns a value or throws, whatever the bytes are. A trap would end the test run.
     @Test(arguments: 0..<16) func noBytesTrap(_ seed: Int) throws {
         var generator = SeededGenerator(seed)
         for _ in 0..<400 {

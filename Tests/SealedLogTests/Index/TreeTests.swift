@@ -28,7 +28,7 @@ struct TreeTests {
             return "entry/" + String(repeating: "0", count: 6 - digits.count) + digits
         }
 
-        /// A view that looks into this tree and nothing else.
+        /// Returns a view of this tree alone.
         func view() throws -> LogView {
             var header = Header.sample(slots: 1)
             header.root = root
@@ -101,7 +101,7 @@ struct TreeTests {
             try tree.store.write(byte, at: offset)
         }
         #expect(try tree.scan().count == 400)
-        // A page under the nonce of another one.
+        // A page with the nonce of another one.
         let moved = PageReference(offset: root.offset, length: root.length, nonce: randomNonce())
         #expect(throws: LogError.self) { _ = try tree.loader.load(moved, level: nil) }
     }

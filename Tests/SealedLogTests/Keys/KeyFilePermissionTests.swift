@@ -16,7 +16,7 @@ struct KeyFilePermissionTests {
         try overwrite(path, Array("a passphrase".utf8))
     }
 
-    /// On a disk, whatever the folder lies on.
+    /// Reads the file as if it were on a disk, whatever the folder is really on.
     private func read(
         below secretFolders: [String] = [], accepting: Bool = false, on volume: Volume = Volume()
     ) throws(LogError) -> KeyFile {

@@ -83,7 +83,7 @@ struct KeyFileTests {
             for letter in Array("g -\n#x\0".utf8) where letter != text[offset] {
                 var mistyped = text
                 mistyped[offset] = letter
-                // The line begins another way then; but the comment says what the file is.
+                // Even if the line no longer begins as a key does, the comment identifies the file.
                 #expect(try code(mistyped) == .keyDamaged)
             }
         }

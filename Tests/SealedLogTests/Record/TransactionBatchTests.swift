@@ -23,7 +23,7 @@ struct TransactionBatchTests {
         #expect(batch.transactions.count == 1 && batch.payload.count == 100 << 20)
         #expect(try add([change("d", mebibytes: 100)], to: &batch))
         #expect(batch.totals.entries == 2)
-        // By itself it has room.
+        // It fits in a record of its own.
         var next = TransactionBatch(totals: batch.totals)
         #expect(try add([change("b", mebibytes: 100), change("c", mebibytes: 100)], to: &next))
     }

@@ -62,6 +62,8 @@ struct FileWatchTests {
             let folder = try TemporaryFolder()
             let path = folder.file("file")
             let feed = ChangeFeed(watching: path)
+            // Tasks open descriptors of their own when they first wait, and trap if there are none.
+            try await Task.sleep(for: .milliseconds(1))
             // These are already open.
             let former = test_set_descriptor_limit(3)
             let notices = try feed.notices()

@@ -30,7 +30,7 @@ let package = Package(
         .target(name: "VaultAccount", dependencies: ["Vault"], packageAccess: false, swiftSettings: settings),
         .target(name: "CVaultTesting", dependencies: ["CLinux"]),
         .target(
-            name: "VaultTesting", dependencies: ["CVaultTesting", "LinuxSystem", "SealedLog", "Sealing", "Vault"],
+            name: "VaultTesting", dependencies: ["CVaultTesting", "LinuxSystem", "SealedLog", "Vault"],
             swiftSettings: settings),
         .target(name: "CVaultCommand"),
         .executableTarget(

@@ -1,3 +1,5 @@
+private import Glibc
+
 /// The system calls that the vault makes on files: a seam through which tests make each of them fail.
 package protocol FileSystem: Sendable {
     func open(_ path: String, _ access: FileAccess) throws(SystemError) -> FileDescriptor
@@ -94,5 +96,135 @@ extension FileSystem {
     /// Flushes a folder's list of names.
     package func synchronizeFolder(_ path: String) throws(SystemError) {
         try synchronize(open(path, .folder))
+    }
+}
+
+/// An open file, closed when this value is destroyed.
+package struct FileDescriptor: ~Copyable, Sendable {
+    package let number: Int32
+
+    /// Takes over a descriptor that a system call returned, or -1.
+    ///
+    /// If the program was started with stdin, stdout or stderr closed, the kernel may return 0 to 2. Those are duplicated to
+    /// a higher number, so that printed output cannot end up in the file; -1, with errno, if that fails.
+    package init(owning number: Int32) {
+        guard (STDIN_FILENO...STDERR_FILENO).contains(number) else {
+            self.number = number
+            return
+        }
+        self.number = fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+        close(number)
+    }
+
+    deinit {
+        close(number)
+    }
+}
+
+/// The metadata of a file.
+package struct FileStatus: Hashable, Sendable {
+    package struct Identity: Hashable, Sendable {
+        package let device: UInt64
+        package let inode: UInt64
+    }
+
+    package let identity: Identity
+    package let size: UInt64
+    /// Nanoseconds since 1970, in steps of some milliseconds: of the contents (mtime), and of anything (ctime).
+    package let contentsChanged: Int64
+    package let changed: Int64
+    /// Permission bits.
+    package let mode: UInt32
+    package let owner: UInt32
+    package let group: UInt32
+    /// The number of its names.
+    package let links: UInt64
+    package let isRegularFile: Bool
+    package let isDirectory: Bool
+
+    /// What it is if it is not a regular file; a part of a sentence.
+    package var kind: String { isDirectory ? "a folder" : "a named pipe, a socket or a device" }
+}
+
+/// A system call that failed.
+package struct SystemError: Error, Hashable, Sendable {
+    /// The value of `errno`.
+    package let number: Int32
+    /// The action that failed, as the start of a sentence: "read", "rename".
+    package let call: String
+
+    package init(_ number: Int32, _ call: String) {
+        self.number = number
+        self.call = call
+    }
+
+    /// Returns the system's description of an error.
+    package static func words(for number: Int32) -> String {
+        // Safe with threads since glibc 2.32.
+        strerror(number).map { String(cString: $0) } ?? "error \(number)"
+    }
+}
+
+extension SystemError {
+    package var isMissing: Bool { number == ENOENT }
+    package var isNameTooLong: Bool { number == ENAMETOOLONG }
+    package var isExisting: Bool { number == EEXIST }
+    package var isRefused: Bool { number == EACCES || number == EPERM }
+    package var isReadOnly: Bool { number == EROFS }
+    /// Whether another process held a lock for too long.
+    package var isBusy: Bool { number == EWOULDBLOCK }
+    package var isTooLarge: Bool { number == EFBIG }
+
+    /// What is at the path, if that is why it cannot be read as a file; a part of a sentence.
+    package var kindOfNoFile: String? {
+        switch number {
+        case EISDIR: "a folder"
+        case EINVAL: "a named pipe, a socket or a device"
+        default: nil
+        }
+    }
+
+    /// What to do about it, if that is known.
+    package static func advice(for number: Int32) -> String? {
+        switch number {
+        case ENOSPC, EDQUOT: "Nothing was changed; make room and try again."
+        case EROFS: "Nothing was changed; the file system is mounted read-only."
+        case EACCES, EPERM: "Check its owner and mode."
+        case EIO: "Check the disk."
+        default: nil
+        }
+    }
+}
+
+// MARK: - The bytes of arrays
+
+// The standard library's `withUnsafeBytes` of arrays forgets the type of the error that its closure throws.
+//
+// These and the other ways to bytes are inlinable: called as generics across the border of a module, each would look
+// its types up at run time.
+
+extension ArraySlice<UInt8> {
+    @inlinable
+    package func withRawBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try span.bytes.withUnsafeBytes(body)
+    }
+}
+
+extension [UInt8] {
+    @inlinable
+    package func withRawBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try span.bytes.withUnsafeBytes(body)
+    }
+
+    @inlinable
+    package mutating func withMutableRawBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        var span = mutableSpan
+        return try span.withUnsafeMutableBytes(body)
     }
 }

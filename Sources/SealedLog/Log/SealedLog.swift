@@ -1,5 +1,5 @@
 import LinuxSystem
-import Sealing
+package import Sealing
 
 /// One vault file, for all of a process: the same file opened twice is one log.
 ///
@@ -72,4 +72,111 @@ package final class SealedLog: Sendable {
 
     /// The time in milliseconds since 1970.
     static var now: UInt64 { UInt64(max(Clock.realTime, 0)) / 1_000_000 }
+}
+
+/// An opened value, with what its entry says of it.
+package struct OpenedValue: ~Copyable {
+    package let kind: UInt8
+    /// Unique to each value.
+    package let nonce: Nonce
+    package let bytes: SecretBytes
+
+    fileprivate init(_ version: StoredVersion, _ box: [UInt8], _ keys: KeyRing) throws(LogError) {
+        kind = version.kind
+        nonce = version.nonce
+        bytes = try keys.open(box, version)
+    }
+}
+
+extension SealedLog {
+    /// Returns the entry of a name; nil if it is absent.
+    ///
+    /// - Throws: `damaged`, `busy`, `unavailable`, and what a replaced file may bring.
+    package func entry(_ name: EntryName) throws(LogError) -> Entry? {
+        let entry = try read(isSure: true) { (view) throws(LogError) in try view.find(name) }
+        return entry?.content == nil ? nil : entry
+    }
+
+    /// Opens the value of a name into guarded memory; nil if it is absent.
+    ///
+    /// - Throws: `outOfMemory`; also what ``entry(_:)`` throws.
+    package func open(_ name: String) throws(LogError) -> SecretBytes? {
+        guard let opened = try openTagged(name) else { return nil }
+        return opened.bytes
+    }
+
+    /// Opens the value of a name, with what its entry says of it; nil if it is absent.
+    ///
+    /// - Throws: what ``open(_:)`` throws.
+    package func openTagged(_ name: String) throws(LogError) -> OpenedValue? {
+        try certain { () throws(LogError) in
+            let found = try withValue(name) { (view, version) throws(LogError) in (version, try view.box(of: version)) }
+            guard let (version, box) = found else { return nil }
+            return try OpenedValue(version, box, keys)
+        }
+    }
+
+    /// Opens the values of all present names that begin with a prefix, as they were at one time, in the order of their
+    /// names.
+    ///
+    /// - Parameter convert: called without any lock held.
+    /// - Throws: what ``open(_:)`` throws.
+    package func openTagged<Result>(
+        prefix: [UInt8], _ convert: (EntryName, borrowing OpenedValue) -> Result
+    ) throws(LogError) -> [Result] {
+        try certain { () throws(LogError) in
+            // A view's file keeps what the view shows, whatever becomes of the log.
+            var snapshot = try read { (view) throws(LogError) in view }
+            var results: [Result] = []
+            var listing = EntryListing(try snapshot.entries(from: prefix), prefix: prefix)
+            while let entry = try listing.next() {
+                guard let version = entry.content?.current else { continue }
+                results.append(convert(entry.name, try OpenedValue(version, snapshot.box(of: version), keys)))
+            }
+            return results
+        }
+    }
+
+    /// Lists the present entries whose names begin with a prefix, as they are now.
+    ///
+    /// - Throws: what ``entry(_:)`` throws.
+    package func listing(prefix: [UInt8] = []) throws(LogError) -> EntryListing {
+        let view = try read(isSure: true) { (view) throws(LogError) in view }
+        return EntryListing(try view.entries(from: prefix), prefix: prefix)
+    }
+
+    /// Opens a value that is not yet written.
+    package func open(_ value: SealedValue) throws(LogError) -> SecretBytes {
+        try keys.open(
+            value.box, StoredVersion(kind: value.kind, nonce: value.nonce, offset: 0, length: value.length))
+    }
+
+    /// Finds the value of a name, and has `body` take it from the view; nil if it is absent.
+    @inline(__always)
+    func withValue<Result: Sendable>(
+        _ name: String, _ body: (inout LogView, StoredVersion) throws(LogError) -> Result
+    ) throws(LogError) -> Result? {
+        // `withUTF8` forgets the type of the error that its closure throws.
+        try name.utf8.span.bytes.withUnsafeBytes { (name) throws(LogError) in
+            try read { (view) throws(LogError) in
+                guard let version = try view.findVersion(name) else { return nil }
+                return try body(&view, version)
+            }
+        }
+    }
+}
+
+extension KeyRing {
+    /// Opens a value's box into guarded memory.
+    func open(_ box: [UInt8], _ version: StoredVersion) throws(LogError) -> SecretBytes {
+        do throws(SealingError) {
+            var value = try SecretBytes(zeroCount: version.length)
+            try value.withUnsafeMutablePaddedBytes { (value) throws(SealingError) in
+                try box.withRawBytes { (box) throws(SealingError) in
+                    try open(box, for: .value, nonce: version.nonce, into: value)
+                }
+            }
+            return value
+        } catch { throw LogError(opening: version, error) }
+    }
 }

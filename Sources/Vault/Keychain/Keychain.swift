@@ -127,6 +127,48 @@ public final class Keychain: ValueStore {
     }
 }
 
+extension Keychain {
+    // MARK: The log
+
+    /// Runs an operation of the log, translates its error, and reports its notices.
+    func translated<Result: ~Copyable>(_ body: () throws(LogError) -> Result) throws(VaultError) -> Result {
+        defer { reportNotices() }
+        do { return try body() } catch { throw VaultError(error, places) }
+    }
+
+    /// Does the same for what needs the vault for itself, and may wait for other processes.
+    func waiting<Result>(_ body: (_ timeout: Duration) throws(LogError) -> Result) throws(VaultError) -> Result {
+        try translated { () throws(LogError) in try options.waiting(for: places.vault, body) }
+    }
+
+    /// Reports what the log has met without failing a call. No lock is held.
+    func reportNotices() {
+        for notice in log.takeNotices() { failures.report(VaultError(notice, places), key: places.vault) }
+    }
+
+    // MARK: Names
+
+    /// Checks that a text can be a name, before anything is created for it.
+    ///
+    /// - Throws: ``VaultError`` with `invalid` unless it has 1 to 1,024 bytes of UTF-8 without control characters.
+    public static func checkName(_ name: String) throws(VaultError) {
+        guard name.utf8.span.bytes.withUnsafeBytes(EntryName.isValid) else { throw invalidName(name) }
+    }
+
+    func checked(_ name: String) throws(VaultError) -> EntryName {
+        guard let name = EntryName(name) else { throw Keychain.invalidName(name) }
+        return name
+    }
+
+    private static func invalidName(_ name: String) -> VaultError {
+        let reason =
+            if name.isEmpty { "empty" } else if name.utf8.count > Limits.nameSize {
+                "longer than 1,024 bytes"
+            } else { "it contains a control character, such as a newline or a tab" }
+        return VaultError(.invalid, "Invalid name: \(reason).")
+    }
+}
+
 extension Keychain: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The vault's path.
     public var description: String { described(Keychain.self, places.vault) }

@@ -1,6 +1,5 @@
 private import Glibc
 package import LinuxSystem
-import SealedLog
 
 /// A call on a file system, by kind.
 package enum FileCall: Hashable, Sendable, CaseIterable {

@@ -1,0 +1,187 @@
+private import Glibc
+
+#if !THREAD_SANITIZER
+
+    package import Synchronization
+
+    /// The standard library's mutex, under a name of our own so that the thread sanitizer's build can use another one.
+    package struct Mutex<Value: ~Copyable>: ~Copyable, Sendable {
+        @usableFromInline let mutex: Synchronization.Mutex<Value>
+
+        @inlinable
+        package init(_ value: consuming sending Value) {
+            mutex = Synchronization.Mutex(value)
+        }
+
+        @inlinable
+        package func withLock<Result: ~Copyable, Failure: Error>(
+            _ body: (inout sending Value) throws(Failure) -> sending Result
+        ) throws(Failure) -> sending Result {
+            try mutex.withLock(body)
+        }
+    }
+
+#else
+
+    private import Glibc
+
+    /// A mutex that the thread sanitizer sees. The standard library's locks through a futex inside a library that is
+    /// not instrumented, so every use of it would be reported as a race.
+    package final class Mutex<Value: ~Copyable>: @unchecked Sendable {
+        private let handle = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+        // Only `withLock` touches the value, while it holds the lock. The value has memory of its own: stored inline,
+        // one without a size would share its address with its neighbour, and the sanitizer would confuse the two.
+        private let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
+
+        package init(_ value: consuming sending Value) {
+            self.value.initialize(to: value)
+            pthread_mutex_init(handle, nil)
+        }
+
+        deinit {
+            pthread_mutex_destroy(handle)
+            handle.deallocate()
+            value.deinitialize(count: 1)
+            value.deallocate()
+        }
+
+        package func withLock<Result: ~Copyable, Failure: Error>(
+            _ body: (inout sending Value) throws(Failure) -> sending Result
+        ) throws(Failure) -> sending Result {
+            pthread_mutex_lock(handle)
+            defer { pthread_mutex_unlock(handle) }
+            return try body(&value.pointee)
+        }
+    }
+
+#endif
+
+// MARK: - Time
+
+/// The system's clocks, in nanoseconds.
+package enum Clock {
+    /// Since 1970.
+    package static var realTime: Int64 { now(CLOCK_REALTIME) }
+    /// Since the machine started, in steps of some milliseconds; reading it costs next to nothing.
+    package static var coarse: Int64 { now(CLOCK_MONOTONIC_COARSE) }
+    /// Since the machine started.
+    static var monotonic: Int64 { now(CLOCK_MONOTONIC) }
+
+    private static func now(_ clock: clockid_t) -> Int64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return time.nanoseconds
+    }
+
+    /// Suspends this thread.
+    package static func sleep(microseconds: UInt32) {
+        usleep(microseconds)
+    }
+}
+
+extension timespec {
+    /// Wraps around where a file system gives times past the year 2262; they are only compared.
+    var nanoseconds: Int64 { Int64(tv_sec) &* 1_000_000_000 &+ Int64(tv_nsec) }
+}
+
+/// A point in time after which waiting for a lock ends.
+package struct Deadline: Sendable, Comparable {
+    private let nanoseconds: Int64
+
+    package init(after timeout: Duration) {
+        let (seconds, attoseconds) = timeout.components
+        nanoseconds =
+            Clock.monotonic + min(max(seconds, 0), 1 << 32) * 1_000_000_000 + max(attoseconds, 0) / 1_000_000_000
+    }
+
+    package static func < (left: Deadline, right: Deadline) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+
+    /// Tries again and again, at growing intervals from 50 µs to 5 ms, until it succeeds or time is up.
+    ///
+    /// flock(2) has no timeout of its own short of a signal, which a library must not send.
+    package func poll<Failure: Error>(_ attempt: () throws(Failure) -> Bool) throws(Failure) -> Bool {
+        var pause: UInt32 = 50
+        while try !attempt() {
+            guard Clock.monotonic < nanoseconds else { return false }
+            Clock.sleep(microseconds: pause)
+            pause = min(pause * 2, 5_000)
+        }
+        return true
+    }
+}
+
+// MARK: - Locks between processes
+
+/// The exclusive lock of a folder, held while a file is created or replaced in it, until this value is released.
+package struct FolderLock: ~Copyable, Sendable {
+    private let folder: FileDescriptor
+
+    /// Creates the folder if it is missing, and waits for its lock.
+    ///
+    /// - Throws: an error that ``SystemError/isBusy`` if another process holds the lock until the deadline.
+    package static func acquire(
+        _ path: String, in fileSystem: any FileSystem, until deadline: Deadline
+    ) throws(SystemError) -> FolderLock {
+        try fileSystem.makeFolders(path)
+        let folder = try fileSystem.open(path, .folder)
+        try fileSystem.lock(folder, .exclusive, until: deadline)
+        return FolderLock(folder: folder)
+    }
+
+    /// Flushes the folder's list of names.
+    package borrowing func synchronizeFolder(in fileSystem: any FileSystem) throws(SystemError) {
+        try fileSystem.synchronize(folder)
+    }
+
+    /// Releases the lock by closing the folder.
+    package consuming func release() {}
+}
+
+extension FileSystem {
+    /// Waits for the lock of a file.
+    ///
+    /// - Throws: an error that ``SystemError/isBusy`` if another process holds the lock until the deadline.
+    package func lock(
+        _ file: borrowing FileDescriptor, _ kind: LockKind, until deadline: Deadline
+    ) throws(SystemError) {
+        let isLocked = try deadline.poll { () throws(SystemError) in try tryLock(file, kind) }
+        guard isLocked else { throw SystemError(EWOULDBLOCK, "lock") }
+    }
+}
+
+/// Finds out which process holds the lock of a file.
+package enum LockHolder {
+    /// The id of the process; nil if /proc/locks does not show it: it runs in another namespace or on another machine.
+    package static func process(holding path: String, in fileSystem: any FileSystem = PosixFileSystem()) -> Int? {
+        guard let identity = try? fileSystem.status(at: path).identity,
+            let locks = contents(of: "/proc/locks", fileSystem)
+        else { return nil }
+        // As gnu_dev_major(3) takes a device's number apart.
+        let major = identity.device >> 8 & 0xfff | identity.device >> 32 & ~0xfff
+        let minor = identity.device & 0xff | identity.device >> 12 & ~0xff
+        for line in locks.split(separator: "\n") {
+            // 1: FLOCK  ADVISORY  WRITE 4711 fd:01:1234 0 EOF
+            let fields = line.split(separator: " ")
+            guard fields.count > 5, fields[1] == "FLOCK", let process = Int(fields[4]), process != getpid() else {
+                continue
+            }
+            let file = fields[5].split(separator: ":")
+            guard file.count == 3, UInt64(file[0], radix: 16) == major, UInt64(file[1], radix: 16) == minor,
+                UInt64(file[2]) == identity.inode
+            else { continue }
+            return process
+        }
+        return nil
+    }
+
+    private static func contents(of path: String, _ fileSystem: any FileSystem) -> String? {
+        guard let file = try? fileSystem.open(path, .read) else { return nil }
+        var bytes = [UInt8](repeating: 0, count: 64 << 10)
+        let count = try? bytes.withUnsafeMutableBytes { (bytes) throws(SystemError) in
+            try fileSystem.read(file, into: bytes, at: 0)
+        }
+        return count.map { String(decoding: bytes[..<$0], as: UTF8.self) }
+    }
+}

@@ -168,7 +168,7 @@ def test_it_is_in_no_file_after_every_route(home: Home) -> None:
     home.set("by.pipe", CANARY)
     home.set("by.file", CANARY)
     with Terminal(home, "set", "by.terminal") as terminal:
-        for prompt in ("(not shown): ", "again: "):
+        for prompt in ("(not shown): ", "Repeat the value: "):
             terminal.answer(prompt, CANARY.decode() + "\n")
         assert terminal.end()[0] == 0
         assert not holds_canary(terminal.everything)

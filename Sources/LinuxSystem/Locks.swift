@@ -1,29 +1,12 @@
 private import Glibc
 
+// The mutex is the standard library's, passed on as it is. Through a wrapper of our own, each `withLock` in another
+// module called a generic that looks its types up at run time.
 #if !THREAD_SANITIZER
 
-    package import Synchronization
-
-    /// The standard library's mutex, under a name of our own so that the thread sanitizer's build can use another one.
-    package struct Mutex<Value: ~Copyable>: ~Copyable, Sendable {
-        @usableFromInline let mutex: Synchronization.Mutex<Value>
-
-        @inlinable
-        package init(_ value: consuming sending Value) {
-            mutex = Synchronization.Mutex(value)
-        }
-
-        @inlinable
-        package func withLock<Result: ~Copyable, Failure: Error>(
-            _ body: (inout sending Value) throws(Failure) -> sending Result
-        ) throws(Failure) -> sending Result {
-            try mutex.withLock(body)
-        }
-    }
+    @_exported public import Synchronization
 
 #else
-
-    private import Glibc
 
     /// A mutex that the thread sanitizer sees. The standard library's locks through a futex inside a library that is
     /// not instrumented, so every use of it would be reported as a race.

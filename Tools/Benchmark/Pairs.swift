@@ -25,8 +25,8 @@ struct Pairs {
     /// The median of the ratios within a round.
     var medianRatio: Double { Self.median(zip(times, floors).map { $0 / $1 }) }
 
-    /// Prints a line, its fields parted by tabs: label, operations per second, the floor's per second, and the median ratio of the
-    /// times that one takes.
+    /// Prints a line, its fields parted by tabs: label, operations per second, the floor's per second, and the median
+    /// ratio of the times that one takes.
     func report(_ label: String, operations: Int, floorOperations: Int) {
         let ours = Int(Double(operations) / median)
         let bare = Int(Double(floorOperations) / medianOfFloor)

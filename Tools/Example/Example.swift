@@ -12,8 +12,8 @@ struct LongestChain: StoredAsCodable {
 }
 
 extension LongestChain {
-    /// Finds the start below `limit` from which the Collatz sequence (halve what is even, triple what is odd and add one)
-    /// takes the most steps to 1.
+    /// Finds the start below `limit` from which the Collatz sequence (halve what is even, triple what is odd and add
+    /// one) takes the most steps to 1.
     init(below limit: Int) {
         self.init(limit: limit, start: 1, steps: 0, computed: .now)
         for candidate in 1..<limit {

@@ -4,14 +4,12 @@
 The compiler cannot: Swift has no imports inside a module. A folder refers to another if one of its files refers to a
 declaration there, such as a member of an extension. A subfolder counts as a folder of its own. "." is the root.
 
-Usage: folders.py [--edges MODULE] [SOURCES [INDEX]]
-  --edges MODULE  lists the references between the folders of one module, with a star if they are part of a circle
+Usage: folders.py SOURCES INDEX
 """
 
-import argparse
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,7 +43,7 @@ def edges(files: Mapping[Path, list[Occurrence]]) -> dict[Edge, Counter[Referenc
     return between
 
 
-def circles(found: Mapping[Edge, object]) -> list[Circle]:
+def circles(found: Collection[Edge]) -> list[Circle]:
     """Returns the shortest circle through each edge. All circles would be too many: they grow exponentially."""
     targets = defaultdict(list)
     for source, target in sorted(found):
@@ -78,13 +76,6 @@ def sentence(module: str, circle: Circle, found: Mapping[Edge, Counter[Reference
     return f"{module}: {' -> '.join([*circle, circle[0]])}: {examples}."
 
 
-def listing(found: Mapping[Edge, Counter[Reference]]) -> Iterator[str]:
-    on_circles = {step for circle in circles(found) for step in steps(circle)}
-    for edge, references in sorted(found.items()):
-        yield f"{'*' if edge in on_circles else ' '} {edge[0]} -> {edge[1]}: {references.total()} references"
-        yield from (f"      {reference}, {count} times" for reference, count in sorted(references.items()))
-
-
 def read(sources: Path, index: Path) -> tuple[dict[str, dict[Path, list[Occurrence]]], list[str]]:
     """Returns the Swift files of each module, and a complaint for each file that has changed since the last build."""
     reader = SwiftIndex(index)
@@ -101,19 +92,11 @@ def read(sources: Path, index: Path) -> tuple[dict[str, dict[Path, list[Occurren
     return modules, complaints
 
 
-def main() -> bool:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--edges", metavar="MODULE")
-    parser.add_argument("sources", type=Path, nargs="?", default="Sources")
-    parser.add_argument("index", type=Path, nargs="?", default=".build/debug/index/store")
-    asked = parser.parse_args()
+def main(sources: Path, index: Path) -> bool:
     try:
-        modules, complaints = read(asked.sources, asked.index)
+        modules, complaints = read(sources, index)
     except FileNotFoundError as error:
         sys.exit(str(error))
-    if asked.edges:
-        print(*complaints, *listing(edges(modules[asked.edges])), sep="\n")
-        return not complaints
     for module, files in modules.items():
         found = edges(files)
         complaints += [sentence(module, circle, found) for circle in circles(found)]
@@ -122,4 +105,4 @@ def main() -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(not main())
+    sys.exit(not main(Path(sys.argv[1]), Path(sys.argv[2])))

@@ -5,6 +5,7 @@ It calls the toolchain's own library, libIndexStore. FUNCTIONS replaces that lib
 
 import json
 import subprocess
+import sys
 from collections.abc import Callable
 from ctypes import CDLL, CFUNCTYPE, Structure, byref, c_bool, c_char_p, c_int, c_int64, c_size_t, c_uint, c_uint64
 from ctypes import c_void_p, string_at
@@ -123,5 +124,7 @@ def each(apply: Callable, owner: int, *options: int, item: type = c_void_p, read
         found.append(read(passed))
         return True
 
-    apply(owner, *options, None, visit)
+    # ctypes only prints an error of `read`, and ends the iteration.
+    if not (owner and apply(owner, *options, None, visit)):
+        sys.exit("the index cannot be read; delete it and run `swift build`")
     return found

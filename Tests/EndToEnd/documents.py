@@ -47,8 +47,10 @@ def blocks(language: str, *files: Path) -> list[Block]:
 def occurs(code: str, lines: list[str]) -> bool:
     """Whether the code is in a file, all of it indented alike. Imports may be apart from it, at the top of the file."""
     wanted = textwrap.dedent(code).rstrip("\n").split("\n")
-    while wanted[0].startswith("import ") and wanted[0] in lines or not wanted[0]:
+    while wanted and (not wanted[0] or (wanted[0].startswith("import ") and wanted[0] in lines)):
         del wanted[0]
+    if not wanted:
+        return True
     size = len(wanted)
     # Dedenting is slow; most places differ in their first line already.
     starts = (place for place, line in enumerate(lines) if line.lstrip() == wanted[0].lstrip())

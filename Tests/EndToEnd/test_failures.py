@@ -99,6 +99,15 @@ FAILURES: list[tuple[str, Callable[[Home], object], int, str]] = [
 ]
 
 
+# What the command adds to the library's sentence.
+HINTS = {
+    "a missing key": "name it with --key-file",
+    "a damaged vault": "`vault salvage OUT`",
+    "a vault that is gone": "run `vault init`",
+    "an absent vault": "Run `vault init`",
+}
+
+
 @pytest.mark.parametrize(("failure", "break_it", "code", "words"), FAILURES, ids=[row[0] for row in FAILURES])
 def test_every_failure_has_its_code_and_its_sentence(
     stored: Home, failure: str, break_it: Callable[[Home], object], code: int, words: str
@@ -108,6 +117,7 @@ def test_every_failure_has_its_code_and_its_sentence(
     for command in (("get", "u.token"), ("ls",), ("verify",), ("info",), ("exists", "u.token"), ("rm", "u.token")):
         sentence = stored.refusal(code, *command)
         assert words in sentence and CANARY.decode() not in sentence, failure
+        assert HINTS.get(failure, "") in sentence
         error = json.loads(stored.run(*command, "--json").stderr)["error"]
         assert error["exit"] == code
     if failure == "an absent vault":

@@ -40,7 +40,9 @@ struct DateTests {
         let zero = Date(timeIntervalSinceReferenceDate: 0)
         let minusZero = Date(timeIntervalSinceReferenceDate: -0.0)
         #expect(try StoredValue(parsing: StoredValue.date(minusZero).xml()) == .date(zero))
-        #expect(try StoredValue(parsing: StoredValue.date(minusZero).binary()) == .date(minusZero))
+        let fromBinary = try StoredValue(parsing: StoredValue.date(minusZero).binary())
+        #expect(fromBinary == .date(minusZero))
+        #expect(fromBinary.hashValue == StoredValue.date(minusZero).hashValue)
         #expect(CalendarTime.holds(zero) && !CalendarTime.holds(minusZero))
     }
 

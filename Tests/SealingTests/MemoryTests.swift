@@ -17,7 +17,8 @@ struct MemoryTests {
         }
     }
 
-    /// 16 bytes take part of the key stream's first block, together with the tag's key. 48 and more take several blocks.
+    /// 16 bytes take part of the key stream's first block, together with the tag's key. 48 and more take several
+    /// blocks.
     @Test(arguments: [16, 48, 4_000]) func openingABoxLeavesNothingOfThePlaintext(size: Int) async {
         await #expect(processExitsWith: .success) { [size = size as Int] in
             let plaintext = try SecretBytes.random(size)

@@ -5,8 +5,9 @@ import Sealing
 
 /// The files of a folder on a machine that loses power.
 ///
-/// It makes each call, and knows what of it would outlast power loss: what was flushed, and of what was written since, any
-/// subset of the 512-byte sectors. ``materialize(into:seed:)`` writes down one of the states that the disk may be in.
+/// It makes each call, and knows what of it would outlast power loss: what was flushed, and of what was written since,
+/// any subset of the 512-byte sectors. ``materialize(into:seed:)`` writes down one of the states that the disk may be
+/// in.
 package final class CrashingFileSystem: FileSystem {
     private struct State {
         var disk = Disk()

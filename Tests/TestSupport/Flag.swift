@@ -1,5 +1,4 @@
 import LinuxSystem
-import Sealing
 
 /// A flag that one thread sets and others see.
 package final class Flag: Sendable {

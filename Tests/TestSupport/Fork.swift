@@ -1,7 +1,8 @@
 private import CTestSupport
 private import Foundation
 
-/// Runs `body` in a child that has everything its parent had, open files included, while `meanwhile` runs in the parent.
+/// Runs `body` in a child that has everything its parent had, open files included, while `meanwhile` runs in the
+/// parent.
 ///
 /// Call it where no other thread works: a child has only the thread that forked, and every lock as it was.
 ///

@@ -2,7 +2,8 @@ private import CTestSupport
 private import Foundation
 package import Sealing
 
-/// Looks through this process's own memory for copies of a secret. Of use only in an exit test, where nothing else runs.
+/// Looks through this process's own memory for copies of a secret. Of use only in an exit test, where nothing else
+/// runs.
 package enum MemoryScan {
     /// Any eight bytes of the secret count, at multiples of eight in it and anywhere in memory.
     private static let windowSize = 8

@@ -1,7 +1,6 @@
 import Foundation
 import LinuxSystem
 import Sealing
-import Synchronization
 import TestSupport
 import Testing
 
@@ -17,15 +16,11 @@ struct AutomaticCompactionTests {
         log = try fixture.open()
     }
 
-    private var header: Header {
-        get throws { try Header(parsing: Array(fixture.bytes[..<Header.size])) }
-    }
-
     @Test func comesOnceDeadBytesPassTheirShare() throws {
         let value = RandomBytes.array(50_000)
         try log.set("keep", value)
         var sets = 0
-        while try header.sequence == 1, sets < 20 {
+        while try fixture.header.sequence == 1, sets < 20 {
             try log.set("a", value)
             sets += 1
         }
@@ -40,14 +35,14 @@ struct AutomaticCompactionTests {
         let value = RandomBytes.array(50_000)
         for number in 0..<20 { try log.set("keep \(number)", value) }
         for _ in 0..<9 { try log.set("a", value) }
-        #expect(try header.sequence == 1)
+        #expect(try fixture.header.sequence == 1)
         for _ in 0..<6 { try log.set("a", value) }
-        #expect(try header.sequence > 1)
+        #expect(try fixture.header.sequence > 1)
     }
 
     @Test func comesOnceTheMinorCheckpointIsLarge() throws {
         try log.make((0..<4_097).map { ("name \($0)", []) })
-        #expect(try header.root != nil)
+        #expect(try fixture.header.root != nil)
         #expect(log.view.withLock { $0.minor } == nil)
         try log.make((0..<400).map { ("more \($0)", []) })
         #expect(log.view.withLock { $0.minor } != nil)

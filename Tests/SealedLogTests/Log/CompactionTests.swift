@@ -16,10 +16,6 @@ struct CompactionTests {
         log = try fixture.open()
     }
 
-    private var header: Header {
-        get throws { try Header(parsing: Array(fixture.bytes[..<Header.size])) }
-    }
-
     @Test func keepsWhatIsThereAndLetsGoOfTheRest() throws {
         for number in 0..<50 { try log.set("name \(number % 20)", RandomBytes.array(number * 30)) }
         for number in 0..<5 { try log.remove("name \(number)") }
@@ -68,19 +64,19 @@ struct CompactionTests {
 
     @Test func continuesTheChain() throws {
         for number in 0..<10 { try log.set("a", "\(number)") }
-        let id = try header.vaultID
+        let id = try fixture.header.vaultID
         for _ in 0..<3 {
             let before = log.view.withLock { $0 }
             try log.compact()
             let after = log.view.withLock { $0 }
             // The notice has the number between.
             #expect(after.head.sequence == before.head.sequence + 2)
-            #expect(try header.sequence == after.head.sequence)
+            #expect(try fixture.header.sequence == after.head.sequence)
             for position in before.passed { #expect(try after.includes(position) == .included) }
             let other = LogPosition(sequence: before.head.sequence, authenticator: randomAuthenticator())
             #expect(try after.includes(other) == .excluded)
         }
-        #expect(try header.vaultID == id)
+        #expect(try fixture.header.vaultID == id)
         #expect(try log.information().keySlots.map(\.label) == ["a label"])
     }
 
@@ -101,12 +97,12 @@ struct CompactionTests {
 
     @Test func ofAnEmptyVaultAndOfTombstonesAlone() throws {
         try log.compact()
-        #expect(try header.root == nil)
+        #expect(try fixture.header.root == nil)
         #expect(try fixture.open().verify().entries == 0)
         try log.set("a", "x")
         try log.remove("a")
         try log.compact()
-        #expect(try header.root != nil)
+        #expect(try fixture.header.root != nil)
         #expect(try fixture.open().verify().entries == 0)
         #expect(try fixture.open().get("a") == nil)
     }

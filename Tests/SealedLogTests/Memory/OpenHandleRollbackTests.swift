@@ -5,7 +5,8 @@ import Testing
 
 @testable import SealedLog
 
-/// The handle itself has read nothing that the older file lacks, or has opened the file anew since: only the memory tells.
+/// The handle itself has read nothing that the older file lacks, or has opened the file anew since: only the memory
+/// tells.
 @Suite("An older file under an open handle")
 struct OpenHandleRollbackTests {
     private let vault: RememberedVault

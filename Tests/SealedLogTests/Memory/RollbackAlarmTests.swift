@@ -1,7 +1,6 @@
 import Foundation
 import LinuxSystem
 import Sealing
-import Synchronization
 import TestSupport
 import Testing
 

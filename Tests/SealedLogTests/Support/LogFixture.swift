@@ -44,6 +44,10 @@ final class LogFixture: Sendable {
     var bytes: [UInt8] {
         get throws { try contents(path) }
     }
+
+    var header: Header {
+        get throws { try Header(parsing: Array(bytes[..<Header.size])) }
+    }
 }
 
 extension LogFixture {

@@ -1,6 +1,5 @@
 import LinuxSystem
 import Sealing
-import Synchronization
 import TestSupport
 import Testing
 

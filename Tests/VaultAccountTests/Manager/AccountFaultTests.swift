@@ -110,7 +110,8 @@ struct AccountPowerLossTests {
         #expect(done > 0 && done < Self.calls.count)
     }
 
-    /// Nobody has the vault open afterwards: a process has one log for a file, with the file system that it was opened in.
+    /// Nobody has the vault open afterwards: a process has one log for a file, with the file system that it was opened
+    /// in.
     private func prepare(_ folder: String, _ service: FakeService, loggedIn: Bool) async throws {
         _ = try Keychain(
             at: VaultPlaces(vault: folder + "/v/v.vault", keyFile: folder + "/k/k.key", memory: nil),

@@ -6,7 +6,8 @@ import Testing
 @testable import Vault
 @testable import VaultAccount
 
-/// A migration that is cut off at any call: the account is whole in one place at least, and the next migration finishes it.
+/// A migration that is cut off at any call: the account is whole in one place at least, and the next migration finishes
+/// it.
 @Suite("A migration that is cut off")
 struct MigrationCrashTests {
     /// How calls fail.

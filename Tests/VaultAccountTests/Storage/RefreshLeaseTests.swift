@@ -4,7 +4,8 @@ import Testing
 import Vault
 import VaultAccount
 
-/// Several managers, as several processes have them, and a server that ends the session if it sees a refresh token twice.
+/// Several managers, as several processes have them, and a server that ends the session if it sees a refresh token
+/// twice.
 @Suite("The lease to refresh")
 struct RefreshLeaseTests {
     private let fixture: AccountFixture

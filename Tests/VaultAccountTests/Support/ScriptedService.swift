@@ -1,7 +1,8 @@
 import Vault
 import VaultAccount
 
-/// A server that answers as a test says. Without a script a login succeeds, with tokens that have the user's name in them.
+/// A server that answers as a test says. Without a script a login succeeds, with tokens that have the user's name in
+/// them.
 struct ScriptedService: AccountService {
     typealias Answer<Question, Value> = @Sendable (Question) async throws(ServiceError) -> Value
 

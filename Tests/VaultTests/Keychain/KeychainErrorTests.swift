@@ -12,6 +12,8 @@ struct VaultErrorTests {
         let code: VaultError.Code
         /// What the sentence has to name: the file, and how to fix it.
         let words: [String]
+        /// What a program can base a hint of its own on.
+        var cause: VaultError.Cause?
         var testDescription: String { "\(log.code)" }
     }
 
@@ -26,7 +28,9 @@ struct VaultErrorTests {
         Case(log: LogError(.exists, "/v/b.vault"), code: .exists, words: ["/v/b.vault already exists"]),
         Case(log: LogError(.exists), code: .exists, words: ["/v/a.vault already exists"]),
         Case(log: LogError(.invalid, "it is too large"), code: .invalid, words: ["it is too large"]),
-        Case(log: LogError(.keyMissing, "/k/a.key"), code: .locked, words: ["/k/a.key", "missing", "backup"]),
+        Case(
+            log: LogError(.keyMissing, "/k/a.key"), code: .locked, words: ["/k/a.key", "missing", "backup"],
+            cause: .keyFileMissing),
         Case(
             log: LogError(.keyUnreadable, "/k/a.key", systemError: EACCES), code: .locked,
             words: ["/k/a.key", "Permission denied", "mode"]),
@@ -42,7 +46,7 @@ struct VaultErrorTests {
             words: ["/k/a.key is blank", "another", "backup"]),
         Case(
             log: LogError(.keyShared, "/k/a.key"), code: .locked,
-            words: ["/k/a.key", "chmod 600", "accept it as it is"]),
+            words: ["/k/a.key", "chmod 600", "accept it as it is"], cause: .keyFileShared),
         Case(log: LogError(.keyWrong), code: .locked, words: ["/k/a.key", "/v/a.vault", "another vault's key"]),
         Case(
             log: LogError(.damaged, "a page at byte 4096"), code: .damaged,
@@ -75,9 +79,12 @@ struct VaultErrorTests {
     @Test(arguments: cases) func areSentencesThatNameTheFileAndHowToFixIt(_ example: Case) {
         let error = VaultError(example.log, VaultErrorTests.places)
         #expect(error.code == example.code)
+        #expect(error.cause == example.cause)
         #expect(error.systemError == example.log.systemError)
         for word in example.words { #expect(error.description.contains(word)) }
-        #expect(error.description.first?.isUppercase == true || error.description.hasPrefix("/v/"))
+        #expect(
+            error.description.first?.isUppercase == true || error.description.hasPrefix("/v/b.vault ")
+                || error.description.hasPrefix("/v/a.vault "))
         #expect(error.description.last == ".")
         #expect(!error.description.contains("  ") && !error.description.contains(".."))
         #expect("\(error)" == error.description)

@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 import Vault
 
-/// What a program that keeps its secrets in guarded memory finds elsewhere in its memory: nothing. In processes of their own.
+/// What a program that keeps its secrets in guarded memory finds elsewhere in its memory: nothing. In processes of
+/// their own.
 @Suite("What is left in memory", .disabled(if: MemoryScan.obstacle != nil, "\(MemoryScan.obstacle ?? "")"))
 struct MemoryTests {
     @Test func nothingOfAValueThatStaysInGuardedMemory() async {

@@ -90,6 +90,7 @@ struct PlacesTests {
                 try VaultPlaces.standard(vault: vault, environment: ["HOME": "relative"])
             }
             #expect(error.code == .unavailable)
+            #expect(error.cause == .homeUnset)
             for word in words { #expect(error.description.contains(word)) }
         }
     }

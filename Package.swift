@@ -20,7 +20,7 @@ let package = Package(
         .target(name: "CLinux"),
         .target(name: "LinuxSystem", dependencies: ["CLinux"], swiftSettings: settings),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
-        .target(name: "Sealing", dependencies: ["CSodium", "LinuxSystem"], swiftSettings: settings),
+        .target(name: "Sealing", dependencies: ["CSodium"], swiftSettings: settings),
         .target(name: "SealedLog", dependencies: ["LinuxSystem", "Sealing"], swiftSettings: settings),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .target(name: "PropertyList", dependencies: ["CExpat"], swiftSettings: settings),
@@ -30,7 +30,7 @@ let package = Package(
         .target(name: "VaultAccount", dependencies: ["Vault"], packageAccess: false, swiftSettings: settings),
         .target(name: "CVaultTesting", dependencies: ["CLinux"]),
         .target(
-            name: "VaultTesting", dependencies: ["CVaultTesting", "LinuxSystem", "SealedLog", "Vault"],
+            name: "VaultTesting", dependencies: ["CVaultTesting", "LinuxSystem", "Vault"],
             swiftSettings: settings),
         .target(name: "CVaultCommand"),
         .executableTarget(

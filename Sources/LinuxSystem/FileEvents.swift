@@ -2,8 +2,8 @@ private import Glibc
 
 /// What the kernel tells, through inotify, of a file and of the folders above it.
 ///
-/// Files are replaced by renaming, so it is their folder that is watched, and names are compared. Where the folder is not there,
-/// the nearest one above it is watched for the folder's coming.
+/// Files are replaced by renaming, so it is their folder that is watched, and names are compared. Where the folder is
+/// not there, the nearest one above it is watched for the folder's coming.
 struct FileEvents: ~Copyable {
     enum Outcome {
         case nothing

@@ -80,7 +80,8 @@ extension FileSystem {
         return try open(path, reading)
     }
 
-    /// Creates the folder and its missing parents, and flushes their names: what is stored below would be lost with them.
+    /// Creates the folder and its missing parents, and flushes their names: what is stored below would be lost with
+    /// them.
     package func makeFolders(_ path: String) throws(SystemError) {
         let parent = path.parentFolder
         do {
@@ -105,8 +106,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
     /// Takes over a descriptor that a system call returned, or -1.
     ///
-    /// If the program was started with stdin, stdout or stderr closed, the kernel may return 0 to 2. Those are duplicated to
-    /// a higher number, so that printed output cannot end up in the file; -1, with errno, if that fails.
+    /// If the program was started with stdin, stdout or stderr closed, the kernel may return 0 to 2. Those are
+    /// duplicated to a higher number, so that printed output cannot end up in the file; -1, with errno, if that fails.
     package init(owning number: Int32) {
         guard (STDIN_FILENO...STDERR_FILENO).contains(number) else {
             self.number = number
@@ -200,8 +201,8 @@ extension SystemError {
 
 // The standard library's `withUnsafeBytes` of arrays forgets the type of the error that its closure throws.
 //
-// These and the other ways to bytes are inlinable: called as generics across the border of a module, each would look
-// its types up at run time.
+// These, and the ways to bytes in Sealing, are inlinable: called as generics across the border of a module, each would
+// look its types up at run time.
 
 extension ArraySlice<UInt8> {
     @inlinable

@@ -3,8 +3,8 @@ private import Glibc
 
 /// Calls a closure whenever a file may have changed, from a thread of its own, until this object is released.
 ///
-/// Also when the file, or its folder, is replaced, removed or created. The thread ends by itself soon after the release.
-/// Joining it would wait for the kernel, which takes milliseconds to close inotify's descriptor.
+/// Also when the file, or its folder, is replaced, removed or created. The thread ends by itself soon after the
+/// release. Joining it would wait for the kernel, which takes milliseconds to close inotify's descriptor.
 package final class FileWatch: Sendable {
     private let stop = StopSignal()
 

@@ -156,7 +156,8 @@ extension FileStatus {
 
 // MARK: - Paths
 
-/// The path from the root with every symbolic link resolved: of the file, or, where there is none yet, of where it would be made.
+/// The path from the root with every symbolic link resolved: of the file, or, where there is none yet, of where it
+/// would be made.
 ///
 /// Whether folders on the way are there or not makes no difference to the result.
 package func resolvedPath(_ path: String) -> String {

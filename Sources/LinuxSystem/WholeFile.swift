@@ -61,11 +61,11 @@ package struct WholeFile: Sendable {
 
     /// Writes a new file beside the path, flushes it, and renames it into place. The caller holds the folder's lock.
     ///
-    /// The rename itself is durable only after ``FolderLock/synchronizeFolder(in:)``. A replaced file's owner is kept if
-    /// this user may give files away.
+    /// The rename itself is durable only after ``FolderLock/synchronizeFolder(in:)``. A replaced file's owner is kept
+    /// if this user may give files away.
     ///
     /// - Parameter replacing: false to fail with an error that ``SystemError/isExisting`` if there is a file.
-    /// - Returns: the new file and its metadata.
+    /// - Returns: the new file, open.
     @discardableResult
     package func replace(
         with bytes: UnsafeRawBufferPointer, replacing: Bool = true

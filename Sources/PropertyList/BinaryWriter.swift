@@ -37,7 +37,7 @@ struct BinaryWriter {
             switch value {
             case .array(let values): children = values
             case .dictionary(let entries):
-                let sorted = entries.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+                let sorted = entries.sortedByBytes
                 objects.append(contentsOf: sorted.map { (.string($0.key), depth) })
                 children = sorted.map(\.value)
             default: continue

@@ -20,7 +20,7 @@ package struct PropertyListError: Error, Hashable, Sendable {
     /// The line in XML that was read, counted from 1.
     package private(set) var line: Int?
 
-    package init(_ code: Code, _ detail: String) {
+    init(_ code: Code, _ detail: String) {
         self.code = code
         self.detail = detail
     }

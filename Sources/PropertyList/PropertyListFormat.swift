@@ -29,6 +29,17 @@ package enum PropertyListFormat: Hashable, Sendable {
         return (try BinaryReader.parse(bytes), .binary)
     }
 
+    /// Reads a property list with a dictionary at its root.
+    ///
+    /// - Throws: ``PropertyListError`` as ``parse(_:)``; `malformed` for another root.
+    package static func parseDictionary(
+        _ bytes: [UInt8]
+    ) throws(PropertyListError) -> (values: [String: StoredValue], format: PropertyListFormat) {
+        let (tree, format) = try parse(bytes)
+        guard case .dictionary(let values) = tree else { throw .malformed("its root is not a dictionary") }
+        return (values, format)
+    }
+
     /// Returns the bytes of a property list that any tool reads. The same tree gives the same bytes.
     ///
     /// A tree that is deeper than the limit is safe to pass.

@@ -120,3 +120,10 @@ extension StoredValue: Hashable {
         }
     }
 }
+
+extension [String: StoredValue] {
+    /// The entries sorted by the UTF-8 of their keys: the order in which every form of a dictionary is written.
+    package var sortedByBytes: [(key: String, value: StoredValue)] {
+        sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    }
+}

@@ -61,7 +61,7 @@ struct XMLWriter {
             line("<date>\(text)</date>")
         case .array(let values): try open(Container(values: values, keys: [], element: .array))
         case .dictionary(let entries):
-            let sorted = entries.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            let sorted = entries.sortedByBytes
             try open(Container(values: sorted.map(\.value), keys: sorted.map(\.key), element: .dict))
         }
     }

@@ -1,5 +1,4 @@
 private import CSodium
-import LinuxSystem
 
 /// Secret bytes in guarded memory: between inaccessible pages, locked against swapping, left out of core dumps, and
 /// wiped at the end of their lifetime.
@@ -118,7 +117,7 @@ extension SecretBytes {
 // MARK: - To and from ordinary memory
 
 // Ordinary memory is not wiped, may be swapped out, and may be part of a core dump. A String or an Array can be copied
-// by anyone who holds it.
+// by any code that holds it.
 
 extension SecretBytes {
     /// Copies bytes into guarded memory. The original is not wiped.

@@ -2,8 +2,8 @@ import LinuxSystem
 
 /// Why an operation of a store failed.
 ///
-/// Decide by ``code``, and show ``description`` to a person: a sentence or two that say what is wrong, where, and how to
-/// fix it. Neither ever contains a secret.
+/// Decide by ``code``, and show ``description`` to a person: a sentence or two that say what is wrong, where, and how
+/// to fix it. Neither ever contains a secret.
 ///
 /// A missing value is no error: reading returns nil for it, and only for it.
 public struct VaultError: Error, Hashable, Sendable {
@@ -55,7 +55,8 @@ public struct VaultError: Error, Hashable, Sendable {
         public static let gone = Code("gone")
         /// Something exists already and would be overwritten.
         public static let exists = Code("exists")
-        /// The caller's mistake: a name, attribute, label or value that is out of bounds, or a path that cannot be meant.
+        /// The caller's mistake: a name, attribute, label or value that is out of bounds, or a path that cannot be
+        /// meant.
         public static let invalid = Code("invalid")
         /// The vault cannot be opened: its key is missing, unreadable, open to others, damaged, or another one.
         public static let locked = Code("locked")

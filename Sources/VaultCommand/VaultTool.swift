@@ -28,8 +28,8 @@ enum VaultTool {
         }
     }
 
-    /// Returns the words after the program's name. Swift's own list repairs what is not UTF-8, and a repaired path leads
-    /// to another file.
+    /// Returns the words after the program's name. Swift's own list repairs what is not UTF-8, and a repaired path
+    /// leads to another file.
     private static func readWords() throws(UsageError) -> [String] {
         var words: [String] = []
         for index in 1..<max(1, vault_argument_count()) {
@@ -84,7 +84,7 @@ struct CommandLineParser {
         }
     }
 
-    /// Help and version win over errors: whoever asks for help is not told what else is missing.
+    /// Help and version win over errors: a person who asks for help is not told what else is missing.
     private func finish() throws(UsageError) -> Invocation {
         let command = description?.name
         if options.contains(where: { $0.name == .help }) {
@@ -116,15 +116,8 @@ struct CommandLineParser {
 extension CommandLineParser {
     /// `--name`, `--name=VALUE` or `--name VALUE`.
     private mutating func take(longOption word: String) throws(UsageError) {
-        let name: Substring
-        let attached: String?
-        if let equals = word.utf8.firstIndex(of: UInt8(ascii: "=")) {
-            name = word[..<equals].dropFirst(2)
-            attached = String(word[word.utf8.index(after: equals)...])
-        } else {
-            name = word.dropFirst(2)
-            attached = nil
-        }
+        let pair = Attributes.split(word)
+        let (name, attached) = ((pair?.key ?? word).dropFirst(2), pair?.value)
         guard let option = allowed.first(where: { $0.name.rawValue == name }) else {
             throw unknown("--" + name)
         }

@@ -86,7 +86,7 @@ import Vault
             """
         #expect(MadeReport.sample().message == plain)
         let beside =
-            "\nIt is beside the vault: whoever copies the folder has both. See `vault help places` for other locations."
+            "\nIt is beside the vault, so a copy of the folder contains both. See `vault help places` for other locations."
         #expect(MadeReport.sample(isBesideVault: true).message == plain + beside)
         #expect(MadeReport.sample(isShort: true).message == plain + "\nIt has fewer than 16 bytes and can be guessed.")
     }

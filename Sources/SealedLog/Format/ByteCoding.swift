@@ -144,7 +144,8 @@ package struct ByteWriter {
         varint(value / 16)
     }
 
-    package mutating func append(_ other: some Sequence<UInt8>) {
+    // Not a generic: called from another module, that would not be specialised.
+    package mutating func append(_ other: [UInt8]) {
         bytes.append(contentsOf: other)
     }
 
@@ -154,7 +155,7 @@ package struct ByteWriter {
 
     package mutating func text(_ text: String) {
         varint(text.utf8.count)
-        append(text.utf8)
+        bytes.append(contentsOf: text.utf8)
     }
 
     mutating func nonce(_ nonce: Nonce) {

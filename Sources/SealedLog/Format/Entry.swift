@@ -69,7 +69,8 @@ package struct Entry: Hashable, Sendable {
         for index in content.earlier.indices { unplaced.content?.earlier[index].version.offset = 0 }
         var writer = ByteWriter(reserving: 128)
         writer.entry(unplaced)
-        return UInt64(versions.reduce(writer.count) { $0 + $1.boxLength })
+        let boxes = content.earlier.reduce(content.current.boxLength) { $0 + $1.version.boxLength }
+        return UInt64(writer.count + boxes)
     }
 
     /// Returns the entry with its value `distance` further back in the file.

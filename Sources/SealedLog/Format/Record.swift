@@ -40,8 +40,9 @@ package struct Totals: Hashable, Sendable {
     mutating func replace(_ old: Entry?, with new: Entry) {
         if let old, !old.isRemoved {
             entries -= min(entries, 1)
-            liveBytes -= min(liveBytes, old.footprint)
-            deadBytes &+= old.footprint
+            let footprint = old.footprint
+            liveBytes -= min(liveBytes, footprint)
+            deadBytes &+= footprint
         }
         if !new.isRemoved {
             entries &+= 1
@@ -118,7 +119,7 @@ struct RecordIndex: Hashable, Sendable {
     func namedEnd(ofPayloadAt start: UInt64) -> UInt64 {
         if let root = tree?.root { return root.offset &+ UInt64(root.length) }
         var end = start
-        for version in transactions.joined().flatMap(\.versions) where version.offset >= start {
+        for version in transactions.joined().lazy.flatMap(\.versions) where version.offset >= start {
             end = max(end, version.offset &+ UInt64(version.boxLength))
         }
         return end

@@ -135,8 +135,6 @@ struct PageCache: Sendable {
     private static func read(
         into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64, of store: any RecordStore
     ) throws(LogError) {
-        guard try store.read(into: buffer, at: offset) == buffer.count else {
-            throw LogError.damaged("the file ends too early; it was cut", at: offset)
-        }
+        guard try store.read(into: buffer, at: offset) == buffer.count else { throw .cut(at: offset) }
     }
 }

@@ -76,7 +76,7 @@ extension KeyFile {
     /// Flushes an existing key file and its folder. Its creator may have died first; a power loss would then lose the
     /// key and everything sealed under it.
     ///
-    /// - Throws: `unavailable`, unless the folder belongs to someone else or cannot be flushed.
+    /// - Throws: `unavailable`, unless the folder belongs to another user or cannot be flushed.
     package static func makeDurable(at path: String, in fileSystem: any FileSystem) throws(LogError) {
         let path = resolvedPath(path)
         do throws(SystemError) {
@@ -130,8 +130,7 @@ extension KeyFile {
     ) throws(LogError) -> FileStatus {
         do throws(SystemError) {
             let status = try fileSystem.status(of: file)
-            guard status.isRegularFile else { throw SystemError(status.isDirectory ? EISDIR : EINVAL, "read") }
-            guard status.size <= maximumSize else { throw SystemError(EFBIG, "read") }
+            try status.checkRegular(upTo: UInt64(maximumSize))
             return status
         } catch { throw LogError(.keyUnreadable, path, systemError: error.number) }
     }

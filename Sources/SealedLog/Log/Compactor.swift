@@ -57,7 +57,7 @@ struct Compactor {
     }
 
     /// Copies the values of all present names, still sealed, in the order of their old offsets. The order of the names
-    /// would reveal itself to anyone who has both files.
+    /// would reveal itself to a reader of both files.
     ///
     /// - Returns: the copied boxes, by their old offsets.
     private mutating func copyValues() throws(LogError) -> [UInt64: MovedBox] {
@@ -66,6 +66,7 @@ struct Compactor {
         while let entry = try merge.next() { versions += entry.versions.map { ($0.offset, $0.boxLength) } }
         versions.sort { $0.offset < $1.offset }
         var targets: [UInt64: MovedBox] = [:]
+        targets.reserveCapacity(versions.count)
         // Reads neighbours with one system call.
         var reader = old.reader
         for (offset, length) in versions where targets[offset] == nil {

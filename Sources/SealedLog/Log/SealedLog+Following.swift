@@ -146,8 +146,7 @@ extension SealedLog {
     private func confirm(_ view: LogView, through store: any RecordStore, _ memory: RollbackMemory) {
         do throws(LogError) {
             try store.synchronize()
-            let file = CheckpointFile(origin: view.origin.authenticator, identity: store.identity)
-            _ = try flushName(of: store, file, unless: memory.pathRecord()?.durable)
+            _ = try flushName(of: store, view.file, unless: memory.pathRecord()?.durable)
         } catch { return }
         memory.remember(view.head, isFlushedByWriter: false)
     }

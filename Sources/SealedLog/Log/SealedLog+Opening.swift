@@ -46,7 +46,7 @@ extension SealedLog {
         }
         let store = view.withLock { $0.store }
         guard !store.isInherited, store.isWritable || !opened.view.store.isWritable else { return false }
-        // What the user has accepted holds for all who have this log open.
+        // What the user has accepted holds for every user of this log.
         return isSameFile || (opened.isAccepted && store.location == opened.view.store.location)
     }
 

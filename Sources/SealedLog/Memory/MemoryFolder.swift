@@ -42,7 +42,8 @@ final class NoticeBoard: Sendable {
     }
 }
 
-/// The folder in which this machine remembers vaults. Its small files are read whole, and written in place under a lock.
+/// The folder in which this machine remembers vaults. Its small files are read whole, and written in place under a
+/// lock.
 ///
 /// A file counts only if no other user can have written it, and no link is followed out of the folder: what is opened
 /// is checked, as a key file is.

@@ -119,13 +119,10 @@ struct RecordReader {
     /// Returns whether the payload has the hash that the index states.
     func payloadHolds(_ record: Record) throws(LogError) -> Bool {
         var hash = RunningHash()
-        var offset = record.payload.lowerBound
-        while offset < record.payload.upperBound {
-            let count = Int(min(record.payload.upperBound - offset, 1 << 20))
-            let piece = try store.available(at: offset, upTo: count)
-            guard piece.count == count else { return false }
-            piece.withUnsafeBytes { hash.update($0) }
-            offset += UInt64(count)
+        for piece in record.payload.pieces {
+            let bytes = try store.available(at: piece.lowerBound, upTo: piece.count)
+            guard bytes.count == piece.count else { return false }
+            bytes.withUnsafeBytes { hash.update($0) }
         }
         return hash.finish() == record.index.payloadHash
     }

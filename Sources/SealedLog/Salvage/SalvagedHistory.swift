@@ -1,7 +1,7 @@
 /// The newest entry of each name that can still be found, and how far it can be trusted.
 ///
-/// Every entry is authentic, but a newer one may be lost. So each entry has a *standing*: the number of the change up to
-/// which it is known to be the newest. A loss affects a range of names, up to the last change that it may hide.
+/// Every entry is authentic, but a newer one may be lost. So each entry has a *standing*: the number of the change up
+/// to which it is known to be the newest. A loss affects a range of names, up to the last change that it may hide.
 struct SalvagedHistory {
     struct Found {
         let entry: Entry

@@ -40,7 +40,6 @@ struct HeaderImage {
     func view(with keys: KeyRing) throws(LogError) -> (view: LogView, hint: Hint?) {
         do throws(LogError) {
             let header = try header.get()
-            let bytes = Array(bytes[..<Header.size])
             let authenticator = try Header.authenticate(bytes, with: keys)
             let view = LogView(store: store, keys: keys, header: header, authenticator: authenticator)
             return (view, Header.hint(in: bytes))
@@ -74,8 +73,8 @@ extension LogView {
     /// Reads the file that is at the path now, while no process can write to it.
     ///
     /// - Parameter seen: what this machine remembers of the vault; read before the file.
-    /// - Throws: `exchanged` if it is another vault, `rolledBack` or `diverged` if it lacks what this view knows or what
-    ///   was seen; also what opening throws.
+    /// - Throws: `exchanged` if it is another vault, `rolledBack` or `diverged` if it lacks what this view knows or
+    ///   what was seen; also what opening throws.
     func reopened(until deadline: Deadline, knowing seen: LogPosition?) throws(LogError) -> LogView {
         while true {
             let store = try store.reopened()
@@ -132,7 +131,7 @@ extension LogView {
             piece.withUnsafeBytes { survey.look(through: $0, at: offset, isLast: isLast, self) }
             guard !isLast, !survey.isForeign else { return survey }
             guard let data = try store.nextData(from: offset + UInt64(size - Frame.alignedSize)) else { return survey }
-            (offset, size) = (data & ~15, 1 << 20)
+            (offset, size) = (data & ~(Limits.alignment - 1), 1 << 20)
         }
     }
 

@@ -82,10 +82,7 @@ public struct PlainFile: ~Copyable {
             try JSONSurvey.check(bytes)
             return try JSONDecoder().decode([String: JSONValue].self, from: Data(bytes)).compactMapValues(\.stored)
         }
-        guard case .dictionary(let values) = try PropertyListFormat.parse(bytes).tree else {
-            throw PropertyListError(.malformed, "its root is not a dictionary")
-        }
-        return values.mapValues(StoredValue.init(propertyList:))
+        return try PropertyListFormat.parseDictionary(bytes).values.mapValues(StoredValue.init(propertyList:))
     }
 }
 
@@ -186,8 +183,8 @@ public struct PlainFileImport: Sendable {
         try secretImport?.commit()
         try settingImport?.commit()
         try file.remove()
-        report.keychain = Array(secrets.keys).sortedByBytes()
-        report.preferences = Array(settings.keys).sortedByBytes()
+        report.keychain = secrets.keys.sortedByBytes()
+        report.preferences = settings.keys.sortedByBytes()
         report.dropped = report.dropped.sortedByBytes()
         return report
     }

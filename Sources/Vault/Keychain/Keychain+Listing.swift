@@ -45,7 +45,8 @@ extension Keychain {
         try item(name) != nil
     }
 
-    /// Returns what is known of all names that begin with `prefix` and have all of `attributes`, sorted bytewise by name.
+    /// Returns what is known of all names that begin with `prefix` and have all of `attributes`, sorted bytewise by
+    /// name.
     ///
     /// - Throws: as ``item(_:)``.
     public func items(

@@ -45,8 +45,8 @@ extension Keychain {
 
     // MARK: Typed values
 
-    // A typed value leaves guarded memory: it becomes a String, a Data, a struct. Values that must stay guarded are read
-    // with ``withSecret(_:_:)`` and ``KeychainStorable/withSecret(_:)``.
+    // A typed value leaves guarded memory: it becomes a String, a Data, a struct. Values that must stay guarded are
+    // read with ``withSecret(_:_:)`` and ``KeychainStorable/withSecret(_:)``.
 
     public func value(of key: String) throws(VaultError) -> StoredValue? {
         try Keychain.checkName(key)

@@ -21,8 +21,8 @@ extension Keychain {
     /// It happens by itself when it is worth it. File systems, SSDs and backups may keep what the old file contained.
     ///
     /// - Parameter progress: shows another thread how far it has come.
-    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable` (the vault is as it was); `rolledBack`, `diverged`
-    ///   or `exchanged` if the file was replaced meanwhile.
+    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable` (the vault is as it was); `rolledBack`,
+    ///   `diverged` or `exchanged` if the file was replaced meanwhile.
     @discardableResult
     public func compact(progress: UpkeepProgress? = nil) throws(VaultError) -> Compaction {
         try working(progress) { (timeout) throws(LogError) in try log.compact(timeout: timeout, progress) }
@@ -50,8 +50,8 @@ extension Keychain {
     /// Reads and authenticates everything in the vault. Values are opened in guarded memory and passed to no caller.
     ///
     /// - Parameter progress: shows another thread how far it has come.
-    /// - Throws: ``VaultError`` with `damaged`, naming the first offset; `busy`, `unavailable`; `rolledBack`, `diverged`
-    ///   or `exchanged` if the file was replaced meanwhile.
+    /// - Throws: ``VaultError`` with `damaged`, naming the first offset; `busy`, `unavailable`; `rolledBack`,
+    ///   `diverged` or `exchanged` if the file was replaced meanwhile.
     public func verify(progress: UpkeepProgress? = nil) throws(VaultError) -> Verification {
         try working(progress) { (timeout) throws(LogError) in try log.verify(timeout: timeout, progress) }
     }
@@ -59,15 +59,16 @@ extension Keychain {
     /// Copies what is intact of a damaged vault into a new one. The damaged file is only read.
     ///
     /// The new vault has an id and keys of its own, under the same key file. A machine that remembers the old vault
-    /// takes the new one in its stead for another vault: accept it once with ``Options/acceptedAlarms``. Whether a value
-    /// may be out of date is decided by what is lost, and by what this machine remembers of the vault.
+    /// takes the new one in its stead for another vault: accept it once with ``Options/acceptedAlarms``. Whether a
+    /// value may be out of date is decided by what is lost, and by what this machine remembers of the vault.
     ///
     /// - Parameters:
     ///   - places: of the damaged vault.
     ///   - target: the path of the new vault.
     ///   - progress: shows another thread how far it has come.
-    /// - Throws: ``VaultError`` with `noVault`, `gone`; `locked` if the key opens none of the remaining slots; `damaged`
-    ///   if nothing but a slot is left; `newerFormat`; `exists` if there is a file at the target; `busy`, `unavailable`.
+    /// - Throws: ``VaultError`` with `noVault`, `gone`; `locked` if the key opens none of the remaining slots;
+    ///   `damaged` if nothing but a slot is left; `newerFormat`; `exists` if there is a file at the target; `busy`,
+    ///   `unavailable`.
     public static func salvage(
         from places: VaultPlaces, to target: String, options: Options = Options(), progress: UpkeepProgress? = nil
     ) throws(VaultError) -> Salvage {

@@ -6,8 +6,8 @@ extension Keychain {
     ///
     /// - Parameter attributes: replace those of the name; nil keeps them.
     /// - Throws: ``VaultError`` with `invalid` for a name, value or attributes out of bounds, `damaged`, `busy`,
-    ///   `unavailable` (the former value is kept), `outcomeUnknown`; `rolledBack`, `diverged` or `exchanged` if the file
-    ///   was replaced meanwhile.
+    ///   `unavailable` (the former value is kept), `outcomeUnknown`; `rolledBack`, `diverged` or `exchanged` if the
+    ///   file was replaced meanwhile.
     public func set(
         _ name: String, to value: borrowing SecretBytes, attributes: [String: String]? = nil
     ) throws(VaultError) {
@@ -51,8 +51,8 @@ extension Keychain {
 
     /// Gives a value another name.
     ///
-    /// - Throws: as ``set(_:to:attributes:)-(_,SecretBytes,_)``; `absent` if the name does not exist, `exists` if the new
-    ///   one does and `replacing` is false.
+    /// - Throws: as ``set(_:to:attributes:)-(_,SecretBytes,_)``; `absent` if the name does not exist, `exists` if the
+    ///   new one does and `replacing` is false.
     public func rename(_ name: String, to newName: String, replacing: Bool = false) throws(VaultError) {
         try duplicate(name, to: newName, replacing: replacing, removing: true)
     }

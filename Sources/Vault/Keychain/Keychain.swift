@@ -11,8 +11,8 @@ import SealedLog
 /// ```
 ///
 /// When a call that writes returns, the change survives a crash and a power loss. Other processes and threads may use
-/// the same vault at the same time; none loses a write of another. A keychain may be used from any thread. Calls read and
-/// write files and block while they do.
+/// the same vault at the same time; none loses a write of another. A keychain may be used from any thread. Calls read
+/// and write files and block while they do.
 ///
 /// Names are 1 to 1,024 bytes of UTF-8 without control characters, compared byte by byte; values are any bytes, up to
 /// ``maximumValueSize``.
@@ -79,9 +79,9 @@ public final class Keychain: ValueStore {
     /// that is gone, none is created in its stead, even with ``Creation/ifAbsent``:
     /// ``create(at:label:cost:options:failures:)`` does that.
     ///
-    /// - Parameter failures: receives the errors that a property's getter or setter cannot throw, and what fails without
-    ///   failing a call: a compaction that was due after a change, a memory of the vault that cannot be used. The key is
-    ///   the vault's path then.
+    /// - Parameter failures: receives the errors that a property's getter or setter cannot throw, and what fails
+    ///   without failing a call: a compaction that was due after a change, a memory of the vault that cannot be used.
+    ///   The key is the vault's path then.
     /// - Throws: ``VaultError`` with `noVault`, `gone` if this machine remembers a vault, `locked`, `damaged`,
     ///   `newerFormat`, `rolledBack`, `diverged`, `exchanged`, `busy` or `unavailable`; `invalid` for paths that cannot
     ///   be meant: a folder's, one that begins with `~/`, the same path for vault and key file.
@@ -106,8 +106,8 @@ public final class Keychain: ValueStore {
     ///   - label: a name for the key slot, for people; at most 256 bytes. It is sealed.
     ///   - cost: the cost of a guess at a key file that was not generated.
     ///   - failures: as for ``init(at:creating:options:failures:)``.
-    /// - Throws: ``VaultError`` with `exists` if there is a file at the vault's path; `locked` if the key file cannot be
-    ///   used; `invalid`, also for paths that cannot be meant; `busy`, `unavailable`.
+    /// - Throws: ``VaultError`` with `exists` if there is a file at the vault's path; `locked` if the key file cannot
+    ///   be used; `invalid`, also for paths that cannot be meant; `busy`, `unavailable`.
     public static func create(
         at places: VaultPlaces, label: String = "", cost: KeyFileCost = .standard, options: Options = Options(),
         failures: FailureLog = FailureLog()

@@ -166,7 +166,8 @@ struct KeychainOpening {
 }
 
 extension Keychain.Options {
-    /// Runs what may throw `busy` after the timeout that it is given: one second first, and after ``onWaiting`` the rest.
+    /// Runs what may throw `busy` after the timeout that it is given: one second first, and after ``onWaiting`` the
+    /// rest.
     ///
     /// - Parameter path: of the file or folder whose lock is waited for.
     func waiting<Result>(

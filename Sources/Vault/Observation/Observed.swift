@@ -10,9 +10,10 @@ public import Observation
 /// }
 /// ```
 ///
-/// It has the value from the beginning, and follows the key until it is released. It may be used from any thread. Changes
-/// arrive on the actor that created it, if one did, and code on that actor misses none. Observation cannot promise that to
-/// code elsewhere, which may read just while a change arrives. If that matters, use ``StoredKeyed/values``.
+/// It has the value from the beginning, and follows the key until it is released. It may be used from any thread.
+/// Changes arrive on the actor that created it, if one did, and code on that actor misses none. Observation cannot
+/// promise that to code elsewhere, which may read just while a change arrives. If that matters, use
+/// ``StoredKeyed/values``.
 public final class Observed<Value: StoredObject & Sendable>: Observable, Sendable {
     private struct State {
         var value: Value?
@@ -23,7 +24,8 @@ public final class Observed<Value: StoredObject & Sendable>: Observable, Sendabl
     private let registrar = ObservationRegistrar()
     private let task = Mutex<Task<Void, Never>?>(nil)
 
-    /// The value, or the key's default; nil if there is neither. During an ``error`` it is the last one that could be read.
+    /// The value, or the key's default; nil if there is neither. During an ``error`` it is the last one that could be
+    /// read.
     public var value: Value? {
         registrar.access(self, keyPath: \.value)
         return state.withLock { $0.value }

@@ -7,12 +7,12 @@ extension StoredKeyed {
     /// }
     /// ```
     ///
-    /// As with ``read()``, the default stands in for a missing value, and nil means that there is neither. Of changes in
-    /// quick succession some may be skipped. None comes late or twice, and the last one always comes. Storing an equal
-    /// value is no change.
+    /// As with ``read()``, the default stands in for a missing value, and nil means that there is neither. Of changes
+    /// in quick succession some may be skipped. None comes late or twice, and the last one always comes. Storing an
+    /// equal value is no change.
     ///
-    /// An error ends the sequence: ``VaultError`` as ``read()``. Cancelling the task ends it without one. Each iteration
-    /// follows the key on its own, in the store that the key has in the task where the iteration starts.
+    /// An error ends the sequence: ``VaultError`` as ``read()``. Cancelling the task ends it without one. Each
+    /// iteration follows the key on its own, in the store that the key has in the task where the iteration starts.
     ///
     /// Each read runs on the task's own thread. It usually takes microseconds; opening the standard store at the first
     /// use, or waiting while another process rewrites the file, takes longer. The last value stays in memory, to be
@@ -52,11 +52,11 @@ extension StoredValues: Sendable where Value: Sendable {}
 extension StoredValues.Iterator: Sendable {}
 
 extension ValueStore {
-    /// Returns the values of all keys that begin with `prefix`, then the latest ones after each change by this process or
-    /// another. The empty prefix follows the whole store.
+    /// Returns the values of all keys that begin with `prefix`, then the latest ones after each change by this process
+    /// or another. The empty prefix follows the whole store.
     ///
-    /// Each dictionary is a consistent snapshot of the store: it has all of a transaction's changes or none. Otherwise as
-    /// ``StoredKeyed/values``.
+    /// Each dictionary is a consistent snapshot of the store: it has all of a transaction's changes or none. Otherwise
+    /// as ``StoredKeyed/values``.
     public func values(prefix: String = "") -> StoreContents {
         StoreContents(store: self, prefix: prefix)
     }

@@ -26,10 +26,10 @@ public struct VaultPlaces: Hashable, Sendable {
 extension VaultPlaces {
     /// Returns the places that the caller or the environment names, and the standard ones for the rest.
     ///
-    /// The vault: `vault`, `$VAULT_FILE`, `$XDG_DATA_HOME/vault/default.vault`. The key file: `keyFile`, `$VAULT_KEY_FILE`,
-    /// `$CREDENTIALS_DIRECTORY/vault.key` and `/run/secrets/vault.key` if they exist,
-    /// `$XDG_CONFIG_HOME/vault/default.key`. The memory: `$XDG_STATE_HOME/vault`. The XDG variables have the defaults of
-    /// the XDG Base Directory Specification, below `$HOME`.
+    /// The vault: `vault`, `$VAULT_FILE`, `$XDG_DATA_HOME/vault/default.vault`. The key file: `keyFile`,
+    /// `$VAULT_KEY_FILE`, `$CREDENTIALS_DIRECTORY/vault.key` and `/run/secrets/vault.key` if they exist,
+    /// `$XDG_CONFIG_HOME/vault/default.key`. The memory: `$XDG_STATE_HOME/vault`. The XDG variables have the defaults
+    /// of the XDG Base Directory Specification, below `$HOME`.
     ///
     /// - Parameter environment: variables instead of the process's own.
     /// - Throws: ``VaultError/Code/unavailable`` if a path is not named and there is no home folder for it, `invalid`
@@ -76,7 +76,8 @@ struct PlaceVariables {
         return text
     }
 
-    /// Returns the given path, or the one that a variable names, or the first provided one that exists, or the standard one.
+    /// Returns the given path, or the one that a variable names, or the first provided one that exists, or the standard
+    /// one.
     fileprivate func path(
         of what: String, given: String?, _ variable: String, _ provided: [String] = [],
         or folderVariable: String, _ belowHome: String, _ name: String
@@ -144,8 +145,8 @@ extension VaultPlaces {
         }
     }
 
-    /// Returns whether the path is `~`, or begins with `~/` or `~user/`, which shells do not expand after an equals sign or
-    /// in quotes.
+    /// Returns whether the path is `~`, or begins with `~/` or `~user/`, which shells do not expand after an equals
+    /// sign or in quotes.
     private static func beginsWithTilde(_ path: String) -> Bool {
         path == "~" || (path.utf8.first == UInt8(ascii: "~") && path.utf8.contains(UInt8(ascii: "/")))
     }

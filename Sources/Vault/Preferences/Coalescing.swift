@@ -4,7 +4,8 @@ import LinuxSystem
 extension Preferences {
     /// Writes the changes that ``Writing/coalesced(every:)`` has held back; they are on the disk when this returns.
     ///
-    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`; the changes are then still pending.
+    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`; the changes are then still
+    ///   pending.
     public func flush() throws(VaultError) {
         // Taken within the writer's lock: of two flushes the later one has the later values.
         try writer.withLock { _ throws(VaultError) in

@@ -1,11 +1,12 @@
 package import LinuxSystem
 
-/// Values in a plain property list that any plist tool reads and writes: settings, counters, window states. Nothing secret.
+/// Values in a plain property list that any plist tool reads and writes: settings, counters, window states. Nothing
+/// secret.
 ///
-/// Each suite is one file of mode 0600, `$XDG_CONFIG_HOME/vault/preferences/SUITE.plist`, usually XML. When a call that writes
-/// returns, the change is on the disk, unless ``Writing/coalesced(every:)`` was asked for. Other processes and threads may
-/// use the same suite at the same time. None loses a write of another, unless writing is coalesced. Keys of other programs
-/// keep their values and types. A damaged file is an error, and is never overwritten.
+/// Each suite is one file of mode 0600, `$XDG_CONFIG_HOME/vault/preferences/SUITE.plist`, usually XML. When a call that
+/// writes returns, the change is on the disk, unless ``Writing/coalesced(every:)`` was asked for. Other processes and
+/// threads may use the same suite at the same time. None loses a write of another, unless writing is coalesced. Keys of
+/// other programs keep their values and types. A damaged file is an error, and is never overwritten.
 public final class Preferences: ValueStore {
     /// When changes are written.
     public enum Writing: Sendable, Hashable {
@@ -13,8 +14,8 @@ public final class Preferences: ValueStore {
         case atOnce
         /// Together, at most once per interval, and at the process's exit: for values that change many times a second.
         ///
-        /// Users of this object see changes at once. Others, and other objects of the same suite, see them when they are
-        /// written. If another changes the same key before that, the later write counts, even after an
+        /// Users of this object see changes at once. Others, and other objects of the same suite, see them when they
+        /// are written. If another changes the same key before that, the later write counts, even after an
         /// ``StoredKeyed/update(_:)``. A crash loses what was not written. An error while writing goes to
         /// ``Preferences/failures``, and ``Preferences/flush()`` writes what is left.
         case coalesced(every: Duration)
@@ -38,8 +39,8 @@ public final class Preferences: ValueStore {
     private let durable = Mutex<FileStatus?>(nil)
     /// Changes that are not yet written.
     let pending = Mutex(PendingChanges())
-    /// Held while the file is written, so that this process's threads need not wait for one another through the folder's
-    /// lock.
+    /// Held while the file is written, so that this process's threads need not wait for one another through the
+    /// folder's lock.
     let writer = Mutex(())
 
     /// Creates the preferences of a suite, such as a program's name or a user's id: any text, with a file of its own.
@@ -90,7 +91,7 @@ extension Preferences {
     }
 
     public func keys(prefix: String) throws(VaultError) -> [String] {
-        Array(try contents(prefix: prefix).keys).sortedByBytes()
+        try contents(prefix: prefix).keys.sortedByBytes()
     }
 
     public func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
@@ -114,8 +115,9 @@ extension Preferences {
         return committed
     }
 
-    /// Writes the changes that ``Writing/coalesced(every:)`` has held back, and flushes the file and its name, whoever wrote
-    /// it. A process that was killed before its flush leaves a file that can be read, but that a power loss takes back.
+    /// Writes the changes that ``Writing/coalesced(every:)`` has held back, and flushes the file and its name,
+    /// whichever process wrote it. A process that was killed before its flush leaves a file that can be read, but that
+    /// a power loss takes back.
     ///
     /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`.
     public func makeDurable() throws(VaultError) {
@@ -184,20 +186,18 @@ extension Preferences {
         return "\(folder)/vault/preferences/\(name).plist"
     }
 
-    /// Returns a suite's name with all but letters, digits, `_`, `-` and inner dots percent-encoded: no two names become
-    /// one, and none leaves the folder or is hidden in it.
+    /// Returns a suite's name with all but letters, digits, `_`, `-` and inner dots percent-encoded: no two names
+    /// become one, and none leaves the folder or is hidden in it.
     private static func fileName(of suite: String) -> String {
-        var name = ""
-        for byte in suite.utf8 {
+        let name = suite.percentEncoded { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                name.unicodeScalars.append(Unicode.Scalar(byte))
-            case UInt8(ascii: ".") where !name.isEmpty: name.append(".")
-            default: name += (byte < 0x10 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
+                true
+            default: false
             }
         }
-        return name
+        return name.utf8.first == UInt8(ascii: ".") ? "%2E" + name.dropFirst() : name
     }
 }
 

@@ -10,7 +10,7 @@ struct PreferencesFile: Sendable {
     /// How long to wait for the folder's lock.
     static let patience: Duration = .seconds(10)
     /// The largest file that is read: 64 MiB.
-    static let sizeLimit: UInt64 = 64 << 20
+    static let sizeLimit = UInt64(PropertyListFormat.maximumSize)
     private static let readAttempts = 5
 
     private var file: WholeFile { WholeFile(path, in: fileSystem) }
@@ -41,10 +41,7 @@ struct PreferencesFile: Sendable {
             contents = found
         } catch { throw VaultError(preferences: error, path) }
         do throws(PropertyListError) {
-            let (tree, format) = try PropertyListFormat.parse(contents.bytes)
-            guard case .dictionary(let values) = tree else {
-                throw PropertyListError(.malformed, "its root is not a dictionary")
-            }
+            let (values, format) = try PropertyListFormat.parseDictionary(contents.bytes)
             return PreferencesSnapshot(values, format, contents.status, contents.takeFile(), readAt: readAt)
         } catch { throw VaultError(damagedPreferences: error.sentence, path) }
     }

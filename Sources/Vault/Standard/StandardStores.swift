@@ -33,10 +33,11 @@ package struct StandardStores: Sendable {
 }
 
 extension Keychain {
-    /// The process's own keychain: the vault at the standard places, opened at its first use and created if there is none.
+    /// The process's own keychain: the vault at the standard places, opened at its first use and created if there is
+    /// none.
     ///
-    /// The places are those of ``VaultPlaces/standard(vault:keyFile:environment:)`` at that time. Until it can be opened,
-    /// each access tries again. Within a task that has test stores it is their keychain.
+    /// The places are those of ``VaultPlaces/standard(vault:keyFile:environment:)`` at that time. Until it can be
+    /// opened, each access tries again. Within a task that has test stores it is their keychain.
     ///
     /// - Throws: ``VaultError`` as ``init(at:creating:options:failures:)``.
     public static var standard: Keychain {
@@ -107,7 +108,8 @@ public struct StoreReference: Sendable {
 
     /// Creates a reference to the store that a function returns at each use: one that can be locked at times, say.
     ///
-    /// - Parameter failures: where a failure of the function is reported by what cannot throw, such as a property's getter.
+    /// - Parameter failures: where a failure of the function is reported by what cannot throw, such as a property's
+    ///   getter.
     public init(
         failures: FailureLog = FailureLog(), _ resolve: @escaping @Sendable () throws(VaultError) -> any ValueStore
     ) {

@@ -19,7 +19,7 @@ public final class MemoryStore: ValueStore {
     }
 
     public func keys(prefix: String) -> [String] {
-        Array(contents(prefix: prefix).keys).sortedByBytes()
+        contents(prefix: prefix).keys.sortedByBytes()
     }
 
     public func contents(prefix: String) -> [String: StoredValue] {

@@ -10,16 +10,8 @@ public struct ScopedStore: ValueStore {
 
     init(_ base: any ValueStore, scope: String) {
         self.base = base
-        // Without slashes no scope's prefix begins another's. Byte by byte: a slash with a combining accent is another
-        // character.
-        let encoded = scope.utf8.flatMap { byte in
-            switch byte {
-            case UInt8(ascii: "%"): Array("%25".utf8)
-            case UInt8(ascii: "/"): Array("%2F".utf8)
-            default: [byte]
-            }
-        }
-        prefix = String(decoding: encoded, as: UTF8.self) + "/"
+        // Without slashes no scope's prefix begins another's.
+        prefix = scope.percentEncoded { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "/") } + "/"
     }
 
     public var changes: ChangeFeed { base.changes }

@@ -26,7 +26,7 @@ public struct StoreBatch: Sendable {
 
 extension StoreBatch: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The keys that are changed.
-    public var description: String { "StoreBatch(\(Array(changes.keys).sortedByBytes()))" }
+    public var description: String { "StoreBatch(\(changes.keys.sortedByBytes()))" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -127,10 +127,26 @@ public struct StoreIdentity: Hashable, Sendable {
     }
 }
 
-extension [String] {
+extension Sequence<String> {
     /// Returns the strings sorted by their UTF-8: the same order in every language and region.
     func sortedByBytes() -> [String] {
         sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+}
+
+extension String {
+    /// Writes each byte of UTF-8 that is not allowed as `%` and two hexadecimal digits (RFC 3986, section 2.1). Byte by
+    /// byte: a slash with a combining accent is another character.
+    func percentEncoded(allowing isAllowed: (UInt8) -> Bool) -> String {
+        var bytes: [UInt8] = []
+        for byte in utf8 {
+            if isAllowed(byte) {
+                bytes.append(byte)
+            } else {
+                bytes += ((byte < 0x10 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)).utf8
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

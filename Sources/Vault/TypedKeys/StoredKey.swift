@@ -1,4 +1,5 @@
-/// A name in a store, with the type of its value: what ``Storable``, ``KeychainStorable`` and ``RAMStorable`` consist of.
+/// A name in a store, with the type of its value: what ``Storable``, ``KeychainStorable`` and ``RAMStorable`` consist
+/// of.
 public struct StoredKey<Value: StoredObject> {
     /// The key's name in the store.
     public let name: String
@@ -41,8 +42,8 @@ extension StoredKey: StoredKeyed {
 extension StoredKeyed {
     /// Returns the value, or the key's default if there is none; nil if there is neither.
     ///
-    /// - Throws: ``VaultError``: `locked`, `damaged`, `busy` and `unavailable` if the store cannot be read; `wrongType` and
-    ///   `unreadable` if the value is not of this type.
+    /// - Throws: ``VaultError``: `locked`, `damaged`, `busy` and `unavailable` if the store cannot be read; `wrongType`
+    ///   and `unreadable` if the value is not of this type.
     public func read() throws(VaultError) -> Value? {
         guard let value = try stored.storedValue() else { return stored.defaultValue }
         return try Value(stored: value, of: stored.name)
@@ -77,7 +78,8 @@ extension StoredKeyed {
     /// `body` gets the value, or the key's default. It may run more than once, so it should do nothing but change the
     /// value. No lock is held while it runs. If it throws, nothing is changed.
     ///
-    /// - Throws: what `body` throws; ``VaultError`` as ``write(_:)``, and `absent` if there is neither a value nor a default.
+    /// - Throws: what `body` throws; ``VaultError`` as ``write(_:)``, and `absent` if there is neither a value nor a
+    ///   default.
     @discardableResult
     public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
         try updateOptional { (value: inout Value?) in

@@ -6,8 +6,8 @@ public import Sealing
 /// var upgradeAlertIgnored: Storable<Bool> = "u.upgradeIgnored"
 /// ```
 ///
-/// Prefer the calls that throw: ``StoredKeyed/read()``, ``StoredKeyed/write(_:)`` and so on. They do not mutate the key, so
-/// they work from a `static let` and from any thread.
+/// Prefer the calls that throw: ``StoredKeyed/read()``, ``StoredKeyed/write(_:)`` and so on. They do not mutate the
+/// key, so they work from a `static let` and from any thread.
 public struct Storable<Value: StoredObject>: StoredKeyed, ExpressibleByStringLiteral {
     public let stored: StoredKey<Value>
 
@@ -55,7 +55,8 @@ public struct KeychainStorable<Value: StoredObject>: StoredKeyed, ExpressibleByS
     /// For a string these are its UTF-8, for data its bytes. The span cannot leave the closure. Copying its bytes out
     /// leaves guarded memory.
     ///
-    /// - Throws: ``VaultError`` as ``StoredKeyed/read()``, `invalid` if the key's store keeps no secrets; what `body` throws.
+    /// - Throws: ``VaultError`` as ``StoredKeyed/read()``, `invalid` if the key's store keeps no secrets; what `body`
+    ///   throws.
     public func withSecret<Result>(_ body: (RawSpan) throws -> Result) throws -> Result? {
         let store = try secretStore()
         try stored.finishMove()

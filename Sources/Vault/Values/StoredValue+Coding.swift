@@ -87,7 +87,7 @@ extension StoredValue {
             return writer.bytes
         case .dictionary(let values):
             var writer = ByteWriter()
-            for (key, value) in values.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+            for (key, value) in values.sortedByBytes {
                 writer.text(key)
                 try value.append(to: &writer, depth: depth + 1)
             }

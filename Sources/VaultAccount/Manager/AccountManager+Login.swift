@@ -69,7 +69,7 @@ extension AccountManager {
             do { kept = try storage.vault().password(session.accountID).read() } catch { throw .store(error) }
             guard let kept else { return state }
             do { try await login(userName: session.userName, password: kept) } catch .rejected {
-                // Someone may have logged in meanwhile, with a password that the server accepts.
+                // A person may have logged in meanwhile, with a password that the server accepts.
                 try logOut(session.accountID, .rejected, if: session.tokens)
             }
         } catch {

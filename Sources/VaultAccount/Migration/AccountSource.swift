@@ -1,6 +1,6 @@
 public import Vault
 
-/// Names the place where older code kept an account in plain form.
+/// Names where older code kept an account in plain form.
 public struct AccountSource: Sendable {
     enum Location: Sendable {
         case file(@Sendable () throws(VaultError) -> PlainFile?)

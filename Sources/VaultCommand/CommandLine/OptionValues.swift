@@ -12,7 +12,7 @@ enum Attributes {
         return attributes
     }
 
-    /// Returns nil if there is no equals sign, or nothing before it.
+    /// Splits an attribute, or an option with its value; nil if there is no equals sign, or nothing before it.
     static func split(_ pair: String) -> (key: String, value: String)? {
         guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")), equals > pair.startIndex else { return nil }
         return (String(pair[..<equals]), String(pair[pair.utf8.index(after: equals)...]))

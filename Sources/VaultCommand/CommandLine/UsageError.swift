@@ -28,11 +28,11 @@ extension UsageError: CustomStringConvertible {
         case .noCommand:
             return "Missing command. Run `vault help` for the list."
         case .unknownCommand(let word, let near):
-            return "Unknown command \"\(word)\"." + question(near) + " Run `vault help` for the list."
+            return "Unknown command \"\(word)\"." + NearName.question(near) + " Run `vault help` for the list."
         case .unknownOption(let word, let command, let near):
             let option = word.map { "option \($0)" } ?? "such option"
             let problem = command.map { "`vault \($0.rawValue)` has no \(option)." } ?? "Unknown \(option)."
-            return problem + question(near) + seeHelp(command)
+            return problem + NearName.question(near) + seeHelp(command)
         case .optionBeforeCommand(let option):
             return "Option \(option.spelling) belongs to a command. Put it after the command."
         case .missingValue(let option, let placeholder):
@@ -64,24 +64,20 @@ extension UsageError: CustomStringConvertible {
         case .visibleInput(let source):
             return "\(source) is a terminal, which would show the value as you type it. Leave --file out to type it "
                 + "hidden, or pipe it in."
-        case .notUnicode(let place):
-            return "Argument \(place) is not valid UTF-8. Names and paths must be."
+        case .notUnicode(let index):
+            return "Argument \(index) is not valid UTF-8. Names and paths must be."
         case .unknownTopic(let word, let near):
-            return "No help for \"\(word)\"." + question(near) + " Run `vault help` for the list."
+            return "No help for \"\(word)\"." + NearName.question(near) + " Run `vault help` for the list."
         }
     }
 
-    /// For somebody who may have typed the value as an argument.
+    /// For a person who may have typed the value as an argument.
     private static let rightWays = """
         A value is never an argument: shell history and process lists would show it. Use one of:
           vault set NAME                  (asks for the value, hidden)
           a-program | vault set NAME
           vault set NAME --file PATH
         """
-
-    private func question(_ near: String?) -> String {
-        near.map { " Did you mean \"\($0)\"?" } ?? ""
-    }
 
     private func seeHelp(_ command: CommandName?) -> String {
         command.map { " See `vault help \($0.rawValue)`." } ?? " See `vault help`."

@@ -1,6 +1,6 @@
 /// Help text, created from the table of commands alone.
 enum HelpText {
-    /// For whoever types `vault` and nothing else.
+    /// For `vault` without a command.
     static func short() -> String {
         """
         vault keeps secrets in an encrypted file.

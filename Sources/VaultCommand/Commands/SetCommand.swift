@@ -66,7 +66,7 @@ enum SetCommand: Command {
             return try path == "-" ? reader.read(from: STDIN_FILENO) : reader.readFile(at: path)
         }
         if isatty(STDIN_FILENO) == 1 {
-            // Whoever types `vault set token=secret` means a value, and lists would show it as a name.
+            // In `vault set token=secret` the secret is meant as a value, but lists would show it as a name.
             guard !session.name.utf8.contains(UInt8(ascii: "=")) else { throw UsageError.valueInName }
             try checkBeforeAsking(session)
             return try ValuePrompt.ask(for: session.name)
@@ -74,7 +74,7 @@ enum SetCommand: Command {
         return try ValueReader(source: "Standard input", isExact: isExact).read(from: STDIN_FILENO)
     }
 
-    /// Opens the vault first, so that nobody types a secret twice only to learn that the vault is locked.
+    /// Opens the vault first: a person should not type a secret twice only to learn that the vault is locked.
     private static func checkBeforeAsking(_ session: Session) throws {
         do {
             _ = try session.openVault().exists(session.name)

@@ -46,9 +46,8 @@ extension CommandError {
     }
 
     static func absent(_ name: String, near: String?) -> CommandError {
-        let question = near.map { " Did you mean \"\($0)\"?" } ?? ""
-        return CommandError(
-            code: "absent", exit: .notFound, message: "No entry named \"\(name)\".\(question)")
+        CommandError(
+            code: "absent", exit: .notFound, message: "No entry named \"\(name)\".\(NearName.question(near))")
     }
 }
 

@@ -89,7 +89,8 @@ struct HiddenTerminal: ~Copyable {
         }
     }
 
-    /// Restores the echo and drops pending input: what was pasted beyond the value must not reach the shell as a command.
+    /// Restores the echo and drops pending input: what was pasted beyond the value must not reach the shell as a
+    /// command.
     private func show() {
         var modes = formerModes
         tcsetattr(descriptor, TCSAFLUSH, &modes)

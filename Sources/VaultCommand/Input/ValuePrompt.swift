@@ -20,9 +20,9 @@ enum ValuePrompt {
 
     private static func readLine(_ prompt: String, _ terminal: borrowing HiddenTerminal) throws -> SecretBytes {
         let descriptor = terminal.descriptor
-        write(prompt, to: descriptor)
+        SystemCall.writeAll(prompt, to: descriptor)
         // The newline that was typed is not shown either.
-        defer { write("\n", to: descriptor) }
+        defer { SystemCall.writeAll("\n", to: descriptor) }
         var editor = LineEditor(keys: terminal.keys)
         return try SecretBytes.growing(from: 4096, to: Keychain.maximumValueSize + 1) { line, used in
             while used < line.count {
@@ -39,17 +39,12 @@ enum ValuePrompt {
                 case .interruption:
                     editor = LineEditor(keys: terminal.keys)
                     used = 0
-                    write(prompt, to: descriptor)
+                    SystemCall.writeAll(prompt, to: descriptor)
                 case .end:
                     throw CommandError.system("The terminal could not be read", EIO)
                 }
             }
             return false
         }
-    }
-
-    private static func write(_ text: String, to descriptor: Int32) {
-        var text = text
-        _ = text.withUTF8 { SystemCall.writeAll(UnsafeRawBufferPointer($0), to: descriptor) }
     }
 }

@@ -44,7 +44,8 @@ struct ValueReader {
         return size - 1
     }
 
-    /// Returns a file's size and one byte more, so that reading it to the end needs no growing; a page for anything else.
+    /// Returns a file's size and one byte more, so that reading it to the end needs no growing; a page for anything
+    /// else.
     private func likelySize(_ descriptor: Int32) -> Int {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return 4096 }

@@ -9,25 +9,16 @@ enum JSONText {
         return escapingTheUnsafe(String(decoding: try encoder.encode(value), as: UTF8.self)) + "\n"
     }
 
-    /// Escapes what a terminal would obey and JSON allows. Outside of its strings JSON is plain ASCII, so the escapes are
-    /// valid wherever they are needed.
+    /// Escapes what a terminal would obey and JSON allows. Outside of its strings JSON is plain ASCII, so the escapes
+    /// are valid wherever they are needed.
     private static func escapingTheUnsafe(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: \.isUnsafeOnTerminal) else { return text }
-        var text = text
-        return text.withUTF8 { bytes in
-            var escaped: [UInt8] = []
-            UTF8Walk.walk(UnsafeRawBufferPointer(bytes)) { piece in
-                guard case .scalar(let scalar, let range) = piece else { return true }
-                if scalar.isUnsafeOnTerminal {
-                    Escaping.json(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[range])) {
-                        escaped.append($0)
-                    }
-                } else {
-                    escaped.append(contentsOf: bytes[range])
-                }
-                return true
+        return text.unicodeScalars.reduce(into: "") { escaped, scalar in
+            if scalar.isUnsafeOnTerminal {
+                escaped += String(decoding: Escaping.json(String(scalar)), as: UTF8.self)
+            } else {
+                escaped.unicodeScalars.append(scalar)
             }
-            return String(decoding: escaped, as: UTF8.self)
         }
     }
 }

@@ -10,9 +10,7 @@ enum StandardOutput {
 
     /// - Throws: ``ClosedPipe``, ``CommandError``.
     static func write(_ text: String) throws {
-        var text = text
-        let error = text.withUTF8 { SystemCall.writeAll(UnsafeRawBufferPointer($0), to: STDOUT_FILENO) }
-        try check(error)
+        try check(SystemCall.writeAll(text, to: STDOUT_FILENO))
     }
 
     static func write(_ bytes: [UInt8]) throws {
@@ -38,8 +36,7 @@ enum StandardError {
 
     /// Writes lines for a person. A failure is ignored: there is no other stream to report it on.
     static func write(_ text: String) {
-        var text = text
-        _ = text.withUTF8 { SystemCall.writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
+        SystemCall.writeAll(text, to: STDERR_FILENO)
     }
 }
 
@@ -54,7 +51,8 @@ private func terminalWidth(_ descriptor: Int32) -> Int? {
 
 /// Writes long lists to standard output in pieces.
 ///
-/// A list that is shorter than a piece is written by ``finish()`` alone, so that a command that fails early has no output.
+/// A list that is shorter than a piece is written by ``finish()`` alone, so that a command that fails early has no
+/// output.
 struct OutputBuffer: ~Copyable {
     private static let pieceSize = 64 << 10
 
@@ -146,7 +144,7 @@ struct MadeReport: Encodable {
         ]
         if keyFileIsBesideVault {
             lines.append(
-                "It is beside the vault: whoever copies the folder has both. See `vault help places` for other locations."
+                "It is beside the vault, so a copy of the folder contains both. See `vault help places` for other locations."
             )
         }
         if keyFileIsShort { lines.append("It has fewer than 16 bytes and can be guessed.") }

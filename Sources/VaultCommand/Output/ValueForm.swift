@@ -49,7 +49,8 @@ enum ValueForm {
 }
 
 extension SecretBytes {
-    /// Puts all that `write` emits into guarded memory of just that size. `write` runs twice, the first time to be counted.
+    /// Puts all that `write` emits into guarded memory of just that size. `write` runs twice, the first time to be
+    /// counted.
     init(composing write: ((UInt8) -> Void) -> Void) throws {
         var count = 0
         write { _ in count += 1 }

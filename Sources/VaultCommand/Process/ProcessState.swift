@@ -90,6 +90,13 @@ enum SystemCall {
         }
     }
 
+    /// Writes a text as ``writeAll(_:to:)`` writes bytes.
+    @discardableResult
+    static func writeAll(_ text: String, to descriptor: Int32) -> Int32 {
+        var text = text
+        return text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: descriptor) }
+    }
+
     /// Writes all bytes, in as few calls as possible. Returns 0 or the error's number.
     static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
         var rest = bytes[...]

@@ -24,7 +24,8 @@ enum Escaping {
         }
     }
 
-    /// Writes the inside of a JSON string, without quotation marks. The bytes must be UTF-8; see ``UTF8Walk/isValid(_:)``.
+    /// Writes the inside of a JSON string, without quotation marks. The bytes must be UTF-8; see
+    /// ``UTF8Walk/isValid(_:)``.
     static func json(_ bytes: UnsafeRawBufferPointer, _ put: (UInt8) -> Void) {
         UTF8Walk.walk(bytes) { piece in
             guard case .scalar(let scalar, let range) = piece else { return true }
@@ -61,7 +62,7 @@ enum Escaping {
 }
 
 extension String {
-    /// The text with what a terminal would obey escaped, whoever wrote parts of it.
+    /// The text with what a terminal would obey escaped, whatever its parts come from.
     var forTerminal: String {
         guard unicodeScalars.contains(where: { $0.isUnsafeOnTerminal && $0 != "\n" && $0 != "\t" }) else { return self }
         var text = self
@@ -121,8 +122,8 @@ extension Unicode.Scalar {
     /// in pieces.
     var isUnsafeOnTerminal: Bool {
         switch value {
-        // Most names are ASCII, Latin or East Asian letters. They need no look-up in Unicode's table, which takes 80 ns:
-        // a list may have a million names.
+        // Most names are ASCII, Latin or East Asian letters. They need no look-up in Unicode's table, which takes 80
+        // ns: a list may have a million names.
         case 0x20..<0x7F, 0xAE..<0x34F, 0x3165..<0xFE00: false
         case 0..<0x20, 0x7F..<0xA0, 0x2028...0x2029: true
         default: properties.isDefaultIgnorableCodePoint

@@ -1,7 +1,7 @@
 /// Finds the name that was meant by a mistyped one.
 enum NearName {
-    /// Returns the candidate with the fewest slips from the typed word; nil if none is near. A slip is an extra, missing,
-    /// wrong or swapped letter. Case is ignored.
+    /// Returns the candidate with the fewest slips from the typed word; nil if none is near. A slip is an extra,
+    /// missing, wrong or swapped letter. Case is ignored.
     static func nearest(to typed: String, among candidates: some Sequence<String>) -> String? {
         let word = Array(typed.lowercased().utf8)
         // One slip in three letters, at most three: further guesses annoy.
@@ -15,6 +15,11 @@ enum NearName {
             }
         }
         return best
+    }
+
+    /// Returns the question that follows an error, with a space before it; empty without a near name.
+    static func question(_ near: String?) -> String {
+        near.map { " Did you mean \"\($0)\"?" } ?? ""
     }
 
     /// Returns the optimal string alignment distance of two words.

@@ -10,9 +10,9 @@ public import Vault
 /// }
 /// ```
 ///
-/// Each broken rule is recorded as an issue of the test: one sentence for the rule, and one for what happened. A store may
-/// refuse values that it cannot hold with ``VaultError/Code/invalid``, if they are odd ones, such as a control character or
-/// NaN.
+/// Each broken rule is recorded as an issue of the test: one sentence for the rule, and one for what happened. A store
+/// may refuse values that it cannot hold with ``VaultError/Code/invalid``, if they are odd ones, such as a control
+/// character or NaN.
 ///
 /// - Parameters:
 ///   - maximumKeySize: the longest key in bytes, for a store that adds a prefix to its keys.

@@ -61,8 +61,8 @@ extension StoreRule {
     package static let sortsKeysByBytes = StoreRule(
         "`keys(prefix:)` returns the keys whose bytes begin with those of the prefix, in the order of their bytes."
     ) { store, findings in
-        // Other orders than that of bytes put capitals beside small letters, and accents beside letters; UTF-16 swaps the
-        // last two. Compared as characters, "e" is no prefix of the accented letter.
+        // Other orders than that of bytes put capitals beside small letters, and accents beside letters; UTF-16 swaps
+        // the last two. Compared as characters, "e" is no prefix of the accented letter.
         let sorted = [
             "B", "a", "a b", "a-b", "a.b", "a/", "a/b", "a/b/c", "ab", "e\u{301}t", "z", "\u{ff5e}", "\u{1f600}",
         ]

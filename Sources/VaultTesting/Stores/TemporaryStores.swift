@@ -4,9 +4,9 @@ public import Vault
 
 /// Fresh, empty stores for one test: a keychain and preferences in a folder of their own, and a store in memory.
 ///
-/// While a closure of `withTemporaryStores(files:_:)` or a test with the trait `.temporaryStores` runs, they are ``Keychain/standard``,
-/// ``Preferences/standard`` and ``MemoryStore/standard`` for its task and the tasks below it. Detached tasks and threads do not
-/// inherit them: pass the stores to them.
+/// While a closure of `withTemporaryStores(files:_:)` or a test with the trait `.temporaryStores` runs, they are
+/// ``Keychain/standard``, ``Preferences/standard`` and ``MemoryStore/standard`` for its task and the tasks below it.
+/// Detached tasks and threads do not inherit them: pass the stores to them.
 ///
 /// Releasing this object removes the folder.
 public final class TemporaryStores: Sendable {

@@ -83,7 +83,7 @@ let package = Package(
                 "LinuxSystem", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultAccount", "VaultTesting",
             ],
             swiftSettings: settings),
-        .testTarget(name: "VaultCommandTests", dependencies: ["VaultCommand"], swiftSettings: settings),
+        .testTarget(name: "VaultCommandTests", dependencies: ["CLinux", "VaultCommand"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,2 +1,2 @@
-// expat. Only `Expat.swift` in the module `PropertyList` imports it.
+// expat. Only `XMLReader.swift` in the module `PropertyList` imports it.
 #include <expat.h>

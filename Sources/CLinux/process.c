@@ -13,10 +13,6 @@ __attribute__((constructor)) static void take_arguments(int count, char **values
     arguments = values;
 }
 
-int vault_argument_count(void) {
-    return argument_count;
-}
-
 const char *vault_argument(int index) {
     return index >= 0 && index < argument_count ? arguments[index] : 0;
 }

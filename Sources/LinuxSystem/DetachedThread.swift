@@ -28,23 +28,19 @@ package enum DetachedThread {
                 body()
             })
         var thread = pthread_t()
-        let error = pthread_create(&thread, &attributes, { Work.run($0) }, work.toOpaque())
+        let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { context in
+            if let context { Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body() }
+            return nil
+        }
+        let error = pthread_create(&thread, &attributes, run, work.toOpaque())
         guard error != 0 else { return }
         work.release()
         throw SystemError(error, "start a thread for")
     }
 
-    private final class Work: Sendable {
-        private let body: @Sendable () -> Void
+    private final class Work {
+        let body: () -> Void
 
-        init(_ body: @escaping @Sendable () -> Void) {
-            self.body = body
-        }
-
-        static func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-            guard let context else { return nil }
-            Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
-            return nil
-        }
+        init(_ body: @escaping () -> Void) { self.body = body }
     }
 }

@@ -30,18 +30,19 @@ package protocol FileSystem: Sendable {
 }
 
 /// How a file is opened. Never inherited by other programs.
-package enum FileAccess: Hashable, Sendable {
-    case read
-    case readWrite
+package struct FileAccess: Hashable, Sendable {
+    let flags: Int32
+
+    package static let read = FileAccess(flags: O_RDONLY)
+    package static let readWrite = FileAccess(flags: O_RDWR)
     /// A new file of mode 0600; an error if there is one.
-    case create
-    /// For reading, but not through a symbolic link.
-    case readNoFollow
-    /// For reading and writing, but not through a symbolic link.
-    case readWriteNoFollow
-    /// The file there, or a new one of mode 0600; not through a symbolic link.
-    case readWriteOrCreateNoFollow
-    case folder
+    package static let create = FileAccess(flags: O_RDWR | O_CREAT | O_EXCL)
+    /// Not through a symbolic link, as the next two.
+    package static let readNoFollow = FileAccess(flags: O_RDONLY | O_NOFOLLOW)
+    package static let readWriteNoFollow = FileAccess(flags: O_RDWR | O_NOFOLLOW)
+    /// The existing file, or a new one of mode 0600.
+    package static let readWriteOrCreateNoFollow = FileAccess(flags: O_RDWR | O_CREAT | O_NOFOLLOW)
+    package static let folder = FileAccess(flags: O_RDONLY | O_DIRECTORY)
 }
 
 /// Properties of the file system that contains a file.
@@ -53,23 +54,16 @@ package struct Volume: Hashable, Sendable {
     package var isReadOnly = false
 
     package init(isRemote: Bool = false, isInMemory: Bool = false, isReadOnly: Bool = false) {
-        self.isRemote = isRemote
-        self.isInMemory = isInMemory
-        self.isReadOnly = isReadOnly
+        (self.isRemote, self.isInMemory, self.isReadOnly) = (isRemote, isInMemory, isReadOnly)
     }
 }
 
 package enum LockKind: Hashable, Sendable {
-    case shared
-    case exclusive
+    case shared, exclusive
 }
 
 extension FileSystem {
-    package func volume(of file: borrowing FileDescriptor) -> Volume { Volume() }
-
-    /// Opens a file for writing or, where that is refused, for reading alone.
-    ///
-    /// - Parameter refusal: why it is for reading alone.
+    /// Opens a file for writing or, if that is refused, only for reading; `refusal` is the reason.
     package func open(
         _ path: String, _ access: FileAccess, orElse reading: FileAccess, refusal: inout SystemError?
     ) throws(SystemError) -> FileDescriptor {
@@ -80,13 +74,10 @@ extension FileSystem {
         return try open(path, reading)
     }
 
-    /// Creates the folder and its missing parents, and flushes their names: what is stored below would be lost with
-    /// them.
+    /// Creates the folder and its missing parents, and flushes their names, without which all below would be lost.
     package func makeFolders(_ path: String) throws(SystemError) {
         let parent = path.parentFolder
-        do {
-            guard try makeFolder(path) else { return }
-        } catch {
+        do { guard try makeFolder(path) else { return } } catch {
             guard error.isMissing, parent != path else { throw error }
             try makeFolders(parent)
             _ = try makeFolder(path)
@@ -95,31 +86,23 @@ extension FileSystem {
     }
 
     /// Flushes a folder's list of names.
-    package func synchronizeFolder(_ path: String) throws(SystemError) {
-        try synchronize(open(path, .folder))
-    }
+    package func synchronizeFolder(_ path: String) throws(SystemError) { try synchronize(open(path, .folder)) }
 }
 
 /// An open file, closed when this value is destroyed.
 package struct FileDescriptor: ~Copyable, Sendable {
     package let number: Int32
 
-    /// Takes over a descriptor that a system call returned, or -1.
-    ///
-    /// If the program was started with stdin, stdout or stderr closed, the kernel may return 0 to 2. Those are
-    /// duplicated to a higher number, so that printed output cannot end up in the file; -1, with errno, if that fails.
+    /// Takes over a descriptor that a system call returned, or -1. If stdin, stdout or stderr was closed at the
+    /// program's start, the kernel may return 0 to 2. Those are duplicated to a higher number, so that printed output
+    /// cannot end up in the file; -1, with errno, if that fails.
     package init(owning number: Int32) {
-        guard (STDIN_FILENO...STDERR_FILENO).contains(number) else {
-            self.number = number
-            return
-        }
-        self.number = fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
-        close(number)
+        let isStandard = (STDIN_FILENO...STDERR_FILENO).contains(number)
+        self.number = isStandard ? fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : number
+        if isStandard { close(number) }
     }
 
-    deinit {
-        close(number)
-    }
+    deinit { close(number) }
 }
 
 /// The metadata of a file.
@@ -154,19 +137,8 @@ package struct SystemError: Error, Hashable, Sendable {
     /// The action that failed, as the start of a sentence: "read", "rename".
     package let call: String
 
-    package init(_ number: Int32, _ call: String) {
-        self.number = number
-        self.call = call
-    }
+    package init(_ number: Int32, _ call: String) { (self.number, self.call) = (number, call) }
 
-    /// Returns the system's description of an error.
-    package static func words(for number: Int32) -> String {
-        // Safe with threads since glibc 2.32.
-        strerror(number).map { String(cString: $0) } ?? "error \(number)"
-    }
-}
-
-extension SystemError {
     package var isMissing: Bool { number == ENOENT }
     package var isNameTooLong: Bool { number == ENAMETOOLONG }
     package var isExisting: Bool { number == EEXIST }
@@ -185,6 +157,12 @@ extension SystemError {
         }
     }
 
+    /// Returns the system's description of an error.
+    package static func words(for number: Int32) -> String {
+        // Safe with threads since glibc 2.32.
+        strerror(number).map { String(cString: $0) } ?? "error \(number)"
+    }
+
     /// What to do about it, if that is known.
     package static func advice(for number: Int32) -> String? {
         switch number {
@@ -199,10 +177,8 @@ extension SystemError {
 
 // MARK: - The bytes of arrays
 
-// The standard library's `withUnsafeBytes` of arrays forgets the type of the error that its closure throws.
-//
-// These, and the ways to bytes in Sealing, are inlinable: called as generics across the border of a module, each would
-// look its types up at run time.
+// The standard library's `withUnsafeBytes` of arrays forgets the type of its closure's error. These, and the ways to
+// bytes in Sealing, are inlinable: a generic of another module would look its types up at run time.
 
 extension ArraySlice<UInt8> {
     @inlinable

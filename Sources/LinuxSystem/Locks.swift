@@ -57,19 +57,17 @@ package enum Clock {
     }
 
     /// Suspends this thread.
-    package static func sleep(microseconds: UInt32) {
-        usleep(microseconds)
-    }
+    package static func sleep(microseconds: UInt32) { usleep(microseconds) }
 }
 
 extension timespec {
-    /// Wraps around where a file system gives times past the year 2262; they are only compared.
+    /// Wraps around for times past the year 2262, which a file system may give; they are only compared.
     var nanoseconds: Int64 { Int64(tv_sec) &* 1_000_000_000 &+ Int64(tv_nsec) }
 }
 
 /// A point in time after which waiting for a lock ends.
 package struct Deadline: Sendable, Comparable {
-    private let nanoseconds: Int64
+    fileprivate let nanoseconds: Int64
 
     package init(after timeout: Duration) {
         let (seconds, attoseconds) = timeout.components
@@ -77,22 +75,7 @@ package struct Deadline: Sendable, Comparable {
             Clock.monotonic + min(max(seconds, 0), 1 << 32) * 1_000_000_000 + max(attoseconds, 0) / 1_000_000_000
     }
 
-    package static func < (left: Deadline, right: Deadline) -> Bool {
-        left.nanoseconds < right.nanoseconds
-    }
-
-    /// Tries again and again, at growing intervals from 50 µs to 5 ms, until it succeeds or time is up.
-    ///
-    /// flock(2) has no timeout of its own short of a signal, which a library must not send.
-    package func poll<Failure: Error>(_ attempt: () throws(Failure) -> Bool) throws(Failure) -> Bool {
-        var pause: UInt32 = 50
-        while try !attempt() {
-            guard Clock.monotonic < nanoseconds else { return false }
-            Clock.sleep(microseconds: pause)
-            pause = min(pause * 2, 5_000)
-        }
-        return true
-    }
+    package static func < (left: Deadline, right: Deadline) -> Bool { left.nanoseconds < right.nanoseconds }
 }
 
 // MARK: - Locks between processes
@@ -123,48 +106,47 @@ package struct FolderLock: ~Copyable, Sendable {
 }
 
 extension FileSystem {
-    /// Waits for the lock of a file.
+    /// Waits for the lock of a file. It tries at growing intervals, from 50 µs to 5 ms: only a signal, which a library
+    /// must not send, could end a waiting flock(2).
     ///
     /// - Throws: an error that ``SystemError/isBusy`` if another process holds the lock until the deadline.
     package func lock(
         _ file: borrowing FileDescriptor, _ kind: LockKind, until deadline: Deadline
     ) throws(SystemError) {
-        let isLocked = try deadline.poll { () throws(SystemError) in try tryLock(file, kind) }
-        guard isLocked else { throw SystemError(EWOULDBLOCK, "lock") }
+        var pause: UInt32 = 50
+        while try !tryLock(file, kind) {
+            guard Clock.monotonic < deadline.nanoseconds else { throw SystemError(EWOULDBLOCK, "lock") }
+            Clock.sleep(microseconds: pause)
+            pause = min(pause * 2, 5_000)
+        }
     }
 }
 
 /// Finds out which process holds the lock of a file.
 package enum LockHolder {
     /// The id of the process; nil if /proc/locks does not show it: it runs in another namespace or on another machine.
-    package static func process(holding path: String, in fileSystem: any FileSystem = PosixFileSystem()) -> Int? {
-        guard let identity = try? fileSystem.status(at: path).identity,
-            let locks = contents(of: "/proc/locks", fileSystem)
+    package static func process(holding path: String) -> Int? {
+        let files = PosixFileSystem()
+        var bytes = [UInt8](repeating: 0, count: 64 << 10)
+        guard let identity = try? files.status(at: path).identity, let locks = try? files.open("/proc/locks", .read),
+            let count = try? bytes.withUnsafeMutableBytes({ try files.read(locks, into: $0, at: 0) })
         else { return nil }
         // As gnu_dev_major(3) takes a device's number apart.
         let major = identity.device >> 8 & 0xfff | identity.device >> 32 & ~0xfff
         let minor = identity.device & 0xff | identity.device >> 12 & ~0xff
-        for line in locks.split(separator: "\n") {
+        for line in String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n") {
             // 1: FLOCK  ADVISORY  WRITE 4711 fd:01:1234 0 EOF
             let fields = line.split(separator: " ")
             guard fields.count > 5, fields[1] == "FLOCK", let process = Int(fields[4]), process != getpid() else {
                 continue
             }
             let file = fields[5].split(separator: ":")
-            guard file.count == 3, UInt64(file[0], radix: 16) == major, UInt64(file[1], radix: 16) == minor,
+            if file.count == 3, UInt64(file[0], radix: 16) == major, UInt64(file[1], radix: 16) == minor,
                 UInt64(file[2]) == identity.inode
-            else { continue }
-            return process
+            {
+                return process
+            }
         }
         return nil
-    }
-
-    private static func contents(of path: String, _ fileSystem: any FileSystem) -> String? {
-        guard let file = try? fileSystem.open(path, .read) else { return nil }
-        var bytes = [UInt8](repeating: 0, count: 64 << 10)
-        let count = try? bytes.withUnsafeMutableBytes { (bytes) throws(SystemError) in
-            try fileSystem.read(file, into: bytes, at: 0)
-        }
-        return count.map { String(decoding: bytes[..<$0], as: UTF8.self) }
     }
 }

@@ -7,9 +7,8 @@ package struct PosixFileSystem: FileSystem {
 
     package func open(_ path: String, _ access: FileAccess) throws(SystemError) -> FileDescriptor {
         // O_NONBLOCK: a named pipe in place of a file must not make the open wait. It changes nothing for files.
-        let file = FileDescriptor(
-            owning: Glibc.open(path, access.flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o600))
-        guard file.number >= 0 else { throw SystemError(errno, access.verb) }
+        let file = FileDescriptor(owning: Glibc.open(path, access.flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o600))
+        guard file.number >= 0 else { throw SystemError(errno, access.flags & O_CREAT == 0 ? "open" : "create") }
         return file
     }
 
@@ -38,9 +37,7 @@ package struct PosixFileSystem: FileSystem {
         }
     }
 
-    package func nextData(
-        _ file: borrowing FileDescriptor, from offset: UInt64
-    ) throws(SystemError) -> UInt64? {
+    package func nextData(_ file: borrowing FileDescriptor, from offset: UInt64) throws(SystemError) -> UInt64? {
         let found = vault_next_data(file.number, Int64(clamping: offset))
         if found >= 0 { return UInt64(found) }
         if errno == ENXIO { return nil }
@@ -65,9 +62,7 @@ package struct PosixFileSystem: FileSystem {
         }
     }
 
-    package func unlock(_ file: borrowing FileDescriptor) {
-        _ = flock(file.number, LOCK_UN)
-    }
+    package func unlock(_ file: borrowing FileDescriptor) { _ = flock(file.number, LOCK_UN) }
 
     package func volume(of file: borrowing FileDescriptor) -> Volume {
         var isReadOnly: Int32 = 0
@@ -102,9 +97,7 @@ package struct PosixFileSystem: FileSystem {
         try check(replacing ? Glibc.rename(path, newPath) : vault_rename_exclusively(path, newPath), "rename")
     }
 
-    package func remove(_ path: String) throws(SystemError) {
-        try check(unlink(path), "remove")
-    }
+    package func remove(_ path: String) throws(SystemError) { try check(unlink(path), "remove") }
 
     package func makeFolder(_ path: String) throws(SystemError) -> Bool {
         guard mkdir(path, 0o700) != 0 else { return true }
@@ -113,29 +106,7 @@ package struct PosixFileSystem: FileSystem {
     }
 
     private func check(_ status: Int32, _ call: String) throws(SystemError) {
-        guard status != 0 else { return }
-        throw SystemError(errno, call)
-    }
-}
-
-extension FileAccess {
-    fileprivate var flags: Int32 {
-        switch self {
-        case .read: O_RDONLY
-        case .readWrite: O_RDWR
-        case .create: O_RDWR | O_CREAT | O_EXCL
-        case .readNoFollow: O_RDONLY | O_NOFOLLOW
-        case .readWriteNoFollow: O_RDWR | O_NOFOLLOW
-        case .readWriteOrCreateNoFollow: O_RDWR | O_CREAT | O_NOFOLLOW
-        case .folder: O_RDONLY | O_DIRECTORY
-        }
-    }
-
-    fileprivate var verb: String {
-        switch self {
-        case .create, .readWriteOrCreateNoFollow: "create"
-        default: "open"
-        }
+        if status != 0 { throw SystemError(errno, call) }
     }
 }
 
@@ -156,27 +127,25 @@ extension FileStatus {
 
 // MARK: - Paths
 
-/// The path from the root with every symbolic link resolved: of the file, or, where there is none yet, of where it
-/// would be made.
-///
-/// Whether folders on the way are there or not makes no difference to the result.
+/// Returns the path from the root with every symbolic link resolved: of the file or, if there is none yet, of where it
+/// would be created. Whether folders on the way exist makes no difference.
 package func resolvedPath(_ path: String) -> String {
+    // 40: the system's own limit.
     if path.utf8.first == UInt8(ascii: "/") { return resolvedPath(path, links: 40) }
-    guard let current = realPath(".") else { return path }
-    return resolvedPath(current + "/" + path, links: 40)
+    return realPath(".").map { resolvedPath($0 + "/" + path, links: 40) } ?? path
 }
 
-/// - Parameter links: how many links to nothing may still be followed; the system's own limit.
+/// `links` is the number of links to nothing that may still be followed.
 private func resolvedPath(_ path: String, links: Int) -> String {
     if let whole = realPath(path) { return whole }
     let (parent, name) = (path.parentFolder, path.lastPathComponent)
     guard parent != path else { return path }
     let folder = resolvedPath(parent, links: links)
     if name.isEmpty || name == "." { return folder }
-    // No link can stand before it: what is not there is a folder, once it is.
+    // What is missing here will be a folder, not a link.
     if name == ".." { return folder.parentFolder }
     let resolved = folder == "/" ? "/" + name : folder + "/" + name
-    // A link to nothing: a file that is made takes the place that it leads to, not that of the link.
+    // A link to nothing: a new file is created where it leads to, not in place of the link.
     guard links > 0, let target = target(ofLink: resolved) else { return resolved }
     return resolvedPath(target.hasPrefix("/") ? target : folder + "/" + target, links: links - 1)
 }
@@ -197,7 +166,7 @@ private func target(ofLink path: String) -> String? {
 
 // By bytes: a combining mark that follows a slash makes one character with it.
 extension String {
-    /// The folder that a path names a file in; "/" for the root, "." for a bare name.
+    /// The folder of the file that a path names; "/" for the root, "." for a bare name.
     package var parentFolder: String {
         guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return slash == startIndex ? "/" : String(self[..<slash])
@@ -205,7 +174,11 @@ extension String {
 
     /// What follows the last slash.
     package var lastPathComponent: String {
-        guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return self }
-        return String(self[utf8.index(after: slash)...])
+        utf8.lastIndex(of: UInt8(ascii: "/")).map { String(self[utf8.index(after: $0)...]) } ?? self
+    }
+
+    /// The folders above the file that a path names, from the nearest to the root.
+    var foldersAbove: some Sequence<String> {
+        sequence(first: self) { $0.parentFolder == $0 ? nil : $0.parentFolder }.dropFirst()
     }
 }

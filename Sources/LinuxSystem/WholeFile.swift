@@ -7,10 +7,7 @@ package struct WholeFile: Sendable {
     package let fileSystem: any FileSystem
 
     /// - Parameter path: without symbolic links: a rename would replace them.
-    package init(_ path: String, in fileSystem: any FileSystem) {
-        self.path = path
-        self.fileSystem = fileSystem
-    }
+    package init(_ path: String, in fileSystem: any FileSystem) { (self.path, self.fileSystem) = (path, fileSystem) }
 
     /// The metadata of the file at the path now; nil if there is none.
     package func status() throws(SystemError) -> FileStatus? {
@@ -22,15 +19,9 @@ package struct WholeFile: Sendable {
         package let bytes: [UInt8]
         /// From before the bytes were read: if the sizes differ, another process wrote meanwhile.
         package let status: FileStatus
-        private let file: FileDescriptor
+        fileprivate let file: FileDescriptor
 
-        fileprivate init(_ bytes: [UInt8], _ status: FileStatus, _ file: consuming FileDescriptor) {
-            self.bytes = bytes
-            self.status = status
-            self.file = file
-        }
-
-        /// Returns the open file, for a caller that keeps it open.
+        /// Returns the open file.
         package consuming func takeFile() -> FileDescriptor { file }
     }
 
@@ -47,7 +38,7 @@ package struct WholeFile: Sendable {
             try fileSystem.read(file, into: bytes, at: 0)
         }
         bytes.removeLast(bytes.count - count)
-        return Contents(bytes, status, file)
+        return Contents(bytes: bytes, status: status, file: file)
     }
 
     private func open() throws(SystemError) -> FileDescriptor? {
@@ -59,10 +50,8 @@ package struct WholeFile: Sendable {
         }
     }
 
-    /// Writes a new file beside the path, flushes it, and renames it into place. The caller holds the folder's lock.
-    ///
-    /// The rename itself is durable only after ``FolderLock/synchronizeFolder(in:)``. A replaced file's owner is kept
-    /// if this user may give files away.
+    /// Writes a new file beside the path, flushes it, and renames it into place. The caller holds the folder's lock,
+    /// and makes the rename durable. A replaced file's owner is kept if this user may give files away.
     ///
     /// - Parameter replacing: false to fail with an error that ``SystemError/isExisting`` if there is a file.
     /// - Returns: the new file, open.
@@ -95,12 +84,12 @@ package struct WholeFile: Sendable {
         _ = try unlessMissing { () throws(SystemError) in try fileSystem.synchronize(fileSystem.open(path, .read)) }
         _ = try unlessMissing { () throws(SystemError) in try fileSystem.synchronizeFolder(path.parentFolder) }
     }
+}
 
-    private func unlessMissing<Result>(_ body: () throws(SystemError) -> Result) throws(SystemError) -> Result? {
-        do { return try body() } catch {
-            guard error.isMissing else { throw error }
-            return nil
-        }
+private func unlessMissing<Result>(_ body: () throws(SystemError) -> Result) throws(SystemError) -> Result? {
+    do { return try body() } catch {
+        guard error.isMissing else { throw error }
+        return nil
     }
 }
 
@@ -114,18 +103,16 @@ extension FileStatus {
 
 // MARK: - Files that are not yet published
 
-// A file is written under another name in the same folder and then renamed: no process ever sees a part of it. The
-// temporary name is fixed and unlikely for a file of the user's own. Only the holder of a lock on the folder, or on the
-// file to be replaced, creates one, so an existing one was left by a crash.
+// A file is written under another name in the same folder and then renamed: no process ever sees a part of it. That
+// name is fixed and unlikely for a file of the user's own. Only the holder of a lock on the folder, or on the file to be
+// replaced, creates such a file, so an existing one was left by a crash.
 
 extension FileSystem {
     /// Creates an empty file that will be renamed to `path`.
     package func createUnpublished(for path: String) throws(SystemError) -> FileDescriptor {
         let temporaryPath = unpublishedPath(for: path)
         vault_guard_temporary(temporaryPath)
-        do { try remove(temporaryPath) } catch {
-            guard error.isMissing else { throw error }
-        }
+        _ = try unlessMissing { () throws(SystemError) in try remove(temporaryPath) }
         return try open(temporaryPath, .create)
     }
 

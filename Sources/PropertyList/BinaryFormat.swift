@@ -18,7 +18,6 @@ enum BinaryMarker {
 
 /// The last 32 bytes of a binary property list, which give the offset table's location.
 struct BinaryTrailer {
-    static let size = 32
     static let header = Array("bplist00".utf8)
 
     let offsetSize: Int
@@ -31,31 +30,28 @@ struct BinaryTrailer {
         guard bytes.starts(with: BinaryTrailer.header) else {
             throw .unsupported("a version of the binary format other than 00")
         }
-        let start = bytes.count - BinaryTrailer.size
+        let start = bytes.count - 32
         guard start > BinaryTrailer.header.count else { throw .malformed("too short") }
-        func field(_ offset: Int) -> Int {
-            Int(clamping: bytes[start + offset..<start + offset + 8].bigEndianNumber)
-        }
         offsetSize = Int(bytes[start + 6])
         referenceSize = Int(bytes[start + 7])
-        objectCount = field(8)
-        root = field(16)
-        tableStart = field(24)
+        let fields: [Int] = bytes[(start + 8)...].bigEndianNumbers(ofSize: 8)
+        (objectCount, root, tableStart) = (fields[0], fields[1], fields[2])
         guard (1...8).contains(offsetSize), (1...8).contains(referenceSize) else {
             throw .malformed("a width out of bounds")
         }
-        let (tableSize, overflow) = objectCount.multipliedReportingOverflow(by: offsetSize)
-        let offsets = BinaryTrailer.header.count + 1...start
-        guard !overflow, offsets.contains(tableStart), tableSize == start - tableStart else {
-            throw .malformed("an offset table out of bounds")
-        }
+        guard (BinaryTrailer.header.count + 1...start).contains(tableStart),
+            (start - tableStart).quotientAndRemainder(dividingBy: offsetSize) == (objectCount, 0)
+        else { throw .malformed("an offset table out of bounds") }
         guard root < objectCount else { throw .malformed("a missing root") }
     }
 }
 
 extension ArraySlice<UInt8> {
     /// The number that at most 8 bytes are, the highest of them first.
-    var bigEndianNumber: UInt64 {
-        reduce(0) { $0 << 8 | UInt64($1) }
+    var bigEndianNumber: UInt64 { reduce(0) { $0 << 8 | UInt64($1) } }
+
+    /// Returns the numbers of `size` bytes each that the bytes are; the highest `Number` for a higher one.
+    func bigEndianNumbers<Number: FixedWidthInteger>(ofSize size: Int) -> [Number] {
+        stride(from: startIndex, to: endIndex, by: size).map { Number(clamping: self[$0..<$0 + size].bigEndianNumber) }
     }
 }

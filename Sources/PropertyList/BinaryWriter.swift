@@ -2,38 +2,37 @@ import FoundationEssentials
 
 /// Writes a tree as a binary property list. Each value becomes an object of its own; equal ones are not shared.
 struct BinaryWriter {
-    /// The objects in their order. A container's children, keys first, follow each other somewhere after it.
-    private var objects: [(value: StoredValue, depth: Int)] = []
-    private var output = BinaryTrailer.header
-    private var offsets: [Int] = []
-    private var valueCount = 1
+    private(set) var output = BinaryTrailer.header
+    private var referenceSize = 0
+    /// The first child of the next container: children stand in the order of their parents.
+    private var nextChild = 1
 
-    mutating func write(_ tree: StoredValue) throws(PropertyListError) -> [UInt8] {
+    init(_ tree: StoredValue) throws(PropertyListError) {
         // The number of objects decides how wide references are, so the objects are gathered first.
-        let firstChildren = try gather(tree)
-        let referenceSize = width(objects.count)
-        for (object, firstChild) in zip(objects, firstChildren) {
+        let objects = try BinaryWriter.objects(of: tree)
+        referenceSize = BinaryWriter.width(objects.count)
+        var offsets: [Int] = []
+        for object in objects {
             offsets.append(output.count)
-            try write(object.value, firstChild, referenceSize)
-            try checkSize()
+            try write(object.value)
+            try PropertyListFormat.check(size: output.count)
         }
         let tableStart = output.count
-        let offsetSize = width(tableStart)
+        let offsetSize = BinaryWriter.width(tableStart)
         for offset in offsets { append(offset, offsetSize) }
         output.append(contentsOf: [0, 0, 0, 0, 0, 0, UInt8(offsetSize), UInt8(referenceSize)])
         for field in [objects.count, 0, tableStart] { append(field, 8) }
-        try checkSize()
-        return output
+        try PropertyListFormat.check(size: output.count)
     }
 
-    /// Lists all objects, level by level, and returns the index of the first child of each.
-    private mutating func gather(_ tree: StoredValue) throws(PropertyListError) -> [Int] {
-        objects = [(tree, 1)]
-        var firstChildren: [Int] = []
-        while firstChildren.count < objects.count {
-            let (value, depth) = objects[firstChildren.count]
-            firstChildren.append(objects.count)
-            var children: [StoredValue] = []
+    /// Lists all objects, level by level. A container's children, keys first, follow each other somewhere after it.
+    private static func objects(of tree: StoredValue) throws(PropertyListError) -> [(value: StoredValue, depth: Int)] {
+        var objects = [(value: tree, depth: 1)]
+        var (index, valueCount) = (0, 1)
+        while index < objects.count {
+            let (value, depth) = objects[index]
+            index += 1
+            let children: [StoredValue]
             switch value {
             case .array(let values): children = values
             case .dictionary(let entries):
@@ -44,15 +43,13 @@ struct BinaryWriter {
             }
             guard depth <= StoredValue.maximumDepth else { throw .tooDeep }
             valueCount += children.count
-            guard valueCount <= PropertyListFormat.maximumValues else { throw .tooManyValues }
+            try PropertyListFormat.check(valueCount: valueCount)
             objects.append(contentsOf: children.map { ($0, depth + 1) })
         }
-        return firstChildren
+        return objects
     }
 
-    private mutating func write(
-        _ value: StoredValue, _ firstChild: Int, _ referenceSize: Int
-    ) throws(PropertyListError) {
+    private mutating func write(_ value: StoredValue) throws(PropertyListError) {
         switch value {
         case .null: throw .unrepresentable("a null")
         case .boolean(let flag): output.append(flag ? BinaryMarker.yes : BinaryMarker.no)
@@ -68,31 +65,29 @@ struct BinaryWriter {
         case .data(let data), .untyped(let data):
             mark(BinaryMarker.data, data.count)
             output.append(contentsOf: data)
-        case .string(let string): write(string)
-        case .array(let values):
-            mark(BinaryMarker.array, values.count)
-            for child in 0..<values.count { append(firstChild + child, referenceSize) }
+        case .string(let string) where string.utf8.allSatisfy({ $0 < 0x80 }):
+            mark(BinaryMarker.ascii, string.utf8.count)
+            output.append(contentsOf: string.utf8)
+        case .string(let string):
+            mark(BinaryMarker.utf16, string.utf16.count)
+            for unit in string.utf16 { append(unit, 2) }
+        case .array(let values): writeContainer(BinaryMarker.array, values.count, childCount: values.count)
         case .dictionary(let entries):
-            mark(BinaryMarker.dictionary, entries.count)
-            for child in 0..<entries.count * 2 { append(firstChild + child, referenceSize) }
+            writeContainer(BinaryMarker.dictionary, entries.count, childCount: entries.count * 2)
         }
     }
 
     private mutating func write(_ number: Int128) {
         // Integers of fewer than 8 bytes have no sign, those of 8 have one.
-        let power = number < 0 ? 3 : number > Int64.max ? 4 : width(Int(number)).trailingZeroBitCount
+        let power = number < 0 ? 3 : number > Int64.max ? 4 : BinaryWriter.width(Int(number)).trailingZeroBitCount
         output.append(BinaryMarker.integer | UInt8(power))
         append(number, 1 << power)
     }
 
-    private mutating func write(_ string: String) {
-        if string.utf8.allSatisfy({ $0 < 0x80 }) {
-            mark(BinaryMarker.ascii, string.utf8.count)
-            output.append(contentsOf: string.utf8)
-        } else {
-            mark(BinaryMarker.utf16, string.utf16.count)
-            for unit in string.utf16 { append(unit, 2) }
-        }
+    private mutating func writeContainer(_ type: UInt8, _ count: Int, childCount: Int) {
+        mark(type, count)
+        for child in nextChild..<nextChild + childCount { append(child, referenceSize) }
+        nextChild += childCount
     }
 
     private mutating func mark(_ type: UInt8, _ count: Int) {
@@ -108,11 +103,7 @@ struct BinaryWriter {
     }
 
     /// Returns how many bytes a number up to this one takes: 1, 2, 4 or 8.
-    private func width(_ number: Int) -> Int {
+    private static func width(_ number: Int) -> Int {
         number <= 0xff ? 1 : number <= 0xffff ? 2 : number <= 0xffff_ffff ? 4 : 8
-    }
-
-    private func checkSize() throws(PropertyListError) {
-        guard output.count <= PropertyListFormat.maximumSize else { throw .tooManyBytes }
     }
 }

@@ -10,6 +10,8 @@ package enum CalendarTime {
     private static let daysInEra = 146_097
     /// Days from 0000-03-01, where the first era begins, to 2001-01-01, which `Date` counts from.
     private static let referenceDay = days(year: 2001, month: 1, day: 1)
+    /// The seconds since 2001 in the years 1 to 9999.
+    private static let span = -63_113_904_000..<252_423_993_600
     private static let shape = Array("0000-00-00T00:00:00Z".utf8)
 
     private static func days(year: Int, month: Int, day: Int) -> Int {
@@ -37,19 +39,18 @@ package enum CalendarTime {
         func number(_ range: Range<Int>) -> Int { digits[range].reduce(0) { $0 * 10 + $1 } }
         let (year, month, day) = (number(0..<4), number(4..<6), number(6..<8))
         let (hour, minute, second) = (number(8..<10), number(10..<12), number(12..<14))
-        guard year > 0, (1...12).contains(month), day > 0, hour < 24, minute < 60, second < 60 else {
-            throw .malformed("a date that no calendar has")
-        }
-        let dayCount = days(year: year, month: month, day: day)
-        // A day beyond the month's last one becomes one of the next month.
-        guard civil(dayCount) == (year, month, day) else { throw .malformed("a date that no calendar has") }
-        let seconds = (dayCount - referenceDay) * 86_400 + hour * 3_600 + minute * 60 + second
-        return Date(timeIntervalSinceReferenceDate: Double(seconds))
+        let dayCount = days(year: year, month: month, day: day) - referenceDay
+        let seconds = dayCount * 86_400 + hour * 3_600 + minute * 60 + second
+        let date = Date(timeIntervalSinceReferenceDate: Double(seconds))
+        // A day beyond the month's last one, for instance, is written as one of the next month.
+        guard self.text(date)?.utf8.elementsEqual(text) == true else { throw .malformed("a date that no calendar has") }
+        return date
     }
 
     /// Returns nil for a date that has a fraction of a second or is outside the years.
     static func text(_ date: Date) -> String? {
-        guard let seconds = wholeSeconds(date) else { return nil }
+        guard let seconds = Int(exactly: date.timeIntervalSinceReferenceDate), span.contains(seconds)
+        else { return nil }
         let (dayCount, time) = (seconds + referenceDay * 86_400).quotientAndRemainder(dividingBy: 86_400)
         let (year, month, day) = civil(dayCount)
         // A number and a power of ten, without its first digit, is the number with zeros before it.
@@ -60,14 +61,6 @@ package enum CalendarTime {
 
     /// Whether a date is read back exactly from its text.
     package static func holds(_ date: Date) -> Bool {
-        let isMinusZero = date.timeIntervalSinceReferenceDate.bitPattern == (-0.0).bitPattern
-        return wholeSeconds(date) != nil && !isMinusZero
-    }
-
-    private static func wholeSeconds(_ date: Date) -> Int? {
-        guard let seconds = Int(exactly: date.timeIntervalSinceReferenceDate) else { return nil }
-        let first = (days(year: 1, month: 1, day: 1) - referenceDay) * 86_400
-        let end = (days(year: 10_000, month: 1, day: 1) - referenceDay) * 86_400
-        return (first..<end).contains(seconds) ? seconds : nil
+        text(date) != nil && date.timeIntervalSinceReferenceDate.bitPattern != (-0.0).bitPattern
     }
 }

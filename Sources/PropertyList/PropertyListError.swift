@@ -1,6 +1,4 @@
 /// Why a property list was not read or written.
-///
-/// `detail` names locations and keys, never a value's content: preferences are not secret, but error texts travel.
 package struct PropertyListError: Error, Hashable, Sendable {
     package enum Code: Hashable, Sendable {
         /// The bytes break the format.
@@ -16,43 +14,16 @@ package struct PropertyListError: Error, Hashable, Sendable {
     }
 
     package let code: Code
-    package let detail: String
-    /// The line in XML that was read, counted from 1.
-    package private(set) var line: Int?
+    /// What is wrong, and where; a part of a sentence. Names locations and keys, never a value's content: preferences
+    /// are not secret, but error texts travel.
+    package let sentence: String
 
-    init(_ code: Code, _ detail: String) {
-        self.code = code
-        self.detail = detail
-    }
-
-    /// What is wrong, and where; a part of a sentence.
-    package var sentence: String { line.map { "\(detail) (line \($0))" } ?? detail }
-}
-
-extension PropertyListError {
-    static func malformed(_ detail: String) -> PropertyListError { PropertyListError(.malformed, detail) }
-
-    static func unsupported(_ detail: String) -> PropertyListError { PropertyListError(.unsupported, detail) }
-
-    static func unrepresentable(_ detail: String) -> PropertyListError { PropertyListError(.unrepresentable, detail) }
-
-    static var tooDeep: PropertyListError {
-        PropertyListError(.tooDeep, "more than \(StoredValue.maximumDepth) containers inside each other")
-    }
-
-    static var tooManyValues: PropertyListError {
-        PropertyListError(.tooLarge, "more than \(PropertyListFormat.maximumValues) values")
-    }
-
-    static var tooManyBytes: PropertyListError {
-        PropertyListError(.tooLarge, "more than \(PropertyListFormat.maximumSize) bytes")
-    }
-
-    func on(line: Int) -> PropertyListError {
-        var error = self
-        error.line = line
-        return error
-    }
+    static func malformed(_ what: String) -> Self { Self(code: .malformed, sentence: what) }
+    static func unsupported(_ what: String) -> Self { Self(code: .unsupported, sentence: what) }
+    static func unrepresentable(_ what: String) -> Self { Self(code: .unrepresentable, sentence: what) }
+    static func tooLarge(_ what: String) -> Self { Self(code: .tooLarge, sentence: what) }
+    static let tooDeep = Self(
+        code: .tooDeep, sentence: "more than \(StoredValue.maximumDepth) containers inside each other")
 
     /// A key on the way to a value, as errors show it: `["window"]`. A key of a file may be of any length, and may hold
     /// what a terminal would obey.

@@ -14,6 +14,11 @@ package enum PropertyListFormat: Hashable, Sendable {
     /// Values in a tree. A binary file may refer to one object many times, and so hold a tree far larger than itself.
     package static let maximumValues = 1_000_000
 
+    static func check(valueCount: Int = 0, size: Int = 0) throws(PropertyListError) {
+        guard valueCount <= maximumValues else { throw .tooLarge("more than \(maximumValues) values") }
+        guard size <= maximumSize else { throw .tooLarge("more than \(maximumSize) bytes") }
+    }
+
     /// Reads a property list in either format, which its first bytes tell.
     ///
     /// Total: whatever the bytes are, it returns a tree within the limits or throws. Swift takes keys that are
@@ -21,12 +26,11 @@ package enum PropertyListFormat: Hashable, Sendable {
     /// holds a key twice.
     ///
     /// - Throws: ``PropertyListError``: `malformed`, `unsupported`, `tooDeep` or `tooLarge`.
-    package static func parse(
-        _ bytes: [UInt8]
-    ) throws(PropertyListError) -> (tree: StoredValue, format: PropertyListFormat) {
-        guard bytes.count <= maximumSize else { throw .tooManyBytes }
-        guard bytes.starts(with: "bplist".utf8) else { return (try Expat.parse(bytes), .xml) }
-        return (try BinaryReader.parse(bytes), .binary)
+    package static func parse(_ bytes: [UInt8]) throws(PropertyListError) -> (tree: StoredValue, format: Self) {
+        try check(size: bytes.count)
+        guard bytes.starts(with: "bplist".utf8) else { return (try XMLReader().read(bytes), .xml) }
+        var reader = try BinaryReader(bytes)
+        return (try reader.read(), .binary)
     }
 
     /// Reads a property list with a dictionary at its root.
@@ -34,7 +38,7 @@ package enum PropertyListFormat: Hashable, Sendable {
     /// - Throws: ``PropertyListError`` as ``parse(_:)``; `malformed` for another root.
     package static func parseDictionary(
         _ bytes: [UInt8]
-    ) throws(PropertyListError) -> (values: [String: StoredValue], format: PropertyListFormat) {
+    ) throws(PropertyListError) -> (values: [String: StoredValue], format: Self) {
         let (tree, format) = try parse(bytes)
         guard case .dictionary(let values) = tree else { throw .malformed("its root is not a dictionary") }
         return (values, format)
@@ -48,12 +52,8 @@ package enum PropertyListFormat: Hashable, Sendable {
     ///   what could not be read back. For XML the error names the location.
     package func serialized(_ tree: StoredValue) throws(PropertyListError) -> [UInt8] {
         switch self {
-        case .xml:
-            var writer = XMLWriter()
-            return try writer.write(tree)
-        case .binary:
-            var writer = BinaryWriter()
-            return try writer.write(tree)
+        case .xml: try XMLWriter(tree).output
+        case .binary: try BinaryWriter(tree).output
         }
     }
 }

@@ -83,25 +83,21 @@ extension StoredValue: Hashable {
                     }
                     pairs.append((value, right[index].value))
                 }
-            default:
-                guard areSameScalars(pair.0, pair.1) else { return false }
+            case (.null, .null): continue
+            case (.boolean(let left), .boolean(let right)): guard left == right else { return false }
+            case (.integer(let left), .integer(let right)): guard left == right else { return false }
+            case (.real(let left), .real(let right)): guard left.bitPattern == right.bitPattern else { return false }
+            case (.string(let left), .string(let right)):
+                guard left.utf8.elementsEqual(right.utf8) else { return false }
+            case (.data(let left), .data(let right)), (.untyped(let left), .untyped(let right)):
+                guard left == right else { return false }
+            case (.date(let left), .date(let right)):
+                let (left, right) = (left.timeIntervalSinceReferenceDate, right.timeIntervalSinceReferenceDate)
+                guard left.bitPattern == right.bitPattern else { return false }
+            default: return false
             }
         }
         return true
-    }
-
-    private static func areSameScalars(_ left: StoredValue, _ right: StoredValue) -> Bool {
-        switch (left, right) {
-        case (.null, .null): true
-        case (.boolean(let left), .boolean(let right)): left == right
-        case (.integer(let left), .integer(let right)): left == right
-        case (.real(let left), .real(let right)): left.bitPattern == right.bitPattern
-        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
-        case (.data(let left), .data(let right)), (.untyped(let left), .untyped(let right)): left == right
-        case (.date(let left), .date(let right)):
-            left.timeIntervalSinceReferenceDate.bitPattern == right.timeIntervalSinceReferenceDate.bitPattern
-        default: false
-        }
     }
 
     /// Containers count with their size alone: that is cheap at any depth, and values are more often compared than

@@ -5,23 +5,23 @@ enum XMLElement: String {
     case plist, dict, key, array, string, data, date, integer, real
     case yes = "true"
     case no = "false"
-}
 
-/// Reads the text of an element as the value that it stands for.
-///
-/// Numbers and dates may have white space around them. Otherwise the reading is that of CoreFoundation
-/// (CFPropertyList.c, `parseIntegerTag` and `parseRealTag`), or stricter.
-enum XMLText {
-    static func value(of element: XMLElement, _ text: [UInt8]) throws(PropertyListError) -> StoredValue {
-        switch element {
-        case .string: return .string(try string(text))
-        case .integer: return .integer(try integer(text))
-        case .real: return .real(try real(text))
-        case .date: return .date(try CalendarTime.date(trimmed(text)))
-        case .data: return .data(try data(text))
+    /// Returns the value that the text of such an element stands for.
+    ///
+    /// Numbers and dates may have white space around them. Otherwise the reading is that of CoreFoundation
+    /// (CFPropertyList.c, `parseIntegerTag` and `parseRealTag`), or stricter.
+    func value(_ text: [UInt8]) throws(PropertyListError) -> StoredValue {
+        let start = text.drop(while: \.isXMLSpace)
+        let trimmed = start.lastIndex { !$0.isXMLSpace }.map { start[...$0] } ?? []
+        switch self {
+        case .string: return .string(try XMLElement.string(text))
+        case .integer: return .integer(try XMLElement.integer(trimmed))
+        case .real: return .real(try XMLElement.real(String(decoding: trimmed, as: UTF8.self)))
+        case .date: return .date(try CalendarTime.date(trimmed))
+        case .data: return .data(try XMLElement.data(text))
         case .yes, .no:
-            guard text.isEmpty else { throw .malformed("content in \(element.rawValue)") }
-            return .boolean(element == .yes)
+            guard text.isEmpty else { throw .malformed("content in \(rawValue)") }
+            return .boolean(self == .yes)
         case .plist, .dict, .array, .key: throw .malformed("no value")
         }
     }
@@ -32,10 +32,10 @@ enum XMLText {
     }
 
     /// `[+-] digits` or `[+-] 0x hexadecimal digits`, white space allowed after the sign.
-    static func integer(_ text: [UInt8]) throws(PropertyListError) -> Int128 {
-        var rest = trimmed(text)
+    private static func integer(_ text: ArraySlice<UInt8>) throws(PropertyListError) -> Int128 {
+        var rest = text
         let isNegative = rest.first == UInt8(ascii: "-")
-        if isNegative || rest.first == UInt8(ascii: "+") { rest = rest.dropFirst().drop { $0.isXMLSpace } }
+        if isNegative || rest.first == UInt8(ascii: "+") { rest = rest.dropFirst().drop(while: \.isXMLSpace) }
         let isHexadecimal = rest.starts(with: "0x".utf8) || rest.starts(with: "0X".utf8)
         if isHexadecimal { rest = rest.dropFirst(2) }
         guard !rest.isEmpty else { throw .malformed("an integer without digits") }
@@ -55,37 +55,24 @@ enum XMLText {
 
     /// A decimal number, or `nan`, `inf` or `infinity` in any case. A number too large to be finite is refused, as it
     /// would be read as another one.
-    static func real(_ text: [UInt8]) throws(PropertyListError) -> Double {
-        let word = String(decoding: trimmed(text), as: UTF8.self)
-        switch word.lowercased() {
-        case "nan": return .nan
-        case "inf", "+inf", "infinity", "+infinity": return .infinity
-        case "-inf", "-infinity": return -.infinity
-        default: break
-        }
-        guard word.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }), let value = Double(word) else {
+    private static func real(_ word: String) throws(PropertyListError) -> Double {
+        let isNamed = ["nan", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"].contains(word.lowercased())
+        guard isNamed || word.utf8.allSatisfy("0123456789+-.eE".utf8.contains), let value = Double(word) else {
             throw .malformed("a real that is not a decimal number")
         }
-        guard value.isFinite else { throw .unsupported("a real beyond 64 bits") }
+        guard isNamed || value.isFinite else { throw .unsupported("a real beyond 64 bits") }
         return value
     }
 
     /// Base64 (RFC 4648, section 4), with white space anywhere.
-    static func data(_ text: [UInt8]) throws(PropertyListError) -> Data {
+    private static func data(_ text: [UInt8]) throws(PropertyListError) -> Data {
         let characters = text.filter { !$0.isXMLSpace }
-        let padding = characters.drop { $0 != UInt8(ascii: "=") }
         // Foundation takes more padding than there should be.
-        let isPadded = padding.count <= 2 && padding.allSatisfy { $0 == UInt8(ascii: "=") }
+        let isPadded = "==".utf8.starts(with: characters.drop { $0 != UInt8(ascii: "=") })
         guard isPadded, characters.count.isMultiple(of: 4), let data = Data(base64Encoded: Data(characters)) else {
             throw .malformed("data that is not base64")
         }
         return data
-    }
-
-    private static func trimmed(_ text: [UInt8]) -> ArraySlice<UInt8> {
-        let start = text.drop { $0.isXMLSpace }
-        let end = start.lastIndex { !$0.isXMLSpace }
-        return end.map { start[...$0] } ?? []
     }
 }
 

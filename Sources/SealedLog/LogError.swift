@@ -6,37 +6,24 @@ import Sealing
 /// `detail` contains offsets, sizes and paths, but never a name or value of the vault, nor anything of a key.
 package struct LogError: Error, Hashable, Sendable {
     package enum Code: Hashable, Sendable {
-        /// There is no file at the path.
-        case missing
-        /// There is no file at the path, but this machine remembers a vault there.
-        case gone
+        /// There is no file at the path; `gone` if this machine remembers a vault there.
+        case missing, gone
         /// There is a folder, a named pipe, a socket or a device at the path.
         case notAFile
         /// There is already a file at the path.
         case exists
         /// The caller's mistake: a name, a value or a transaction out of bounds.
         case invalid
-        /// There is no key file.
-        case keyMissing
-        /// The key file cannot be read.
-        case keyUnreadable
-        /// Others can read or write the key file.
-        case keyExposed
-        /// The key file belongs to root, and others can read it.
-        case keyShared
-        /// The key file is a generated one, but mistyped, cut or changed.
-        case keyDamaged
-        /// The key file's contents cannot be a key.
-        case keyUnsuitable
-        /// The key does not open any slot.
-        case keyWrong
-        /// The file does not authenticate or violates the format.
-        case damaged
-        /// A later version of the format.
-        case newerFormat
-        case rolledBack
-        case diverged
-        case exchanged
+        /// There is no key file, or it cannot be read.
+        case keyMissing, keyUnreadable
+        /// Others can read or write the key file; `keyShared` if it belongs to root, and they can only read it.
+        case keyExposed, keyShared
+        /// The key file is a generated one, but mistyped, cut or changed; it cannot be a key; it opens no slot.
+        case keyDamaged, keyUnsuitable, keyWrong
+        /// The file does not authenticate or violates the format, or it has a later version of the format.
+        case damaged, newerFormat
+        /// An alarm of the rollback memory: an older copy, another history, another vault.
+        case rolledBack, diverged, exchanged
         /// The lock was not free in time.
         case busy
         /// The system refused: a full disk, a read-only file system, a permission.
@@ -62,11 +49,8 @@ package struct LogError: Error, Hashable, Sendable {
 
 extension LogError {
     package init(_ error: SystemError, _ path: String) {
-        if error.isBusy {
-            self.init(.busy, path)
-        } else {
-            self.init(.unavailable, "\(error.call) \(path)", systemError: error.number)
-        }
+        let refused = LogError(.unavailable, "\(error.call) \(path)", systemError: error.number)
+        self = error.isBusy ? LogError(.busy, path) : refused
     }
 
     init(_ error: SealingError) {
@@ -77,16 +61,13 @@ extension LogError {
         }
     }
 
-    /// Creates an error for bytes that do not authenticate or violate the format.
     static func damaged(_ what: String, at offset: UInt64? = nil) -> LogError {
         LogError(.damaged, offset.map { "\(what) at byte \($0)" } ?? what)
     }
 }
 
 extension FolderLock {
-    /// Waits for the lock of the folder in which a file will be created.
-    ///
-    /// - Throws: `busy`, `unavailable`.
+    /// Waits for the lock of the folder in which a file will be created. Throws `busy`, `unavailable`.
     package static func acquire(
         forFile path: String, in fileSystem: any FileSystem, until deadline: Deadline
     ) throws(LogError) -> FolderLock {

@@ -19,8 +19,7 @@ package enum KeyedHash {
             throw SealingError(.length)
         }
         let status = Wiping.leavingNoTraces {
-            crypto_generichash(
-                output.pointer, output.count, bytes.pointer, UInt64(bytes.count), key.pointer, key.count)
+            crypto_generichash(output.pointer, output.count, bytes.pointer, UInt64(bytes.count), key.pointer, key.count)
         }
         guard status == 0 else { throw SealingError(.length) }
     }
@@ -29,29 +28,22 @@ package enum KeyedHash {
 /// A 32-byte BLAKE2b hash, without a key, of bytes that arrive in pieces.
 package struct RunningHash: ~Copyable {
     // On the heap: libsodium aligns its state to 64 bytes, more than Swift guarantees for a stored property.
-    private let state: UnsafeMutableRawPointer
+    private let state = OpaquePointer(
+        UnsafeMutableRawPointer.allocate(byteCount: crypto_generichash_statebytes(), alignment: 64))
 
-    private var typed: OpaquePointer { OpaquePointer(state) }
+    package init() { _ = crypto_generichash_init(state, nil, 0, KeyedHash.size) }
 
-    package init() {
-        state = .allocate(byteCount: crypto_generichash_statebytes(), alignment: 64)
-        _ = crypto_generichash_init(typed, nil, 0, KeyedHash.size)
-    }
-
-    deinit {
-        state.deallocate()
-    }
+    deinit { UnsafeMutableRawPointer(state).deallocate() }
 
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        _ = crypto_generichash_update(typed, bytes.pointer, UInt64(bytes.count))
+        _ = crypto_generichash_update(state, bytes.pointer, UInt64(bytes.count))
     }
 
-    /// Returns the hash. Nothing can be added after it.
+    /// Returns the hash.
     package consuming func finish() -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: KeyedHash.size) { buffer, count in
-            _ = crypto_generichash_final(typed, UnsafeMutableRawBufferPointer(buffer).pointer, KeyedHash.size)
-            count = KeyedHash.size
-        }
+        var hash = [UInt8](repeating: 0, count: KeyedHash.size)
+        _ = crypto_generichash_final(state, &hash, KeyedHash.size)
+        return hash
     }
 }
 
@@ -75,8 +67,6 @@ package enum ShortHash {
 
 /// Derives keys from keys and from passphrases.
 package enum KeyDerivation {
-    @inlinable package static var contextSize: Int { 8 }
-
     /// Derives a subkey by libsodium's `crypto_kdf_derive_from_key`: BLAKE2b with the identifier as salt and the
     /// context as personalisation.
     ///
@@ -85,10 +75,10 @@ package enum KeyDerivation {
         _ identifier: UInt64, context: StaticString, of key: UnsafeRawBufferPointer,
         into subkey: UnsafeMutableRawBufferPointer
     ) throws(SealingError) {
-        guard key.count == 32, context.utf8CodeUnitCount == contextSize, (16...64).contains(subkey.count) else {
+        guard key.count == 32, context.utf8CodeUnitCount == 8, (16...64).contains(subkey.count) else {
             throw SealingError(.length)
         }
-        let status = context.utf8Start.withMemoryRebound(to: CChar.self, capacity: contextSize) { context in
+        let status = context.utf8Start.withMemoryRebound(to: CChar.self, capacity: 8) { context in
             Wiping.leavingNoTraces {
                 crypto_kdf_derive_from_key(subkey.pointer, subkey.count, identifier, context, key.pointer)
             }
@@ -103,10 +93,7 @@ package enum KeyDerivation {
         /// The size of the memory in bytes.
         package let memory: UInt64
 
-        package init(passes: UInt64, memory: UInt64) {
-            self.passes = passes
-            self.memory = memory
-        }
+        package init(passes: UInt64, memory: UInt64) { (self.passes, self.memory) = (passes, memory) }
 
         /// The second recommendation of RFC 9106, section 4, for one lane: 3 passes over 64 MiB, about 0.1 s.
         package static let recommended = StretchLimits(passes: 3, memory: 64 << 20)

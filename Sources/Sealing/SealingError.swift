@@ -18,7 +18,5 @@ public struct SealingError: Error, Hashable, Sendable {
     /// The kind of this failure.
     public let code: Code
 
-    package init(_ code: Code) {
-        self.code = code
-    }
+    package init(_ code: Code) { self.code = code }
 }

@@ -1,8 +1,7 @@
 private import CSodium
 
-/// Authenticated encryption: libsodium's secretbox, XSalsa20-Poly1305.
-///
-/// A box is a tag of 16 bytes, followed by as many bytes as the plaintext has.
+/// Authenticated encryption: libsodium's secretbox, XSalsa20-Poly1305. A box is a tag of 16 bytes, followed by as many
+/// bytes as the plaintext has.
 package enum SecretBox {
     @inlinable package static var keySize: Int { 32 }
     @inlinable package static var tagSize: Int { 16 }
@@ -16,8 +15,7 @@ package enum SecretBox {
     ) throws(SealingError) {
         guard key.count == keySize, box.count == plaintext.count + tagSize else { throw SealingError(.length) }
         let status = nonce.withUnsafeBytes { nonce in
-            crypto_secretbox_easy(
-                box.pointer, plaintext.pointer, UInt64(plaintext.count), nonce.pointer, key.pointer)
+            crypto_secretbox_easy(box.pointer, plaintext.pointer, UInt64(plaintext.count), nonce.pointer, key.pointer)
         }
         guard status == 0 else { throw SealingError(.length) }
     }
@@ -41,9 +39,8 @@ package enum SecretBox {
     }
 }
 
-/// The 24 bytes that distinguish a box from every other box under its key.
-///
-/// Nonces are random, never counted: two diverged copies of a vault would count alike.
+/// The 24 bytes that distinguish a box from every other box under its key. They are random, never counted: two diverged
+/// copies of a vault would count alike.
 package struct Nonce: Hashable, Sendable {
     @inlinable package static var size: Int { 24 }
 
@@ -66,18 +63,15 @@ package struct Nonce: Hashable, Sendable {
     }
 }
 
-/// Random nonces, drawn from the system many at a time: one costs 0.26 µs alone and far less in bulk.
-///
-/// Create one for each piece of work. After a fork, the child would use the same remaining nonces.
+/// Random nonces, drawn from the system many at a time: one costs 0.26 µs alone and far less in bulk. Create a source
+/// for each piece of work: after a fork, the child would use the same remaining nonces.
 package struct NonceSource {
     private var pool: [UInt8] = []
     private var used = 0
     private let batch: Int
 
     /// - Parameter expected: the approximate number that will be drawn.
-    package init(expected: Int) {
-        batch = min(max(expected, 1), 256) * Nonce.size
-    }
+    package init(expected: Int) { batch = min(max(expected, 1), 256) * Nonce.size }
 
     package mutating func next() -> Nonce {
         if used == pool.count {
@@ -91,28 +85,14 @@ package struct NonceSource {
 
 // MARK: - libsodium
 
-/// libsodium's initialization, which must come before any other call.
-enum Sodium {
-    private static let isReady = sodium_init() >= 0
-
-    static func start() throws(SealingError) {
-        // It fails only if the system has no source of randomness. Nothing can be sealed then.
-        guard isReady else { throw SealingError(.outOfMemory) }
-    }
-}
-
-// libsodium takes a pointer and a length. An empty buffer may have no address. The pointer in its place is never read,
-// since the length is 0.
-
 extension UnsafeRawBufferPointer {
-    /// The address as libsodium takes it.
+    /// The address as libsodium takes it. An empty buffer may have none; the pointer in its place is never read.
     var pointer: UnsafePointer<UInt8> {
         baseAddress?.assumingMemoryBound(to: UInt8.self) ?? UnsafePointer(bitPattern: 16).unsafelyUnwrapped
     }
 }
 
 extension UnsafeMutableRawBufferPointer {
-    /// The address as libsodium takes it.
     var pointer: UnsafeMutablePointer<UInt8> {
         baseAddress?.assumingMemoryBound(to: UInt8.self) ?? UnsafeMutablePointer(bitPattern: 16).unsafelyUnwrapped
     }
@@ -120,16 +100,12 @@ extension UnsafeMutableRawBufferPointer {
 
 package enum Wiping {
     /// Overwrites bytes with zeros. The compiler cannot optimize it away.
-    package static func wipe(_ bytes: UnsafeMutableRawBufferPointer) {
-        sodium_memzero(bytes.pointer, bytes.count)
-    }
+    package static func wipe(_ bytes: UnsafeMutableRawBufferPointer) { sodium_memzero(bytes.pointer, bytes.count) }
 
     /// Calls libsodium, then overwrites the traces on the stack and in registers.
     ///
     /// libsodium 1.0.18 leaves the first 32 bytes of an opened box, the input, key and result of a hash, and derived
-    /// keys. Its calls used up to 1.9 KiB of stack when measured, Argon2id 6.8 KiB.
-    ///
-    /// - Parameter size: the number of bytes of the stack to overwrite.
+    /// keys. Its calls used up to 1.9 KiB of stack when measured, Argon2id 6.8 KiB; `size` bytes are overwritten.
     static func leavingNoTraces(_ size: Int = 4_096, _ call: () -> Int32) -> Int32 {
         let status = lowered(call)
         vault_clear_vector_registers()
@@ -147,11 +123,8 @@ package enum Wiping {
 
 /// Bytes from the system's random number generator.
 package enum RandomBytes {
-    package static func fill(_ buffer: UnsafeMutableRawBufferPointer) {
-        // It calls getrandom(2) and aborts if that fails. It needs no `sodium_init`.
-        guard let base = buffer.baseAddress else { return }
-        randombytes_buf(base, buffer.count)
-    }
+    // It calls getrandom(2) and aborts if that fails. It needs no `sodium_init`.
+    package static func fill(_ buffer: UnsafeMutableRawBufferPointer) { randombytes_buf(buffer.pointer, buffer.count) }
 
     package static func array(_ count: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -186,9 +159,7 @@ package enum Hexadecimal {
     }
 
     /// Reads two digits of either case for each byte. Returns false if there is anything else.
-    package static func decode(
-        _ digits: UnsafeRawBufferPointer, into bytes: UnsafeMutableRawBufferPointer
-    ) -> Bool {
+    package static func decode(_ digits: UnsafeRawBufferPointer, into bytes: UnsafeMutableRawBufferPointer) -> Bool {
         guard digits.count == bytes.count * 2 else { return false }
         var count = 0
         let status = digits.pointer.withMemoryRebound(to: CChar.self, capacity: digits.count) {

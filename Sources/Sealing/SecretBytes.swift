@@ -23,11 +23,14 @@ public struct SecretBytes: ~Copyable {
 
     @usableFromInline let base: UnsafeMutableRawPointer
 
+    private static let libsodiumIsReady = sodium_init() >= 0
+
     /// Allocates `count` zero bytes.
     ///
-    /// - Throws: ``SealingError/Code/outOfMemory``.
+    /// - Throws: ``SealingError/Code/outOfMemory``; ``SealingError/Code/length`` if `count` is negative.
     public init(zeroCount count: Int) throws(SealingError) {
-        try Sodium.start()
+        // It fails only if the system has no source of randomness. Nothing can be sealed then.
+        guard SecretBytes.libsodiumIsReady else { throw SealingError(.outOfMemory) }
         guard count >= 0, count <= Int.max - 16 else { throw SealingError(.length) }
         let capacity = SecretBytes.paddedSize(count)
         guard let base = sodium_malloc(capacity) else { throw SealingError(.outOfMemory) }
@@ -40,15 +43,10 @@ public struct SecretBytes: ~Copyable {
         paddedCapacity = capacity
     }
 
-    deinit {
-        sodium_free(base)
-    }
+    deinit { sodium_free(base) }
 
     /// Returns `count` rounded up to a multiple of 16, at least 16: the size of a padded value.
-    @inlinable
-    package static func paddedSize(_ count: Int) -> Int {
-        max(16, (count + 15) & ~15)
-    }
+    @inlinable package static func paddedSize(_ count: Int) -> Int { max(16, (count + 15) & ~15) }
 
     /// Shortens the secret, and wipes the bytes past the new end.
     package mutating func truncate(to newCount: Int) {
@@ -148,8 +146,7 @@ extension SecretBytes {
     ///
     /// - Throws: ``SealingError/Code/outOfMemory``, or what `body` throws.
     public init(
-        unsafeCapacity capacity: Int,
-        initializingWith body: (UnsafeMutableRawBufferPointer) throws -> Int
+        unsafeCapacity capacity: Int, initializingWith body: (UnsafeMutableRawBufferPointer) throws -> Int
     ) throws {
         var filled = try SecretBytes(zeroCount: capacity)
         let used = try filled.withUnsafeMutableBytes(body)
@@ -158,25 +155,17 @@ extension SecretBytes {
     }
 
     /// Returns a copy in ordinary memory, which is never wiped.
-    public borrowing func unsafeArray() -> [UInt8] {
-        withUnsafeBytes { Array($0) }
-    }
+    public borrowing func unsafeArray() -> [UInt8] { withUnsafeBytes { Array($0) } }
 
     /// Returns the secret as text in ordinary memory, which is never wiped; nil if it is not UTF-8.
-    public borrowing func unsafeString() -> String? {
-        withUnsafeBytes { String(validating: $0, as: UTF8.self) }
-    }
-}
+    public borrowing func unsafeString() -> String? { withUnsafeBytes { String(validating: $0, as: UTF8.self) } }
 
-extension SecretBytes {
     /// Creates the base64 digits of bytes, with padding, in a time that does not depend on the bytes.
     package init(base64Of bytes: UnsafeRawBufferPointer) throws(SealingError) {
         let size = sodium_base64_encoded_len(bytes.count, sodium_base64_VARIANT_ORIGINAL)
         try self.init(zeroCount: size)
-        withUnsafeMutableBytes { digits in
-            digits.pointer.withMemoryRebound(to: CChar.self, capacity: size) {
-                _ = sodium_bin2base64($0, size, bytes.pointer, bytes.count, sodium_base64_VARIANT_ORIGINAL)
-            }
+        base.withMemoryRebound(to: CChar.self, capacity: size) {
+            _ = sodium_bin2base64($0, size, bytes.pointer, bytes.count, sodium_base64_VARIANT_ORIGINAL)
         }
         // libsodium ends its text with a zero byte.
         truncate(to: size - 1)

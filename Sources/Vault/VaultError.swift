@@ -43,9 +43,7 @@ public struct VaultError: Error, Hashable, Sendable {
         /// A stable word for the code, for logs and scripts.
         public let name: String
 
-        private init(_ name: String) {
-            self.name = name
-        }
+        private init(_ name: String) { self.name = name }
 
         /// The name does not exist, and the operation needs it.
         public static let absent = Code("absent")
@@ -55,8 +53,7 @@ public struct VaultError: Error, Hashable, Sendable {
         public static let gone = Code("gone")
         /// Something exists already and would be overwritten.
         public static let exists = Code("exists")
-        /// The caller's mistake: a name, attribute, label or value that is out of bounds, or a path that cannot be
-        /// meant.
+        /// The caller's mistake: a name, attribute, label or value out of bounds, or a path that cannot be meant.
         public static let invalid = Code("invalid")
         /// The vault cannot be opened: its key is missing, unreadable, open to others, damaged, or another one.
         public static let locked = Code("locked")
@@ -85,9 +82,7 @@ public struct VaultError: Error, Hashable, Sendable {
 
 extension VaultError: CustomStringConvertible {
     public var description: String { message }
-}
 
-extension VaultError {
     /// Other transactions changed what was read each time before it could be written.
     static let contended = VaultError(.busy, "Other processes kept changing the same names. Try again.")
 

@@ -4,25 +4,26 @@ import Glibc
 /// The tool from its arguments to its exit code.
 @main
 enum VaultTool {
-    static func main() {
-        exit(run().rawValue)
-    }
+    static func main() { exit(run().rawValue) }
 
     private static func run() -> ExitCode {
-        let state = ProcessState.harden()
+        let endsByClosedPipe = ProcessState.harden()
         var wantsJSON = false
         do {
             let words = try readWords()
             // The parser may fail before it reaches the option, and the error has to have the form that was asked for.
             wantsJSON = words.prefix { $0 != "--" }.contains(OptionName.json.spelling)
             let invocation = try CommandLineParser.parse(words)
-            return try invocation.command.command.run(Session(invocation))
+            return try invocation.command.command.run(invocation)
         } catch UsageError.noCommand where !wantsJSON {
-            StandardError.write(TextLayout.fitted(HelpText.short(), to: StandardError.columns))
+            StandardError.write(TextLayout.fitted(HelpText.short(), to: terminalWidth(STDERR_FILENO)))
             return .usage
         } catch {
-            if error is ClosedPipe { state.endByClosedPipe() }
             let error = CommandError(error)
+            if endsByClosedPipe, error == .unwritableOutput(EPIPE) {
+                signal(SIGPIPE, SIG_DFL)
+                raise(SIGPIPE)
+            }
             Notes.report(error, asJSON: wantsJSON)
             return error.exit
         }
@@ -32,9 +33,8 @@ enum VaultTool {
     /// leads to another file.
     private static func readWords() throws(UsageError) -> [String] {
         var words: [String] = []
-        for index in 1..<max(1, vault_argument_count()) {
-            guard let pointer = vault_argument(index) else { break }
-            guard let word = String(validatingCString: pointer) else { throw .notUnicode(Int(index)) }
+        while let pointer = vault_argument(Int32(words.count + 1)) {
+            guard let word = String(validatingCString: pointer) else { throw .notUnicode(words.count + 1) }
             words.append(word)
         }
         return words
@@ -46,26 +46,25 @@ struct CommandLineParser {
     private var rest: ArraySlice<String>
     private var description: CommandDescription?
     private var arguments: [String] = []
-    private var options: [Invocation.Option] = []
+    private var options: [OptionName: [String]] = [:]
 
     /// - Parameter words: the command line without the program's name.
     static func parse(_ words: [String]) throws(UsageError) -> Invocation {
         var parser = CommandLineParser(rest: words[...])
         try parser.readWords()
-        return try parser.finish()
-    }
-
-    private init(rest: ArraySlice<String>) {
-        self.rest = rest
+        let invocation = try parser.finish()
+        // An invalid value is an error before anything is read or asked for.
+        _ = try invocation.lockTimeout
+        return invocation
     }
 
     private mutating func readWords() throws(UsageError) {
-        var optionsAreOver = false
         while let word = rest.popFirst() {
-            if optionsAreOver || !word.isOption {
+            if !word.isOption {
                 try take(argument: word)
             } else if word == "--" {
-                optionsAreOver = true
+                for word in rest { try take(argument: word) }
+                return
             } else if word.utf8.starts(with: "--".utf8) {
                 try take(longOption: word)
             } else {
@@ -86,55 +85,39 @@ struct CommandLineParser {
 
     /// Help and version win over errors: a person who asks for help is not told what else is missing.
     private func finish() throws(UsageError) -> Invocation {
-        let command = description?.name
-        if options.contains(where: { $0.name == .help }) {
-            return Invocation(command: .help, arguments: command.map { [$0.rawValue] } ?? [], options: options)
+        if options[.help] != nil {
+            return Invocation(command: .help, arguments: description.map { [$0.name.rawValue] } ?? [], options: options)
         }
-        if options.contains(where: { $0.name == .version }) {
-            return Invocation(command: .version, options: options)
-        }
+        if options[.version] != nil { return Invocation(command: .version, options: options) }
         guard let description else { throw .noCommand }
-        try checkCount(description)
-        return Invocation(command: description.name, arguments: arguments, options: options)
-    }
-
-    private func checkCount(_ description: CommandDescription) throws(UsageError) {
-        let needed = description.arguments.filter { $0.count != .optional }
+        let expected = description.arguments
+        let needed = expected.filter { $0.count != .optional }
         if arguments.count < needed.count {
             throw .missingArgument(needed[arguments.count].name, of: description.name)
         }
-        let isOpenEnded = description.arguments.last?.count == .oneOrMore
-        if !isOpenEnded, arguments.count > description.arguments.count {
-            let surplus = description.mayHoldSecrets ? nil : arguments[description.arguments.count]
-            throw .surplusArgument(surplus, of: description.name)
+        if arguments.count > expected.count, expected.last?.count != .oneOrMore {
+            throw .surplusArgument(description.mayHoldSecrets ? nil : arguments[expected.count], of: description.name)
         }
+        return Invocation(command: description.name, arguments: arguments, options: options)
     }
-}
 
-// MARK: - Options
+    // MARK: Options
 
-extension CommandLineParser {
     /// `--name`, `--name=VALUE` or `--name VALUE`.
     private mutating func take(longOption word: String) throws(UsageError) {
         let pair = Attributes.split(word)
-        let (name, attached) = ((pair?.key ?? word).dropFirst(2), pair?.value)
-        guard let option = allowed.first(where: { $0.name.rawValue == name }) else {
-            throw unknown("--" + name)
-        }
-        if attached != nil, option.value == nil { throw .unexpectedValue(option.name) }
-        try add(option, attached)
+        let name = pair?.key ?? word
+        guard let option = allowed.first(where: { $0.name.spelling == name }) else { throw unknown(name) }
+        if pair != nil, option.value == nil { throw .unexpectedValue(option.name) }
+        try add(option, pair?.value)
     }
 
     /// `-l`, `-lf`, `-aVALUE` or `-a VALUE`.
     private mutating func take(shortOptions word: String) throws(UsageError) {
         var letters = word.dropFirst()
         while let letter = letters.popFirst() {
-            guard let option = allowed.first(where: { $0.short == String(letter) }) else {
-                throw unknown("-\(letter)")
-            }
-            if option.value != nil, !letters.isEmpty {
-                return try add(option, String(letters))
-            }
+            guard let option = allowed.first(where: { $0.short == String(letter) }) else { throw unknown("-\(letter)") }
+            if option.value != nil, !letters.isEmpty { return try add(option, String(letters)) }
             try add(option, nil)
         }
     }
@@ -154,32 +137,23 @@ extension CommandLineParser {
             throw .badChoice(option.name, choices: option.choices)
         }
         // It would be a guess which of two values was meant. A flag means the same twice.
-        if value != nil, !option.isRepeatable, options.contains(where: { $0.name == option.name }) {
-            throw .doubledOption(option.name)
-        }
-        options.append(Invocation.Option(name: option.name, value: value))
+        if value != nil, !option.isRepeatable, options[option.name] != nil { throw .doubledOption(option.name) }
+        options[option.name, default: []] += value.map { [$0] } ?? []
     }
 
     /// The options that are valid here: global ones and the command's own.
-    private var allowed: [OptionDescription] {
-        (description?.options ?? []) + GlobalOptions.all
-    }
+    private var allowed: [OptionDescription] { (description?.options ?? []) + GlobalOptions.all }
 
     private func unknown(_ typed: String) -> UsageError {
-        let near = NearName.nearest(to: typed, among: allowed.map(\.name.spelling))
-        guard let description else {
-            if let option = OptionName.allCases.first(where: { $0.spelling == typed }) {
-                return .optionBeforeCommand(option)
-            }
-            return .unknownOption(typed, of: nil, near: near)
+        if description == nil, let option = OptionName.allCases.first(where: { $0.spelling == typed }) {
+            return .optionBeforeCommand(option)
         }
-        return .unknownOption(description.mayHoldSecrets ? nil : typed, of: description.name, near: near)
+        let near = NearName.nearest(to: typed, among: allowed.map(\.name.spelling))
+        return .unknownOption(description?.mayHoldSecrets == true ? nil : typed, of: description?.name, near: near)
     }
 }
 
 extension String {
     /// Whether the word begins as options do. A single dash is an argument: by custom, standard input.
-    fileprivate var isOption: Bool {
-        utf8.count > 1 && utf8.first == UInt8(ascii: "-")
-    }
+    fileprivate var isOption: Bool { utf8.count > 1 && utf8.first == UInt8(ascii: "-") }
 }

@@ -35,8 +35,8 @@ struct XMLStringTests {
             _ = try tree.xml()
         } throws: {
             guard let error = $0 as? PropertyListError else { return false }
-            return error.code == .unrepresentable && error.detail.contains("at [\"window\"][1]")
-                && error.detail.contains(name) && !error.detail.contains("hidden")
+            return error.code == .unrepresentable && error.sentence.contains("at [\"window\"][1]")
+                && error.sentence.contains(name) && !error.sentence.contains("hidden")
         }
     }
 
@@ -45,7 +45,7 @@ struct XMLStringTests {
             _ = try StoredValue.dictionary(["a": .dictionary(["b\u{1}": .string("hidden")])]).xml()
         } throws: {
             guard let error = $0 as? PropertyListError else { return false }
-            return error.code == .unrepresentable && error.detail.contains("at [\"a\"][\"b\\u{01}\"]")
+            return error.code == .unrepresentable && error.sentence.contains("at [\"a\"][\"b\\u{01}\"]")
         }
     }
 

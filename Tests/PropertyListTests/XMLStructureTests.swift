@@ -47,7 +47,7 @@ struct XMLStructureTests {
             _ = try read(inside: "\n<array>\n<integer>hidden</integer></array>")
         } throws: {
             guard let error = $0 as? PropertyListError else { return false }
-            return error.line == 3 && !error.detail.contains("hidden")
+            return error.sentence.hasSuffix("(line 3)") && !error.sentence.contains("hidden")
         }
     }
 }

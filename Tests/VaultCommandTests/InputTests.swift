@@ -31,7 +31,7 @@ import Vault
         // A pipe takes 64 KiB without a reader.
         #expect(write(ends[1], bytes, count) == count)
         close(ends[1])
-        let value = try ValueReader(source: "Standard input", isExact: true).read(from: ends[0])
+        let value = try ValueInput.read(from: ends[0], named: "Standard input", isExact: true)
         #expect(value.unsafeArray() == bytes)
     }
 
@@ -46,7 +46,7 @@ import Vault
 
     @Test func aMissingFileIsNamed() throws {
         let error = try #require(throws: CommandError.self) {
-            _ = try ValueReader(source: "/nowhere/key", isExact: true).readFile(at: "/nowhere/key").count
+            _ = try ValueInput.readFile(at: "/nowhere/key").count
         }
         #expect(error.exit == .inputOutput)
         #expect(error.message == "/nowhere/key could not be opened: No such file or directory.")
@@ -58,7 +58,7 @@ import Vault
         defer { fclose(file) }
         #expect(fwrite(bytes, 1, bytes.count, file) == bytes.count)
         rewind(file)
-        let value = try ValueReader(source: "Standard input", isExact: isExact).read(from: fileno(file))
+        let value = try ValueInput.read(from: fileno(file), named: "Standard input", isExact: isExact)
         return value.unsafeArray()
     }
 }

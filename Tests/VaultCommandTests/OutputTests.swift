@@ -1,3 +1,4 @@
+import CLinux
 import FoundationEssentials
 import Glibc
 import Testing
@@ -37,40 +38,35 @@ import Vault
     @Test func anErrorInJSON() throws {
         let error = CommandError(code: "locked", exit: .locked, message: "The key in ~/k \u{1b}is wrong.")
         #expect(
-            try JSONText.encode(["error": error])
+            try JSONObject(dictionaryLiteral: ("error", error)).line()
                 == #"{"error":{"code":"locked","exit":5,"message":"The key in ~/k \u001bis wrong."}}"# + "\n")
     }
 
     @Test func keysAreSortedAndNamesKeptAsTheyAre() throws {
-        let report = SetReport(name: "ssh/key", size: 3)
-        #expect(try JSONText.encode(report) == #"{"name":"ssh/key","size":3}"# + "\n")
+        #expect(try SetCommand.report(name: "ssh/key", size: 3).line() == #"{"name":"ssh/key","size":3}"# + "\n")
         // A key that a person chose is not respelled.
-        #expect(
-            try JSONText.encode(["attributes": ["hostName": "\u{9b}x"]]) == #"{"attributes":{"hostName":"\u009bx"}}"#
-                + "\n")
+        let attributes: JSONObject = ["attributes": ["hostName": "\u{9b}x"]]
+        #expect(try attributes.line() == #"{"attributes":{"hostName":"\u009bx"}}"# + "\n")
     }
 
     @Test func whatIsWrittenInJSONIsDocumented() throws {
-        let reports: [(String, any Encodable)] = [
-            ("set", SetReport(name: "n", size: 1)),
-            ("exists", ExistsReport(name: "n", exists: true)),
-            ("rm", RemoveReport(removed: [])),
-            ("mv, cp", RelocationReport(from: "a", to: "b")),
-            ("init", MadeReport.sample()),
-            ("verify", Keychain.Verification(entries: 1, records: 2, bytes: 3)),
-            ("compact", Keychain.Compaction(sizeBefore: 2, sizeAfter: 1)),
-            ("version", VersionReport(version: "1")),
-            ("help", HelpReport()),
+        let reports: [(String, JSONObject)] = [
+            ("set", SetCommand.report(name: "n", size: 1)),
+            ("exists", ExistsCommand.report(name: "n", exists: true)),
+            ("rm", RemoveCommand.report(removed: [])),
+            ("mv, cp", Relocation.report(from: "a", to: "b")),
+            ("init", MadeReport.sample().json),
+            ("verify", VerifyCommand.report(Keychain.Verification(entries: 1, records: 2, bytes: 3))),
+            ("compact", CompactCommand.report(Keychain.Compaction(sizeBefore: 2, sizeAfter: 1))),
+            ("version", VersionCommand.report),
+            ("help", HelpCommand.report),
         ]
         for (command, report) in reports {
             // The line that begins with the command, and those that go on with it.
             let lines = HelpTopic.jsonText.split(separator: "\n").drop { !$0.hasPrefix("  \(command) ") }
             let line = try #require(lines.first) + lines.dropFirst().prefix { $0.hasPrefix("     ") }.joined()
-            let json = try JSONText.encode(report)
-            for child in Mirror(reflecting: report).children {
-                let key = try #require(child.label).drop { $0 == "_" }.reduce(into: "") {
-                    $0 += $1.isUppercase ? "_" + $1.lowercased() : "\($1)"
-                }
+            let json = try report.line()
+            for key in report.members.keys {
                 #expect(json.contains("\"\(key)\":"), "\(command)")
                 #expect(line.contains("\"\(key)\""), "\(command)")
             }
@@ -97,24 +93,34 @@ import Vault
         #expect([1, 2, 3].withUnsafeBytes { SystemCall.writeAll($0, to: full) } == ENOSPC)
     }
 
-    @Test func theProcessIsHardenedAndPutBack() {
-        let before = ProcessState.harden()
-        // What a second call finds is what the first one left.
-        let hardened = ProcessState.harden()
-        #expect(hardened.coreLimit.rlim_cur == 0)
-        #expect(hardened.coreLimit.rlim_max == before.coreLimit.rlim_max)
-        #expect(hardened.dumpable == 0)
-        #expect(hardened.mask == 0o077)
-        #expect(hardened.writeActions.allSatisfy { $0.isIgnored })
+    @Test func theProcessIsHardened() {
+        let coreSize = __rlimit_resource_t(RLIMIT_CORE.rawValue)
+        var (formerLimit, limit) = (rlimit(), rlimit())
+        var formerActions = [SIGPIPE, SIGXFSZ].map { number in
+            var action = sigaction()
+            sigaction(number, nil, &action)
+            return (number, action)
+        }
+        getrlimit(coreSize, &formerLimit)
+        let formerDumpable = vault_set_dumpable(1)
+        let formerMask = umask(0o022)
+        defer {
+            setrlimit(coreSize, &formerLimit)
+            _ = vault_set_dumpable(formerDumpable)
+            umask(formerMask)
+            for index in formerActions.indices { sigaction(formerActions[index].0, &formerActions[index].1, nil) }
+        }
+        let ignoredClosedPipes = ProcessState.isIgnored(SIGPIPE)
+        #expect(ProcessState.harden() != ignoredClosedPipes)
+        getrlimit(coreSize, &limit)
+        #expect(limit.rlim_cur == 0)
+        #expect(limit.rlim_max == formerLimit.rlim_max)
+        #expect(vault_set_dumpable(0) == 0)
+        #expect(umask(0o077) == 0o077)
+        #expect(ProcessState.isIgnored(SIGPIPE) && ProcessState.isIgnored(SIGXFSZ))
+        #expect(!ProcessState.harden(), "a closed pipe does not end a process that ignores the signal")
         // What the command sets before the runtime starts is for no other program.
         #expect(getenv("SWIFT_BACKTRACE").map { !String(cString: $0).contains("swift-backtrace=/") } ?? true)
-        before.restore()
-        let after = ProcessState.harden()
-        #expect(after.coreLimit.rlim_cur == before.coreLimit.rlim_cur)
-        #expect(after.dumpable == before.dumpable)
-        #expect(after.mask == before.mask)
-        #expect(after.writeActions.map(\.isIgnored) == before.writeActions.map(\.isIgnored))
-        after.restore()
     }
 
     private func text(_ secret: consuming SecretBytes?) -> String? {

@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func validityOfUTF8() {
-        func isValid(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes(UTF8Walk.isValid) }
+        func isValid(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes(Escaping.isUTF8) }
         #expect(isValid([]))
         #expect(isValid(Array("aü€🔑".utf8)))
         #expect(!isValid([0x80]))
@@ -113,10 +113,14 @@ import Testing
     }
 
     @Test func timeouts() throws {
-        #expect(try LockTimeout.parse("0") == .zero)
-        #expect(try LockTimeout.parse("2.5") == .milliseconds(2500))
+        func parse(_ text: String) throws(UsageError) -> Duration? {
+            try Invocation(command: .list, options: [.timeout: [text]]).lockTimeout
+        }
+        #expect(try parse("0") == .zero)
+        #expect(try parse("2.5") == .milliseconds(2500))
         for text in ["", "-1", "nan", "inf", "1e300", "ten", "1s"] {
-            #expect(throws: UsageError.badTimeout, "\(text)") { try LockTimeout.parse(text) }
+            #expect(throws: UsageError.badTimeout, "\(text)") { try parse(text) }
+            #expect(throws: UsageError.badTimeout) { try CommandLineParser.parse(["ls", "--timeout=\(text)"]) }
         }
     }
 

@@ -40,9 +40,6 @@ void vault_guard_temporary(const char *_Nullable path);
 /// Names the calling thread, for tools that show threads. The name has at most 15 bytes.
 void vault_name_thread(const char *_Nonnull name);
 
-/// Returns the number of the process's arguments, including its own name.
-int vault_argument_count(void);
-
 /// Returns one of the process's arguments; null past the last.
 const char *_Nullable vault_argument(int index);
 

@@ -7,9 +7,7 @@ import Sealing
 struct Malformed: Error {
     let what: StaticString
 
-    init(_ what: StaticString) {
-        self.what = what
-    }
+    init(_ what: StaticString) { self.what = what }
 }
 
 /// Reads fields in sequence. Each call returns a value or throws, whatever the bytes are.
@@ -28,21 +26,17 @@ struct ByteReader {
     var remaining: Int { end - position }
 
     /// Skips bytes, and returns their offset.
-    private mutating func take(_ count: Int) throws(Malformed) -> Int {
+    @discardableResult
+    mutating func skip(_ count: Int) throws(Malformed) -> Int {
         guard count >= 0, count <= remaining else { throw Malformed("too short") }
         defer { position += count }
         return position
     }
 
-    mutating func byte() throws(Malformed) -> UInt8 {
-        bytes[try take(1)]
-    }
+    mutating func byte() throws(Malformed) -> UInt8 { bytes[try skip(1)] }
 
-    mutating func integer<Integer: FixedWidthInteger>(
-        _ type: Integer.Type = Integer.self
-    ) throws(Malformed) -> Integer {
-        let start = try take(MemoryLayout<Integer>.size)
-        return bytes.withUnsafeBytes { $0.integer(at: start) }
+    mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type = Value.self) throws(Malformed) -> Value {
+        try withBytes(MemoryLayout<Value>.size) { $0.integer(at: 0) }
     }
 
     mutating func varint() throws(Malformed) -> UInt64 {
@@ -68,42 +62,38 @@ struct ByteReader {
         return value * 16
     }
 
-    mutating func skip(_ count: Int) throws(Malformed) {
-        _ = try take(count)
+    /// Reads the number of items, and then each with `read`.
+    mutating func list<Item>(
+        upTo limit: Int, _ read: (inout ByteReader) throws(Malformed) -> Item
+    ) throws(Malformed) -> [Item] {
+        var items: [Item] = []
+        for _ in 0..<(try count(upTo: limit)) { items.append(try read(&self)) }
+        return items
     }
 
     /// Skips zeros that a later version may give a meaning.
-    mutating func reserved(_ count: Int) throws(Malformed) {
-        guard try withBytes(count, { $0.isZero }) else { throw Malformed("reserved bytes") }
+    mutating func reserved(_ count: Int, _ what: StaticString = "reserved bytes") throws(Malformed) {
+        guard try withBytes(count, { $0.isZero }) else { throw Malformed(what) }
     }
 
-    mutating func array(_ count: Int) throws(Malformed) -> [UInt8] {
-        let start = try take(count)
-        return Array(bytes[start..<start + count])
-    }
+    /// Checks that the rest is padding.
+    mutating func finish() throws(Malformed) { try reserved(remaining, "bytes in the padding") }
+
+    mutating func array(_ count: Int) throws(Malformed) -> [UInt8] { try withBytes(count) { Array($0) } }
+    mutating func nonce() throws(Malformed) -> Nonce { try withBytes(Nonce.size) { Nonce($0) } }
 
     mutating func withBytes<Result>(
         _ count: Int, _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(Malformed) -> Result {
-        let start = try take(count)
+        let start = try skip(count)
         return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<start + count])) }
     }
 
     mutating func text(upTo limit: Int) throws(Malformed) -> String {
-        let length = try count(upTo: limit)
-        guard let text = try withBytes(length, { String(validating: $0, as: UTF8.self) }) else {
+        guard let text = try withBytes(count(upTo: limit), { String(validating: $0, as: UTF8.self) }) else {
             throw Malformed("text that is not UTF-8")
         }
         return text
-    }
-
-    mutating func nonce() throws(Malformed) -> Nonce {
-        try withBytes(Nonce.size) { Nonce($0) }
-    }
-
-    /// Checks that the rest is padding.
-    mutating func finish() throws(Malformed) {
-        guard try withBytes(remaining, { $0.isZero }) else { throw Malformed("bytes in the padding") }
     }
 }
 
@@ -111,19 +101,12 @@ struct ByteReader {
 package struct ByteWriter {
     package private(set) var bytes: [UInt8] = []
 
-    package init(reserving capacity: Int = 0) {
-        bytes.reserveCapacity(capacity)
-    }
+    package init(reserving capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
     var count: Int { bytes.count }
 
-    package mutating func byte(_ value: UInt8) {
-        bytes.append(value)
-    }
-
-    mutating func integer(_ value: some FixedWidthInteger) {
-        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
-    }
+    package mutating func byte(_ value: UInt8) { bytes.append(value) }
+    mutating func integer(_ value: some FixedWidthInteger) { withUnsafeBytes(of: value.littleEndian) { append($0) } }
 
     mutating func varint(_ value: UInt64) {
         var rest = value
@@ -134,9 +117,7 @@ package struct ByteWriter {
         bytes.append(UInt8(rest))
     }
 
-    package mutating func varint(_ value: Int) {
-        varint(UInt64(value))
-    }
+    package mutating func varint(_ value: Int) { varint(UInt64(value)) }
 
     /// Writes an offset or length in units of 16 bytes.
     mutating func units(_ value: UInt64) {
@@ -144,32 +125,25 @@ package struct ByteWriter {
         varint(value / 16)
     }
 
-    // Not a generic: called from another module, that would not be specialised.
-    package mutating func append(_ other: [UInt8]) {
-        bytes.append(contentsOf: other)
+    /// Writes the number of items, and then each with `write`.
+    mutating func list<Item>(_ items: [Item], _ write: (inout ByteWriter, Item) -> Void) {
+        varint(items.count)
+        for item in items { write(&self, item) }
     }
 
-    mutating func append(_ other: UnsafeRawBufferPointer) {
-        bytes.append(contentsOf: other)
-    }
+    // Not a generic: called from another module, that would not be specialised.
+    package mutating func append(_ other: [UInt8]) { bytes.append(contentsOf: other) }
+    mutating func append(_ other: UnsafeRawBufferPointer) { bytes.append(contentsOf: other) }
 
     package mutating func text(_ text: String) {
         varint(text.utf8.count)
         bytes.append(contentsOf: text.utf8)
     }
 
-    mutating func nonce(_ nonce: Nonce) {
-        nonce.withUnsafeBytes { append($0) }
-    }
-
-    mutating func zeros(_ count: Int) {
-        bytes.append(contentsOf: repeatElement(0, count: count))
-    }
-
+    mutating func nonce(_ nonce: Nonce) { nonce.withUnsafeBytes { append($0) } }
+    mutating func zeros(_ count: Int) { bytes.append(contentsOf: repeatElement(0, count: count)) }
     /// Writes zeros to the next multiple of 16.
-    mutating func pad() {
-        zeros(-count & 15)
-    }
+    mutating func pad() { zeros(-count & 15) }
 }
 
 extension UnsafeRawBufferPointer {
@@ -196,8 +170,7 @@ extension UnsafeRawBufferPointer {
         throw Malformed("a number that is not in its shortest form")
     }
 
-    /// Whether all bytes are zero. It compares eight at a time, since headers and the space behind a log are mostly
-    /// zeros.
+    /// Whether all bytes are zero. It compares eight at a time: headers and the space behind a log are mostly zeros.
     var isZero: Bool {
         var index = 0
         while index + 8 <= count {

@@ -28,10 +28,7 @@ package struct Attribute: Hashable, Sendable {
     package let key: String
     package let value: String
 
-    package init(key: String, value: String) {
-        self.key = key
-        self.value = value
-    }
+    package init(key: String, value: String) { (self.key, self.value) = (key, value) }
 }
 
 /// What the vault stores about one name.
@@ -86,11 +83,8 @@ package struct EntryName: Hashable, Sendable, Comparable {
     package let bytes: [UInt8]
 
     /// Returns nil unless the text is a name.
-    package init?(_ text: String) {
-        self.init(bytes: Array(text.utf8))
-    }
+    package init?(_ text: String) { self.init(bytes: Array(text.utf8)) }
 
-    /// Returns nil unless the bytes are a name.
     init?(bytes: [UInt8]) {
         guard bytes.withUnsafeBytes(EntryName.isValid) else { return nil }
         self.bytes = bytes
@@ -137,8 +131,7 @@ private enum Flag {
 
 extension ByteReader {
     mutating func name() throws(Malformed) -> EntryName {
-        let length = try count(upTo: Limits.nameSize)
-        guard let name = EntryName(bytes: try array(length)) else { throw Malformed("a name") }
+        guard let name = EntryName(bytes: try array(count(upTo: Limits.nameSize))) else { throw Malformed("a name") }
         return name
     }
 
@@ -146,9 +139,8 @@ extension ByteReader {
         let start = position
         let name = try name()
         let flags = try byte()
-        let modified = try varint()
+        var entry = Entry(name: name, modified: try varint(), content: nil)
         guard flags & ~Flag.known == 0 else { throw Malformed("an entry's flags") }
-        var entry = Entry(name: name, modified: modified, content: nil)
         if flags & Flag.removed == 0 {
             entry.content = try content(flags)
         } else if flags != Flag.removed {
@@ -172,30 +164,26 @@ extension ByteReader {
         var content = Entry.Content(created: try varint(), current: try storedVersion(), attributes: [])
         if flags & Flag.expiry != 0 { content.expiry = try varint() }
         if flags & Flag.earlier != 0 {
-            for _ in 0..<(try filledCount(upTo: Limits.earlierVersionCount)) {
-                content.earlier.append(EarlierVersion(modified: try varint(), version: try storedVersion()))
+            content.earlier = try list(upTo: Limits.earlierVersionCount) { (reader) throws(Malformed) in
+                EarlierVersion(modified: try reader.varint(), version: try reader.storedVersion())
             }
+            guard !content.earlier.isEmpty else { throw Malformed("a flag for nothing") }
         }
         if flags & Flag.attributes != 0 {
-            for _ in 0..<(try filledCount(upTo: Limits.attributeCount)) {
-                let attribute = try attribute(upTo: Limits.entrySize)
-                if let last = content.attributes.last, !last.key.utf8.lexicographicallyPrecedes(attribute.key.utf8) {
-                    throw Malformed("the order of attributes")
-                }
-                content.attributes.append(attribute)
+            content.attributes = try attributes(count: Limits.attributeCount, size: Limits.entrySize)
+            guard !content.attributes.isEmpty else { throw Malformed("a flag for nothing") }
+            let keys = content.attributes.map(\.key.utf8)
+            guard zip(keys, keys.dropFirst()).allSatisfy({ $0.lexicographicallyPrecedes($1) }) else {
+                throw Malformed("the order of attributes")
             }
         }
         return content
     }
 
-    private mutating func filledCount(upTo limit: Int) throws(Malformed) -> Int {
-        let count = try count(upTo: limit)
-        guard count > 0 else { throw Malformed("a flag for nothing") }
-        return count
-    }
-
-    mutating func attribute(upTo limit: Int) throws(Malformed) -> Attribute {
-        Attribute(key: try text(upTo: limit), value: try text(upTo: limit))
+    mutating func attributes(count: Int, size: Int) throws(Malformed) -> [Attribute] {
+        try list(upTo: count) { (reader) throws(Malformed) in
+            Attribute(key: try reader.text(upTo: size), value: try reader.text(upTo: size))
+        }
     }
 
     private mutating func storedVersion() throws(Malformed) -> StoredVersion {
@@ -214,33 +202,28 @@ extension ByteWriter {
         name(entry.name)
         guard let content = entry.content else {
             byte(Flag.removed)
-            varint(entry.modified)
-            return
+            return varint(entry.modified)
         }
-        var flags: UInt8 = 0
-        if !content.attributes.isEmpty { flags |= Flag.attributes }
-        if content.expiry != nil { flags |= Flag.expiry }
-        if !content.earlier.isEmpty { flags |= Flag.earlier }
-        byte(flags)
+        byte(
+            (content.attributes.isEmpty ? 0 : Flag.attributes) | (content.expiry == nil ? 0 : Flag.expiry)
+                | (content.earlier.isEmpty ? 0 : Flag.earlier))
         varint(entry.modified)
         varint(content.created)
         storedVersion(content.current)
         if let expiry = content.expiry { varint(expiry) }
         if !content.earlier.isEmpty {
-            varint(content.earlier.count)
-            for earlier in content.earlier {
-                varint(earlier.modified)
-                storedVersion(earlier.version)
+            list(content.earlier) {
+                $0.varint($1.modified)
+                $0.storedVersion($1.version)
             }
         }
         if !content.attributes.isEmpty { attributes(content.attributes) }
     }
 
     mutating func attributes(_ attributes: [Attribute]) {
-        varint(attributes.count)
-        for attribute in attributes {
-            text(attribute.key)
-            text(attribute.value)
+        list(attributes) {
+            $0.text($1.key)
+            $0.text($1.value)
         }
     }
 

@@ -9,7 +9,6 @@ struct Header: Hashable, Sendable {
     static let slotsOffset = 256
     static let macOffset = 4_032
     static let hintOffset = 4_064
-    /// The offset of the header's copy in the file.
     static let copyOffset = size
 
     var vaultID: [UInt8]
@@ -46,23 +45,34 @@ struct Hint: Hashable, Sendable {
 // MARK: - Coding
 
 extension Header {
-    /// Reads a header without checking its MAC.
-    ///
-    /// - Throws: `damaged`, or `newerFormat` for a later version.
+    /// Reads a header without checking its MAC. Throws `damaged`, or `newerFormat` for a later version.
     init(parsing bytes: [UInt8]) throws(LogError) {
         guard bytes.count == Header.size, bytes.starts(with: Header.magic) else {
-            throw LogError.damaged("it does not begin as a vault does")
+            throw .damaged("it does not begin as a vault does")
         }
-        var reader = ByteReader(bytes, in: Header.magic.count..<Header.macOffset)
-        var version: UInt32 = 0
+        let version: UInt32 = bytes.withUnsafeBytes { $0.integer(at: Header.magic.count) }
+        guard version <= Header.version else { throw LogError(.newerFormat, "version \(version)") }
         do throws(Malformed) {
-            version = try reader.integer()
-            guard version == Header.version else { throw Malformed("its version") }
-            self = try reader.header()
-        } catch {
-            if version > Header.version { throw LogError(.newerFormat, "version \(version)") }
-            throw LogError.damaged("the header (\(error.what))")
-        }
+            var reader = ByteReader(bytes, in: Header.magic.count..<Header.macOffset)
+            guard try reader.integer() == Header.version else { throw Malformed("its version") }
+            let slotCount: UInt32 = try reader.integer()
+            guard (1...UInt32(Limits.slotCount)).contains(slotCount) else { throw Malformed("the number of key slots") }
+            vaultID = try reader.array(Header.identifierSize)
+            sequence = try reader.integer()
+            let root = try reader.headerReference(upTo: Limits.pageSize)
+            let manifest = try reader.headerReference(upTo: Limits.indexSize)
+            guard let manifest else { throw Malformed("the manifest") }
+            let end: UInt64 = try reader.integer()
+            guard sequence < Limits.sequence else { throw Malformed("its sequence number") }
+            guard end.isMultiple(of: 16), end >= Limits.checkpointStart, end < Limits.sequence,
+                manifest.isWithin(Limits.checkpointStart..<end), root?.isWithin(Limits.checkpointStart..<end) ?? true
+            else { throw Malformed("the end of the checkpoint") }
+            (self.root, self.manifest, checkpointEnd) = (root, manifest, end)
+            try reader.reserved(Header.slotsOffset - reader.position)
+            slots = []
+            for _ in 0..<slotCount { slots.append(try reader.keySlot()) }
+            try reader.reserved(reader.remaining)
+        } catch { throw .damaged("the header (\(error.what))") }
     }
 
     /// The bytes up to the MAC.
@@ -82,7 +92,6 @@ extension Header {
         return writer.bytes
     }
 
-    /// Reads the hint of a header's bytes.
     static func hint(in bytes: [UInt8]) -> Hint? {
         var reader = ByteReader(bytes, in: hintOffset..<size)
         guard let offset: UInt64 = try? reader.integer(), let sequence: UInt64 = try? reader.integer(), offset > 0
@@ -109,36 +118,12 @@ extension Hint {
 }
 
 extension ByteReader {
-    fileprivate mutating func header() throws(Malformed) -> Header {
-        let slotCount: UInt32 = try integer()
-        guard (1...UInt32(Limits.slotCount)).contains(slotCount) else { throw Malformed("the number of key slots") }
-        let vaultID = try array(Header.identifierSize)
-        let sequence: UInt64 = try integer()
-        let root = try headerReference(upTo: Limits.pageSize)
-        guard let manifest = try headerReference(upTo: Limits.indexSize) else { throw Malformed("the manifest") }
-        let checkpointEnd: UInt64 = try integer()
-        guard sequence < Limits.sequence else { throw Malformed("its sequence number") }
-        guard checkpointEnd.isMultiple(of: 16), checkpointEnd >= Limits.checkpointStart,
-            checkpointEnd < Limits.sequence,
-            manifest.isWithin(Limits.checkpointStart..<checkpointEnd),
-            root?.isWithin(Limits.checkpointStart..<checkpointEnd) ?? true
-        else { throw Malformed("the end of the checkpoint") }
-        try reserved(Header.slotsOffset - position)
-        var slots: [KeySlot] = []
-        for _ in 0..<slotCount { slots.append(try keySlot()) }
-        try reserved(remaining)
-        return Header(
-            vaultID: vaultID, sequence: sequence, root: root, manifest: manifest, checkpointEnd: checkpointEnd,
-            slots: slots)
-    }
-
-    private mutating func headerReference(upTo limit: Int) throws(Malformed) -> PageReference? {
-        let offset: UInt64 = try integer()
-        let length: UInt64 = try integer()
+    fileprivate mutating func headerReference(upTo limit: Int) throws(Malformed) -> PageReference? {
+        let (offset, length) = (try integer(UInt64.self), try integer(UInt64.self))
         let nonce = try nonce()
         if offset == 0, length == 0 { return nil }
-        guard offset.isMultiple(of: 16), length.isMultiple(of: 16), offset < Limits.sequence, length > 16,
-            length <= UInt64(limit)
+        guard offset.isMultiple(of: 16), length.isMultiple(of: 16), offset < Limits.sequence,
+            (17...UInt64(limit)).contains(length)
         else { throw Malformed("an offset in the header") }
         return PageReference(offset: offset, length: Int(length), nonce: nonce)
     }
@@ -151,13 +136,12 @@ extension ByteReader {
             limits: KeyDerivation.StretchLimits(passes: try integer(), memory: try integer()), nonce: try nonce(),
             wrapped: try array(KeySlot.wrappedSize))
         try reserved(16)
-        let isShort = (1...4).contains(kind)
-        guard !isShort || slot.wrapped[KeySlot.wrappedKeySize...].allSatisfy({ $0 == 0 }) else {
+        guard !(1...4).contains(kind) || slot.wrapped[KeySlot.wrappedKeySize...].allSatisfy({ $0 == 0 }) else {
             throw Malformed("reserved bytes")
         }
         // Kinds 1 and 5 do not use Argon2id.
-        let isStretched = slot.limits.passes != 0 || slot.limits.memory != 0
-        guard kind != 1 && kind != 5 || !isStretched else { throw Malformed("a slot's limits") }
+        let isStretched = slot.limits != .init(passes: 0, memory: 0)
+        guard ![1, 5].contains(kind) || !isStretched else { throw Malformed("a slot's limits") }
         return slot
     }
 }

@@ -13,9 +13,7 @@ struct Manifest: Hashable, Sendable {
     /// Reserved. They are kept as they are.
     var settings: [Attribute]
 
-    /// Returns whether the history before the header includes an earlier log position.
-    ///
-    /// - Parameter origin: the position of the header.
+    /// Returns whether the history before the header, which is at `origin`, includes an earlier log position.
     func includes(_ position: LogPosition, before origin: LogPosition) -> Inclusion {
         let distance = origin.sequence - position.sequence
         guard distance <= UInt64(chain.count) else { return .unknown }
@@ -23,13 +21,8 @@ struct Manifest: Hashable, Sendable {
     }
 }
 
-/// Whether a history includes a log position.
-enum Inclusion {
-    case included
-    case excluded
-    /// The history is not known that far back.
-    case unknown
-}
+/// Whether a history includes a log position; unknown if the history is not known that far back.
+enum Inclusion { case included, excluded, unknown }
 
 /// A key slot's description, sealed.
 struct SlotLabel: Hashable, Sendable {
@@ -45,18 +38,14 @@ extension Manifest {
         var reader = ByteReader(bytes)
         created = try reader.varint()
         totals = try reader.totals()
-        chain = []
-        for _ in 0..<(try reader.count(upTo: Limits.indexSize / Authenticator.size)) {
-            chain.append(try reader.authenticator())
+        chain = try reader.list(upTo: Limits.indexSize / Authenticator.size) { (reader) throws(Malformed) in
+            try reader.authenticator()
         }
         labels = []
         for _ in 0..<slotCount {
             labels.append(SlotLabel(created: try reader.varint(), text: try reader.text(upTo: Manifest.labelSize)))
         }
-        settings = []
-        for _ in 0..<(try reader.count(upTo: Manifest.settingsLimit)) {
-            settings.append(try reader.attribute(upTo: Manifest.settingsLimit))
-        }
+        settings = try reader.attributes(count: Manifest.settingsLimit, size: Manifest.settingsLimit)
         try reader.finish()
     }
 
@@ -64,8 +53,7 @@ extension Manifest {
         var writer = ByteWriter(reserving: 256 + chain.count * Authenticator.size)
         writer.varint(created)
         writer.totals(totals)
-        writer.varint(chain.count)
-        for authenticator in chain { writer.authenticator(authenticator) }
+        writer.list(chain) { $0.authenticator($1) }
         for label in labels {
             writer.varint(label.created)
             writer.text(label.text)

@@ -15,7 +15,7 @@ package struct PageReference: Hashable, Sendable {
     }
 }
 
-/// An opened page of a tree. It decodes a cell only on request.
+/// An opened page of a tree. It decodes a cell only on request. Its errors are `damaged`, with its offset in the file.
 struct Page: Sendable {
     /// The size of the fields before the offsets of the cells.
     fileprivate static let headSize = 4
@@ -23,80 +23,88 @@ struct Page: Sendable {
     let level: UInt8
     let count: Int
     private let bytes: [UInt8]
+    private let offset: UInt64
 
     var isLeaf: Bool { level == 0 }
 
-    init(parsing bytes: [UInt8]) throws(Malformed) {
-        var reader = ByteReader(bytes)
-        level = try reader.byte()
-        guard level <= Limits.pageLevel else { throw Malformed("a page's level") }
-        try reader.reserved(1)
-        count = Int(try reader.integer(UInt16.self))
-        guard count > 0, count * 2 <= reader.remaining else { throw Malformed("the number of a page's cells") }
+    init(parsing bytes: [UInt8], at offset: UInt64) throws(LogError) {
+        do throws(Malformed) {
+            var reader = ByteReader(bytes)
+            level = try reader.byte()
+            guard level <= Limits.pageLevel else { throw Malformed("a page's level") }
+            try reader.reserved(1)
+            count = Int(try reader.integer(UInt16.self))
+            guard count > 0, count * 2 <= reader.remaining else { throw Malformed("the number of a page's cells") }
+            var last = Page.headSize + count * 2 - 1
+            for index in 0..<count {
+                let start = Int(try reader.integer(UInt16.self))
+                guard start > last, start < bytes.count else { throw Malformed("the offsets of a page's cells") }
+                guard index > 0 || start == last + 1 else { throw Malformed("a gap before a page's cells") }
+                last = start
+            }
+        } catch { throw .damaged("a page of the index (\(error.what))", at: offset) }
         self.bytes = bytes
-        var last = Page.headSize + count * 2 - 1
-        for index in 0..<count {
-            let offset = Int(try reader.integer(UInt16.self))
-            guard offset > last, offset < bytes.count else { throw Malformed("the offsets of a page's cells") }
-            guard index > 0 || offset == last + 1 else { throw Malformed("a gap before a page's cells") }
-            last = offset
-        }
+        self.offset = offset
     }
 
-    private func cell(_ index: Int) -> ByteReader {
-        ByteReader(bytes, in: offset(index)..<(index + 1 < count ? offset(index + 1) : bytes.count))
-    }
+    func damaged(_ what: StaticString) -> LogError { .damaged("a page of the index (\(what))", at: offset) }
 
-    private func offset(_ index: Int) -> Int {
-        Int(bytes.withUnsafeBytes { $0.integer(at: Page.headSize + index * 2) } as UInt16)
-    }
-
-    func name(_ index: Int) throws(Malformed) -> EntryName {
-        var reader = cell(index)
-        return try reader.name()
+    func name(_ index: Int) throws(LogError) -> EntryName {
+        try read(index) { (cell) throws(Malformed) in try cell.name() }
     }
 
     /// Returns the entry in a cell of a leaf.
-    func entry(_ index: Int) throws(Malformed) -> Entry {
-        var reader = cell(index)
-        let entry = try reader.entry()
-        try finish(index, &reader)
-        return entry
+    func entry(_ index: Int) throws(LogError) -> Entry {
+        try read(index) { (cell) throws(Malformed) in
+            let entry = try cell.entry()
+            try finish(index, &cell)
+            return entry
+        }
     }
 
     /// Returns the present value of the entry in a cell of a leaf; nil for a tombstone.
-    func currentVersion(_ index: Int) throws(Malformed) -> StoredVersion? {
-        var reader = cell(index)
-        return try reader.currentVersion()
+    func currentVersion(_ index: Int) throws(LogError) -> StoredVersion? {
+        try read(index) { (cell) throws(Malformed) in try cell.currentVersion() }
     }
 
     /// Returns the child in a cell of an inner page.
-    func child(_ index: Int) throws(Malformed) -> PageReference {
-        var reader = cell(index)
-        try reader.skip(reader.count(upTo: Limits.nameSize))
-        let reference = try reader.pageReference()
-        try finish(index, &reader)
-        return reference
+    func child(_ index: Int) throws(LogError) -> PageReference {
+        try read(index) { (cell) throws(Malformed) in
+            try cell.skip(cell.count(upTo: Limits.nameSize))
+            let reference = try cell.pageReference()
+            try finish(index, &cell)
+            return reference
+        }
+    }
+
+    private func read<Result>(
+        _ index: Int, _ body: (inout ByteReader) throws(Malformed) -> Result
+    ) throws(LogError) -> Result {
+        var cell = ByteReader(bytes, in: start(index)..<(index + 1 < count ? start(index + 1) : bytes.count))
+        do throws(Malformed) { return try body(&cell) } catch { throw damaged(error.what) }
+    }
+
+    private func start(_ index: Int) -> Int {
+        Int(bytes.withUnsafeBytes { $0.integer(at: Page.headSize + index * 2) } as UInt16)
     }
 
     /// Checks that only the last cell is followed by padding.
-    private func finish(_ index: Int, _ reader: inout ByteReader) throws(Malformed) {
-        guard index == count - 1 || reader.remaining == 0 else { throw Malformed("a gap between a page's cells") }
-        try reader.finish()
+    private func finish(_ index: Int, _ cell: inout ByteReader) throws(Malformed) {
+        guard index == count - 1 || cell.remaining == 0 else { throw Malformed("a gap between a page's cells") }
+        try cell.finish()
     }
 
     /// Finds the last cell whose name is at or before `name`, and whether it is equal; nil if all are after it.
-    func lastCell(notAfter name: UnsafeRawBufferPointer) throws(Malformed) -> (index: Int, isExact: Bool)? {
-        try bytes.withRawBytes { (page) throws(Malformed) in
-            var (low, high) = (0, count)
-            while low < high {
-                let middle = (low + high) / 2
-                let order = try Page.name(in: page, at: offset(middle)).order(to: name)
-                if order == 0 { return (middle, true) }
-                if order < 0 { low = middle + 1 } else { high = middle }
+    func lastCell(notAfter name: UnsafeRawBufferPointer) throws(LogError) -> (index: Int, isExact: Bool)? {
+        do throws(Malformed) {
+            return try bytes.withRawBytes { (page) throws(Malformed) in
+                let found = try binarySearch(count) { (index) throws(Malformed) in
+                    try Page.name(in: page, at: start(index)).order(to: name)
+                }
+                if found.isExact { return found }
+                return found.index == 0 ? nil : (found.index - 1, false)
             }
-            return low == 0 ? nil : (low - 1, false)
-        }
+        } catch { throw damaged(error.what) }
     }
 
     /// Returns the name of a cell in place: a search compares many names and keeps none.
@@ -110,18 +118,30 @@ struct Page: Sendable {
     }
 }
 
+/// Searches `count` sorted names, which `order` compares by index: a negative number, 0 or a positive number.
+///
+/// Returns the index of the first one that is not before, and whether it is equal.
+@inline(__always)
+func binarySearch<Failure: Error>(
+    _ count: Int, order: (Int) throws(Failure) -> Int
+) throws(Failure) -> (index: Int, isExact: Bool) {
+    var (low, high) = (0, count)
+    while low < high {
+        let middle = (low + high) / 2
+        let order = try order(middle)
+        if order == 0 { return (middle, true) }
+        if order < 0 { low = middle + 1 } else { high = middle }
+    }
+    return (low, false)
+}
+
 /// Collects the cells of one page.
 struct PageBuilder {
     private static let capacity = Limits.pageSize - SecretBox.tagSize
 
-    let level: UInt8
     private var cells = ByteWriter(reserving: Limits.pageSize)
     private var starts: [Int] = []
     private(set) var firstName: EntryName?
-
-    init(level: UInt8) {
-        self.level = level
-    }
 
     func hasRoom(for cell: [UInt8]) -> Bool {
         Page.headSize + (starts.count + 1) * 2 + cells.count + cell.count <= PageBuilder.capacity
@@ -133,10 +153,9 @@ struct PageBuilder {
         cells.append(cell)
     }
 
-    /// The page's plaintext.
-    var encoded: [UInt8] {
+    func encoded(level: Int) -> [UInt8] {
         var writer = ByteWriter(reserving: Limits.pageSize)
-        writer.byte(level)
+        writer.byte(UInt8(level))
         writer.byte(0)
         writer.integer(UInt16(starts.count))
         let offset = Page.headSize + starts.count * 2
@@ -149,8 +168,7 @@ struct PageBuilder {
 
 extension ByteReader {
     mutating func pageReference() throws(Malformed) -> PageReference {
-        let offset = try units()
-        let length = try units()
+        let (offset, length) = (try units(), try units())
         guard length > UInt64(SecretBox.tagSize), length <= UInt64(Limits.pageSize) else {
             throw Malformed("the length of a page")
         }

@@ -57,14 +57,12 @@ struct Frame: Hashable, Sendable {
     static let size = 24
     /// The distance between offsets where a record may begin, at least ``size``.
     static let alignedSize = 32
-    /// The size of the frame and the nonce.
     static let headSize = size + Nonce.size
     private static let checkedSize = 16
 
     let indexLength: Int
     let payloadLength: UInt64
 
-    /// The length of the whole record.
     var recordLength: UInt64 { UInt64(Frame.headSize + indexLength) + payloadLength }
 }
 
@@ -118,11 +116,8 @@ struct RecordIndex: Hashable, Sendable {
     /// Returns where the last item of the payload ends that the index refers to: a box, or the tree's root.
     func namedEnd(ofPayloadAt start: UInt64) -> UInt64 {
         if let root = tree?.root { return root.offset &+ UInt64(root.length) }
-        var end = start
-        for version in transactions.joined().lazy.flatMap(\.versions) where version.offset >= start {
-            end = max(end, version.offset &+ UInt64(version.boxLength))
-        }
-        return end
+        let inPayload = transactions.joined().lazy.flatMap(\.versions).filter { $0.offset >= start }
+        return inPayload.map { $0.offset &+ UInt64($0.boxLength) }.max() ?? start
     }
 }
 
@@ -145,11 +140,7 @@ extension RecordIndex {
     private static let noticeFlag: UInt8 = 2
 
     init(parsing bytes: [UInt8]) throws(Malformed) {
-        try self.init(parsing: ByteReader(bytes))
-    }
-
-    init(parsing bytes: ByteReader) throws(Malformed) {
-        var reader = bytes
+        var reader = ByteReader(bytes)
         sequence = try reader.integer()
         previous = try reader.authenticator()
         payloadHash = try reader.array(KeyedHash.size)
@@ -158,10 +149,8 @@ extension RecordIndex {
         isNotice = flags & RecordIndex.noticeFlag != 0
         totals = try reader.totals()
         // Each transaction and entry takes at least a byte. The bounds keep a count from reserving much memory.
-        for _ in 0..<(try reader.count(upTo: reader.remaining)) {
-            var entries: [Entry] = []
-            for _ in 0..<(try reader.count(upTo: reader.remaining)) { entries.append(try reader.entry()) }
-            transactions.append(entries)
+        transactions = try reader.list(upTo: reader.remaining) { (reader) throws(Malformed) in
+            try reader.list(upTo: reader.remaining) { (reader) throws(Malformed) in try reader.entry() }
         }
         if flags & RecordIndex.treeFlag != 0 {
             tree = Tree(
@@ -179,11 +168,7 @@ extension RecordIndex {
         writer.append(payloadHash)
         writer.byte((tree == nil ? 0 : RecordIndex.treeFlag) | (isNotice ? RecordIndex.noticeFlag : 0))
         writer.totals(totals)
-        writer.varint(transactions.count)
-        for entries in transactions {
-            writer.varint(entries.count)
-            for entry in entries { writer.entry(entry) }
-        }
+        writer.list(transactions) { $0.list($1) { $0.entry($1) } }
         if let tree {
             writer.authenticator(tree.header)
             writer.pageReference(tree.root)
@@ -195,9 +180,7 @@ extension RecordIndex {
 }
 
 extension ByteReader {
-    mutating func authenticator() throws(Malformed) -> Authenticator {
-        try withBytes(Authenticator.size) { Authenticator($0) }
-    }
+    mutating func authenticator() throws(Malformed) -> Authenticator { try withBytes(Authenticator.size) { .init($0) } }
 
     mutating func totals() throws(Malformed) -> Totals {
         Totals(entries: try varint(), liveBytes: try varint(), deadBytes: try varint())
@@ -205,9 +188,7 @@ extension ByteReader {
 }
 
 extension ByteWriter {
-    mutating func authenticator(_ authenticator: Authenticator) {
-        authenticator.withUnsafeBytes { append($0) }
-    }
+    mutating func authenticator(_ authenticator: Authenticator) { authenticator.withUnsafeBytes { append($0) } }
 
     mutating func totals(_ totals: Totals) {
         varint(totals.entries)

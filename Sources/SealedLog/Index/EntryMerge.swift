@@ -1,3 +1,41 @@
+/// The entries of the records since the newest checkpoint, by name.
+struct RecentEntries: Sendable {
+    private var entries: [Entry] = []
+    /// Indices into `entries`, ordered by name: an insertion moves four bytes per entry instead of a whole entry.
+    private var order: [Int32] = []
+
+    var count: Int { order.count }
+    subscript(position: Int) -> Entry { entries[Int(order[position])] }
+
+    /// Returns the first position whose name is not before `name`, and whether the name is equal.
+    func position(of name: UnsafeRawBufferPointer) -> (index: Int, isExact: Bool) {
+        // Through spans: an array's subscript would retain and release each compared name.
+        let (entries, order) = (entries.span, order.span)
+        return binarySearch(order.count) {
+            entries[Int(order[$0])].name.bytes.span.bytes.withUnsafeBytes { $0.order(to: name) }
+        }
+    }
+
+    func find(_ name: UnsafeRawBufferPointer) -> Entry? {
+        let (index, isFound) = position(of: name)
+        return isFound ? self[index] : nil
+    }
+
+    func find(_ name: EntryName) -> Entry? { name.bytes.withUnsafeBytes(find) }
+
+    mutating func insert(_ entry: Entry) {
+        let (index, isFound) = entry.name.bytes.withUnsafeBytes(position)
+        if isFound {
+            entries[Int(order[index])] = entry
+        } else {
+            order.insert(Int32(entries.count), at: index)
+            entries.append(entry)
+        }
+    }
+
+    mutating func removeAll() { self = RecentEntries() }
+}
+
 /// Iterates over the newest entry of each name, in the order of names.
 struct EntryMerge {
     /// A source of entries in the order of their names.
@@ -22,30 +60,19 @@ struct EntryMerge {
     private var sources: [Source]
     private var heads: [Entry?] = []
 
-    /// - Parameters:
-    ///   - recent: newer ones first, all newer than the trees.
-    ///   - trees: newer ones first, with cursors that begin at `start`.
-    ///   - start: entries before this name are skipped.
+    /// Merges what is recent, newer ones first, with the older trees, newer ones first. Entries before `start` are
+    /// skipped, by the trees' cursors already.
     init(recent: [RecentEntries], trees: [TreeCursor], from start: [UInt8] = []) {
-        sources = recent.map { recent in
-            .recent(recent, position: start.withUnsafeBytes { recent.position(of: $0).index })
-        }
-        sources += trees.map { .tree($0) }
+        let recent = recent.map { ($0, position: start.withUnsafeBytes($0.position).index) }
+        sources = recent.map(Source.recent) + trees.map(Source.tree)
     }
 
     mutating func next() throws(LogError) -> Entry? {
         if heads.isEmpty {
             for index in sources.indices { heads.append(try sources[index].next()) }
         }
-        var first: Entry?
-        for head in heads {
-            guard let head else { continue }
-            if first.map({ head.name < $0.name }) ?? true { first = head }
-        }
-        guard let first else { return nil }
-        for index in sources.indices where heads[index]?.name == first.name {
-            heads[index] = try sources[index].next()
-        }
+        guard let first = heads.lazy.compactMap({ $0 }).min(by: { $0.name < $1.name }) else { return nil }
+        for index in sources.indices where heads[index]?.name == first.name { heads[index] = try sources[index].next() }
         return first
     }
 }
@@ -59,14 +86,9 @@ package struct EntryListing: Sendable {
     private let prefix: [UInt8]
 
     /// - Parameter entries: those from the prefix on.
-    init(_ entries: EntryMerge, prefix: [UInt8]) {
-        merge = entries
-        self.prefix = prefix
-    }
+    init(_ entries: EntryMerge, prefix: [UInt8]) { (merge, self.prefix) = (entries, prefix) }
 
-    /// Returns the next entry; nil at the end.
-    ///
-    /// - Throws: `damaged`, `unavailable`.
+    /// Returns the next entry; nil at the end. Throws `damaged`, `unavailable`.
     package mutating func next() throws(LogError) -> Entry? {
         while let entry = try merge.next(), entry.name.bytes.starts(with: prefix) {
             if !entry.isRemoved { return entry }

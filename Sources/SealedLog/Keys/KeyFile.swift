@@ -13,14 +13,9 @@ package struct KeyFile: ~Copyable {
 
     /// Why a file that others can read is accepted as a key file.
     package enum Sharing: Sendable {
-        /// It is below a folder of secrets of systemd or Docker.
-        case secretFolder
-        /// It is on a file system in memory, as Kubernetes mounts secrets.
-        case inMemory
-        /// Its file system is mounted read-only.
-        case readOnly
-        /// The user has accepted it.
-        case accepted
+        /// It is below a folder of secrets of systemd or Docker, on a file system in memory, as Kubernetes mounts
+        /// secrets, or on one that is mounted read-only; or the user has accepted it.
+        case secretFolder, inMemory, readOnly, accepted
     }
 
     package let kind: Kind
@@ -29,12 +24,10 @@ package struct KeyFile: ~Copyable {
     /// The 32 random bytes, or all bytes of the file.
     let secret: SecretBytes
 
-    package static let maximumSize = 1 << 20
-    /// A file of the other kind with fewer bytes can be guessed.
-    package static let shortestSafeSize = 16
+    private static let maximumSize: UInt64 = 1 << 20
 
-    /// Whether an attacker who has the vault may guess the file's bytes.
-    package var isShort: Bool { kind == .other && secret.count < KeyFile.shortestSafeSize }
+    /// Whether an attacker who has the vault may guess the file's bytes: there are few, and they were not generated.
+    package var isShort: Bool { kind == .other && secret.count < 16 }
 
     /// Whether the pages are locked against swapping.
     package var isLockedInMemory: Bool { secret.isLockedInMemory }
@@ -51,14 +44,12 @@ extension KeyFile {
     package static func create(
         at path: String, isFolderLocked: Bool, in fileSystem: any FileSystem, until deadline: Deadline
     ) throws(LogError) -> KeyFile? {
-        guard !isFolderLocked else { return try create(at: path, in: fileSystem) }
-        let lock = try FolderLock.acquire(forFile: path, in: fileSystem, until: deadline)
-        let key = try create(at: path, in: fileSystem)
-        lock.release()
-        return key
-    }
-
-    private static func create(at path: String, in fileSystem: any FileSystem) throws(LogError) -> KeyFile? {
+        guard isFolderLocked else {
+            let lock = try FolderLock.acquire(forFile: path, in: fileSystem, until: deadline)
+            let key = try create(at: path, isFolderLocked: true, in: fileSystem, until: deadline)
+            lock.release()
+            return key
+        }
         let key = try generate()
         let text = try key.text()
         do throws(SystemError) {
@@ -105,11 +96,17 @@ extension KeyFile {
             guard error.isMissing else { throw LogError(.keyUnreadable, path, systemError: error.number) }
             throw LogError(.keyMissing, path)
         }
-        // The opened file's status: the path may lead elsewhere by now.
-        let status = try status(of: file, path, in: fileSystem)
+        let status: FileStatus
+        do throws(SystemError) {
+            // The opened file's status: the path may lead elsewhere by now.
+            status = try fileSystem.status(of: file)
+            try status.checkRegular(upTo: maximumSize)
+        } catch { throw LogError(.keyUnreadable, path, systemError: error.number) }
         var sharing: Sharing?
-        if !isPrivate(status) {
-            guard isRootsForReading(status) else { throw LogError(.keyExposed, path) }
+        let isTrustedOwner = [status.owner, 0].contains(geteuid()) || status.owner == 0
+        if !isTrustedOwner || status.mode & 0o077 != 0 {
+            // Others may read a file of root's in some places, and never change one.
+            guard status.owner == 0, status.mode & 0o022 == 0 else { throw LogError(.keyExposed, path) }
             sharing = reason(toTrust: file, status, path, secretFolders, in: fileSystem)
             if sharing == nil, acceptsShared { sharing = .accepted }
             guard sharing != nil else { throw LogError(.keyShared, path) }
@@ -125,24 +122,12 @@ extension KeyFile {
         }
     }
 
-    private static func status(
-        of file: borrowing FileDescriptor, _ path: String, in fileSystem: any FileSystem
-    ) throws(LogError) -> FileStatus {
-        do throws(SystemError) {
-            let status = try fileSystem.status(of: file)
-            try status.checkRegular(upTo: UInt64(maximumSize))
-            return status
-        } catch { throw LogError(.keyUnreadable, path, systemError: error.number) }
-    }
-
     /// Reads the file's bytes as ``parse(_:)`` takes them.
     private static func contents(
         of file: borrowing FileDescriptor, _ path: String, size: Int, in fileSystem: any FileSystem
     ) throws(LogError) -> SecretBytes {
         var memory: SecretBytes
-        do throws(SealingError) { memory = try SecretBytes(zeroCount: parsingRoom + size) } catch {
-            throw LogError(error)
-        }
+        do { memory = try SecretBytes(zeroCount: parsingRoom + size) } catch { throw LogError(error) }
         do throws(SystemError) {
             let count = try memory.withUnsafeMutableBytes { (memory) throws(SystemError) in
                 try fileSystem.read(file, into: UnsafeMutableRawBufferPointer(rebasing: memory[parsingRoom...]), at: 0)
@@ -150,19 +135,6 @@ extension KeyFile {
             memory.truncate(to: parsingRoom + count)
         } catch { throw LogError(.keyUnreadable, path, systemError: error.number) }
         return memory
-    }
-
-    // MARK: Permissions
-
-    /// Returns whether only its owner, this user or root, can read or change the file.
-    private static func isPrivate(_ status: FileStatus) -> Bool {
-        let user = geteuid()
-        return (status.owner == user || status.owner == 0 || user == 0) && status.mode & 0o077 == 0
-    }
-
-    /// Returns whether root owns the file, and others can read but not change it.
-    private static func isRootsForReading(_ status: FileStatus) -> Bool {
-        status.owner == 0 && status.mode & 0o022 == 0
     }
 
     /// Returns why a file of root's is accepted although others can read it; nil if it is not. Only root and this user
@@ -195,9 +167,8 @@ extension KeyFile {
             guard lstat(part, &link) == 0, stat(part, &target) == 0 else { return false }
             let isOurs = [link, target].allSatisfy { $0.st_uid == 0 || $0.st_uid == geteuid() }
             // In a sticky folder others can add files, but not replace ours.
-            let isOpen =
-                target.st_mode & S_IFMT == S_IFDIR && target.st_mode & 0o022 != 0 && target.st_mode & S_ISVTX == 0
-            return isOurs && !isOpen
+            let isOpen = target.st_mode & 0o022 != 0 && target.st_mode & S_ISVTX == 0
+            return isOurs && !(isOpen && target.st_mode & S_IFMT == S_IFDIR)
         }
     }
 }

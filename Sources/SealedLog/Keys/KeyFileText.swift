@@ -22,33 +22,27 @@ extension KeyFile {
     static func parse(_ memory: consuming SecretBytes) throws(LogError) -> KeyFile {
         let size = memory.count - parsingRoom
         guard size > 0 else { throw LogError(.keyUnsuitable, "is empty") }
-        var isGenerated = false
-        var flaw: LogError?
-        do throws(SealingError) {
-            flaw = try memory.withUnsafeMutableBytes { (memory) throws(SealingError) -> LogError? in
-                let text = UnsafeRawBufferPointer(rebasing: memory[parsingRoom...])
-                if text.starts(with: Header.magic) { return LogError(.keyUnsuitable, "is a vault, not a key file") }
-                // A file that was cut or never written may consist of zeros.
-                if text.allSatisfy({ $0 == 0 || $0 == UInt8(ascii: " ") || (0x09...0x0D).contains($0) }) {
-                    return LogError(.keyUnsuitable, "is blank")
-                }
-                // Also in UTF-16 or after other text: the file is damaged then.
-                isGenerated = size <= textLimit && (contains(text, family) || contains(text, comment))
-                guard isGenerated else {
-                    memory.copyMemory(from: text)
-                    return nil
-                }
-                let room = UnsafeMutableRawBufferPointer(rebasing: memory[..<parsingRoom])
-                if try readKey(in: text, into: room) { return nil }
-                return LogError(.keyDamaged, "says that it is a generated key file, but is mistyped, cut or changed")
+        let isGenerated = try memory.withUnsafeMutableBytes { (memory) throws(LogError) in
+            let text = UnsafeRawBufferPointer(rebasing: memory[parsingRoom...])
+            if text.starts(with: Header.magic) { throw LogError(.keyUnsuitable, "is a vault, not a key file") }
+            // A file that was cut or never written may consist of zeros.
+            if text.allSatisfy({ $0 == 0 || $0 == UInt8(ascii: " ") || (0x09...0x0D).contains($0) }) {
+                throw LogError(.keyUnsuitable, "is blank")
             }
-        } catch { throw LogError(error) }
-        if let flaw { throw flaw }
+            // Also in UTF-16 or after other text: the file is damaged then.
+            guard size <= textLimit, contains(text, family) || contains(text, comment) else {
+                memory.copyMemory(from: text)
+                return false
+            }
+            guard readKey(in: text, into: UnsafeMutableRawBufferPointer(rebasing: memory[..<parsingRoom])) else {
+                throw LogError(.keyDamaged, "says that it is a generated key file, but is mistyped, cut or changed")
+            }
+            return true
+        }
         memory.truncate(to: isGenerated ? keySize : size)
         return KeyFile(kind: isGenerated ? .generated : .other, secret: memory)
     }
 
-    /// Generates a key.
     package static func generate() throws(LogError) -> KeyFile {
         do throws(SealingError) {
             var key = try SecretBytes(zeroCount: keySize)
@@ -59,9 +53,7 @@ extension KeyFile {
 
     /// Returns the text of a generated key's file.
     borrowing func text() throws(LogError) -> SecretBytes {
-        do throws(SealingError) {
-            return try secret.withUnsafeBytes { (key) throws(SealingError) in try KeyFile.text(of: key) }
-        } catch { throw LogError(error) }
+        do { return try secret.withUnsafeBytes(KeyFile.text) } catch { throw LogError(error) }
     }
 
     private static func text(of key: UnsafeRawBufferPointer) throws(SealingError) -> SecretBytes {
@@ -87,9 +79,7 @@ extension KeyFile {
         return text
     }
 
-    /// Returns the checksum of a key.
-    ///
-    /// - Parameter input: the prefix followed by the key.
+    /// Returns the checksum of a prefix followed by a key.
     private static func checksum(of input: UnsafeRawBufferPointer) throws(SealingError) -> [UInt8] {
         var sum = [UInt8](repeating: 0, count: KeyedHash.size)
         try sum.withMutableRawBytes { (sum) throws(SealingError) in try KeyedHash.hash(input, into: sum) }
@@ -102,9 +92,7 @@ extension KeyFile {
     }
 
     /// Reads the line of the key, and writes the 32 bytes to the start of `room`. Returns false if it is not valid.
-    private static func readKey(
-        in text: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer
-    ) throws(SealingError) -> Bool {
+    private static func readKey(in text: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer) -> Bool {
         // Without `split`, whose generic types cost 15 µs at the start of a process.
         var (line, count, start) = (text, 0, 0)
         for end in 0...text.count {
@@ -128,13 +116,12 @@ extension KeyFile {
             written.withMutableRawBytes({ Hexadecimal.decode(sumDigits, into: $0) })
         else { return false }
         input.copyBytes(from: prefix)
-        guard try checksum(of: UnsafeRawBufferPointer(input)) == written else { return false }
+        guard (try? checksum(of: UnsafeRawBufferPointer(input))) == written else { return false }
         room.copyMemory(from: UnsafeRawBufferPointer(key))
         return true
     }
 
     private static func isSameLetter(_ left: UInt8, _ right: UInt8) -> Bool {
-        let isUpper = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(left)
-        return (isUpper ? left | 0x20 : left) == right
+        ((UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(left) ? left | 0x20 : left) == right
     }
 }

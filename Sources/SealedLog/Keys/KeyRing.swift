@@ -15,18 +15,14 @@ package final class KeyRing: Sendable {
 
     private let subkeys: SecretBytes
 
-    /// Derives the subkeys.
-    ///
-    /// - Parameter withDataKey: fills in the 32 bytes of the data key. The second buffer, also of 32 bytes, is for
-    ///   intermediate results. Both are wiped before this returns.
+    /// Derives the subkeys from the data key, whose 32 bytes the closure fills in. Its second buffer, also of 32 bytes,
+    /// is for intermediate results. Both are wiped before this returns.
     init(
         withDataKey: (_ dataKey: UnsafeMutableRawBufferPointer, _ scratch: UnsafeMutableRawBufferPointer)
             throws(LogError) -> Void
     ) throws(LogError) {
         var memory: SecretBytes
-        do throws(SealingError) { memory = try SecretBytes(zeroCount: KeyRing.size + 2 * KeyRing.keySize) } catch {
-            throw LogError(error)
-        }
+        do { memory = try SecretBytes(zeroCount: KeyRing.size + 2 * KeyRing.keySize) } catch { throw LogError(error) }
         try memory.withUnsafeMutableBytes { (bytes) throws(LogError) in
             let dataKey = UnsafeMutableRawBufferPointer(rebasing: bytes[KeyRing.size..<KeyRing.size + KeyRing.keySize])
             let scratch = UnsafeMutableRawBufferPointer(rebasing: bytes[(KeyRing.size + KeyRing.keySize)...])
@@ -116,12 +112,11 @@ package final class KeyRing: Sendable {
     }
 }
 
-// How a key file opens a slot of the header, and how the header is authenticated; Format.md, "Header".
+// How a key opens a slot of the header, and how the header is authenticated; Format.md, "Header".
 
 extension Header {
-    /// Finds the slot that `key` opens, and derives the subkeys from its data key.
-    ///
-    /// - Throws: `keyWrong` if no slot opens; `damaged` if the slots of the key's kind exceed the bounds of Argon2id.
+    /// Finds the slot that `key` opens, and derives the subkeys from its data key. Throws `keyWrong` if no slot opens;
+    /// `damaged` if the slots of the key's kind exceed the bounds of Argon2id.
     func unlock(with key: borrowing KeyFile) throws(LogError) -> KeyRing {
         // Nothing authenticates the slots yet. An attacker who can write the file could make readers work for minutes.
         guard key.kind != .other || Header.isBearable(slots) else {
@@ -133,18 +128,15 @@ extension Header {
         }
     }
 
-    /// Returns whether the slots for files that were not generated are within the bounds of Argon2id, each and
-    /// together.
+    /// Returns whether the slots for files that were not generated are within Argon2id's bounds, each and together.
     static func isBearable(_ slots: [KeySlot]) -> Bool {
         let limits = slots.filter { $0.kind == KeyFile.Kind.other.rawValue }.map(\.limits)
         return limits.allSatisfy(\.isWithinBounds)
             && limits.reduce(0) { $0 + $1.cost } <= KeyDerivation.StretchLimits.largestCost
     }
 
-    /// Returns the slots, with a higher cost for that of `key`.
-    ///
-    /// - Throws: `invalid` for limits that are out of bounds or do not raise the cost, and for a generated key, which
-    ///   does not use Argon2id; `keyWrong`.
+    /// Returns the slots, with a higher cost for that of `key`. Throws `keyWrong`; `invalid` for limits that are out of
+    /// bounds or do not raise the cost, and for a generated key, which does not use Argon2id.
     func slots(raising key: borrowing KeyFile, to limits: KeyDerivation.StretchLimits) throws(LogError) -> [KeySlot] {
         let bounds = KeyDerivation.StretchLimits.bounds
         guard key.kind == .other else { throw LogError(.invalid, "a generated key file needs no stretching") }
@@ -154,8 +146,8 @@ extension Header {
                 guard limits.isWithinBounds, limits.cost > slot.limits.cost else {
                     throw LogError(.invalid, "the cost is only ever raised, to \(bounds)")
                 }
-                slots[index] = try .wrapping(
-                    UnsafeRawBufferPointer(dataKey), with: key, limits: limits, scratch: scratch)
+                let dataKey = UnsafeRawBufferPointer(dataKey)
+                slots[index] = try .wrapping(dataKey, with: key, limits: limits, scratch: scratch)
                 return
             }
             throw LogError(.keyWrong)
@@ -166,17 +158,13 @@ extension Header {
         return slots
     }
 
-    private static func mac(of encoded: [UInt8], with keys: KeyRing) throws(LogError) -> [UInt8] {
-        try encoded.withRawBytes { (bytes) throws(LogError) in
-            try keys.authenticate(UnsafeRawBufferPointer(rebasing: bytes[..<macOffset]), for: .header)
-        }
+    private static func mac(of encoded: ArraySlice<UInt8>, with keys: KeyRing) throws(LogError) -> [UInt8] {
+        try encoded.withRawBytes { (bytes) throws(LogError) in try keys.authenticate(bytes, for: .header) }
     }
 
-    /// Checks the MAC of a header's bytes, and returns the header's authenticator.
-    ///
-    /// - Throws: `damaged`.
+    /// Checks the MAC of a header's bytes, and returns the header's authenticator. Throws `damaged`.
     static func authenticate(_ bytes: [UInt8], with keys: KeyRing) throws(LogError) -> Authenticator {
-        let expected = try mac(of: bytes, with: keys)
+        let expected = try mac(of: bytes[..<macOffset], with: keys)
         // The comparison need not take constant time: only the vault's owner learns how long it took.
         guard bytes[macOffset..<hintOffset].elementsEqual(expected) else {
             throw LogError.damaged("the header does not authenticate")
@@ -187,13 +175,12 @@ extension Header {
     /// Returns the header with an empty hint, and its copy: 8,192 bytes.
     func sealed(with keys: KeyRing) throws(LogError) -> [UInt8] {
         let encoded = encoded
-        let header = encoded + (try Header.mac(of: encoded, with: keys)) + [UInt8](repeating: 0, count: Hint.size)
+        let header = encoded + (try Header.mac(of: encoded[...], with: keys)) + [UInt8](repeating: 0, count: Hint.size)
         return header + header
     }
 }
 
 extension KeySlot {
-    /// The name of the slot's kind, for messages.
     var kindName: String {
         switch kind {
         case KeyFile.Kind.generated.rawValue: "generated key file"
@@ -202,9 +189,7 @@ extension KeySlot {
         }
     }
 
-    /// Returns a slot that `key` opens, with the data key in it.
-    ///
-    /// - Parameter limits: ignored for a generated key file, which does not use Argon2id.
+    /// Returns a slot that `key` opens, with the data key in it. A generated key does not use the limits of Argon2id.
     static func wrapping(
         _ dataKey: UnsafeRawBufferPointer, with key: borrowing KeyFile, limits: KeyDerivation.StretchLimits,
         scratch: UnsafeMutableRawBufferPointer
@@ -218,27 +203,22 @@ extension KeySlot {
         do throws(SealingError) {
             try slot.deriveWrappingKey(from: key, into: scratch)
             try slot.wrapped.withMutableRawBytes { (wrapped) throws(SealingError) in
-                try SecretBox.seal(
-                    dataKey, nonce: nonce, key: UnsafeRawBufferPointer(scratch),
-                    into: UnsafeMutableRawBufferPointer(rebasing: wrapped[..<wrappedKeySize]))
+                let box = UnsafeMutableRawBufferPointer(rebasing: wrapped[..<wrappedKeySize])
+                try SecretBox.seal(dataKey, nonce: nonce, key: UnsafeRawBufferPointer(scratch), into: box)
             }
         } catch { throw LogError(error) }
         return slot
     }
 
-    /// Unwraps the data key. Returns false if `key` does not open this slot.
-    ///
-    /// - Throws: `damaged` for limits out of bounds.
+    /// Unwraps the data key; false if `key` does not open this slot. Throws `damaged` for limits out of bounds.
     func unwrap(
         with key: borrowing KeyFile, into dataKey: UnsafeMutableRawBufferPointer, scratch: UnsafeMutableRawBufferPointer
     ) throws(LogError) -> Bool {
         guard kind == key.kind.rawValue else { return false }
         do throws(SealingError) {
             try deriveWrappingKey(from: key, into: scratch)
-            try wrapped.withRawBytes { (wrapped) throws(SealingError) in
-                try SecretBox.open(
-                    UnsafeRawBufferPointer(rebasing: wrapped[..<KeySlot.wrappedKeySize]), nonce: nonce,
-                    key: UnsafeRawBufferPointer(scratch), into: dataKey)
+            try wrapped[..<KeySlot.wrappedKeySize].withRawBytes { (wrapped) throws(SealingError) in
+                try SecretBox.open(wrapped, nonce: nonce, key: UnsafeRawBufferPointer(scratch), into: dataKey)
             }
             return true
         } catch {
@@ -254,9 +234,7 @@ extension KeySlot {
         let kind = key.kind
         try key.secret.withUnsafeBytes { (secret) throws(SealingError) in
             try label.withRawBytes { (label) throws(SealingError) in
-                guard kind == .other else {
-                    return try KeyedHash.hash(label, key: secret, into: wrappingKey)
-                }
+                guard kind == .other else { return try KeyedHash.hash(label, key: secret, into: wrappingKey) }
                 var stretched = try SecretBytes(zeroCount: SecretBox.keySize)
                 try stretched.withUnsafeMutableBytes { (stretched) throws(SealingError) in
                     try salt.withRawBytes { (salt) throws(SealingError) in

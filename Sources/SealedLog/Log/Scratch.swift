@@ -19,13 +19,11 @@ package final class Scratch: @unchecked Sendable {
 
     /// - Parameter size: of the largest value with its padding.
     init(_ size: Int) throws(LogError) {
-        do throws(SealingError) { memory = try SecretBytes(zeroCount: size) } catch { throw LogError(error) }
+        memory = try .guarded(size)
         box = [UInt8](repeating: 0, count: size + SecretBox.tagSize)
     }
 
-    func hasRoom(for version: StoredVersion) -> Bool {
-        version.boxLength <= box.count
-    }
+    func hasRoom(for version: StoredVersion) -> Bool { version.boxLength <= box.count }
 
     /// Copies the box of a value.
     func take(_ version: StoredVersion, from view: inout LogView) throws(LogError) {
@@ -38,16 +36,9 @@ package final class Scratch: @unchecked Sendable {
     /// Opens the box that was taken.
     func open(with keys: KeyRing) throws(LogError) {
         guard let version else { throw LogError(.invalid) }
-        let boxLength = version.boxLength
-        do throws(SealingError) {
-            try memory.withUnsafeMutablePaddedBytes { (memory) throws(SealingError) in
-                try box.withRawBytes { (box) throws(SealingError) in
-                    try keys.open(
-                        UnsafeRawBufferPointer(rebasing: box[..<boxLength]), for: .value, nonce: version.nonce,
-                        into: UnsafeMutableRawBufferPointer(rebasing: memory[..<(boxLength - SecretBox.tagSize)]))
-                }
-            }
-        } catch { throw LogError(opening: version, error) }
+        try box.withRawBytes { (box) throws(LogError) in
+            try keys.open(UnsafeRawBufferPointer(rebasing: box[..<version.boxLength]), version, into: &memory)
+        }
     }
 
     package func withBytes<Result, Failure: Error>(
@@ -67,30 +58,21 @@ package final class Scratch: @unchecked Sendable {
 }
 
 extension SealedLog {
-    private static let scratchLimit = 16
-
     /// Opens the value of a name into guarded memory, to be returned with ``putBack(_:)``; nil if it is absent.
-    ///
-    /// - Throws: what ``open(_:)`` throws.
     package func openInScratch(_ name: String) throws(LogError) -> Scratch? {
         let kept = scratch.withLock { $0.popLast() }
         let memory = if let kept { kept } else { try Scratch(Scratch.size) }
-        let found: Scratch?
-        do throws(LogError) {
-            found = try certain { () throws(LogError) in
-                let found = try withValue(name) { (view, version) throws(LogError) in
-                    let memory = memory.hasRoom(for: version) ? memory : try Scratch(version.boxLength)
-                    try memory.take(version, from: &view)
-                    return memory
-                }
-                try found?.open(with: keys)
-                return found
+        var found: Scratch?
+        defer { if found !== memory { putBack(memory) } }
+        found = try certain { () throws(LogError) in
+            let found = try withValue(name) { (view, version) throws(LogError) in
+                let memory = memory.hasRoom(for: version) ? memory : try Scratch(version.boxLength)
+                try memory.take(version, from: &view)
+                return memory
             }
-        } catch {
-            putBack(memory)
-            throw error
+            try found?.open(with: keys)
+            return found
         }
-        if found !== memory { putBack(memory) }
         return found
     }
 
@@ -99,7 +81,7 @@ extension SealedLog {
         memory.wipe()
         scratch.withLock { kept in
             // A larger piece, for one large value, is not worth its locked pages.
-            if kept.count < SealedLog.scratchLimit, memory.size == Scratch.size { kept.append(memory) }
+            if kept.count < 16, memory.size == Scratch.size { kept.append(memory) }
         }
     }
 }
@@ -111,37 +93,24 @@ struct ValueOpener: ~Copyable {
     private var memory: SecretBytes
 
     init(of store: any RecordStore, keys: KeyRing) throws(LogError) {
-        self.store = store
-        self.keys = keys
-        do throws(SealingError) { memory = try SecretBytes(zeroCount: Scratch.size) } catch { throw LogError(error) }
+        (self.store, self.keys) = (store, keys)
+        memory = try .guarded(Scratch.size)
     }
 
     /// Opens a value and passes it to `body` with its padding.
     ///
-    /// - Throws: `damaged` if it does not open, or if its padding is not zeros; `unavailable`, `outOfMemory`; what
-    ///   `body` throws.
+    /// - Throws: `damaged` if it does not open, or if its padding is not zeros; also what `body` throws.
     mutating func open(
         _ version: StoredVersion, _ body: (UnsafeRawBufferPointer) throws(SealingError) -> Void = { _ in }
     ) throws(LogError) {
         let box = try store.bytes(at: version.offset, count: version.boxLength)
         let size = version.boxLength - SecretBox.tagSize
-        do throws(SealingError) {
-            if memory.paddedCapacity < size { memory = try SecretBytes(zeroCount: size) }
-            try memory.withUnsafeMutablePaddedBytes { (memory) throws(SealingError) in
-                let value = UnsafeMutableRawBufferPointer(rebasing: memory[..<size])
-                try box.withRawBytes { (box) throws(SealingError) in
-                    try keys.open(box, for: .value, nonce: version.nonce, into: value)
-                }
+        if memory.paddedCapacity < size { memory = try .guarded(size) }
+        try box.withRawBytes { (box) throws(LogError) in
+            try keys.open(box, version, into: &memory) { (value) throws(SealingError) in
                 guard value[version.length...].allSatisfy({ $0 == 0 }) else { throw SealingError(.forged) }
-                try body(UnsafeRawBufferPointer(value))
+                try body(value)
             }
-        } catch { throw LogError(opening: version, error) }
-    }
-}
-
-extension LogError {
-    /// Reports a value that does not open.
-    init(opening version: StoredVersion, _ error: SealingError) {
-        self = error.code == .forged ? .damaged("a value", at: version.offset) : LogError(error)
+        }
     }
 }

@@ -1,6 +1,7 @@
 private import Glibc
 import LinuxSystem
 package import Sealing
+import Synchronization
 
 /// The outcome of a compaction: sizes of the file in bytes.
 public struct CompactionReport: Hashable, Sendable, Encodable {
@@ -9,8 +10,32 @@ public struct CompactionReport: Hashable, Sendable, Encodable {
     /// The new file's size.
     public let sizeAfter: Int
 
-    package init(sizeBefore: Int, sizeAfter: Int) {
-        (self.sizeBefore, self.sizeAfter) = (sizeBefore, sizeAfter)
+    package init(sizeBefore: Int, sizeAfter: Int) { (self.sizeBefore, self.sizeAfter) = (sizeBefore, sizeAfter) }
+}
+
+/// How far a long call has come: pass it in, and read it from another thread.
+public final class UpkeepProgress: Sendable {
+    private let doneBytes = Atomic<UInt64>(0)
+    /// 0 before it is known.
+    private let totalBytes = Atomic<UInt64>(0)
+
+    /// Belongs to a call that has not begun.
+    public init() {}
+
+    /// The part that is done, from 0 to 1.
+    public var fraction: Double {
+        let total = totalBytes.load(ordering: .relaxed)
+        return total == 0 ? 0 : min(1, Double(doneBytes.load(ordering: .relaxed)) / Double(total))
+    }
+
+    func begin(_ total: UInt64) { totalBytes.store(total, ordering: .relaxed) }
+    func advance(by bytes: UInt64) { doneBytes.add(bytes, ordering: .relaxed) }
+
+    /// Ends at 1: the total was an estimate.
+    package func finish() {
+        let total = max(totalBytes.load(ordering: .relaxed), 1)
+        begin(total)
+        doneBytes.store(total, ordering: .relaxed)
     }
 }
 
@@ -19,10 +44,7 @@ extension SealedLog {
     ///
     /// - Throws: `busy`, `unavailable`, `damaged`: the vault is unchanged; also what opening a replaced file throws.
     package func compact(timeout: Duration, _ counter: UpkeepProgress? = nil) throws(LogError) -> CompactionReport {
-        try writer.withLock { (writer) throws(LogError) in
-            let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
-            return try compactRemembering(&writer, lock, slots: nil, counter)
-        }
+        try compactRemembering(slots: nil, timeout: timeout, counter)
     }
 
     /// Rewrites the vault, and raises the cost of a guess at a key file that was not generated.
@@ -32,23 +54,23 @@ extension SealedLog {
         raising key: borrowing KeyFile, to limits: KeyDerivation.StretchLimits, timeout: Duration,
         _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> CompactionReport {
-        let header = try read { (view) throws(LogError) in view.header }
+        let old = try read { (view) throws(LogError) in view.header }
         // Before any lock is taken: stretching takes long.
-        let slots = try header.slots(raising: key, to: limits)
-        return try writer.withLock { (writer) throws(LogError) in
-            let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
-            guard view.withLock({ $0.header.slots == header.slots }) else { throw LogError(.conflict) }
-            return try compactRemembering(&writer, lock, slots: slots, counter)
-        }
+        let new = try old.slots(raising: key, to: limits)
+        return try compactRemembering(slots: (old.slots, new), timeout: timeout, counter)
     }
 
     /// Compacts on request. The next process knows of damage that is found.
     private func compactRemembering(
-        _ writer: inout Writer, _ lock: consuming StoreLock, slots: [KeySlot]?, _ counter: UpkeepProgress?
+        slots: (old: [KeySlot], new: [KeySlot])?, timeout: Duration, _ counter: UpkeepProgress?
     ) throws(LogError) -> CompactionReport {
-        do throws(LogError) { return try compact(&writer, lock, slots: slots, counter) } catch {
-            if error.code == .damaged { rememberFailure(error) }
-            throw error
+        try writer.withLock { (writer) throws(LogError) in
+            let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
+            guard slots == nil || view.withLock({ $0.header.slots }) == slots?.old else { throw LogError(.conflict) }
+            do throws(LogError) { return try compact(&writer, lock, slots: slots?.new, counter) } catch {
+                if error.code == .damaged { rememberFailure(error) }
+                throw error
+            }
         }
     }
 
@@ -83,7 +105,9 @@ extension SealedLog {
         defer { if !isPublished { store.discard() } }
         // Before the rename: no other process may write between it and the end of this compaction.
         let newLock = try store.lock(.exclusive, until: Deadline(after: .zero))
-        var compactor = try Compactor(old, into: store, counter)
+        var compactor = Compactor(
+            old: old, counter: counter, manifest: try old.manifest(),
+            checkpoint: CheckpointWriter(into: store, keys: keys, expecting: 4_096))
         try compactor.readRecords()
         try compactor.copyEntries()
 
@@ -98,8 +122,8 @@ extension SealedLog {
 
         let new = try LogView.settled(store, keys)
         view.withLock { $0 = new }
-        register()
-        rememberCompaction(new, &writer)
+        // Remembered once its name is durable: until then a power loss may bring the old file back.
+        if (try? flushName(&writer)) != nil { memory?.remember(new.origin) }
         memory?.forgetUpkeep()
         let report = CompactionReport(
             sizeBefore: Int(clamping: try old.store.size()), sizeAfter: Int(clamping: try store.size()))
@@ -107,10 +131,96 @@ extension SealedLog {
         lock.release()
         return report
     }
+}
 
-    /// Remembers the renamed file once its name is durable: until then a power loss may bring the old one back.
-    private func rememberCompaction(_ view: LogView, _ writer: inout Writer) {
-        do throws(LogError) { try flushName(&writer) } catch { return }
-        memory?.remember(view.origin)
+/// Writes the compacted file of a vault: the newest entry of each name, and the values of present ones, still sealed.
+private struct Compactor {
+    let old: LogView
+    let counter: UpkeepProgress?
+    var manifest: Manifest
+    var checkpoint: CheckpointWriter
+
+    /// Authenticates all records of the old file, with their payloads, and the header's copy: a change to them must not
+    /// disappear with the file.
+    mutating func readRecords() throws(LogError) {
+        // All records are read, and then the values that are present.
+        counter?.begin(2 * old.end)
+        try old.checkHeaderCopy()
+        manifest.chain.append(old.origin.authenticator)
+        try old.forEachRecord(counter) { manifest.chain.append($0.authenticator) }
+    }
+
+    mutating func copyEntries() throws(LogError) {
+        let boxes = try copyValues()
+        let now = SealedLog.now
+        var merge = try old.entries()
+        while var entry = try merge.next() {
+            if var content = entry.content {
+                try content.current.move(to: boxes)
+                for index in content.earlier.indices { try content.earlier[index].version.move(to: boxes) }
+                entry.content = content
+                counter?.advance(by: entry.footprint)
+            } else {
+                // A time in the future, from a wrong clock, counts as young.
+                guard entry.modified >= now || now - entry.modified < Limits.tombstoneLifetime else { continue }
+            }
+            try checkpoint.add(entry)
+        }
+    }
+
+    /// Copies the values of all present names, still sealed, in the order of their old offsets. The order of the names
+    /// would reveal itself to a reader of both files. Returns the copied boxes, by their old offsets.
+    private mutating func copyValues() throws(LogError) -> [UInt64: MovedBox] {
+        var versions: [(offset: UInt64, length: Int)] = []
+        var merge = try old.entries()
+        while let entry = try merge.next() { versions += entry.versions.map { ($0.offset, $0.boxLength) } }
+        versions.sort { $0.offset < $1.offset }
+        var boxes: [UInt64: MovedBox] = [:]
+        boxes.reserveCapacity(versions.count)
+        // Reads neighbours with one system call.
+        var reader = old.reader
+        for (offset, length) in versions where boxes[offset] == nil {
+            let box = try reader.bytes(at: offset, upTo: length)
+            guard box.count == length else { throw .cut(at: offset) }
+            counter?.advance(by: UInt64(length))
+            let target = try box.withRawBytes { (box) throws(LogError) in try checkpoint.write(value: box) }
+            boxes[offset] = (target, length)
+        }
+        return boxes
+    }
+
+    /// Writes the root, the manifest and the header, which continues the chain after the old file's last record.
+    mutating func finish(after notice: Record, slots: [KeySlot]) throws(LogError) {
+        manifest.chain = Array((manifest.chain + [notice.authenticator]).suffix(Limits.chainLength))
+        let sequence = notice.index.sequence + 1
+        guard sequence < Limits.sequence else { throw LogError(.invalid, "the vault has used up its sequence numbers") }
+        try checkpoint.finish(manifest, vaultID: old.header.vaultID, sequence: sequence, slots: slots)
+    }
+}
+
+/// The offset of a value's box in the new file, and its length.
+private typealias MovedBox = (offset: UInt64, length: Int)
+
+extension StoredVersion {
+    fileprivate mutating func move(to boxes: [UInt64: MovedBox]) throws(LogError) {
+        guard let box = boxes[offset], box.length == boxLength else { throw LogError.damaged("a value", at: offset) }
+        offset = box.offset
+    }
+}
+
+extension LogView {
+    /// Reads and authenticates all records, with their payloads, and passes them to `body`.
+    func forEachRecord(_ counter: UpkeepProgress?, _ body: (Record) throws(LogError) -> Void) throws(LogError) {
+        var reader = reader
+        var (position, offset) = (origin, header.checkpointEnd)
+        while offset < end {
+            guard case .record(let record) = try reader.record(at: offset, after: position) else {
+                throw LogError.damaged("a record", at: offset)
+            }
+            guard try reader.payloadHolds(record) else { throw LogError.damaged("a payload", at: offset) }
+            try body(record)
+            (position, offset) = (record.position, record.end)
+            counter?.advance(by: record.frame.recordLength)
+        }
     }
 }

@@ -5,7 +5,6 @@ extension SealedLog {
     /// Creates a new, empty vault: on the disk when this returns, or not at all.
     ///
     /// - Parameters:
-    ///   - path: without symbolic links.
     ///   - label: of the key slot, for people; at most 256 bytes.
     ///   - limits: the cost of a guess at a key file that was not generated.
     /// - Throws: `exists` if there is a file at the path; `unavailable`, `outOfMemory`.
@@ -20,15 +19,14 @@ extension SealedLog {
         let manifest = Manifest(
             created: now, totals: Totals(), chain: [], labels: [SlotLabel(created: now, text: label)], settings: [])
         return try create(path, keys: keys, options: options, in: fileSystem) { (checkpoint) throws(LogError) in
-            try checkpoint.finish(manifest, vaultID: newVaultID, sequence: 1, slots: slots)
+            try checkpoint.finish(manifest, slots: slots)
         }
     }
 
-    static var newVaultID: [UInt8] { RandomBytes.array(Header.identifierSize) }
+    /// The time in milliseconds since 1970.
+    static var now: UInt64 { UInt64(max(Clock.realTime, 0)) / 1_000_000 }
 
     /// Returns the subkeys of a new data key, and the slot that wraps it.
-    ///
-    /// - Throws: `invalid` for limits out of bounds; `outOfMemory`.
     static func newKeys(
         for key: borrowing KeyFile, _ limits: KeyDerivation.StretchLimits
     ) throws(LogError) -> (KeyRing, [KeySlot]) {
@@ -38,15 +36,12 @@ extension SealedLog {
         var slots: [KeySlot] = []
         let keys = try KeyRing { (dataKey, scratch) throws(LogError) in
             RandomBytes.fill(dataKey)
-            slots.append(
-                try .wrapping(UnsafeRawBufferPointer(dataKey), with: key, limits: limits, scratch: scratch))
+            slots = [try .wrapping(UnsafeRawBufferPointer(dataKey), with: key, limits: limits, scratch: scratch)]
         }
         return (keys, slots)
     }
 
     /// Creates a vault file from a checkpoint that `write` finishes: on the disk when this returns, or not at all.
-    ///
-    /// - Throws: `exists` if there is a file at the path; `unavailable`, or what `write` throws.
     static func create(
         _ path: String, keys: KeyRing, options: Options, in fileSystem: any FileSystem,
         write: (inout CheckpointWriter) throws(LogError) -> Void
@@ -63,8 +58,7 @@ extension SealedLog {
         let view = try HeaderImage(of: store).view(with: keys).view
         let notices = NoticeBoard()
         let memory = options.memory(of: view, at: path, notices, in: fileSystem)
-        let log = SealedLog(
-            Opened(view: view, memory: memory, notices: notices, lockTimeout: options.lockTimeout))
+        let log = SealedLog(view, memory, notices, lockTimeout: options.lockTimeout)
         try log.writer.withLock { (writer) throws(LogError) in try log.flushName(&writer) }
         memory?.remember(view.origin)
         log.register()
@@ -72,9 +66,58 @@ extension SealedLog {
     }
 
     /// Returns the id of the vault that was last opened at a path; nil if this machine remembers none.
-    package static func rememberedVault(
-        at path: String, memoryFolder: String, in fileSystem: any FileSystem
-    ) -> String? {
-        RollbackMemory.rememberedVault(at: path, in: MemoryFolder(path: memoryFolder, fileSystem: fileSystem))
+    package static func rememberedVault(at path: String, memoryFolder: String, in files: any FileSystem) -> String? {
+        RollbackMemory.rememberedVault(at: path, in: MemoryFolder(path: memoryFolder, fileSystem: files))
+    }
+}
+
+/// Writes a checkpoint into an empty store, and the header that leads to it: first the values, then the entries in the
+/// order of their names; Format.md, "Checkpoint".
+struct CheckpointWriter {
+    private let store: any RecordStore
+    private let keys: KeyRing
+    private var sink: ByteSink
+    private var tree: TreeBuilder
+    private var totals = Totals()
+
+    /// - Parameter entries: about how many there will be.
+    init(into store: any RecordStore, keys: KeyRing, expecting entries: Int = 0) {
+        self.store = store
+        self.keys = keys
+        sink = ByteSink(start: Limits.checkpointStart, store: store)
+        tree = TreeBuilder(keys: keys, expecting: entries)
+    }
+
+    /// Writes the box of a value, and returns its offset.
+    mutating func write(value box: UnsafeRawBufferPointer) throws(LogError) -> UInt64 {
+        let offset = sink.offset
+        try sink.write(box)
+        return offset
+    }
+
+    /// - Precondition: the entry's name comes after all the names before.
+    mutating func add(_ entry: Entry) throws(LogError) {
+        totals.replace(nil, with: entry)
+        try tree.add(entry, to: &sink)
+    }
+
+    /// Writes the root, the manifest with the totals of what was added, zeros ahead, and last the header: of a new vault,
+    /// unless the id and the sequence number of an old one are given.
+    mutating func finish(
+        _ manifest: Manifest, vaultID: [UInt8] = RandomBytes.array(Header.identifierSize), sequence: UInt64 = 1,
+        slots: [KeySlot]
+    ) throws(LogError) {
+        let root = try tree.finish(to: &sink)
+        var manifest = manifest
+        manifest.totals = totals
+        var nonces = NonceSource(expected: 1)
+        let extent = try sink.write(page: manifest.encoded, nonces.next(), keys)
+        let header = Header(
+            vaultID: vaultID, sequence: sequence, root: root, manifest: extent, checkpointEnd: sink.offset,
+            slots: slots)
+        let end = (sink.offset / Limits.growth + 1) * Limits.growth
+        try sink.write([UInt8](repeating: 0, count: Int(end - sink.offset)))
+        try sink.flush()
+        try store.write(try header.sealed(with: keys), at: 0)
     }
 }

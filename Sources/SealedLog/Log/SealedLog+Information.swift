@@ -50,10 +50,7 @@ public struct KeySlotInformation: Hashable, Sendable {
 extension SealedLog {
     /// Returns figures about the vault.
     ///
-    /// - Parameters:
-    ///   - vault: the path of the vault, for people.
-    ///   - keyFileSharing: why a key file that others can read is accepted.
-    ///   - describe: tells a problem in a sentence. No lock is held.
+    /// - Parameter describe: tells a problem in a sentence. No lock is held.
     package func information(
         vault: String, keyFile: String, keyFileSharing: String?, describe: (Notice) -> String
     ) throws(LogError) -> Information {
@@ -77,6 +74,6 @@ extension SealedLog {
                     creation: label.created)
             },
             memoryIsKept: isMemoryUsable && memory?.seen() != nil, problems: problems.map(describe),
-            keysAreLockedInMemory: keysAreLockedInMemory)
+            keysAreLockedInMemory: keys.isLockedInMemory)
     }
 }

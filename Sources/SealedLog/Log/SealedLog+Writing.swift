@@ -7,40 +7,44 @@ final class PendingCommit: Sendable {
     let deadline: Deadline
     private let outcome = Mutex<Result<Void, LogError>?>(nil)
 
-    init(_ changes: [Change], deadline: Deadline) {
-        self.changes = changes
-        self.deadline = deadline
-    }
+    init(_ changes: [Change], deadline: Deadline) { (self.changes, self.deadline) = (changes, deadline) }
 
-    var result: Result<Void, LogError>? {
-        outcome.withLock { $0 }
-    }
-
-    func finish(_ result: Result<Void, LogError>) {
-        outcome.withLock { $0 = $0 ?? result }
-    }
+    var result: Result<Void, LogError>? { outcome.withLock { $0 } }
+    func finish(_ result: Result<Void, LogError>) { outcome.withLock { $0 = $0 ?? result } }
 }
 
 extension SealedLog {
+    /// State that belongs to the thread that writes.
+    struct Writer: Sendable {
+        /// Whether the outcome of a write is unknown: nothing more is written.
+        var isPoisoned = false
+        /// The file whose name this log has flushed, or knows to be flushed.
+        var durableFile: CheckpointFile?
+        /// The fingerprint of the file whose name the memory knows to be durable.
+        var rememberedFingerprint: Authenticator?
+        /// Whether this log has looked for what a killed compaction may have left.
+        var hasTidied = false
+        /// After a failed compaction: the sequence number before which there is no other try.
+        var compactAfter: UInt64 = 0
+    }
+
     /// Seals a value for a transaction, without writing it.
-    ///
-    /// - Throws: `invalid` for a value that is too large; `outOfMemory`.
     package func seal(
         _ value: borrowing SecretBytes, kind: UInt8, nonces: inout NonceSource
     ) throws(LogError) -> SealedValue {
         guard value.count <= Limits.valueSize else {
             throw LogError(.invalid, "a value may have at most \(Limits.valueSize >> 20) MiB")
         }
-        let nonce = nonces.next()
-        var box = [UInt8](repeating: 0, count: StoredVersion.boxLength(of: value.count))
+        let version = StoredVersion(kind: kind, nonce: nonces.next(), offset: 0, length: value.count)
+        var box = [UInt8](repeating: 0, count: version.boxLength)
         do throws(SealingError) {
             try value.withPaddedBytes { (value) throws(SealingError) in
                 try box.withMutableRawBytes { (box) throws(SealingError) in
-                    try keys.seal(value, for: .value, nonce: nonce, into: box)
+                    try keys.seal(value, for: .value, nonce: version.nonce, into: box)
                 }
             }
         } catch { throw LogError(error) }
-        return SealedValue(nonce: nonce, length: value.count, box: box, kind: kind)
+        return SealedValue(version: version, box: box)
     }
 
     /// Makes changes, all or none, and returns when they are durable.
@@ -70,9 +74,7 @@ extension SealedLog {
         try (pending.result ?? .failure(LogError(.outcomeUnknown))).get()
     }
 
-    /// Writes one record for all the transactions that can be written.
-    ///
-    /// - Returns: those for which it has no room.
+    /// Writes one record for all the transactions that can be written. Returns those for which it has no room.
     private func write(
         _ batch: [PendingCommit], _ writer: inout Writer, until deadline: Deadline
     ) throws(LogError) -> ArraySlice<PendingCommit> {
@@ -107,18 +109,15 @@ extension SealedLog {
 
     /// Returns whether a compaction is due, and none has failed a short while ago, in this process or in another.
     private func isTimeToCompact(_ writer: inout Writer) -> Bool {
-        let (sequence, origin, isDue) = view.withLock {
-            ($0.head.sequence, $0.origin.authenticator, $0.isCompactionDue)
-        }
-        guard isDue, sequence >= writer.compactAfter else { return false }
-        guard let upkeep = memory?.upkeep(), upkeep.origin == origin, sequence < upkeep.retryAt else { return true }
+        let (head, origin, isDue) = view.withLock { ($0.head, $0.origin, $0.isCompactionDue) }
+        guard isDue, head.sequence >= writer.compactAfter else { return false }
+        guard let upkeep = memory?.upkeep(), upkeep.origin == origin.authenticator, head.sequence < upkeep.retryAt
+        else { return true }
         notices.post(.compactionFailed(upkeep.error))
         writer.compactAfter = upkeep.retryAt
         return false
     }
-}
 
-extension SealedLog {
     /// Flushes everything that can be read now, and the name of the file.
     ///
     /// - Throws: `busy`, `unavailable`; `outcomeUnknown` after a write with that error; what a replaced file may bring.
@@ -137,45 +136,42 @@ extension SealedLog {
         guard !writer.isPoisoned else { throw LogError(.outcomeUnknown) }
         while true {
             let store = view.withLock { $0.store }
-            if store.isInherited {
-                try replaceView(until: deadline)
-                continue
-            }
-            let lock = try store.lock(.exclusive, until: deadline)
-            guard try store.isCurrent() else {
+            if !store.isInherited {
+                let lock = try store.lock(.exclusive, until: deadline)
+                if try store.isCurrent() {
+                    try makeReady(store, &writer)
+                    return lock
+                }
                 lock.release()
-                try replaceView(until: deadline)
-                continue
             }
-            let seen = seen()
-            try view.withLock { (view) throws(LogError) in
-                // The new record must not follow a head that its writer took back, nor one of an older file.
-                if try view.headIsThere(), case .clean = try view.catchUp(), try view.agrees(with: seen) { return }
-                view = try view.reopened(on: store, knowing: seen)
-            }
-            try makeReady(store, &writer)
-            if !writer.hasTidied {
-                store.removeLeftReplacement()
-                writer.hasTidied = true
-            }
-            return lock
+            try replaceView(until: deadline)
         }
     }
 
-    /// Clears what is behind the end, and flushes the newest record again if another process wrote it: that process may
-    /// have died before fdatasync, and once a record follows it, readers regard it as durable.
+    /// Reads everything that was appended, clears what is behind the end, and flushes the newest record again if another
+    /// process wrote it: that process may have died before fdatasync, and once a record follows it, readers regard it as
+    /// durable.
     private func makeReady(_ store: any RecordStore, _ writer: inout Writer) throws(LogError) {
+        let seen = seen()
+        try view.withLock { (view) throws(LogError) in
+            // The new record must not follow a head that its writer took back, nor one of an older file.
+            if try view.headIsThere(), try view.catchUp(), try view.agrees(with: seen) { return }
+            view = try view.reopened(on: store, knowing: seen)
+        }
         let (end, newest, needsClearing, isDurable) = view.withLock {
             ($0.end, $0.newestRecord, $0.needsClearing, $0.durable == $0.head)
         }
-        guard needsClearing || !isDurable else { return }
-        if !isDurable { try store.rewrite(newest) }
-        if needsClearing { try store.clear(end..<max(end, store.size())) }
-        try flush(store, &writer)
-        view.withLock { view in
-            view.needsClearing = false
-            view.durable = view.head
+        if needsClearing || !isDurable {
+            if !isDurable { try store.rewrite(newest) }
+            if needsClearing { try store.clear(end..<max(end, store.size())) }
+            try flush(store, &writer)
+            view.withLock { view in
+                view.needsClearing = false
+                view.durable = view.head
+            }
         }
+        if !writer.hasTidied { store.removeLeftReplacement() }
+        writer.hasTidied = true
     }
 
     /// Flushes what is in the file before this process writes to it.
@@ -196,9 +192,7 @@ extension SealedLog {
         writer.durableFile = file
     }
 
-    /// Flushes the name of a file and remembers that, unless its fingerprint is `known`.
-    ///
-    /// - Returns: its fingerprint.
+    /// Flushes the name of a file and remembers that, unless its fingerprint is `known`. Returns the fingerprint.
     func flushName(
         of store: any RecordStore, _ file: CheckpointFile, unless known: Authenticator?
     ) throws(LogError) -> Authenticator? {
@@ -231,9 +225,8 @@ extension SealedLog {
         }
         if plan.record.index.tree != nil {
             // Saves readers the records before; nothing is lost if it does not last.
-            try? store.write(
-                Hint(offset: plan.record.offset, sequence: plan.record.index.sequence).encoded,
-                at: UInt64(Header.hintOffset))
+            let hint = Hint(offset: plan.record.offset, sequence: plan.record.index.sequence)
+            try? store.write(hint.encoded, at: UInt64(Header.hintOffset))
         }
         memory?.remember(plan.record.position)
     }
@@ -241,23 +234,18 @@ extension SealedLog {
     /// Writes zeros where the record will be and beyond. A write over existing blocks does not change the file system's
     /// metadata: it is cheaper by a third, and zeros show where it was torn.
     ///
-    /// Bytes that others left there are cleared. A clearing that was cut short may have begun at the front, with zeros
-    /// that look like the log's end. Behind a record such bytes would be damage, and within a torn one they would not
-    /// be zeros.
-    private func makeRoom(
-        for record: Record, in store: any RecordStore, _ writer: inout Writer
-    ) throws(LogError) {
+    /// Bytes that others left there are cleared: behind a record they would be damage, and within a torn one they would
+    /// not be zeros. A clearing that was cut short may have left zeros in front that look like the log's end.
+    private func makeRoom(for record: Record, in store: any RecordStore, _ writer: inout Writer) throws(LogError) {
         let size = try store.size()
         let nextHead = record.end + UInt64(Frame.headSize)
         if try !store.isZero(record.offset..<max(record.offset, min(nextHead, size))) {
             try store.clear(record.offset..<size)
             try flush(store, &writer)
         }
-        guard record.end > size else { return }
         // A large record fills its own room: writing that twice would cost more than it saves.
-        let isLarge = record.frame.recordLength > 1 << 20
-        let newSize = (record.end / Limits.growth + 1) * Limits.growth
-        if !isLarge { try store.writeZeros(size..<newSize) }
+        guard record.end > size, record.frame.recordLength <= 1 << 20 else { return }
+        try store.writeZeros(size..<(record.end / Limits.growth + 1) * Limits.growth)
     }
 
     /// Overwrites the record with zeros: after a failed write or flush the page cache cannot be trusted.

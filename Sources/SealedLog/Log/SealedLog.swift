@@ -6,38 +6,6 @@ package import Sealing
 /// Reads follow the file without a lock. Writes of several threads are gathered: the first to get the writer's lock
 /// writes one record for all that wait.
 package final class SealedLog: Sendable {
-    /// How to open a log.
-    package struct Options: Sendable {
-        /// How long to wait for other processes.
-        package var lockTimeout: Duration
-        /// Alarms of the rollback memory that the user has accepted: `rolledBack`, `diverged`, `exchanged`.
-        package var accepted: [LogError.Code]
-        /// The folder of the rollback memory; nil for none.
-        package var memoryFolder: String?
-
-        package init(
-            lockTimeout: Duration = .seconds(10), accepted: [LogError.Code] = [], memoryFolder: String? = nil
-        ) {
-            self.lockTimeout = lockTimeout
-            self.accepted = accepted
-            self.memoryFolder = memoryFolder
-        }
-    }
-
-    /// State that belongs to the thread that writes.
-    struct Writer: Sendable {
-        /// Whether the outcome of a write is unknown: nothing more is written.
-        var isPoisoned = false
-        /// The file whose name this log has flushed, or knows to be flushed.
-        var durableFile: CheckpointFile?
-        /// The fingerprint of the file whose name the memory knows to be durable.
-        var rememberedFingerprint: Authenticator?
-        /// Whether this log has looked for what a killed compaction may have left.
-        var hasTidied = false
-        /// After a failed compaction: the sequence number before which there is no other try.
-        var compactAfter: UInt64 = 0
-    }
-
     let keys: KeyRing
     let vaultID: [UInt8]
     let memory: RollbackMemory?
@@ -45,6 +13,8 @@ package final class SealedLog: Sendable {
     let needsLockToRead: Bool
     /// How long readers that need the lock wait for it.
     let lockTimeout: Duration
+    /// Whether this opening has accepted the file in spite of an alarm.
+    let isAccepted: Bool
     /// What the memory held when the user accepted the file in spite of it: the memory may be read-only.
     let overruled: Mutex<LogPosition?>
     let view: Mutex<LogView>
@@ -52,26 +22,25 @@ package final class SealedLog: Sendable {
     let queue = Mutex<[PendingCommit]>([])
     let scratch = Mutex<[Scratch]>([])
 
-    init(_ opened: Opened) {
-        keys = opened.view.keys
-        vaultID = opened.view.header.vaultID
-        memory = opened.memory
-        notices = opened.notices
-        needsLockToRead = opened.view.store.needsLockToRead
-        lockTimeout = opened.lockTimeout
-        overruled = Mutex(opened.overruled)
-        view = Mutex(opened.view)
-        writer = Mutex(Writer(rememberedFingerprint: opened.rememberedFingerprint))
+    /// - Parameter view: was followed to its end and compared with what this machine remembers.
+    init(
+        _ view: LogView, _ memory: RollbackMemory?, _ notices: NoticeBoard, lockTimeout: Duration,
+        isAccepted: Bool = false, overruled: LogPosition? = nil, rememberedFingerprint fingerprint: Authenticator? = nil
+    ) {
+        keys = view.keys
+        vaultID = view.header.vaultID
+        self.memory = memory
+        self.notices = notices
+        needsLockToRead = view.store.needsLockToRead
+        self.lockTimeout = lockTimeout
+        self.isAccepted = isAccepted
+        self.overruled = Mutex(overruled)
+        self.view = Mutex(view)
+        writer = Mutex(Writer(rememberedFingerprint: fingerprint))
     }
 
     /// Returns the notices since the last time.
     package func takeNotices() -> [Notice] { notices.take() }
-
-    /// Whether the system let the keys be locked against swapping.
-    package var keysAreLockedInMemory: Bool { keys.isLockedInMemory }
-
-    /// The time in milliseconds since 1970.
-    static var now: UInt64 { UInt64(max(Clock.realTime, 0)) / 1_000_000 }
 }
 
 /// An opened value, with what its entry says of it.
@@ -82,32 +51,28 @@ package struct OpenedValue: ~Copyable {
     package let bytes: SecretBytes
 
     fileprivate init(_ version: StoredVersion, _ box: [UInt8], _ keys: KeyRing) throws(LogError) {
-        kind = version.kind
-        nonce = version.nonce
+        (kind, nonce) = (version.kind, version.nonce)
         bytes = try keys.open(box, version)
     }
 }
 
 extension SealedLog {
+    // All of these throw `damaged`, `busy`, `unavailable`, and what a replaced file may bring. Those that open values
+    // throw `outOfMemory` too.
+
     /// Returns the entry of a name; nil if it is absent.
-    ///
-    /// - Throws: `damaged`, `busy`, `unavailable`, and what a replaced file may bring.
     package func entry(_ name: EntryName) throws(LogError) -> Entry? {
         let entry = try read(isSure: true) { (view) throws(LogError) in try view.find(name) }
         return entry?.content == nil ? nil : entry
     }
 
     /// Opens the value of a name into guarded memory; nil if it is absent.
-    ///
-    /// - Throws: `outOfMemory`; also what ``entry(_:)`` throws.
     package func open(_ name: String) throws(LogError) -> SecretBytes? {
         guard let opened = try openTagged(name) else { return nil }
         return opened.bytes
     }
 
     /// Opens the value of a name, with what its entry says of it; nil if it is absent.
-    ///
-    /// - Throws: what ``open(_:)`` throws.
     package func openTagged(_ name: String) throws(LogError) -> OpenedValue? {
         try certain { () throws(LogError) in
             let found = try withValue(name) { (view, version) throws(LogError) in (version, try view.box(of: version)) }
@@ -120,7 +85,6 @@ extension SealedLog {
     /// names.
     ///
     /// - Parameter convert: called without any lock held.
-    /// - Throws: what ``open(_:)`` throws.
     package func openTagged<Result>(
         prefix: [UInt8], _ convert: (EntryName, borrowing OpenedValue) -> Result
     ) throws(LogError) -> [Result] {
@@ -138,18 +102,13 @@ extension SealedLog {
     }
 
     /// Lists the present entries whose names begin with a prefix, as they are now.
-    ///
-    /// - Throws: what ``entry(_:)`` throws.
     package func listing(prefix: [UInt8] = []) throws(LogError) -> EntryListing {
         let view = try read(isSure: true) { (view) throws(LogError) in view }
         return EntryListing(try view.entries(from: prefix), prefix: prefix)
     }
 
     /// Opens a value that is not yet written.
-    package func open(_ value: SealedValue) throws(LogError) -> SecretBytes {
-        try keys.open(
-            value.box, StoredVersion(kind: value.kind, nonce: value.nonce, offset: 0, length: value.length))
-    }
+    package func open(_ value: SealedValue) throws(LogError) -> SecretBytes { try keys.open(value.box, value.version) }
 
     /// Finds the value of a name, and has `body` take it from the view; nil if it is absent.
     @inline(__always)
@@ -166,17 +125,166 @@ extension SealedLog {
     }
 }
 
+// MARK: - One reading
+
+// It follows the file, looks at it, and confirms what it returns. Most of it is inlined: the closures then need no
+// contexts, which would retain and release all that they use.
+
+extension SealedLog {
+    /// Runs `body` on a view that was followed to the end of the file.
+    ///
+    /// - Parameter isSure: whether to check first that the newest record was not taken back by its writer, with another
+    ///   one of its length in its place. If a value is opened, that shows by itself.
+    @inline(__always)
+    func read<Result: Sendable>(
+        isSure: Bool = false, _ body: (inout LogView) throws(LogError) -> Result
+    ) throws(LogError) -> Result {
+        while true {
+            let (result, isKnown) = needsLockToRead ? try readUnderLock(body) : try readFreely(isSure: isSure, body)
+            if isKnown { return result }
+            if try confirmNewestRecord() { return result }
+            try settle()
+        }
+    }
+
+    /// Reads without a lock. The result says whether the newest record was written or confirmed by this process.
+    @inline(__always)
+    private func readFreely<Result: Sendable>(
+        isSure: Bool, _ body: (inout LogView) throws(LogError) -> Result
+    ) throws(LogError) -> (Result, isKnown: Bool) {
+        let fresh: (Result, isKnown: Bool)? = try certain { () throws(LogError) in
+            try view.withLock { (view) throws(LogError) in
+                guard try refresh(&view), try isSure ? view.headIsThere() : true else { return nil }
+                return (try body(&view), isKnown: view.isKnown)
+            }
+        }
+        if let fresh { return fresh }
+        try settle()
+        return try view.withLock { (view) throws(LogError) in (try body(&view), isKnown: view.isKnown) }
+    }
+
+    /// Reads under the lock, as a file system requires that does not show others' writes without it.
+    private func readUnderLock<Result: Sendable>(
+        _ body: (inout LogView) throws(LogError) -> Result
+    ) throws(LogError) -> (Result, isKnown: Bool) {
+        try writer.withLock { (_) throws(LogError) in
+            let deadline = Deadline(after: lockTimeout)
+            // A child shares its parent's lock, and would release it.
+            if view.withLock({ $0.store.isInherited }) { try replaceView(until: deadline) }
+            let lock = try view.withLock { $0.store }.lock(.shared, until: deadline)
+            let isFresh = try view.withLock { (view) throws(LogError) in try refresh(&view) }
+            lock.release()
+            if !isFresh { try replaceView(until: deadline) }
+            return try view.withLock { (view) throws(LogError) in (try body(&view), isKnown: view.isKnown) }
+        }
+    }
+
+    /// Reads, and once more from the file opened again if something is damaged: a record that this log has seen, and
+    /// that its writer then took back, looks just so.
+    @inline(__always)
+    func certain<Result: ~Copyable>(_ read: () throws(LogError) -> Result) throws(LogError) -> Result {
+        do { return try read() } catch {
+            guard error.code == .damaged else { throw error }
+        }
+        try settle()
+        return try read()
+    }
+
+    /// Follows what was appended to the file; false if something is doubtful, if the file was replaced, or if it lacks
+    /// what was seen of it.
+    @inline(__always)
+    private func refresh(_ view: inout LogView) throws(LogError) -> Bool {
+        guard try view.refresh() else { return false }
+        let isDue = view.isDueForLookAtPath()
+        guard isDue || view.isCompactionAnnounced else { return true }
+        return try look(at: &view, isDue)
+    }
+
+    /// Returns whether the view's file is still the vault, and, if that is due, whether it is as new as it was seen to
+    /// be: a backup that is copied over it keeps the file's identity, and may end where this view does.
+    @inline(never)
+    private func look(at view: inout LogView, _ isDue: Bool) throws(LogError) -> Bool {
+        // If the look fails, the next reading looks again.
+        let lookedAtPath = view.lookedAtPath
+        view.lookedAtPath = 0
+        guard try view.headIsThere(), try view.store.isCurrent(), try isDue ? holdsWhatWasSeen(&view) : true else {
+            return false
+        }
+        view.lookedAtPath = lookedAtPath
+        return true
+    }
+
+    private func holdsWhatWasSeen(_ view: inout LogView) throws(LogError) -> Bool {
+        let seen = seen()
+        if try view.agrees(with: seen) { return true }
+        // Others may have written since.
+        return try view.catchUp() ? view.agrees(with: seen) : false
+    }
+
+    /// Flushes the newest record and remembers it, before its contents are returned: a machine that only reads has to
+    /// notice, too, if just this one change is rolled back.
+    ///
+    /// - Returns: false if the record is gone: its writer has taken it back, or the file was replaced.
+    private func confirmNewestRecord() throws(LogError) -> Bool {
+        guard let memory else { return true }
+        let view = view.withLock { $0 }
+        guard !view.isKnown else { return true }
+        if memory.seen()?.position != view.head {
+            // A descriptor of its own: the lock of the view's belongs to this process's writer.
+            let store = try view.store.reopened()
+            guard store.identity == view.store.identity else { return false }
+            // If the lock is not free in time, go on without it: a writer that holds it for so long has flushed what
+            // came before.
+            let lock = try? store.lock(.shared, until: Deadline(after: .milliseconds(200)))
+            guard try view.headIsThere() else { return false }
+            // The writer itself may have remembered it by now.
+            if memory.seen()?.position != view.head { confirm(view, through: store, memory) }
+            lock?.release()
+        }
+        self.view.withLock { current in
+            if current.head == view.head { current.confirmed = view.head }
+        }
+        return true
+    }
+
+    /// Flushes and remembers the newest record. If the flush fails it is not remembered: a power loss would then look
+    /// like a rollback.
+    private func confirm(_ view: LogView, through store: any RecordStore, _ memory: RollbackMemory) {
+        do throws(LogError) {
+            try store.synchronize()
+            _ = try flushName(of: store, view.file, unless: memory.pathRecord()?.durable)
+            memory.remember(view.head, isFlushedByWriter: false)
+        } catch {}
+    }
+}
+
 extension KeyRing {
     /// Opens a value's box into guarded memory.
     func open(_ box: [UInt8], _ version: StoredVersion) throws(LogError) -> SecretBytes {
+        var value = try SecretBytes.guarded(version.length)
+        try box.withRawBytes { (box) throws(LogError) in try open(box, version, into: &value) }
+        return value
+    }
+
+    /// Opens a value's box into guarded memory that has room for it, and passes it to `body` with its padding.
+    @inline(__always)
+    func open(
+        _ box: UnsafeRawBufferPointer, _ version: StoredVersion, into memory: inout SecretBytes,
+        _ body: (UnsafeRawBufferPointer) throws(SealingError) -> Void = { _ in }
+    ) throws(LogError) {
         do throws(SealingError) {
-            var value = try SecretBytes(zeroCount: version.length)
-            try value.withUnsafeMutablePaddedBytes { (value) throws(SealingError) in
-                try box.withRawBytes { (box) throws(SealingError) in
-                    try open(box, for: .value, nonce: version.nonce, into: value)
-                }
+            try memory.withUnsafeMutablePaddedBytes { (memory) throws(SealingError) in
+                let value = UnsafeMutableRawBufferPointer(rebasing: memory[..<(version.boxLength - SecretBox.tagSize)])
+                try open(box, for: .value, nonce: version.nonce, into: value)
+                try body(UnsafeRawBufferPointer(value))
             }
-            return value
-        } catch { throw LogError(opening: version, error) }
+        } catch { throw error.code == .forged ? LogError.damaged("a value", at: version.offset) : LogError(error) }
+    }
+}
+
+extension SecretBytes {
+    /// Allocates zero bytes.
+    static func guarded(_ count: Int) throws(LogError) -> SecretBytes {
+        do { return try SecretBytes(zeroCount: count) } catch { throw LogError(error) }
     }
 }

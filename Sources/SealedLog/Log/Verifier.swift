@@ -26,7 +26,7 @@ extension SealedLog {
         let view = try LogView.settled(store, keys)
         lock.release()
         do throws(LogError) {
-            let report = try Verifier(of: view, counter).run(to: view.end)
+            let report = try Verifier(of: view, counter).run()
             memory?.forgetUpkeep()
             return report
         } catch {
@@ -39,37 +39,36 @@ extension SealedLog {
 /// Reads and authenticates every byte of a vault: the checkpoint with all its pages and values, and every record with
 /// its payload, its values and its tree. It follows no hint and trusts no memory.
 private struct Verifier: ~Copyable {
+    /// The log as it was found, followed to its end.
+    private let whole: LogView
     /// The log up to the records that have been verified.
     private var view: LogView
     private var report = VerificationReport()
     private var values: ValueOpener
     private let counter: UpkeepProgress?
 
-    /// - Parameter view: a view that has followed the log to its end.
-    init(of view: LogView, _ counter: UpkeepProgress? = nil) throws(LogError) {
+    init(of whole: LogView, _ counter: UpkeepProgress?) throws(LogError) {
+        self.whole = whole
         self.counter = counter
-        self.view = LogView(
-            store: view.store, keys: view.keys, header: view.header, authenticator: view.origin.authenticator)
+        view = LogView(
+            store: whole.store, keys: whole.keys, header: whole.header, authenticator: whole.origin.authenticator)
         values = try ValueOpener(of: view.store, keys: view.keys)
     }
 
-    /// - Parameter end: the log's end, as the view found it.
-    /// - Throws: `damaged`, with the first offset; `unavailable`.
-    consuming func run(to end: UInt64) throws(LogError) -> VerificationReport {
-        counter?.begin(end)
+    consuming func run() throws(LogError) -> VerificationReport {
+        counter?.begin(whole.end)
         try verifyCheckpoint()
-        var reader = view.reader
-        while view.end < end {
-            guard case .record(let record) = try reader.record(at: view.end, after: view.head) else {
-                throw LogError.damaged("a record", at: view.end)
-            }
-            try verify(record, reader)
+        try whole.forEachRecord(counter) { (record) throws(LogError) in
+            try verify(record)
             view.apply(record)
             report.records += 1
-            counter?.advance(by: record.frame.recordLength)
             report.bytes += Int(clamping: record.frame.recordLength)
         }
-        try count()
+        // Counts the present names, as a list shows them.
+        var merge = try view.entries()
+        while let entry = try merge.next() {
+            if !entry.isRemoved { report.entries += 1 }
+        }
         return report
     }
 
@@ -84,7 +83,7 @@ private struct Verifier: ~Copyable {
             for version in entry.versions {
                 try open(version, in: Limits.checkpointStart..<header.checkpointEnd)
                 counter?.advance(by: UInt64(version.boxLength))
-                boxes.append(version.offset..<version.offset + UInt64(version.boxLength))
+                boxes.append(version.box)
             }
         }
         boxes += cursor.pages
@@ -99,8 +98,7 @@ private struct Verifier: ~Copyable {
         report.bytes += Int(clamping: covered)
     }
 
-    private mutating func verify(_ record: Record, _ reader: borrowing RecordReader) throws(LogError) {
-        guard try reader.payloadHolds(record) else { throw LogError.damaged("a payload", at: record.offset) }
+    private mutating func verify(_ record: Record) throws(LogError) {
         for entry in record.index.transactions.joined() {
             for version in entry.versions { try open(version, in: Limits.checkpointStart..<record.end) }
         }
@@ -108,11 +106,7 @@ private struct Verifier: ~Copyable {
         guard tree.header == view.origin.authenticator else {
             throw LogError.damaged("a minor checkpoint of another checkpoint", at: record.offset)
         }
-        try verify(tree, of: record)
-    }
-
-    /// Checks that a tree contains what the records before it say, and that what is new in it opens.
-    private mutating func verify(_ tree: RecordIndex.Tree, of record: Record) throws(LogError) {
+        // The tree must contain what the records before it say, and what is new in it must open.
         var replay = EntryMerge(
             recent: [view.recent], trees: [try TreeCursor(root: view.minor?.root, loader: view.loader)])
         var expected = try replay.next()
@@ -120,47 +114,33 @@ private struct Verifier: ~Copyable {
         var count: UInt64 = 0
         while let entry = try cursor.next() {
             count += 1
-            let isKnown = expected?.name == entry.name
-            let isSame = isKnown && expected == entry
-            if let expected, expected.name < entry.name {
-                throw LogError.damaged("a tree lacks an entry", at: record.offset)
+            let old = expected
+            if let old, old.name < entry.name { throw LogError.damaged("a tree lacks an entry", at: record.offset) }
+            if old?.name == entry.name { expected = try replay.next() }
+            guard old != entry else { continue }
+            // A value is in the tree's record, or the name had it before.
+            let before = try view.find(entry.name)?.versions ?? []
+            for version in entry.versions {
+                let isKept = before.contains { $0.nonce == version.nonce }
+                try open(version, in: isKept ? Limits.checkpointStart..<record.end : record.payload)
             }
-            if isKnown { expected = try replay.next() }
-            if isSame { continue }
-            try verify(entry, newIn: record)
         }
         guard expected == nil, count == tree.entries else {
             throw LogError.damaged("a tree lacks an entry", at: record.offset)
         }
-        let payload = record.payload
-        guard cursor.pages.allSatisfy({ payload.lowerBound <= $0.lowerBound && $0.upperBound <= payload.upperBound })
-        else {
+        guard cursor.pages.allSatisfy({ record.payload.contains($0) }) else {
             throw LogError.damaged("a tree outside its record", at: record.offset)
         }
     }
 
-    /// Checks an entry that a tree changes: its value is in the tree's record, or the name had it before.
-    private mutating func verify(_ entry: Entry, newIn record: Record) throws(LogError) {
-        let before = try view.find(entry.name)?.versions ?? []
-        for version in entry.versions {
-            let isKept = before.contains { $0.nonce == version.nonce }
-            try open(version, in: isKept ? Limits.checkpointStart..<record.end : record.payload)
-        }
-    }
-
     private mutating func open(_ version: StoredVersion, in range: Range<UInt64>) throws(LogError) {
-        let length = UInt64(version.boxLength)
-        guard version.offset >= range.lowerBound, version.offset <= range.upperBound,
-            range.upperBound - version.offset >= length
-        else { throw LogError.damaged("a value outside its offset", at: version.offset) }
+        guard range.contains(version.box) else {
+            throw LogError.damaged("a value outside its offset", at: version.offset)
+        }
         try values.open(version)
     }
+}
 
-    /// Counts the present names, as a list shows them.
-    private mutating func count() throws(LogError) {
-        var merge = try view.entries()
-        while let entry = try merge.next() {
-            if !entry.isRemoved { report.entries += 1 }
-        }
-    }
+extension StoredVersion {
+    fileprivate var box: Range<UInt64> { offset..<offset + UInt64(boxLength) }
 }

@@ -1,13 +1,10 @@
 import LinuxSystem
 import Sealing
 
-/// What this machine remembers of a vault, outside the vault; Format.md, "The rollback memory".
+/// What this machine remembers of a vault, outside the vault; Format.md, "The rollback memory", describes the files.
 ///
-/// `<vault id>.seen` holds the newest position that was read or written here. `<hash of the path>.path` holds the id of
-/// the vault that was last opened there, and the fingerprint of the file whose name is known to be durable.
-/// `<vault id>.upkeep` holds the reason why the last compaction failed. All are authenticated under the vault's own
-/// subkey. A file that is torn or missing counts as no memory: losing it is never an alarm. A file that exists and
-/// cannot be used is reported.
+/// All are authenticated under the vault's own subkey. A file that is torn or missing counts as no memory: losing it is
+/// never an alarm. A file that exists and cannot be used is reported.
 struct RollbackMemory: Sendable {
     let folder: MemoryFolder
     let keys: KeyRing
@@ -16,64 +13,54 @@ struct RollbackMemory: Sendable {
     let path: String
     let notices: NoticeBoard
 
-    private static let codeSize = 32
+    private static let codeSize = KeyedHash.size
     /// The size of `.seen` and `.path`, in bytes.
     private static let fileSize = 88
 
-    /// Reports the first part of the memory that cannot be read or written; nil if there is none. A missing part is no
-    /// problem.
+    /// Reports the first part of the memory that exists and cannot be read or written; nil if there is none.
     func problem() -> Notice? {
         for name in [seenName, RollbackMemory.pathName(path), upkeepName] {
-            do {
-                if let refusal = try folder.read(name)?.refusal { return .memoryUnusable(refusal.reason) }
-            } catch { return .memoryUnusable(error.reason) }
+            do { if let refusal = try folder.read(name)?.refusal { return refusal } } catch { return error }
         }
         return nil
     }
 
     // MARK: Authenticated files
 
-    /// Returns a reader of what is between the magic and the code of a file, if both are right.
-    ///
-    /// - Parameters:
-    ///   - size: of the file. It is written in place, so bytes of an older one may follow.
-    ///   - context: authenticated with the file.
+    /// Returns a reader of what is between the vault's id and the code of a file, if magic, id and code are right. Bytes
+    /// of an older file may follow its `size`, since it is written in place. `context` is authenticated with it.
     private func body(
         of bytes: [UInt8]?, magic: [UInt8], size: Int = RollbackMemory.fileSize, context: [UInt8] = []
     ) -> ByteReader? {
-        guard let bytes, bytes.count >= size, bytes.starts(with: magic) else { return nil }
+        guard let bytes, bytes.count >= size, bytes.starts(with: magic + vaultID) else { return nil }
         let checked = Array(bytes[..<(size - RollbackMemory.codeSize)])
         guard let code = try? code(of: checked, context: context), bytes[checked.count..<size].elementsEqual(code)
         else { return nil }
-        return ByteReader(checked, in: magic.count..<checked.count)
+        return ByteReader(checked, in: magic.count + vaultID.count..<checked.count)
     }
 
     private func code(of bytes: [UInt8], context: [UInt8]) throws(LogError) -> [UInt8] {
         try (bytes + context).withRawBytes { (bytes) throws(LogError) in try keys.authenticate(bytes, for: .memory) }
     }
 
-    /// Returns the bytes of a file; nil if there is none or it cannot be read. Posts a notice if it cannot be read or
-    /// written.
+    /// Returns the bytes of a file, if it can be read. Posts a notice if it exists and cannot be read or written.
     private func read(_ name: String) -> [UInt8]? {
         do {
             let file = try folder.read(name)
-            if let refusal = file?.refusal { notices.post(.memoryUnusable(refusal.reason)) }
+            if let refusal = file?.refusal { notices.post(refusal) }
             return file?.bytes
         } catch {
-            notices.post(.memoryUnusable(error.reason))
+            notices.post(error)
             return nil
         }
     }
 
-    /// Writes a file. If that is not possible it posts a notice and nothing fails, but an older vault may then pass
-    /// unnoticed.
+    /// Writes a file. If that fails, it only posts a notice: an older vault may then pass unnoticed.
     private func update(
         _ name: String, to bytes: [UInt8], context: [UInt8] = [], isNeeded: ([UInt8]) -> Bool = { _ in true }
     ) {
         guard let code = try? code(of: bytes, context: context) else { return }
-        do { try folder.update(name, to: bytes + code, isNeeded: isNeeded) } catch {
-            notices.post(.memoryUnusable(error.reason))
-        }
+        do { try folder.update(name, to: bytes + code, isNeeded: isNeeded) } catch { notices.post(error) }
     }
 }
 
@@ -96,21 +83,18 @@ extension RollbackMemory {
 
     private func seen(in bytes: [UInt8]?) -> Seen? {
         guard var reader = body(of: bytes, magic: RollbackMemory.seenMagic),
-            let id = try? reader.array(Header.identifierSize), id == vaultID,
-            let sequence: UInt64 = try? reader.integer(),
-            let authenticator = try? reader.authenticator(), let isFlushed: UInt64 = try? reader.integer()
+            let sequence: UInt64 = try? reader.integer(), let authenticator = try? reader.authenticator(),
+            let isFlushed: UInt64 = try? reader.integer()
         else { return nil }
         return Seen(
             position: LogPosition(sequence: sequence, authenticator: authenticator), isFlushedByWriter: isFlushed == 1)
     }
 
-    /// Remembers a position if it is newer than the remembered one, or if its writer has flushed it now.
-    ///
-    /// - Parameter isForced: whether to remember it even if it is older: the user has accepted the vault as it is.
+    /// Remembers a position if it is newer than the remembered one, or if its writer has flushed it now, or if the user
+    /// has accepted the vault as it is (`isForced`).
     func remember(_ position: LogPosition, isFlushedByWriter isFlushed: Bool = true, isForced: Bool = false) {
         var file = ByteWriter(reserving: RollbackMemory.fileSize)
-        file.append(RollbackMemory.seenMagic)
-        file.append(vaultID)
+        file.append(RollbackMemory.seenMagic + vaultID)
         file.integer(position.sequence)
         file.authenticator(position.authenticator)
         file.integer(UInt64(isFlushed ? 1 : 0))
@@ -132,29 +116,24 @@ extension RollbackMemory {
     /// Which vault was at the path.
     struct PathRecord: Hashable, Sendable {
         let vaultID: [UInt8]
-        /// The fingerprint of the file whose name was flushed; nil if the record is not authentic under this vault's
-        /// key.
+        /// The fingerprint of the file whose name was flushed; nil if another vault wrote the record.
         let durable: Authenticator?
     }
 
     /// Returns which vault was at the path; nil without memory.
     func pathRecord() -> PathRecord? {
-        guard let bytes = read(RollbackMemory.pathName(path)), let id = RollbackMemory.vaultID(inPathFile: bytes) else {
-            return nil
-        }
-        guard var reader = body(of: bytes, magic: RollbackMemory.pathMagic, context: Array(path.utf8)) else {
-            // Another vault's record is authentic only under that vault's key.
-            return id == vaultID ? nil : PathRecord(vaultID: id, durable: nil)
-        }
-        _ = try? reader.array(Header.identifierSize)
-        return PathRecord(vaultID: id, durable: try? reader.authenticator())
+        guard let bytes = read(RollbackMemory.pathName(path)), let id = RollbackMemory.vaultID(inPathFile: bytes)
+        else { return nil }
+        // Another vault's record is authentic only under that vault's key.
+        guard id == vaultID else { return PathRecord(vaultID: id, durable: nil) }
+        var reader = body(of: bytes, magic: RollbackMemory.pathMagic, context: Array(path.utf8))
+        return (try? reader?.authenticator()).map { PathRecord(vaultID: id, durable: $0) }
     }
 
     /// - Parameter durable: the fingerprint of the file whose name has been flushed; nil if that is not known.
     func rememberPath(durable: Authenticator?) {
         var file = ByteWriter(reserving: RollbackMemory.fileSize)
-        file.append(RollbackMemory.pathMagic)
-        file.append(vaultID)
+        file.append(RollbackMemory.pathMagic + vaultID)
         if let durable { file.authenticator(durable) } else { file.zeros(Authenticator.size) }
         file.integer(RollbackMemory.checksum(file.bytes))
         file.zeros(8)
@@ -176,15 +155,13 @@ extension RollbackMemory {
         return Array(bytes[pathMagic.count..<pathMagic.count + Header.identifierSize])
     }
 
-    /// Returns the fingerprint of a file, its checkpoint and its name. It changes with the file, and when any name in
-    /// the folder changes: a copy of the file has the same header, and even the same inode number if the first file was
-    /// removed.
+    /// Returns the fingerprint of a file, its checkpoint and its name. It changes with any name in the folder: a copy of
+    /// the file has the same header, and even the same inode number if the first file was removed.
     func fingerprint(of file: CheckpointFile) -> Authenticator? {
-        guard let identity = file.identity, let folder = try? folder.fileSystem.status(at: path.parentFolder)
-        else { return nil }
+        guard let folder = try? folder.fileSystem.status(at: path.parentFolder) else { return nil }
         var writer = ByteWriter(reserving: 64)
         writer.authenticator(file.origin)
-        for identity in [identity, folder.identity] {
+        for identity in [file.identity, folder.identity] {
             writer.integer(identity.device)
             writer.integer(identity.inode)
         }
@@ -230,7 +207,6 @@ extension RollbackMemory {
     func upkeep() -> Upkeep? {
         let bytes = read(upkeepName)
         guard var reader = body(of: bytes, magic: RollbackMemory.upkeepMagic, size: RollbackMemory.upkeepSize),
-            let id = try? reader.array(Header.identifierSize), id == vaultID,
             let origin = try? reader.authenticator(), let retryAt: UInt64 = try? reader.integer(),
             let isDamage = try? reader.byte(), let number: UInt32 = try? reader.integer(),
             let words = try? reader.text(upTo: RollbackMemory.wordsSize)
@@ -243,8 +219,7 @@ extension RollbackMemory {
 
     func rememberUpkeep(_ upkeep: Upkeep) {
         var file = ByteWriter(reserving: RollbackMemory.upkeepSize)
-        file.append(RollbackMemory.upkeepMagic)
-        file.append(vaultID)
+        file.append(RollbackMemory.upkeepMagic + vaultID)
         file.authenticator(upkeep.origin)
         file.integer(upkeep.retryAt)
         file.byte(upkeep.error.code == .damaged ? 1 : 0)
@@ -256,7 +231,5 @@ extension RollbackMemory {
         update(upkeepName, to: file.bytes)
     }
 
-    func forgetUpkeep() {
-        folder.remove(upkeepName)
-    }
+    func forgetUpkeep() { folder.remove(upkeepName) }
 }

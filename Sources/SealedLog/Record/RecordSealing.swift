@@ -6,9 +6,8 @@ struct RecordPlan: Sendable {
     let record: Record
     let bytes: [UInt8]
 
-    /// Seals a record that will be written at `offset`.
-    ///
-    /// - Parameter indexSize: the size of the index without its tag, if the offsets in it are based on one.
+    /// Seals a record that will be written at `offset`. `indexSize` is the size of the index without its tag, if the
+    /// offsets in it are based on one.
     init(
         _ index: RecordIndex, payload: [UInt8], at offset: UInt64, indexSize: Int? = nil, keys: KeyRing,
         vaultID: [UInt8]
@@ -18,7 +17,7 @@ struct RecordPlan: Sendable {
         payload.withUnsafeBytes { hash.update($0) }
         index.payloadHash = hash.finish()
         var plaintext = index.encoded
-        if let indexSize { plaintext.append(contentsOf: repeatElement(0, count: indexSize - plaintext.count)) }
+        if let indexSize { plaintext += [UInt8](repeating: 0, count: indexSize - plaintext.count) }
         var nonces = NonceSource(expected: 1)
         let nonce = nonces.next()
         let box = try keys.seal(plaintext, for: .record, nonce: nonce)
@@ -59,8 +58,6 @@ struct RecordReader {
     private var windowOffset: UInt64 = 0
     /// Whether the window reaches to the end of the file.
     private var windowIsLast = false
-    /// Begins with the index that was opened last. The memory is shared by all of them: there may be 512.
-    private var opened: [UInt8] = []
 
     init(store: any RecordStore, keys: KeyRing, vaultID: [UInt8]) {
         self.store = store
@@ -68,9 +65,7 @@ struct RecordReader {
         self.vaultID = vaultID
     }
 
-    /// Reads the record at an offset.
-    ///
-    /// - Parameter previous: the position that it must follow; nil for any.
+    /// Reads the record at an offset, which must follow `previous` unless that is nil.
     mutating func record(at offset: UInt64, after previous: LogPosition?) throws(LogError) -> Finding {
         let head = try bytes(at: offset, upTo: Frame.headSize)
         if head.allSatisfy({ $0 == 0 }) { return .nothing }
@@ -80,8 +75,9 @@ struct RecordReader {
         let nonce = RecordReader.nonce(inHead: head)
         let box = try bytes(at: offset + UInt64(Frame.headSize), upTo: frame.indexLength)
         guard box.count == frame.indexLength else { return .failing("a record is cut") }
-        guard open(box, nonce) else { return .failing("a record does not authenticate") }
-        let plaintext = ByteReader(opened, in: 0..<box.count - SecretBox.tagSize)
+        guard let plaintext = box.withUnsafeBytes({ keys.open($0, for: .record, nonce: nonce) }) else {
+            return .failing("a record does not authenticate")
+        }
         guard let index = try? RecordIndex(parsing: plaintext), !index.isNotice || frame.payloadLength == 0 else {
             return .foreign("a record breaks the format")
         }
@@ -91,10 +87,8 @@ struct RecordReader {
         guard index.namedEnd(ofPayloadAt: record.payload.lowerBound) == record.end else {
             return .foreign("a record does not end where what it names does")
         }
-        if let previous {
-            guard index.sequence == previous.sequence + 1, index.previous == previous.authenticator else {
-                return .foreign("a record does not follow the one before")
-            }
+        if let previous, (index.sequence, index.previous) != (previous.sequence + 1, previous.authenticator) {
+            return .foreign("a record does not follow the one before")
         }
         return .record(record)
     }
@@ -103,17 +97,6 @@ struct RecordReader {
     /// window.
     static func nonce(inHead head: ArraySlice<UInt8>) -> Nonce {
         head.withUnsafeBytes { Nonce(UnsafeRawBufferPointer(rebasing: $0[Frame.size...])) }
-    }
-
-    /// Opens an index to the start of `opened`. Returns false if it does not authenticate.
-    private mutating func open(_ box: ArraySlice<UInt8>, _ nonce: Nonce) -> Bool {
-        guard box.count >= SecretBox.tagSize else { return false }
-        let size = box.count - SecretBox.tagSize
-        if opened.count < size { opened = [UInt8](repeating: 0, count: size) }
-        return opened.withUnsafeMutableBytes { opened in
-            let plaintext = UnsafeMutableRawBufferPointer(rebasing: opened[..<size])
-            return box.withUnsafeBytes { (try? keys.open($0, for: .record, nonce: nonce, into: plaintext)) != nil }
-        }
     }
 
     /// Returns whether the payload has the hash that the index states.

@@ -14,59 +14,63 @@ struct HeaderRemains {
 
     /// - Throws: `keyWrong` if the key opens no slot that is left; `newerFormat`; `damaged` if no more than a slot is
     ///   left; `unavailable`, `outOfMemory`.
-    static func find(in store: any RecordStore, key: borrowing KeyFile) throws(LogError) -> HeaderRemains {
+    init(in store: any RecordStore, key: borrowing KeyFile) throws(LogError) {
         var image = try store.available(at: 0, upTo: 2 * Header.size)
         image.append(contentsOf: repeatElement(0, count: 2 * Header.size - image.count))
         let blocks = [Array(image[..<Header.size]), Array(image[Header.copyOffset...])]
         var opened: (KeyRing, KeySlot)?
+        var found: Candidate?
         // All slots that are tried may cost no more than those of one header.
         var tried: [KeySlot] = []
-        for slot in blocks.slots where Header.isBearable(tried + [slot]) {
+        for slot in blocks.slots where found == nil && Header.isBearable(tried + [slot]) {
             tried.append(slot)
-            guard let keys = try keys(of: slot, key) else { continue }
-            opened = opened ?? (keys, slot)
-            if let found = authentic(blocks, keys) {
-                let damage = blocks.damage(comparedTo: found.bytes)
-                return HeaderRemains(found, keys, slot, isAuthentic: true, damage: damage)
-            }
+            guard let keys = try HeaderRemains.keys(of: slot, key) else { continue }
+            found = HeaderRemains.authentic(blocks, keys)
+            if found != nil || opened == nil { opened = (keys, slot) }
         }
-        guard let (keys, slot) = opened else {
-            for block in blocks { try checkVersion(block) }
+        guard let opened else {
+            for block in blocks { try HeaderRemains.checkVersion(block) }
             guard blocks.contains(where: { $0.starts(with: Header.magic) }) else {
                 throw LogError.damaged("it does not begin as a vault does")
             }
             throw LogError(.keyWrong)
         }
-        for block in blocks {
-            try checkVersion(block)
-            if let guess = Candidate(Header.normalised(block, slotCount: Int(block[Header.slotCountOffset]))) {
-                let damage = ["the header and its copy, at byte 0"]
-                return HeaderRemains(guess, keys, slot, isAuthentic: false, damage: damage)
-            }
+        isAuthentic = found != nil
+        let names = ["the header at byte 0", "the header's copy at byte \(Header.copyOffset)"]
+        let damaged = found.map { found in
+            zip(blocks, names).filter { $0.0[..<Header.hintOffset] != found.bytes[..<Header.hintOffset] }.map(\.1)
         }
-        throw LogError.damaged("of the header nothing but a key slot is left")
-    }
-
-    private init(_ found: Candidate, _ keys: KeyRing, _ slot: KeySlot, isAuthentic: Bool, damage: [String]) {
-        self.keys = keys
-        self.slot = slot
+        damage = damaged ?? ["the header and its copy, at byte 0"]
+        for block in blocks where found == nil {
+            try HeaderRemains.checkVersion(block)
+            found = HeaderRemains.candidate(Header.normalised(block, slotCount: block[Header.slotCountOffset]))
+        }
+        guard let found else { throw LogError.damaged("of the header nothing but a key slot is left") }
+        (keys, slot) = opened
         header = found.header
         authenticator = found.bytes[Header.macOffset...].withUnsafeBytes { Authenticator($0) }
-        self.isAuthentic = isAuthentic
-        self.damage = damage
     }
 
     /// What the chain of records begins with. A guess must not hide any of them.
     var origin: LogPosition { LogPosition(sequence: isAuthentic ? header.sequence : 0, authenticator: authenticator) }
 
     /// The cost of a guess at the key file in a new vault.
-    var limits: KeyDerivation.StretchLimits {
-        slot.kind == KeyFile.Kind.other.rawValue ? slot.limits : .recommended
+    var limits: KeyDerivation.StretchLimits { slot.kind == KeyFile.Kind.other.rawValue ? slot.limits : .recommended }
+
+    /// Reads the manifest, or says what is wrong with it.
+    func manifest(in store: any RecordStore) throws(LogError) -> (Manifest?, fault: String?) {
+        do throws(LogError) { return (try view(of: store).manifest(), nil) } catch {
+            guard error.code == .damaged else { throw error }
+            return (nil, error.detail)
+        }
     }
 
-    /// The label of the key slot; nil if it is lost.
-    func label(in manifest: Manifest?) -> SlotLabel? {
-        header.slots.firstIndex(of: slot).flatMap { manifest?.labels[$0] }
+    /// Returns the manifest of a new vault with one slot, which keeps its label unless that is lost.
+    func newManifest(after old: Manifest?) -> Manifest {
+        let now = SealedLog.now
+        let label = header.slots.firstIndex(of: slot).flatMap { old?.labels[$0] } ?? SlotLabel(created: now, text: "")
+        return Manifest(
+            created: old?.created ?? now, totals: Totals(), chain: [], labels: [label], settings: old?.settings ?? [])
     }
 
     /// The vault before its first record.
@@ -86,35 +90,35 @@ struct HeaderRemains {
         }
     }
 
+    /// A header's bytes, and their fields.
+    private typealias Candidate = (bytes: [UInt8], header: Header)
+
+    private static func candidate(_ bytes: [UInt8]) -> Candidate? { (try? Header(parsing: bytes)).map { (bytes, $0) } }
+
     /// Returns the newest header with a right MAC, of all that can be combined from both: byte by byte if few bytes
     /// differ, otherwise in parts of up to a sector.
     private static func authentic(_ blocks: [[UInt8]], _ keys: KeyRing) -> Candidate? {
         let counts = Set(blocks.map { $0[Header.slotCountOffset] })
-        let candidates = counts.compactMap { count in
-            authentic(
-                Header.normalised(blocks[0], slotCount: Int(count)),
-                Header.normalised(blocks[1], slotCount: Int(count)), keys)
+        let candidates = counts.flatMap { count in
+            combinations(
+                of: Header.normalised(blocks[0], slotCount: count), Header.normalised(blocks[1], slotCount: count)
+            ).compactMap { (try? Header.authenticate($0, with: keys)) == nil ? nil : candidate($0) }
         }
         return candidates.max { $0.header.sequence < $1.header.sequence }
     }
 
-    private static func authentic(_ first: [UInt8], _ second: [UInt8], _ keys: KeyRing) -> Candidate? {
-        var (size, differing) = (1, differences(of: first, second, by: 1))
-        // At most 256 choices, 5 µs each.
-        while differing.count > 8 {
-            size *= 8
-            differing = differences(of: first, second, by: size)
-        }
-        var newest: Candidate?
-        for choice in 0..<1 << differing.count {
+    /// At most 256, which take 5 µs each to authenticate.
+    private static func combinations(of first: [UInt8], _ second: [UInt8]) -> some Sequence<[UInt8]> {
+        var size = 1
+        while differences(of: first, second, by: size).count > 8 { size *= 8 }
+        let differing = differences(of: first, second, by: size)
+        return (0..<1 << differing.count).lazy.map { [size] choice in
             var bytes = first
             for (index, offset) in differing.enumerated() where choice >> index & 1 == 1 {
                 bytes.replaceSubrange(offset..<offset + size, with: second[offset..<offset + size])
             }
-            guard (try? Header.authenticate(bytes, with: keys)) != nil, let found = Candidate(bytes) else { continue }
-            if newest.map({ $0.header.sequence < found.header.sequence }) ?? true { newest = found }
+            return bytes
         }
-        return newest
     }
 
     private static func differences(of first: [UInt8], _ second: [UInt8], by size: Int) -> [Int] {
@@ -128,27 +132,7 @@ struct HeaderRemains {
     }
 }
 
-/// A header's bytes, and their fields.
-private struct Candidate {
-    let bytes: [UInt8]
-    let header: Header
-
-    init?(_ bytes: [UInt8]) {
-        guard let header = try? Header(parsing: bytes) else { return nil }
-        self.bytes = bytes
-        self.header = header
-    }
-}
-
 extension [[UInt8]] {
-    /// Says which of header and copy differ from the sound one.
-    fileprivate func damage(comparedTo sound: [UInt8]) -> [String] {
-        let sound = sound[..<Header.hintOffset]
-        return zip(self, ["the header at byte 0", "the header's copy at byte \(Header.copyOffset)"]).compactMap {
-            $0[..<Header.hintOffset] == sound ? nil : $1
-        }
-    }
-
     /// The slots of both, each once, the cheap ones first: one that an attacker made expensive must not keep the others
     /// from being tried.
     fileprivate var slots: [KeySlot] {
@@ -161,27 +145,20 @@ extension [[UInt8]] {
 
 extension Header {
     static let slotCountOffset = 12
-    private static let reservedRanges = [128..<256, 2_816..<4_032]
 
     /// Returns the 4,096 bytes of a header with every field corrected that has only one right value: magic, version,
     /// reserved bytes, unused slots. The hint is cleared.
-    static func normalised(_ bytes: [UInt8], slotCount: Int) -> [UInt8] {
+    static func normalised(_ bytes: [UInt8], slotCount: UInt8) -> [UInt8] {
         var header = Array(bytes[..<hintOffset]) + [UInt8](repeating: 0, count: Hint.size)
-        var start = ByteWriter(reserving: 12)
+        var start = ByteWriter(reserving: 16)
         start.append(magic)
         start.integer(version)
+        start.integer(UInt32(slotCount))
         header.replaceSubrange(..<start.count, with: start.bytes)
-        for range in reservedRanges { header.clear(range) }
-        header[slotCountOffset] = UInt8(truncatingIfNeeded: slotCount)
-        header.clear(slotCountOffset + 1..<slotCountOffset + 4)
-        for index in 0..<Limits.slotCount {
-            let offset = slotOffset(index)
-            if index < slotCount {
-                header.normaliseSlot(at: offset)
-            } else {
-                header.clear(offset..<offset + Limits.slotSize)
-            }
-        }
+        header.clear(128..<slotsOffset)
+        let used = min(Int(slotCount), Limits.slotCount)
+        for index in 0..<used { header.normaliseSlot(at: slotOffset(index)) }
+        header.clear(slotOffset(used)..<macOffset)
         return header
     }
 

@@ -22,13 +22,10 @@ struct RecordScan {
     private var pieceOffset: UInt64 = 0
 
     /// - Parameter view: before the first record.
-    init(of view: LogView) throws(LogError) {
+    init(of view: LogView, from start: UInt64, _ counter: UpkeepProgress?) throws(LogError) {
         self.view = view
         reader = view.reader
         size = try view.store.size()
-    }
-
-    mutating func run(from start: UInt64, _ counter: UpkeepProgress?) throws(LogError) {
         var (offset, isExpected) = (start, true)
         while offset < size {
             let from = offset
@@ -43,13 +40,12 @@ struct RecordScan {
         }
     }
 
-    /// Says what is wrong behind the last record; nil if nothing is. A torn last record, which was never acknowledged,
-    /// is dropped.
+    /// Says what is wrong behind the last record; nil if nothing is. Drops a torn record, which was never acknowledged.
     mutating func classifyEnd() throws(LogError) -> String? {
         if let stop { return "more forged records than can be looked through, at byte \(stop)" }
         if let last = records.last, try !reader.payloadHolds(last) {
             view.end = last.offset
-            if try fault(.doubtful("")) == nil {
+            if try fault(.failing("")) == nil {
                 records.removeLast()
                 return nil
             }
@@ -58,14 +54,10 @@ struct RecordScan {
         guard size < view.end || size - view.end <= Limits.tailSize else {
             return "more than a record takes, behind byte \(view.end)"
         }
-        switch try reader.record(at: view.end, after: nil) {
-        case .nothing, .record: return try fault(.clean)
-        case .failing(let what): return try fault(.doubtful(what))
-        case .foreign(let what): return try fault(.foreign(what))
-        }
+        return try fault(reader.record(at: view.end, after: nil))
     }
 
-    private mutating func fault(_ ending: LogView.Ending) throws(LogError) -> String? {
+    private mutating func fault(_ ending: RecordReader.Finding) throws(LogError) -> String? {
         do throws(LogError) { try view.classifyTail(ending, &reader) } catch {
             guard error.code == .damaged else { throw error }
             return error.detail
@@ -123,9 +115,7 @@ extension RecordReader {
     private static let recoveredSize = Limits.inlineIndexSize + 1 << 10
 
     /// Reads a record whose frame is damaged, by the index behind it. The index is authenticated, so its length, which
-    /// the frame would say, can be found by trial; it says where the payload ends.
-    ///
-    /// - Parameter budget: bytes that may still be authenticated in vain.
+    /// the frame would say, can be found by trial, within the budget; it says where the payload ends.
     fileprivate mutating func recordBehindFrame(at offset: UInt64, _ budget: inout Int) throws(LogError) -> Record? {
         let bytes = Array(try bytes(at: offset, upTo: Frame.headSize + RecordReader.recoveredSize))
         guard bytes.count > Frame.headSize else { return nil }

@@ -17,9 +17,7 @@ public struct Salvage: Hashable, Sendable {
     package internal(set) var hasGaps = false
 
     /// Whether the new vault has everything that the damaged one had.
-    public var isComplete: Bool {
-        !hasGaps && doubtful.isEmpty && older.isEmpty && lost.isEmpty && unnamed == 0
-    }
+    public var isComplete: Bool { !hasGaps && doubtful.isEmpty && older.isEmpty && lost.isEmpty && unnamed == 0 }
 
     mutating func sort() {
         // As lists of names are, bytewise.

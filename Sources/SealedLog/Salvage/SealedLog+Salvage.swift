@@ -16,76 +16,45 @@ extension SealedLog {
     ) throws(LogError) -> Salvage {
         let deadline = Deadline(after: options.lockTimeout)
         while true {
-            let store = try FileRecordStore.openForSalvage(path, in: fileSystem)
+            let store = try FileRecordStore.open(path, isDamaged: true, in: fileSystem)
             let lock = try store.lock(.shared, until: deadline)
             // If this waited for a compaction, the path leads to another file now.
             guard try store.isCurrent() else { continue }
-            let report = try salvage(store, path, to: target, key: key, options: options, in: fileSystem, counter)
+            let remains = try HeaderRemains(in: store, key: key)
+            // Everything is searched, and then the present values are read once more.
+            counter?.begin(try 2 * store.size())
+            let notices = NoticeBoard()
+            let memory = options.memory(of: remains.view(of: store), at: path, notices, in: fileSystem)
+            let (manifest, fault) = try remains.manifest(in: store)
+            let history = try SalvagedHistory(remains, manifest, memory, in: store, counter)
+
+            var report = Salvage(damage: history.damage + (fault.map { [$0] } ?? []), hasGaps: history.hasGaps)
+            for case .memoryUnusable(let reason) in notices.take() {
+                report.damage.append("this machine's memory: \(reason)")
+            }
+            report.unnamed = history.unnamed(manifest)
+            let (keys, slots) = try newKeys(for: key, remains.limits)
+            _ = try create(target, keys: keys, options: options, in: fileSystem) { (checkpoint) throws(LogError) in
+                var copier = SalvageCopier(keys: keys, values: try ValueOpener(of: store, keys: remains.keys))
+                for entry in try copier.copy(history, to: &checkpoint, &report, counter) { try checkpoint.add(entry) }
+                let manifest = remains.newManifest(after: manifest)
+                try checkpoint.finish(manifest, slots: slots)
+            }
             lock.release()
             return report
         }
-    }
-
-    private static func salvage(
-        _ store: FileRecordStore, _ path: String, to target: String, key: borrowing KeyFile, options: Options,
-        in fileSystem: any FileSystem, _ counter: UpkeepProgress?
-    ) throws(LogError) -> Salvage {
-        let remains = try HeaderRemains.find(in: store, key: key)
-        // Everything is searched, and then the present values are read once more.
-        counter?.begin(try 2 * store.size())
-        let notices = NoticeBoard()
-        let memory = options.memory(of: remains.view(of: store), at: path, notices, in: fileSystem)
-        let (manifest, fault) = try remains.manifest(in: store)
-        let history = try SalvagedHistory.read(remains, manifest, memory, in: store, counter)
-
-        var report = Salvage(damage: history.damage + (fault.map { [$0] } ?? []), hasGaps: history.hasGaps)
-        for case .memoryUnusable(let reason) in notices.take() {
-            report.damage.append("this machine's memory: \(reason)")
-        }
-        report.unnamed = history.unnamed(of: (history.totals ?? manifest?.totals)?.entries).map { Int(clamping: $0) }
-        let (keys, slots) = try newKeys(for: key, remains.limits)
-        _ = try create(target, keys: keys, options: options, in: fileSystem) { (checkpoint) throws(LogError) in
-            var copier = try SalvageCopier(from: store, remains.keys, to: keys)
-            for entry in try copier.copy(history, to: &checkpoint, &report, counter) { try checkpoint.add(entry) }
-            try checkpoint.finish(
-                remains.newManifest(after: manifest), vaultID: newVaultID, sequence: 1, slots: slots)
-        }
-        return report
-    }
-}
-
-extension HeaderRemains {
-    /// Reads the manifest, or says what is wrong with it.
-    fileprivate func manifest(in store: any RecordStore) throws(LogError) -> (Manifest?, fault: String?) {
-        do throws(LogError) { return (try view(of: store).manifest(), nil) } catch {
-            guard error.code == .damaged else { throw error }
-            return (nil, error.detail)
-        }
-    }
-
-    /// Returns the manifest of a new vault with one slot.
-    fileprivate func newManifest(after old: Manifest?) -> Manifest {
-        let label = label(in: old) ?? SlotLabel(created: SealedLog.now, text: "")
-        return Manifest(
-            created: old?.created ?? SealedLog.now, totals: Totals(), chain: [], labels: [label],
-            settings: old?.settings ?? [])
     }
 }
 
 /// Copies values from a damaged vault into a new one, under new keys.
 private struct SalvageCopier: ~Copyable {
-    private let keys: KeyRing
-    private var values: ValueOpener
-    private var nonces = NonceSource(expected: 4_096)
-
-    init(from store: any RecordStore, _ old: KeyRing, to keys: KeyRing) throws(LogError) {
-        self.keys = keys
-        values = try ValueOpener(of: store, keys: old)
-    }
+    let keys: KeyRing
+    /// Of the damaged vault.
+    var values: ValueOpener
+    var nonces = NonceSource(expected: 4_096)
 
     /// Copies the newest values that open, in the order of their offsets, which does not reveal the order of names.
-    ///
-    /// - Returns: the entries of the new vault, in the order of their names.
+    /// Returns the entries of the new vault, in the order of their names.
     mutating func copy(
         _ history: SalvagedHistory, to checkpoint: inout CheckpointWriter, _ report: inout Salvage,
         _ counter: UpkeepProgress?
@@ -112,22 +81,16 @@ private struct SalvageCopier: ~Copyable {
         return entries.sorted { $0.name < $1.name }
     }
 
-    /// Copies an entry's values.
-    ///
-    /// - Returns: the entry as it is in the new vault; nil if its present value does not open. Earlier ones that do not
-    ///   are left out.
-    mutating func copy(_ entry: Entry, to checkpoint: inout CheckpointWriter) throws(LogError) -> Entry? {
+    /// Copies an entry with its values; nil if its present value does not open. Earlier ones that do not are left out.
+    private mutating func copy(_ entry: Entry, to checkpoint: inout CheckpointWriter) throws(LogError) -> Entry? {
         guard var content = entry.content, let current = try copy(content.current, to: &checkpoint) else { return nil }
         content.current = current
-        var earlier: [EarlierVersion] = []
-        for old in content.earlier {
+        content.earlier = []
+        for old in entry.content?.earlier ?? [] {
             guard let version = try copy(old.version, to: &checkpoint) else { continue }
-            earlier.append(EarlierVersion(modified: old.modified, version: version))
+            content.earlier.append(EarlierVersion(modified: old.modified, version: version))
         }
-        content.earlier = earlier
-        var entry = entry
-        entry.content = content
-        return entry
+        return Entry(name: entry.name, modified: entry.modified, content: content)
     }
 
     private mutating func copy(

@@ -5,8 +5,7 @@ import Sealing
 protocol RecordStore: AnyObject, Sendable {
     /// The path, for messages.
     var location: String { get }
-    /// The identity of the file; nil for a store without one.
-    var identity: FileStatus.Identity? { get }
+    var identity: FileStatus.Identity { get }
     /// Whether a reader has to hold the lock to see what others have written.
     var needsLockToRead: Bool { get }
     var isWritable: Bool { get }
@@ -35,9 +34,7 @@ protocol RecordStore: AnyObject, Sendable {
     /// Creates an empty store that takes the place of this one once it is published.
     func makeReplacement() throws(LogError) -> any RecordStore
     /// Flushes the replacement and renames it into place. The rename itself is durable only after
-    /// ``synchronizeLocation()``.
-    ///
-    /// - Throws: `exists` if there is a file that may not be replaced.
+    /// ``synchronizeLocation()``. Throws `exists` if there is a file that may not be replaced.
     func publish(replacing: Bool) throws(LogError)
     /// Removes an unpublished replacement.
     func discard()
@@ -47,23 +44,15 @@ protocol RecordStore: AnyObject, Sendable {
 
 /// A lock that is held as long as this value lives.
 struct StoreLock: ~Copyable, Sendable {
-    private let store: any RecordStore
+    let store: any RecordStore
 
-    init(heldBy store: any RecordStore) {
-        self.store = store
-    }
-
-    deinit {
-        store.unlock()
-    }
+    deinit { store.unlock() }
 
     consuming func release() {}
 }
 
 extension RecordStore {
-    /// Reads exactly `count` bytes.
-    ///
-    /// - Throws: `damaged` if the store ends before.
+    /// Reads exactly `count` bytes; `damaged` if the file ends before.
     func bytes(at offset: UInt64, count: Int) throws(LogError) -> [UInt8] {
         let bytes = try available(at: offset, upTo: count)
         guard bytes.count == count else { throw .cut(at: offset) }
@@ -74,14 +63,21 @@ extension RecordStore {
     func available(at offset: UInt64, upTo count: Int) throws(LogError) -> [UInt8] {
         var failure: LogError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            do throws(LogError) {
-                initialized = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
-            } catch {
-                failure = error
-            }
+            let buffer = UnsafeMutableRawBufferPointer(buffer)
+            do throws(LogError) { initialized = try read(into: buffer, at: offset) } catch { failure = error }
         }
         if let failure { throw failure }
         return bytes
+    }
+
+    /// Returns whether there are only zeros, as far as the file reaches.
+    func isZero(_ range: Range<UInt64>) throws(LogError) -> Bool {
+        for piece in range.pieces {
+            let bytes = try available(at: piece.lowerBound, upTo: piece.count)
+            guard bytes.withUnsafeBytes({ $0.isZero }) else { return false }
+            guard bytes.count == piece.count else { break }
+        }
+        return true
     }
 
     func write(_ bytes: [UInt8], at offset: UInt64) throws(LogError) {
@@ -107,21 +103,9 @@ extension RecordStore {
         try writeZeros(range.lowerBound..<sectorEnd)
     }
 
-    /// Returns whether there are only zeros, as far as the store reaches.
-    func isZero(_ range: Range<UInt64>) throws(LogError) -> Bool {
-        for piece in range.pieces {
-            let bytes = try available(at: piece.lowerBound, upTo: piece.count)
-            guard bytes.withUnsafeBytes({ $0.isZero }) else { return false }
-            guard bytes.count == piece.count else { break }
-        }
-        return true
-    }
-
     /// Writes the same bytes again: after a failed flush Linux regards pages as clean that never reached the disk.
     func rewrite(_ range: Range<UInt64>) throws(LogError) {
-        for piece in range.pieces {
-            try write(bytes(at: piece.lowerBound, count: piece.count), at: piece.lowerBound)
-        }
+        for piece in range.pieces { try write(bytes(at: piece.lowerBound, count: piece.count), at: piece.lowerBound) }
     }
 }
 

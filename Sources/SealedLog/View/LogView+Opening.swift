@@ -18,139 +18,207 @@ struct HeaderImage {
         header = Result { () throws(LogError) in try Header(parsing: Array(bytes[..<Header.size])) }
     }
 
-    /// Derives the subkeys from the data key in the slot that `key` opens.
-    ///
-    /// - Throws: `damaged`, `newerFormat`, `keyWrong`, `outOfMemory`.
-    func unlock(with key: borrowing KeyFile) throws(LogError) -> KeyRing {
+    /// Reads the key, and derives the subkeys from the data key in the slot that it opens.
+    func unlock(_ readKey: () throws(LogError) -> KeyFile) throws(LogError) -> KeyRing {
+        let key = try key(readKey)
         do throws(LogError) { return try header.get().unlock(with: key) } catch {
-            guard let copy = copy(after: error) else { throw error }
             // All slots that are tried, of header and copy, may ask for no more work than those of one header.
             let tried = (try? header.get().slots) ?? []
-            guard Header.isBearable(copy.slots + tried.filter { !copy.slots.contains($0) }),
-                let keys = try? copy.unlock(with: key)
-            else { throw error }
-            throw explained(error, keys)
+            throw explained(error) { copy in
+                let isBearable = Header.isBearable(copy.slots + tried.filter { !copy.slots.contains($0) })
+                return isBearable ? try? copy.unlock(with: key) : nil
+            }
+        }
+    }
+
+    /// Reads the key. A damaged header is reported before a missing key.
+    private func key(_ readKey: () throws(LogError) -> KeyFile) throws(LogError) -> KeyFile {
+        do { return try readKey() } catch {
+            _ = try header.get()
+            throw error
         }
     }
 
     /// Authenticates the header.
     ///
     /// - Returns: the view of a log that has not been followed yet, and where its newest minor checkpoint may be.
-    /// - Throws: `damaged`, `newerFormat`.
     func view(with keys: KeyRing) throws(LogError) -> (view: LogView, hint: Hint?) {
         do throws(LogError) {
             let header = try header.get()
             let authenticator = try Header.authenticate(bytes, with: keys)
             let view = LogView(store: store, keys: keys, header: header, authenticator: authenticator)
             return (view, Header.hint(in: bytes))
-        } catch { throw explained(error, keys) }
+        } catch { throw explained(error) { _ in keys } }
     }
 
-    /// Returns the header's copy if it may show that a changed header is behind an error: a changed slot looks like a
-    /// wrong key, and a changed version like a newer format.
-    private func copy(after error: LogError) -> Header? {
-        guard [.damaged, .keyWrong, .newerFormat].contains(error.code), !Header.copyHolds(in: bytes) else { return nil }
-        return try? Header(parsing: Array(bytes[Header.copyOffset...]))
-    }
-
-    private func explained(_ error: LogError, _ keys: KeyRing) -> LogError {
-        guard copy(after: error) != nil,
-            (try? Header.authenticate(Array(bytes[Header.copyOffset...]), with: keys)) != nil
+    /// Returns damage instead of an error if the header's copy shows that a changed header is behind it: a changed slot
+    /// looks like a wrong key, and a changed version like a newer format.
+    private func explained(_ error: LogError, _ keys: (_ copy: Header) -> KeyRing?) -> LogError {
+        let copy = Array(bytes[Header.copyOffset...])
+        guard [.damaged, .keyWrong, .newerFormat].contains(error.code), !Header.copyHolds(in: bytes),
+            let keys = (try? Header(parsing: copy)).flatMap(keys), (try? Header.authenticate(copy, with: keys)) != nil
         else { return error }
         let what = error.code == .damaged ? error.detail : "the header"
         return .damaged("\(what), while its copy at byte \(Header.copyOffset) is whole")
     }
 }
 
+// MARK: - Opening again
+
 extension LogView {
     /// Reads a whole log, without a hint, while no process can write to it.
     static func settled(_ store: any RecordStore, _ keys: KeyRing) throws(LogError) -> LogView {
         var (view, _) = try HeaderImage(of: store).view(with: keys)
-        _ = try view.followToEnd(from: nil, durable: nil, isSettled: true)
+        try view.followToEnd(from: nil, durable: nil, covering: [], isSettled: true)
         return view
     }
 
-    /// Reads the file that is at the path now, while no process can write to it.
+    /// Reads the file that is at the path now. Its lock is held.
     ///
     /// - Parameter seen: what this machine remembers of the vault; read before the file.
     /// - Throws: `exchanged` if it is another vault, `rolledBack` or `diverged` if it lacks what this view knows or
     ///   what was seen; also what opening throws.
-    func reopened(until deadline: Deadline, knowing seen: LogPosition?) throws(LogError) -> LogView {
-        while true {
-            let store = try store.reopened()
-            let lock = try store.lock(.shared, until: deadline)
-            guard try store.isCurrent() else { continue }
-            let view = try reopened(on: store, knowing: seen)
-            lock.release()
-            return view
-        }
-    }
-
-    /// Reads a store whose lock is held, as ``reopened(until:knowing:)`` does.
     func reopened(on store: any RecordStore, knowing seen: LogPosition?) throws(LogError) -> LogView {
         let image = try HeaderImage(of: store)
         if case .success(let header) = image.header, header.vaultID != self.header.vaultID {
             throw LogError(.exchanged, store.location)
         }
         var (view, hint) = try image.view(with: keys)
-        let known = [durable] + (seen.map { [$0] } ?? [])
-        _ = try view.followToEnd(from: hint, durable: durable, covering: known, isSettled: true)
-        for position in known {
+        let known = [durable, seen]
+        try view.followToEnd(from: hint, durable: durable, covering: known, isSettled: true)
+        for case let position? in known {
             if let alarm = try view.alarm(against: position) { throw alarm }
         }
         return view
+    }
+
+    // MARK: From a header to the end
+
+    /// Follows the log to its end and checks that there is nothing behind it.
+    ///
+    /// - Parameters:
+    ///   - hint: where to begin, if it names a minor checkpoint of this header.
+    ///   - durable: a position known to be durable: a large payload of that record is not checked.
+    ///   - known: positions that the view has to know: if one is older than the hint, the hint is not followed.
+    ///   - isSettled: whether no process can write now. Otherwise anything behind the log's end is `damaged` too.
+    /// - Throws: `damaged`, `unavailable`.
+    mutating func followToEnd(
+        from hint: Hint?, durable: LogPosition?, covering known: [LogPosition?], isSettled: Bool
+    ) throws(LogError) {
+        let start = self
+        try followToEnd(from: hint, durable, isSettled)
+        for case let position? in known where position.sequence <= head.sequence {
+            guard try includes(position) == .unknown else { continue }
+            self = start
+            return try followToEnd(from: nil, durable, isSettled)
+        }
+    }
+
+    private mutating func followToEnd(from hint: Hint?, _ durable: LogPosition?, _ isSettled: Bool) throws(LogError) {
+        let size = try store.size()
+        guard size >= end else { throw LogError.damaged("the file is cut within its checkpoint") }
+        var reader = reader
+        if let hint { try start(at: hint, &reader, durable: durable) }
+        let ending = try catchUp(&reader, durable: durable)
+        // A writer may have made the file longer meanwhile.
+        let tail = max(size, end) - end
+        guard tail <= Limits.tailSize else {
+            throw LogError.damaged("\(tail >> 20) MiB lie behind the log's end, more than a record takes,", at: end)
+        }
+        if !isSettled {
+            guard case .nothing = ending else { throw LogError.damaged("the log's end", at: end) }
+        }
+        try classifyTail(ending, &reader)
+    }
+
+    /// Starts at the record that the hint names, if it is a minor checkpoint of this header.
+    private mutating func start(at hint: Hint, _ reader: inout RecordReader, durable: LogPosition?) throws(LogError) {
+        guard hint.offset >= end, hint.offset.isMultiple(of: 16), hint.offset < 1 << 62,
+            case .record(let record) = try reader.record(at: hint.offset, after: nil),
+            record.index.sequence == hint.sequence, record.index.sequence > origin.sequence,
+            let tree = record.index.tree, tree.header == origin.authenticator,
+            try isWhole(record, &reader, durable: durable)
+        else { return }
+        head = record.previous
+        passed = [head]
+        apply(record)
+    }
+
+    /// Returns whether a record is surely whole: it is durable, another one follows it, or its payload matches.
+    private func isWhole(
+        _ record: Record, _ reader: inout RecordReader, durable: LogPosition?
+    ) throws(LogError) -> Bool {
+        if record.needsNoCheck(durable) { return true }
+        if case .record = try reader.record(at: record.end, after: record.position) { return true }
+        return try reader.payloadHolds(record)
+    }
+}
+
+// MARK: - The checkpoint
+
+extension LogView {
+    /// Reads the manifest of the checkpoint.
+    func manifest() throws(LogError) -> Manifest {
+        let extent = header.manifest
+        let bytes = try loader.open(extent, "the manifest")
+        do { return try Manifest(parsing: bytes, slotCount: header.slots.count) } catch {
+            throw LogError.damaged("the manifest (\(error.what))", at: extent.offset)
+        }
+    }
+
+    /// - Throws: `damaged` if the header's copy differs from the header.
+    func checkHeaderCopy() throws(LogError) {
+        guard Header.copyHolds(in: try store.bytes(at: 0, count: 2 * Header.size)) else {
+            throw LogError.damaged("the header's copy", at: UInt64(Header.copyOffset))
+        }
     }
 }
 
 // MARK: - The tail
 
 extension LogView {
-    /// What is behind the log's end.
-    struct TailSurvey {
-        /// Whether there are only zeros.
-        var isZero = true
-        /// The offset of a valid frame: a record before it was dropped or changed, or these bytes are no writer's.
-        var frame: UInt64?
-        /// The number of magics where a record may begin; a few can be there by chance.
-        var magics = 0
-
-        var isForeign: Bool { frame != nil || magics > Limits.strayMagics }
+    /// Decides, while no process can write, what is at the end: a torn tail, which is dropped, or damage.
+    mutating func classifyTail(_ ending: RecordReader.Finding, _ reader: inout RecordReader) throws(LogError) {
+        let isZero = try searchTail(&reader)
+        switch ending {
+        case .nothing, .record: break
+        case .failing where try isTorn(): break
+        case .failing(let reason), .foreign(let reason): throw LogError.damaged("\(reason),", at: end)
+        }
+        needsClearing = !isZero
     }
 
-    /// Searches everything behind the end, except for a record at the end itself. Holes are skipped.
+    /// Searches everything behind the end for records, except for one at the end itself: they, or more of their magics
+    /// than there are by chance, are damage. Holes are skipped.
     ///
     /// Anyone can compute a frame's checksum, and its index may be 1 MiB long, so no index is opened here. It need not
     /// be: a writer that is killed leaves no valid frame but its first.
-    func surveyTail(_ reader: inout RecordReader) throws(LogError) -> TailSurvey {
-        var survey = TailSurvey()
+    ///
+    /// - Returns: whether there are only zeros.
+    private func searchTail(_ reader: inout RecordReader) throws(LogError) -> Bool {
         var (offset, size) = (end, RecordReader.windowSize)
+        var (isZero, magics) = (true, 0)
         while true {
             let piece = try reader.bytes(at: offset, upTo: size)
+            try piece.withRawBytes { (bytes) throws(LogError) in
+                guard !bytes.isZero else { return }
+                isZero = false
+                for index in bytes.recordMagics() {
+                    magics += 1
+                    let found = offset + UInt64(index)
+                    let rest = UnsafeRawBufferPointer(rebasing: bytes[index...])
+                    guard found > end, Frame(rest, vaultID: header.vaultID) != nil else { continue }
+                    throw LogError.damaged("a record is missing or changed before byte \(found),", at: end)
+                }
+            }
+            guard magics <= Limits.strayMagics else {
+                throw LogError.damaged("what no writer leaves behind the log's end,", at: end)
+            }
             // The next piece begins with the last bytes of this one: a frame may cross the border.
-            let isLast = piece.count < size
-            piece.withUnsafeBytes { survey.look(through: $0, at: offset, isLast: isLast, self) }
-            guard !isLast, !survey.isForeign else { return survey }
-            guard let data = try store.nextData(from: offset + UInt64(size - Frame.alignedSize)) else { return survey }
+            guard piece.count == size, let data = try store.nextData(from: offset + UInt64(size - Frame.alignedSize))
+            else { return isZero }
             (offset, size) = (data & ~(Limits.alignment - 1), 1 << 20)
         }
-    }
-
-    /// Decides, while no process can write, what is at the end: a torn tail, which is dropped, or damage.
-    ///
-    /// - Throws: `damaged`, with the offset.
-    mutating func classifyTail(_ ending: Ending, _ reader: inout RecordReader) throws(LogError) {
-        let survey = try surveyTail(&reader)
-        if let frame = survey.frame {
-            throw LogError.damaged("a record is missing or changed before byte \(frame),", at: end)
-        }
-        guard !survey.isForeign else { throw LogError.damaged("what no writer leaves behind the log's end,", at: end) }
-        switch ending {
-        case .clean: break
-        case .doubtful(let reason):
-            guard try isTorn() else { throw LogError.damaged("\(reason),", at: end) }
-        case .foreign(let reason): throw LogError.damaged("\(reason),", at: end)
-        }
-        needsClearing = !survey.isZero
     }
 
     /// Returns whether the failing record at the end was never acknowledged: it is cut by the end of the file, or a
@@ -162,33 +230,13 @@ extension LogView {
         let frame = head.withUnsafeBytes { Frame($0, vaultID: header.vaultID) }
         let recordEnd = end + (frame?.recordLength ?? UInt64(Frame.size))
         guard try store.size() >= recordEnd else { return true }
-        var offset = end
-        while offset < recordEnd {
-            // Pieces end at sector borders.
-            let stop = min(recordEnd, (offset / Limits.sector + 2_048) * Limits.sector)
-            let piece = try store.bytes(at: offset, count: Int(stop - offset))
-            if piece.withUnsafeBytes({ $0.hasZeroSector(at: offset) }) { return true }
-            offset = stop
+        // Pieces end at sector borders.
+        for piece in (end / Limits.sector * Limits.sector..<recordEnd).pieces {
+            let start = max(piece.lowerBound, end)
+            let bytes = try store.bytes(at: start, count: Int(piece.upperBound - start))
+            if bytes.withUnsafeBytes({ $0.hasZeroSector(at: start) }) { return true }
         }
         return false
-    }
-}
-
-extension LogView.TailSurvey {
-    fileprivate mutating func look(
-        through bytes: UnsafeRawBufferPointer, at offset: UInt64, isLast: Bool, _ view: LogView
-    ) {
-        guard !bytes.isZero else { return }
-        isZero = false
-        for index in bytes.recordMagics() {
-            magics += 1
-            let found = offset + UInt64(index)
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[index...])
-            if found > view.end, Frame(rest, vaultID: view.header.vaultID) != nil {
-                frame = found
-                return
-            }
-        }
     }
 }
 
@@ -203,12 +251,9 @@ extension UnsafeRawBufferPointer {
 
     /// Returns whether these bytes, which are at `offset` in the file, fill a part of a sector with zeros alone.
     fileprivate func hasZeroSector(at offset: UInt64) -> Bool {
-        var start = 0
-        while start < count {
-            let stop = Swift.min(count, start + Int(Limits.sector - (offset + UInt64(start)) % Limits.sector))
-            if UnsafeRawBufferPointer(rebasing: self[start..<stop]).isZero { return true }
-            start = stop
+        let sector = Int(Limits.sector)
+        return stride(from: -Int(offset % Limits.sector), to: count, by: sector).contains {
+            UnsafeRawBufferPointer(rebasing: self[Swift.max($0, 0)..<Swift.min($0 + sector, count)]).isZero
         }
-        return false
     }
 }

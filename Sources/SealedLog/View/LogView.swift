@@ -3,7 +3,7 @@ import Sealing
 
 /// One process's knowledge of a vault file: its header, how far its chain of records was followed, and what they say.
 ///
-/// A plain value: a copy shows the log as it was. ``refresh()`` follows what was appended.
+/// A copy shows the log as it was. ``refresh()`` follows what was appended.
 struct LogView: Sendable {
     let store: any RecordStore
     let keys: KeyRing
@@ -81,54 +81,93 @@ struct LogView: Sendable {
             recent.removeAll()
             recordsSinceMinor = 0
         } else {
-            for entries in record.index.transactions {
-                for entry in entries { recent.insert(entry) }
-            }
+            for entry in record.index.transactions.joined() { recent.insert(entry) }
             recordsSinceMinor += 1
         }
     }
 }
 
+extension Record {
+    /// The position that the record follows.
+    var previous: LogPosition { LogPosition(sequence: index.sequence - 1, authenticator: index.previous) }
+
+    /// Whether the payload need not be read: it is large, and the record is known to be durable.
+    func needsNoCheck(_ durable: LogPosition?) -> Bool { position == durable && frame.payloadLength > 1 << 20 }
+}
+
 /// A file together with the checkpoint in it: a file that is overwritten in place keeps its identity.
 struct CheckpointFile: Hashable, Sendable {
     let origin: Authenticator
-    let identity: FileStatus.Identity?
+    let identity: FileStatus.Identity
 }
 
-// MARK: - Checkpoint
+// MARK: - Following
 
 extension LogView {
-    /// Reads the manifest of the checkpoint.
-    func manifest() throws(LogError) -> Manifest {
-        let extent = header.manifest
-        let box = try store.bytes(at: extent.offset, count: extent.length)
-        guard let bytes = box.withUnsafeBytes({ keys.open($0, for: .page, nonce: extent.nonce) }) else {
-            throw LogError.damaged("the manifest", at: extent.offset)
-        }
-        do throws(Malformed) {
-            return try Manifest(parsing: bytes, slotCount: header.slots.count)
-        } catch { throw LogError.damaged("the manifest (\(error.what))", at: extent.offset) }
-    }
+    /// Follows what was appended; false if something is doubtful.
+    mutating func refresh() throws(LogError) -> Bool { try isCurrent() ? true : catchUp() }
 
-    /// - Throws: `damaged` if the header's copy differs from the header.
-    func checkHeaderCopy() throws(LogError) {
-        guard Header.copyHolds(in: try store.bytes(at: 0, count: 2 * Header.size)) else {
-            throw LogError.damaged("the header's copy", at: UInt64(Header.copyOffset))
+    /// Returns whether nothing was appended: one read of a few bytes.
+    private func isCurrent() throws(LogError) -> Bool {
+        try withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { (buffer) throws(LogError) in
+            guard try store.read(into: buffer, at: end) == buffer.count else { return true }
+            return buffer.load(as: UInt64.self) | buffer.load(fromByteOffset: 8, as: UInt64.self) == 0
         }
     }
 
-    func currentTotals() throws(LogError) -> Totals {
-        if let totals { return totals }
-        return try manifest().totals
+    /// Follows the log to its end; false if something is doubtful.
+    mutating func catchUp() throws(LogError) -> Bool {
+        // Usually nothing was appended. One short read shows that, and saves a reader with its window.
+        if try store.isZero(end..<end + UInt64(Frame.headSize)) { return true }
+        var reader = reader
+        guard case .nothing = try catchUp(&reader) else { return false }
+        return true
     }
 
-    /// Whether dead bytes or the minor checkpoint have grown beyond their share of the file.
-    var isCompactionDue: Bool {
-        guard let totals else { return false }
-        if let minor, minor.entries > Limits.minorEntriesFloor, minor.entries > totals.entries / 16 { return true }
-        if minorSize > Limits.minorSize { return true }
-        return totals.deadBytes > Limits.deadBytesFloor && totals.deadBytes > totals.liveBytes / 2
+    /// Applies each record once the next one follows: that one was written only after the first was durable. The last
+    /// one's payload is checked instead. Returns what is at the end: no record.
+    mutating func catchUp(
+        _ reader: inout RecordReader, durable: LogPosition? = nil
+    ) throws(LogError) -> RecordReader.Finding {
+        var last: Record?
+        while true {
+            let finding = try reader.record(at: last?.end ?? end, after: last?.position ?? head)
+            if case .record(let next) = finding {
+                if let tree = next.index.tree, tree.header != origin.authenticator {
+                    throw LogError.damaged("a minor checkpoint of another checkpoint", at: next.offset)
+                }
+                if let last { apply(last) }
+                last = next
+                continue
+            }
+            guard let last else { return finding }
+            guard try last.needsNoCheck(durable) ? true : reader.payloadHolds(last) else {
+                let torn: StaticString = "a payload does not hold"
+                if case .foreign = finding { return .foreign(torn) }
+                return .failing(torn)
+            }
+            apply(last)
+            return finding
+        }
     }
+
+    /// Returns whether the newest record is still there. It is not if its writer took it back after a failed flush, or
+    /// if another file was copied over this one.
+    func headIsThere() throws(LogError) -> Bool {
+        let tag = try store.available(at: headOffset, upTo: Authenticator.size)
+        return tag.count == Authenticator.size && tag.withUnsafeBytes { Authenticator($0) } == head.authenticator
+    }
+
+    /// Returns whether the path was last looked at some time ago. A compaction announces itself; this is for a file
+    /// that was put there by other means. The coarse clock costs 5 ns, a look at the path a microsecond.
+    mutating func isDueForLookAtPath() -> Bool {
+        let now = LogView.coarseNow
+        guard now >= lookedAtPath + 50 else { return false }
+        lookedAtPath = now
+        return true
+    }
+
+    static var coarseNow: UInt64 { UInt64(Clock.coarse) / 1_000_000 }
 }
 
 // MARK: - History
@@ -149,8 +188,8 @@ extension LogView {
     /// another history. nil if nothing is.
     func alarm(against position: LogPosition) throws(LogError) -> LogError? {
         guard position.sequence <= head.sequence else {
-            return LogError(
-                .rolledBack, "change \(head.sequence), and this machine has seen change \(position.sequence)")
+            let what = "change \(head.sequence), and this machine has seen change \(position.sequence)"
+            return LogError(.rolledBack, what)
         }
         return try includes(position) == .excluded ? LogError(.diverged, "change \(position.sequence)") : nil
     }
@@ -167,38 +206,33 @@ extension LogView {
     /// Finds the newest entry of a name, a tombstone too; nil if there never was one.
     mutating func find(_ name: EntryName) throws(LogError) -> Entry? {
         if let entry = recent.find(name) { return entry }
-        return try name.bytes.withRawBytes { (name) throws(LogError) in
-            try search(name) { (page, cell) throws(Malformed) in try page.entry(cell) }
-        }
+        let found = try name.bytes.withRawBytes { (name) throws(LogError) in try search(name) }
+        return if let found { try found.leaf.entry(found.cell) } else { nil }
     }
 
     /// Finds the value of a name; nil if it is absent.
     mutating func findVersion(_ name: UnsafeRawBufferPointer) throws(LogError) -> StoredVersion? {
         if let entry = recent.find(name) { return entry.content?.current }
-        return try search(name) { (page, cell) throws(Malformed) in try page.currentVersion(cell) } ?? nil
+        guard let found = try search(name) else { return nil }
+        return try found.leaf.currentVersion(found.cell)
     }
 
     /// Searches the trees for a name, the newer one first; nil if it is in neither.
-    private mutating func search<Result>(
-        _ name: UnsafeRawBufferPointer, _ read: (Page, Int) throws(Malformed) -> Result
-    ) throws(LogError) -> Result? {
-        if let minor, let found = try search(name, below: minor.root, read) { return found }
+    private mutating func search(_ name: UnsafeRawBufferPointer) throws(LogError) -> (leaf: Page, cell: Int)? {
+        if let minor, let found = try search(name, below: minor.root) { return found }
         guard let root = header.root else { return nil }
-        return try search(name, below: root, read)
+        return try search(name, below: root)
     }
 
-    private mutating func search<Result>(
-        _ name: UnsafeRawBufferPointer, below root: PageReference, _ read: (Page, Int) throws(Malformed) -> Result
-    ) throws(LogError) -> Result? {
+    private mutating func search(
+        _ name: UnsafeRawBufferPointer, below root: PageReference
+    ) throws(LogError) -> (leaf: Page, cell: Int)? {
         var (reference, level) = (root, UInt8?.none)
         while true {
             let page = try page(reference, level: level)
-            do throws(Malformed) {
-                guard let cell = try page.lastCell(notAfter: name) else { return nil }
-                if page.isLeaf { return cell.isExact ? try read(page, cell.index) : nil }
-                reference = try page.child(cell.index)
-                level = page.level - 1
-            } catch { throw LogError.damaged("a page of the index (\(error.what))", at: reference.offset) }
+            guard let cell = try page.lastCell(notAfter: name) else { return nil }
+            if page.isLeaf { return cell.isExact ? (page, cell.index) : nil }
+            (reference, level) = (try page.child(cell.index), page.level - 1)
         }
     }
 
@@ -222,11 +256,9 @@ extension LogView {
 
     /// Returns all entries from a name on, in the order of their names, tombstones too.
     func entries(from start: [UInt8] = []) throws(LogError) -> EntryMerge {
-        EntryMerge(
-            recent: [recent],
-            trees: [
-                try TreeCursor(root: minor?.root, loader: loader, from: start),
-                try TreeCursor(root: header.root, loader: loader, from: start),
-            ], from: start)
+        let trees = try [minor?.root, header.root].map { (root) throws(LogError) in
+            try TreeCursor(root: root, loader: loader, from: start)
+        }
+        return EntryMerge(recent: [recent], trees: trees, from: start)
     }
 }

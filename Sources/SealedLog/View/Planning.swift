@@ -2,10 +2,8 @@ package import Sealing
 
 /// A sealed value that has no offset yet.
 package struct SealedValue: Sendable {
-    let nonce: Nonce
-    let length: Int
+    let version: StoredVersion
     let box: [UInt8]
-    let kind: UInt8
 }
 
 /// One change that a transaction makes, or one condition that it depends on.
@@ -33,88 +31,19 @@ package struct Change: Sendable {
     package let action: Action
 
     package init(_ name: EntryName, _ expectation: Expectation, _ action: Action) {
-        self.name = name
-        self.expectation = expectation
-        self.action = action
-    }
-}
-
-/// Collects the transactions of one record.
-///
-/// The offset of the payload is known only when the index is complete. Until then, entries have offsets relative to it.
-struct TransactionBatch: Sendable {
-    private(set) var payload: [UInt8] = []
-    private(set) var transactions: [[Entry]] = []
-    private(set) var totals: Totals
-    /// The bytes that these transactions add to the file, without pages.
-    private var size: UInt64 = 0
-    /// The entries that these transactions have set, by name.
-    private(set) var recent = RecentEntries()
-
-    init(totals: Totals) {
-        self.totals = totals
-    }
-
-    var isEmpty: Bool { transactions.isEmpty }
-
-    /// Adds a transaction, all of it or nothing.
-    ///
-    /// - Parameter find: returns the newest entry of a name in the log.
-    /// - Returns: false if the record has no room for it. It must be added to another record then.
-    /// - Throws: `conflict`, `exists` or `invalid` if this transaction fails; or what `find` throws.
-    mutating func add(
-        _ changes: [Change], now: UInt64, find: (EntryName) throws(LogError) -> Entry?
-    ) throws(LogError) -> Bool {
-        var own = RecentEntries()
-        var entries: [Entry] = []
-        var boxes: [[UInt8]] = []
-        var offset = payload.count
-        var added: UInt64 = 0
-        var totals = totals
-        for change in changes {
-            let old: Entry?
-            if let entry = own.find(change.name) ?? recent.find(change.name) {
-                old = entry
-            } else {
-                old = try find(change.name)
-            }
-            try change.expectation.check(old)
-            guard let entry = try change.entry(replacing: old, at: UInt64(offset), now: now) else { continue }
-            totals.replace(old, with: entry)
-            added += entry.footprint
-            own.insert(entry)
-            entries.append(entry)
-            guard case .set(let value, _) = change.action else { continue }
-            boxes.append(value.box)
-            offset += value.box.count
-        }
-        guard added <= Limits.transactionSize else {
-            throw LogError(.invalid, "a transaction may add at most \(Limits.transactionSize >> 20) MiB")
-        }
-        guard !entries.isEmpty else { return true }
-        guard isEmpty || size + added <= Limits.transactionSize else { return false }
-        size += added
-        payload.reserveCapacity(offset)
-        for box in boxes { payload.append(contentsOf: box) }
-        for entry in entries { recent.insert(entry) }
-        transactions.append(entries)
-        self.totals = totals
-        return true
+        (self.name, self.expectation, self.action) = (name, expectation, action)
     }
 }
 
 extension Change {
     /// Returns the entry that this change results in; nil if it changes nothing.
-    ///
-    /// - Throws: `invalid` for attributes that are too large.
-    fileprivate func entry(replacing old: Entry?, at offset: UInt64, now: UInt64) throws(LogError) -> Entry? {
+    fileprivate func entry(replacing old: Entry?, at offset: Int, now: UInt64) throws(LogError) -> Entry? {
         switch action {
         case .rely: return nil
-        case .remove:
-            guard let old, !old.isRemoved else { return nil }
-            return Entry(name: name, modified: now, content: nil)
+        case .remove: return old?.isRemoved ?? true ? nil : Entry(name: name, modified: now, content: nil)
         case .set(let value, let attributes):
-            let current = StoredVersion(kind: value.kind, nonce: value.nonce, offset: offset, length: value.length)
+            var current = value.version
+            current.offset = UInt64(offset)
             let content = Entry.Content(
                 created: old?.content?.created ?? now, current: current,
                 attributes: attributes ?? old?.content?.attributes ?? [])
@@ -133,40 +62,93 @@ extension Change.Expectation {
         switch self {
         case .anything: return
         case .absent:
-            guard entry?.content != nil else { return }
-            throw LogError(.exists)
+            guard entry?.content == nil else { throw LogError(.exists) }
         case .unchanged(let nonce):
             guard entry?.content?.current.nonce == nonce else { throw LogError(.conflict) }
         }
     }
 }
 
+/// Collects the transactions of one record.
+///
+/// The offset of the payload is known only when the index is complete. Until then, entries have offsets relative to it.
+struct TransactionBatch: Sendable {
+    private(set) var payload: [UInt8] = []
+    private(set) var transactions: [[Entry]] = []
+    private(set) var totals: Totals
+    /// The bytes that these transactions add to the file, without pages.
+    private var size: UInt64 = 0
+    /// The entries that these transactions have set, by name.
+    private var recent = RecentEntries()
+
+    init(totals: Totals) { self.totals = totals }
+
+    var isEmpty: Bool { transactions.isEmpty }
+
+    /// Adds a transaction, all of it or nothing.
+    ///
+    /// - Parameter find: returns the newest entry of a name in the log.
+    /// - Returns: false if the record has no room for it. It must be added to another record then.
+    /// - Throws: `conflict`, `exists` or `invalid` if this transaction fails; or what `find` throws.
+    mutating func add(
+        _ changes: [Change], now: UInt64, find: (EntryName) throws(LogError) -> Entry?
+    ) throws(LogError) -> Bool {
+        var own = RecentEntries()
+        var entries: [Entry] = []
+        var offset = payload.count
+        var added: UInt64 = 0
+        var totals = totals
+        for change in changes {
+            let set = own.find(change.name) ?? recent.find(change.name)
+            let old = if let set { set } else { try find(change.name) }
+            try change.expectation.check(old)
+            guard let entry = try change.entry(replacing: old, at: offset, now: now) else { continue }
+            totals.replace(old, with: entry)
+            added += entry.footprint
+            own.insert(entry)
+            entries.append(entry)
+            offset += entry.content?.current.boxLength ?? 0
+        }
+        guard added <= Limits.transactionSize else {
+            throw LogError(.invalid, "a transaction may add at most \(Limits.transactionSize >> 20) MiB")
+        }
+        guard !entries.isEmpty else { return true }
+        guard isEmpty || size + added <= Limits.transactionSize else { return false }
+        size += added
+        payload.reserveCapacity(offset)
+        for case .set(let value, _) in changes.lazy.map(\.action) { payload.append(contentsOf: value.box) }
+        for entry in entries { recent.insert(entry) }
+        transactions.append(entries)
+        self.totals = totals
+        return true
+    }
+}
+
 extension LogView {
-    /// Returns an index that continues the chain.
-    private func nextIndex(_ totals: Totals) -> RecordIndex {
-        RecordIndex(
-            sequence: head.sequence + 1, previous: head.authenticator,
-            payloadHash: [UInt8](repeating: 0, count: KeyedHash.size), totals: totals)
-    }
+    func currentTotals() throws(LogError) -> Totals { if let totals { totals } else { try manifest().totals } }
 
-    /// Plans the record for a batch. Its entries are in the index, or in a tree if they are many or enough records have
-    /// been written since the last tree.
-    func plan(_ batch: TransactionBatch) throws(LogError) -> RecordPlan {
-        if recordsSinceMinor < recordsBeforeMinor, let plan = try inlinePlan(batch) { return plan }
-        return try treePlan(batch)
-    }
-
-    private var recordsBeforeMinor: Int {
-        let bounds = Limits.recordsBeforeMinorCheckpoint
-        let wanted = (minor?.entries ?? 0) / Limits.minorEntriesPerRecord
-        return max(bounds.lowerBound, Int(min(wanted, UInt64(bounds.upperBound))))
+    /// Whether dead bytes or the minor checkpoint have grown beyond their share of the file.
+    var isCompactionDue: Bool {
+        guard let totals else { return false }
+        if let minor, minor.entries > Limits.minorEntriesFloor, minor.entries > totals.entries / 16 { return true }
+        return minorSize > Limits.minorSize
+            || totals.deadBytes > Limits.deadBytesFloor && totals.deadBytes > totals.liveBytes / 2
     }
 
     /// Plans a record that announces that a compacted file is about to replace this one.
     func noticePlan() throws(LogError) -> RecordPlan {
         var index = nextIndex(try currentTotals())
         index.isNotice = true
-        return try RecordPlan(index, payload: [], at: end, keys: keys, vaultID: header.vaultID)
+        return try plan(index, [])
+    }
+
+    /// Plans the record for a batch. Its entries are in the index, or in a tree if they are many or enough records have
+    /// been written since the last tree.
+    func plan(_ batch: TransactionBatch) throws(LogError) -> RecordPlan {
+        let bounds = Limits.recordsBeforeMinorCheckpoint
+        let wanted = min((minor?.entries ?? 0) / Limits.minorEntriesPerRecord, UInt64(bounds.upperBound))
+        if recordsSinceMinor < max(bounds.lowerBound, Int(wanted)), let plan = try inlinePlan(batch) { return plan }
+        return try treePlan(batch)
     }
 
     /// Plans a record with its entries in the index; nil if the index would be too large.
@@ -176,13 +158,10 @@ extension LogView {
         var size = 0
         while size <= Limits.inlineIndexSize {
             var index = nextIndex(batch.totals)
-            let payloadOffset = end + UInt64(Frame.headSize + size + SecretBox.tagSize)
-            index.transactions = batch.transactions.map { $0.map { $0.moved(by: payloadOffset) } }
+            let start = payloadOffset(indexSize: size)
+            index.transactions = batch.transactions.map { $0.map { $0.moved(by: start) } }
             let needed = index.encoded.count
-            guard needed > size else {
-                return try RecordPlan(
-                    index, payload: batch.payload, at: end, indexSize: size, keys: keys, vaultID: header.vaultID)
-            }
+            if needed <= size { return try plan(index, batch.payload, indexSize: size) }
             size = needed
         }
         return nil
@@ -192,37 +171,34 @@ extension LogView {
     private func treePlan(_ batch: TransactionBatch) throws(LogError) -> RecordPlan {
         // The greatest length of an index with a tree.
         let size = 160
-        let payloadOffset = end + UInt64(Frame.headSize + size + SecretBox.tagSize)
-        var sink = PayloadSink(bytes: batch.payload, start: payloadOffset)
+        var sink = ByteSink(bytes: batch.payload, start: payloadOffset(indexSize: size))
         var newer = RecentEntries()
-        for entries in batch.transactions {
-            for entry in entries { newer.insert(entry.moved(by: payloadOffset)) }
-        }
-        var merge = EntryMerge(
-            recent: [newer, recent], trees: [try TreeCursor(root: minor?.root, loader: loader)])
+        for entry in batch.transactions.joined() { newer.insert(entry.moved(by: sink.start)) }
+        var merge = EntryMerge(recent: [newer, recent], trees: [try TreeCursor(root: minor?.root, loader: loader)])
         var tree = TreeBuilder(keys: keys, expecting: newer.count)
         while let entry = try merge.next() { try tree.add(entry, to: &sink) }
         guard let root = try tree.finish(to: &sink) else { throw LogError(.invalid, "nothing to write") }
         guard sink.bytes.count < Limits.payloadSize else {
             throw LogError(.invalid, "with what is recent it takes more than \(Limits.payloadSize >> 20) MiB")
         }
-        var totals = batch.totals
-        if let minor { totals.deadBytes &+= minor.entries &* 64 }
-        var index = nextIndex(totals)
+        var index = nextIndex(batch.totals)
+        if let minor { index.totals.deadBytes &+= minor.entries &* 64 }
         index.tree = RecordIndex.Tree(header: origin.authenticator, root: root, entries: tree.count)
-        return try RecordPlan(
-            index, payload: sink.bytes, at: end, indexSize: size, keys: keys, vaultID: header.vaultID)
+        return try plan(index, sink.bytes, indexSize: size)
     }
-}
 
-/// A payload that grows in memory.
-private struct PayloadSink: ByteSink {
-    var bytes: [UInt8]
-    let start: UInt64
+    /// Returns an index that continues the chain.
+    private func nextIndex(_ totals: Totals) -> RecordIndex {
+        RecordIndex(
+            sequence: head.sequence + 1, previous: head.authenticator,
+            payloadHash: [UInt8](repeating: 0, count: KeyedHash.size), totals: totals)
+    }
 
-    var offset: UInt64 { start + UInt64(bytes.count) }
+    private func payloadOffset(indexSize: Int) -> UInt64 {
+        end + UInt64(Frame.headSize + indexSize + SecretBox.tagSize)
+    }
 
-    mutating func write(_ more: UnsafeRawBufferPointer) throws(LogError) {
-        bytes.append(contentsOf: more)
+    private func plan(_ index: RecordIndex, _ payload: [UInt8], indexSize: Int? = nil) throws(LogError) -> RecordPlan {
+        try RecordPlan(index, payload: payload, at: end, indexSize: indexSize, keys: keys, vaultID: header.vaultID)
     }
 }

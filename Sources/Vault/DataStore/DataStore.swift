@@ -6,9 +6,8 @@
 /// let profile = try await store.read("u.profile", as: Profile.self)
 /// ```
 ///
-/// ``Keychain``, ``Preferences``, ``MemoryStore`` and ``ScopedStore`` are such stores; a ``ValueStore`` of your own
-/// becomes one by an empty extension. They keep a value in the same form as a key of its type, so both see the same: a
-/// ``KeychainStorable`` of String reads what is written here as a String.
+/// The library's stores are such stores; a ``ValueStore`` of your own becomes one by an empty extension. They keep a
+/// value in the same form as a key of its type, such as a ``KeychainStorable`` of String.
 ///
 /// Calls leave the caller's actor. They do not suspend but block a thread while the disk writes and while another
 /// process holds the file: milliseconds as a rule, ten seconds at most. They cannot be cancelled half way.
@@ -36,6 +35,8 @@ extension Preferences: DataStore {}
 extension MemoryStore: DataStore {}
 extension ScopedStore: DataStore {}
 
+// A type that is a StoredObject has one stored form, even if it is Codable too.
+
 extension ValueStore {
     /// ``DataStore/read(_:as:)``
     @concurrent
@@ -43,14 +44,28 @@ extension ValueStore {
         _ key: String, as type: Value.Type
     ) async throws(VaultError) -> Value? {
         try Keychain.checkName(key)
-        return try value(of: key)?.read(as: type, of: key)
+        guard let stored = try value(of: key) else { return nil }
+        if let object = type as? any StoredObject.Type, let value = try object.init(stored: stored, of: key) as? Value {
+            return value
+        }
+        do { return try stored.decoded(as: type) } catch {
+            throw VaultError(unreadable: ConversionFailure(error), of: key, as: type, stored)
+        }
     }
 
     /// ``DataStore/write(_:for:)``
     @concurrent
     public func write<Value: Encodable & Sendable>(_ value: Value, for key: String) async throws(VaultError) {
         try Keychain.checkName(key)
-        _ = try commit(StoreBatch([key: StoredValue(value, for: key)]))
+        let stored: StoredValue
+        if let object = value as? any StoredObject {
+            stored = try object.storedValue(for: key)
+        } else {
+            do { stored = try StoredValue(encoding: value) } catch {
+                throw VaultError(unstorable: ConversionFailure(error), for: key, Value.self)
+            }
+        }
+        _ = try commit(StoreBatch([key: stored]))
     }
 
     /// ``DataStore/delete(_:)``
@@ -58,28 +73,5 @@ extension ValueStore {
     public func delete(_ key: String) async throws(VaultError) {
         try Keychain.checkName(key)
         _ = try commit(StoreBatch([key: nil]))
-    }
-}
-
-// A type that is a StoredObject has one stored form, even if it is Codable too.
-
-extension StoredValue {
-    fileprivate init<Value: Encodable>(_ value: Value, for key: String) throws(VaultError) {
-        if let object = value as? any StoredObject {
-            self = try object.storedValue(for: key)
-        } else {
-            do { try self.init(encoding: value) } catch {
-                throw VaultError(unstorable: ConversionFailure(error), for: key, Value.self)
-            }
-        }
-    }
-
-    fileprivate func read<Value: Decodable>(as type: Value.Type, of key: String) throws(VaultError) -> Value {
-        if let object = type as? any StoredObject.Type, let value = try object.init(stored: self, of: key) as? Value {
-            return value
-        }
-        do { return try decoded(as: type) } catch {
-            throw VaultError(unreadable: ConversionFailure(error), of: key, as: type, self)
-        }
     }
 }

@@ -1,46 +1,33 @@
 public import FoundationEssentials
 
-/// Offers a store in the form that many client libraries require for their session: data that is stored, retrieved and
-/// removed by name.
+/// Offers a store in the form that many client libraries require for their session: data by name.
 ///
 /// ```swift
 /// extension LocalStorageAdapter: @retroactive AuthLocalStorage {}  // Supabase's protocol: no code is needed
-///
 /// let storage = LocalStorageAdapter(in: keychain.scoped(to: "supabase"))
 /// ```
 ///
-/// The values are those of a ``KeychainStorable`` of Data with the same key and store. Calls block until the change is
-/// on the disk.
+/// The values are those of a ``KeychainStorable`` of Data. Calls block until the change is on the disk.
 public struct LocalStorageAdapter: Sendable {
     private let home: StoreReference
 
     /// - Parameter store: the store of the data; if nil, ``Keychain/standard``, which each call looks up again.
-    public init(in store: (any ValueStore)? = nil) {
-        home = store.map { .store($0) } ?? .keychain
-    }
+    public init(in store: (any ValueStore)? = nil) { home = .given(store, or: .keychain) }
 
     /// Sets the data of a key; the store has it when this returns.
     ///
     /// - Throws: ``VaultError`` as ``StoredKeyed/write(_:)``.
-    public func store(key: String, value: Data) throws(VaultError) {
-        try stored(key).write(value)
-    }
+    public func store(key: String, value: Data) throws(VaultError) { try stored(key).write(value) }
 
     /// Returns the data of a key; nil if, and only if, there is none.
     ///
     /// - Throws: ``VaultError`` as ``StoredKeyed/read()``.
-    public func retrieve(key: String) throws(VaultError) -> Data? {
-        try stored(key).read()
-    }
+    public func retrieve(key: String) throws(VaultError) -> Data? { try stored(key).read() }
 
     /// Removes the data of a key, if it has some.
     ///
     /// - Throws: ``VaultError`` as ``StoredKeyed/remove()``.
-    public func remove(key: String) throws(VaultError) {
-        try stored(key).remove()
-    }
+    public func remove(key: String) throws(VaultError) { try stored(key).remove() }
 
-    private func stored(_ key: String) -> StoredKey<Data> {
-        StoredKey(key, in: home)
-    }
+    private func stored(_ key: String) -> StoredKey<Data> { StoredKey(key, in: home) }
 }

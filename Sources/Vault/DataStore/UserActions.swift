@@ -2,7 +2,6 @@
 ///
 /// ```swift
 /// enum UserAction: String { case firstLogin, indicatorIndex }
-///
 /// let actions = UserActions<UserAction>(in: Preferences(suite: userID))
 /// try await actions.mark(.firstLogin)
 /// try await actions.write(3, for: .indicatorIndex)
@@ -15,16 +14,12 @@ public struct UserActions<Action: RawRepresentable & Sendable>: Sendable where A
     private let store: any DataStore
 
     /// - Parameter store: the store of the actions.
-    public init(in store: any DataStore) {
-        self.store = store
-    }
+    public init(in store: any DataStore) { self.store = store }
 
     /// Records that an action was done. It stays so until ``delete(_:)``.
     ///
     /// - Throws: ``VaultError`` as ``DataStore/write(_:for:)``.
-    public func mark(_ action: Action) async throws(VaultError) {
-        try await store.write(true, for: action.rawValue)
-    }
+    public func mark(_ action: Action) async throws(VaultError) { try await store.write(true, for: action.rawValue) }
 
     /// Returns whether an action was marked.
     ///
@@ -53,7 +48,5 @@ public struct UserActions<Action: RawRepresentable & Sendable>: Sendable where A
     /// Removes an action's mark or value.
     ///
     /// - Throws: ``VaultError`` as ``DataStore/delete(_:)``.
-    public func delete(_ action: Action) async throws(VaultError) {
-        try await store.delete(action.rawValue)
-    }
+    public func delete(_ action: Action) async throws(VaultError) { try await store.delete(action.rawValue) }
 }

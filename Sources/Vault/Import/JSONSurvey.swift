@@ -3,8 +3,7 @@ import FoundationEssentials
 /// Finds what a JSON decoder silently changes or drops: a key twice in one object, of which it keeps one, and an
 /// integer that no type holds, which it rounds. Also finds nesting that would take more stack than a thread has.
 ///
-/// It parses no more of the grammar than that takes, and leaves the rest to the decoder. Total and iterative: whatever
-/// the bytes are, it ends.
+/// Leaves the rest of the grammar to the decoder. Total and iterative: whatever the bytes are, it ends.
 struct JSONSurvey {
     /// What is wrong, as the end of a sentence. It may name a key, never a value.
     struct Finding: Error {
@@ -28,9 +27,7 @@ struct JSONSurvey {
     private var offset = 0
     private var open: [Container] = []
 
-    private init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+    private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// - Throws: the first finding.
     static func check(_ bytes: [UInt8]) throws(Finding) {
@@ -70,10 +67,9 @@ struct JSONSurvey {
         open[last].expectsKey = false
         // The decoder refuses an invalid string.
         guard let key = JSONSurvey.string(bytes[start..<offset]) else { return }
-        guard open[last].keys.insert(key).inserted else {
-            throw Finding(text: "the key \"\(key)\" occurs twice in one object")
-        }
         open[last].key = key
+        guard !open[last].keys.insert(key).inserted else { return }
+        throw Finding(text: "the key \"\(key)\" occurs twice in one object")
     }
 
     /// - Parameter literal: with its quotes.
@@ -85,21 +81,12 @@ struct JSONSurvey {
     }
 
     private mutating func passNumber() throws(Finding) {
-        let start = offset
-        var isInteger = true
-        scan: while offset < bytes.count {
-            switch bytes[offset] {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): break
-            case UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"): isInteger = false
-            default: break scan
-            }
-            offset += 1
-        }
-        guard isInteger else { return }
-        let literal = String(decoding: bytes[start..<offset], as: UTF8.self)
+        let literal = bytes[offset...].prefix { "0123456789-+.eE".utf8.contains($0) }
+        offset = literal.endIndex
+        guard literal.allSatisfy({ "0123456789-".utf8.contains($0) }) else { return }
         // The longest that fit have 20 characters. The decoder refuses an invalid number.
-        let fits = literal.utf8.count <= 20 && Int128(literal).map(StoredValue.integers.contains) ?? true
-        guard !fits else { return }
+        let number = literal.count > 20 ? .max : Int128(String(decoding: literal, as: UTF8.self)) ?? 0
+        guard !StoredValue.integers.contains(number) else { return }
         let key = open.reversed().lazy.compactMap(\.key).first
         throw Finding(text: "a number\(key.map { " of the key \"\($0)\"" } ?? "") does not fit into 64 bits")
     }

@@ -2,9 +2,8 @@ import FoundationEssentials
 package import LinuxSystem
 import PropertyList
 
-/// The plain file of an older program: its values, and its removal once they are safe elsewhere.
-///
-/// For code that stores the values itself. If each key moves to one store as it is, ``PlainFileImport`` does it all.
+/// The plain file of an older program, for code that stores its values itself. If each key moves to one store as it is,
+/// ``PlainFileImport`` does it all.
 ///
 /// ```swift
 /// guard let file = try PlainFile(path: path) else { return }
@@ -16,25 +15,21 @@ public struct PlainFile: ~Copyable {
     /// The fields of the dictionary at the file's root, without those that are `null` in JSON.
     public let values: [String: StoredValue]
     private let bytes: [UInt8]
-    private let path: String
-    private let fileSystem: any FileSystem
+    private let file: WholeFile
 
     /// Reads a property list, XML or binary, or JSON; the content tells which. nil if there is no file.
     ///
     /// - Parameter path: a file of at most 64 MiB; a symbolic link is followed.
     /// - Throws: ``VaultError`` with `damaged` if the file has none of these formats, or no dictionary at its root, or,
     ///   in JSON, a key twice, an integer beyond 64 bits or more than 128 levels; `unavailable`.
-    public init?(path: String) throws(VaultError) {
-        try self.init(path: path, in: PosixFileSystem())
-    }
+    public init?(path: String) throws(VaultError) { try self.init(path: path, in: PosixFileSystem()) }
 
     package init?(path: String, in fileSystem: any FileSystem) throws(VaultError) {
         // Without symbolic links: removing one would leave its target.
         let path = resolvedPath(path)
-        guard let bytes = try PlainFile.contents(path, fileSystem) else { return nil }
-        do {
-            values = try PlainFile.values(in: bytes)
-        } catch let error as PropertyListError {
+        let file = WholeFile(path, in: fileSystem)
+        guard let bytes = try PlainFile.contents(of: file) else { return nil }
+        do { values = try PlainFile.values(in: bytes) } catch let error as PropertyListError {
             throw VaultError(
                 .damaged, "\(path) is neither a property list nor JSON that can be read: \(error.sentence).")
         } catch let finding as JSONSurvey.Finding {
@@ -44,45 +39,41 @@ public struct PlainFile: ~Copyable {
             throw VaultError(.damaged, "\(path) is neither a property list nor JSON with an object at its root.")
         }
         self.bytes = bytes
-        self.path = path
-        self.fileSystem = fileSystem
+        self.file = file
     }
 
     /// Removes the file durably, unless it was changed since it was read. A file that is already removed is no error.
     ///
-    /// The file is compared right before the removal. If another file replaces it between the two, that one is removed
-    /// instead. Moving it aside first would save that one, but a crash would then leave the secrets under an unknown
-    /// name. So the older program should not run meanwhile. The file's blocks may stay on the disk for a while, and in
-    /// backups.
+    /// The file is compared right before the removal; if another file replaces it between the two, that one is removed
+    /// instead. So the older program should not run meanwhile. For what stays on the disk see <doc:MovingValues>.
     ///
     /// - Throws: ``VaultError`` with `busy` if the file's content is no longer what was read; `unavailable`.
     public borrowing func remove() throws(VaultError) {
-        if let present = try PlainFile.contents(path, fileSystem), present != bytes {
-            throw VaultError(.busy, "Someone changed \(path) meanwhile; run the import again.")
+        if let present = try PlainFile.contents(of: file), present != bytes {
+            throw VaultError(.busy, "Someone changed \(file.path) meanwhile; run the import again.")
         }
-        do { try WholeFile(path, in: fileSystem).remove() } catch { throw VaultError(system: error, path) }
+        // Moving it aside first would save another file, but a crash would then leave secrets under an unknown name.
+        do { try file.remove() } catch { throw VaultError(system: error, file.path) }
     }
 
-    private static func contents(_ path: String, _ fileSystem: any FileSystem) throws(VaultError) -> [UInt8]? {
-        do { return try WholeFile(path, in: fileSystem).read(upTo: PreferencesFile.sizeLimit)?.bytes } catch {
+    private static func contents(of file: WholeFile) throws(VaultError) -> [UInt8]? {
+        let limit = PreferencesFile.sizeLimit
+        do { return try file.read(upTo: limit)?.bytes } catch {
             if let kind = error.kindOfNoFile {
-                throw VaultError(.unavailable, "Cannot import \(path): it is \(kind), not a file.")
+                throw VaultError(.unavailable, "Cannot import \(file.path): it is \(kind), not a file.")
             }
-            guard !error.isTooLarge else {
-                throw VaultError(
-                    .damaged, "Cannot import \(path): it is larger than \(PreferencesFile.sizeLimit >> 20) MiB.")
-            }
-            throw VaultError(system: error, path)
+            guard error.isTooLarge else { throw VaultError(system: error, file.path) }
+            throw VaultError(.damaged, "Cannot import \(file.path): it is larger than \(limit >> 20) MiB.")
         }
     }
 
     private static func values(in bytes: [UInt8]) throws -> [String: StoredValue] {
         let isJSON = bytes.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "{")
-        guard !isJSON else {
-            try JSONSurvey.check(bytes)
-            return try JSONDecoder().decode([String: JSONValue].self, from: Data(bytes)).compactMapValues(\.stored)
+        guard isJSON else {
+            return try PropertyListFormat.parseDictionary(bytes).values.mapValues(StoredValue.init(propertyList:))
         }
-        return try PropertyListFormat.parseDictionary(bytes).values.mapValues(StoredValue.init(propertyList:))
+        try JSONSurvey.check(bytes)
+        return try JSONDecoder().decode([String: JSONValue].self, from: Data(bytes)).compactMapValues(\.stored)
     }
 }
 
@@ -96,8 +87,7 @@ public struct PlainFile: ~Copyable {
 /// ```
 ///
 /// The file is removed last, when the stores have everything durably. So a crash at any point loses nothing, and
-/// running the import again finishes it. The file's blocks may stay on the disk for a while, and in backups: renew
-/// tokens that must not be found there.
+/// running the import again finishes it. For what stays on the disk see <doc:MovingValues>.
 public struct PlainFileImport: Sendable {
     /// Where to store a value.
     public enum Destination: Sendable, Hashable {
@@ -154,46 +144,38 @@ public struct PlainFileImport: Sendable {
     ///   - keychain: in place of ``Keychain/standard``.
     ///   - preferences: in place of ``Preferences/standard``.
     ///   - destination: where to store the value of a key of the file. Keys are used as they are.
-    /// - Returns: what was stored where.
     /// - Throws: ``VaultError`` with `damaged` as ``PlainFile/init(path:)``, `exists` as ``Conflict`` says, `invalid`
-    ///   for what a store cannot hold, and what the stores throw. Then the file stays, and running the import again is
-    ///   safe.
+    ///   for what a store cannot hold, and what the stores throw. The file then stays; the import can be run again.
     @discardableResult
     public func run(
         keychain: (any ValueStore)? = nil, preferences: (any ValueStore)? = nil,
         _ destination: (_ key: String) -> Destination
     ) throws(VaultError) -> Report {
-        var report = Report()
-        guard let file = try PlainFile(path: path, in: fileSystem) else {
-            report.foundFile = false
-            return report
-        }
-        var secrets: [String: StoredValue] = [:]
-        var settings: [String: StoredValue] = [:]
-        for (key, value) in file.values {
-            switch destination(key) {
-            case .keychain: secrets[key] = value
-            case .preferences: settings[key] = value
-            case .dropped: report.dropped.append(key)
-            }
-        }
+        guard let file = try PlainFile(path: path, in: fileSystem) else { return Report(foundFile: false) }
+        let values = Dictionary(grouping: file.values) { destination($0.key) }
         // Both are checked before either is changed: a refusal leaves everything as it is.
-        let secretImport = try prepared(secrets, for: keychain, else: .keychain)
-        let settingImport = try prepared(settings, for: preferences, else: .preferences)
-        try secretImport?.commit()
-        try settingImport?.commit()
+        let imports = [
+            try prepared(values[.keychain], for: .given(keychain, or: .keychain)),
+            try prepared(values[.preferences], for: .given(preferences, or: .preferences)),
+        ]
+        for (store, batch) in imports.compactMap(\.self) {
+            if !batch.changes.isEmpty, try !store.commit(batch) {
+                throw VaultError(.busy, "Others changed the same keys meanwhile; run the import again.")
+            }
+            // Also what was there already: an import that was killed may have left it unflushed.
+            try store.makeDurable()
+        }
         try file.remove()
-        report.keychain = secrets.keys.sortedByBytes()
-        report.preferences = settings.keys.sortedByBytes()
-        report.dropped = report.dropped.sortedByBytes()
-        return report
+        let names = values.mapValues { $0.map(\.key).sortedByBytes() }
+        return Report(
+            keychain: names[.keychain] ?? [], preferences: names[.preferences] ?? [], dropped: names[.dropped] ?? [])
     }
 
     private func prepared(
-        _ values: [String: StoredValue], for given: (any ValueStore)?, else standard: StoreReference
-    ) throws(VaultError) -> PreparedImport? {
-        guard !values.isEmpty else { return nil }
-        let store = if let given { given } else { try standard.resolve() }
+        _ values: [(key: String, value: StoredValue)]?, for reference: StoreReference
+    ) throws(VaultError) -> (any ValueStore, StoreBatch)? {
+        guard let values else { return nil }
+        let store = try reference.resolve()
         var batch = StoreBatch([:])
         for (key, value) in values {
             try Keychain.checkName(key)
@@ -206,20 +188,6 @@ public struct PlainFileImport: Sendable {
             }
             if present == nil || conflict == .replaceStored { batch.changes.updateValue(value, forKey: key) }
         }
-        return PreparedImport(store: store, batch: batch)
-    }
-}
-
-/// What an import is about to store in one store.
-private struct PreparedImport {
-    let store: any ValueStore
-    let batch: StoreBatch
-
-    /// Stores it durably. Also flushes what was already there: an import that was killed may have left it unflushed.
-    func commit() throws(VaultError) {
-        if !batch.changes.isEmpty, try !store.commit(batch) {
-            throw VaultError(.busy, "Others changed the same keys meanwhile; run the import again.")
-        }
-        try store.makeDurable()
+        return (store, batch)
     }
 }

@@ -35,23 +35,18 @@ extension Keychain {
     ///   `exchanged` if the file was replaced meanwhile.
     public func item(_ name: String) throws(VaultError) -> Item? {
         let name = try checked(name)
-        return try translated { () throws(LogError) in try log.entry(name) }.flatMap(Item.init)
+        return try translated(log.entry(name)).flatMap(Item.init)
     }
 
     /// Returns whether a name exists. Its value is not opened.
     ///
     /// - Throws: as ``item(_:)``.
-    public func exists(_ name: String) throws(VaultError) -> Bool {
-        try item(name) != nil
-    }
+    public func exists(_ name: String) throws(VaultError) -> Bool { try item(name) != nil }
 
-    /// Returns what is known of all names that begin with `prefix` and have all of `attributes`, sorted bytewise by
-    /// name.
+    /// Returns what is known of all names that begin with `prefix` and have all of `attributes`, sorted bytewise.
     ///
     /// - Throws: as ``item(_:)``.
-    public func items(
-        prefix: String = "", attributes: [String: String] = [:]
-    ) throws(VaultError) -> [Item] {
+    public func items(prefix: String = "", attributes: [String: String] = [:]) throws(VaultError) -> [Item] {
         var listing = try listing(prefix: prefix, attributes: attributes)
         var items: [Item] = []
         while let item = try listing.next() { items.append(item) }
@@ -72,8 +67,9 @@ extension Keychain {
     ///
     /// - Throws: as ``item(_:)``.
     package func listing(prefix: String = "", attributes: [String: String] = [:]) throws(VaultError) -> ItemListing {
-        let entries = try translated { () throws(LogError) in try log.listing(prefix: Array(prefix.utf8)) }
-        return ItemListing(entries, attributes: attributes, places)
+        ItemListing(
+            entries: try translated(log.listing(prefix: Array(prefix.utf8))),
+            attributes: attributes.map { Attribute(key: $0.key, value: $0.value) }, places: places)
     }
 }
 
@@ -81,41 +77,23 @@ extension Keychain {
 ///
 /// A copy continues where the original was: to go through a listing twice, copy it before the first time.
 package struct ItemListing: Sendable {
-    private var entries: EntryListing
-    private let attributes: [String: String]
-    private let places: VaultPlaces
-
-    fileprivate init(_ entries: EntryListing, attributes: [String: String], _ places: VaultPlaces) {
-        self.entries = entries
-        self.attributes = attributes
-        self.places = places
-    }
+    fileprivate var entries: EntryListing
+    fileprivate let attributes: [Attribute]
+    fileprivate let places: VaultPlaces
 
     /// Reads the next item; nil at the end.
     ///
     /// - Throws: ``VaultError`` with `damaged`, `unavailable`.
     package mutating func next() throws(VaultError) -> Item? {
-        do {
-            while let entry = try entries.next() {
-                if entry.has(attributes) { return Item(entry) }
-            }
-            return nil
-        } catch { throw VaultError(error, places) }
-    }
-}
-
-extension Entry {
-    fileprivate func has(_ attributes: [String: String]) -> Bool {
-        attributes.allSatisfy { key, value in
-            content?.attributes.contains { $0.key == key && $0.value == value } ?? false
+        while let entry = try places.translated(entries.next()), let content = entry.content {
+            if attributes.allSatisfy(content.attributes.contains) { return Item(entry) }
         }
+        return nil
     }
 }
 
 extension Entry.Content {
-    var attributesByKey: [String: String] {
-        Dictionary(attributes.map { ($0.key, $0.value) }) { first, _ in first }
-    }
+    var attributesByKey: [String: String] { Dictionary(attributes.map { ($0.key, $0.value) }) { first, _ in first } }
 }
 
 extension Date {

@@ -25,7 +25,7 @@ extension Keychain {
     ///   `diverged` or `exchanged` if the file was replaced meanwhile.
     @discardableResult
     public func compact(progress: UpkeepProgress? = nil) throws(VaultError) -> Compaction {
-        try working(progress) { (timeout) throws(LogError) in try log.compact(timeout: timeout, progress) }
+        try waiting(progress) { (timeout) throws(LogError) in try log.compact(timeout: timeout, progress) }
     }
 
     /// Compacts the vault, and raises the cost of a guess at its key file. The key file stays as it is.
@@ -36,16 +36,14 @@ extension Keychain {
     public func compact(
         raisingCostTo cost: KeyFileCost, progress: UpkeepProgress? = nil
     ) throws(VaultError) -> Compaction {
-        try working(progress) { (timeout) throws(LogError) in
+        try waiting(progress) { (timeout) throws(LogError) in
             let key = try KeychainOpening(places, options).readKey()
             return try log.compact(raising: key, to: cost.limits, timeout: timeout, progress)
         }
     }
 
     /// Compacts the vault.
-    public func eraseRemoved() throws(VaultError) {
-        try compact()
-    }
+    public func eraseRemoved() throws(VaultError) { try compact() }
 
     /// Reads and authenticates everything in the vault. Values are opened in guarded memory and passed to no caller.
     ///
@@ -53,19 +51,16 @@ extension Keychain {
     /// - Throws: ``VaultError`` with `damaged`, naming the first offset; `busy`, `unavailable`; `rolledBack`,
     ///   `diverged` or `exchanged` if the file was replaced meanwhile.
     public func verify(progress: UpkeepProgress? = nil) throws(VaultError) -> Verification {
-        try working(progress) { (timeout) throws(LogError) in try log.verify(timeout: timeout, progress) }
+        try waiting(progress) { (timeout) throws(LogError) in try log.verify(timeout: timeout, progress) }
     }
 
-    /// Copies what is intact of a damaged vault into a new one. The damaged file is only read.
+    /// Copies what is intact of the damaged vault at `places`, which is only read, into a new one at the path `target`.
     ///
     /// The new vault has an id and keys of its own, under the same key file. A machine that remembers the old vault
     /// takes the new one in its stead for another vault: accept it once with ``Options/acceptedAlarms``. Whether a
     /// value may be out of date is decided by what is lost, and by what this machine remembers of the vault.
     ///
-    /// - Parameters:
-    ///   - places: of the damaged vault.
-    ///   - target: the path of the new vault.
-    ///   - progress: shows another thread how far it has come.
+    /// - Parameter progress: as for ``verify(progress:)``.
     /// - Throws: ``VaultError`` with `noVault`, `gone`; `locked` if the key opens none of the remaining slots;
     ///   `damaged` if nothing but a slot is left; `newerFormat`; `exists` if there is a file at the target; `busy`,
     ///   `unavailable`.
@@ -79,19 +74,10 @@ extension Keychain {
     ///
     /// - Throws: as ``item(_:)``.
     public func information() throws(VaultError) -> Information {
-        try translated { () throws(LogError) in
-            try log.information(vault: places.vault, keyFile: places.keyFile, keyFileSharing: keyFileSharing?.words) {
+        try translated(
+            log.information(vault: places.vault, keyFile: places.keyFile, keyFileSharing: keyFileSharing?.words) {
                 VaultError($0, places).message
-            }
-        }
-    }
-
-    private func working<Result>(
-        _ progress: UpkeepProgress?, _ body: (_ timeout: Duration) throws(LogError) -> Result
-    ) throws(VaultError) -> Result {
-        let result = try waiting(body)
-        progress?.finish()
-        return result
+            })
     }
 }
 

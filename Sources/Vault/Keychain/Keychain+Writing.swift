@@ -18,16 +18,14 @@ extension Keychain {
     ///
     /// - Throws: as ``set(_:to:attributes:)-(_,SecretBytes,_)``.
     public func set(_ name: String, to text: String, attributes: [String: String]? = nil) throws(VaultError) {
-        let value = try guarded { () throws(SealingError) in try SecretBytes(utf8: text) }
-        try set(name, to: value, kind: .text, attributes: attributes)
+        try set(name, to: guarded(SecretBytes(utf8: text)), kind: .text, attributes: attributes)
     }
 
     /// Sets bytes; they are on the disk when this returns.
     ///
     /// - Throws: as ``set(_:to:attributes:)-(_,SecretBytes,_)``.
     public func set(_ name: String, to bytes: [UInt8], attributes: [String: String]? = nil) throws(VaultError) {
-        let value = try guarded { () throws(SealingError) in try SecretBytes(copying: bytes) }
-        try set(name, to: value, kind: .data, attributes: attributes)
+        try set(name, to: guarded(SecretBytes(copying: bytes)), kind: .data, attributes: attributes)
     }
 
     /// Uses no ``Transaction``: a single change does not need its bookkeeping.
@@ -64,25 +62,19 @@ extension Keychain {
         try duplicate(name, to: newName, replacing: replacing, removing: false)
     }
 
-    private func duplicate(
-        _ name: String, to newName: String, replacing: Bool, removing: Bool
-    ) throws(VaultError) {
-        let source = try checked(name)
-        let target = try checked(newName)
+    private func duplicate(_ name: String, to newName: String, replacing: Bool, removing: Bool) throws(VaultError) {
+        let (source, target) = (try checked(name), try checked(newName))
         try transaction { (transaction) throws(VaultError) in
             guard let content = try transaction.entry(source)?.content, let value = try get(name) else {
                 throw VaultError(.absent, "No entry named \"\(name)\".")
             }
             // As names, byte by byte: as strings two spellings of an accented letter are equal.
             guard source != target else { return }
-            if !replacing {
-                guard try !transaction.exists(newName) else {
-                    throw VaultError(.exists, "\"\(newName)\" already exists.")
-                }
+            if !replacing, try transaction.exists(newName) {
+                throw VaultError(.exists, "\"\(newName)\" already exists.")
             }
-            try transaction.set(
-                newName, to: value, kind: ValueKind(rawValue: content.current.kind),
-                attributes: content.attributesByKey)
+            let kind = ValueKind(rawValue: content.current.kind)
+            try transaction.set(newName, to: value, kind: kind, attributes: content.attributesByKey)
             if removing { try transaction.remove(name) }
         }
     }
@@ -94,9 +86,7 @@ extension Keychain {
     ///
     /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`; `rolledBack`, `diverged` or
     ///   `exchanged` if the file was replaced meanwhile.
-    public func makeDurable() throws(VaultError) {
-        try waiting { (timeout) throws(LogError) in try log.makeDurable(timeout: timeout) }
-    }
+    public func makeDurable() throws(VaultError) { try waiting(nil, log.makeDurable) }
 
     // MARK: Sealing
 
@@ -107,16 +97,13 @@ extension Keychain {
     ) throws(VaultError) -> Change {
         let name = try checked(name)
         let attributes = try attributes.map(Keychain.checked)
-        let sealed: SealedValue
-        do { sealed = try log.seal(value, kind: kind.rawValue, nonces: &nonces) } catch {
-            throw VaultError(error, places)
-        }
+        let sealed = try places.translated(log.seal(value, kind: kind.rawValue, nonces: &nonces))
         return Change(name, .anything, .set(sealed, attributes: attributes))
     }
 
     /// Translates a lack of guarded memory.
-    func guarded(_ body: () throws(SealingError) -> SecretBytes) throws(VaultError) -> SecretBytes {
-        do { return try body() } catch { throw VaultError(LogError(.outOfMemory), places) }
+    func guarded(_ copy: @autoclosure () throws(SealingError) -> SecretBytes) throws(VaultError) -> SecretBytes {
+        do { return try copy() } catch { throw VaultError(LogError(.outOfMemory), places) }
     }
 
     /// Returns attributes as they are stored: sorted bytewise by key.
@@ -124,16 +111,8 @@ extension Keychain {
         guard attributes.count <= Limits.attributeCount else {
             throw VaultError(.invalid, "An entry may have at most \(Limits.attributeCount) attributes.")
         }
-        guard !attributes.keys.contains("") else {
-            throw VaultError(.invalid, "An attribute needs a key.")
-        }
+        guard !attributes.keys.contains("") else { throw VaultError(.invalid, "An attribute needs a key.") }
         return attributes.map { Attribute(key: $0.key, value: $0.value) }
             .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-    }
-}
-
-extension Keychain: SecretStore {
-    func setSecret(_ name: String, to value: borrowing SecretBytes) throws(VaultError) {
-        try set(name, to: value)
     }
 }

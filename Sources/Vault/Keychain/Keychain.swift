@@ -16,7 +16,7 @@ import SealedLog
 ///
 /// Names are 1 to 1,024 bytes of UTF-8 without control characters, compared byte by byte; values are any bytes, up to
 /// ``maximumValueSize``.
-public final class Keychain: ValueStore {
+public final class Keychain: ValueStore, SecretStore {
     /// How a keychain is opened.
     public struct Options: Sendable {
         /// How long a call waits for other processes before it throws ``VaultError/Code/busy``.
@@ -27,7 +27,6 @@ public final class Keychain: ValueStore {
         /// Whether to accept a key file of root's that others can read, in any folder. By default it is accepted only
         /// below `$CREDENTIALS_DIRECTORY` and `/run/secrets`, and on file systems in memory or mounted read-only.
         public var acceptsSharedKeyFile = false
-
         /// Called, after one second, when a call waits for another process; with that process, if it can be found out.
         /// No lock is held then.
         public var onWaiting: (@Sendable (_ process: Int?) -> Void)?
@@ -63,10 +62,10 @@ public final class Keychain: ValueStore {
     public let places: VaultPlaces
     /// What had to be created.
     public let created: Created
-    /// Why the key file is accepted although others than its owner can read it; nil if they cannot.
-    let keyFileSharing: KeyFile.Sharing?
     public let changes: ChangeFeed
     public let failures: FailureLog
+    /// Why the key file is accepted although others than its owner can read it; nil if they cannot.
+    let keyFileSharing: KeyFile.Sharing?
     let options: Options
     let log: SealedLog
 
@@ -97,7 +96,7 @@ public final class Keychain: ValueStore {
         failures: FailureLog = FailureLog(), in fileSystem: any FileSystem
     ) throws(VaultError) {
         let opening = KeychainOpening(places, options, fileSystem: fileSystem)
-        try self.init(opening.open(creating: creation), failures)
+        try self.init(opening, opening.open(creating: creation), failures)
     }
 
     /// Creates a vault, and a generated key file if there is none.
@@ -112,37 +111,39 @@ public final class Keychain: ValueStore {
         at places: VaultPlaces, label: String = "", cost: KeyFileCost = .standard, options: Options = Options(),
         failures: FailureLog = FailureLog()
     ) throws(VaultError) -> Keychain {
-        try Keychain(KeychainOpening(places, options).create(label: label, cost: cost), failures)
+        let opening = KeychainOpening(places, options)
+        return try Keychain(opening, opening.create(label: label, cost: cost), failures)
     }
 
-    init(_ opened: KeychainOpening.Outcome, _ failures: FailureLog = FailureLog()) {
-        places = opened.opening.places
-        options = opened.opening.options
-        created = opened.created
-        keyFileSharing = opened.keyFileSharing
-        log = opened.log
-        changes = ChangeFeed(watching: opened.opening.vaultPath) { [log] in log.lookAtPath() }
+    private init(_ opening: KeychainOpening, _ opened: KeychainOpening.Outcome, _ failures: FailureLog) {
+        (places, options) = (opening.places, opening.options)
+        (log, created, keyFileSharing) = opened
+        changes = ChangeFeed(watching: opening.vaultPath) { [log] in log.lookAtPath() }
         self.failures = failures
         reportNotices()
     }
-}
 
-extension Keychain {
     // MARK: The log
 
     /// Runs an operation of the log, translates its error, and reports its notices.
-    func translated<Result: ~Copyable>(_ body: () throws(LogError) -> Result) throws(VaultError) -> Result {
+    func translated<Result: ~Copyable>(
+        _ operation: @autoclosure () throws(LogError) -> Result
+    ) throws(VaultError) -> Result {
         defer { reportNotices() }
-        do { return try body() } catch { throw VaultError(error, places) }
+        do { return try operation() } catch { throw VaultError(error, places) }
     }
 
     /// Does the same for what needs the vault for itself, and may wait for other processes.
-    func waiting<Result>(_ body: (_ timeout: Duration) throws(LogError) -> Result) throws(VaultError) -> Result {
-        try translated { () throws(LogError) in try options.waiting(for: places.vault, body) }
+    func waiting<Result>(
+        _ progress: UpkeepProgress? = nil, _ body: (_ timeout: Duration) throws(LogError) -> Result
+    ) throws(VaultError) -> Result {
+        let result = try translated(options.waiting(for: places.vault, body))
+        progress?.finish()
+        return result
     }
 
     /// Reports what the log has met without failing a call. No lock is held.
-    func reportNotices() {
+    private func reportNotices() {
         for notice in log.takeNotices() { failures.report(VaultError(notice, places), key: places.vault) }
     }
 
@@ -161,10 +162,8 @@ extension Keychain {
     }
 
     private static func invalidName(_ name: String) -> VaultError {
-        let reason =
-            if name.isEmpty { "empty" } else if name.utf8.count > Limits.nameSize {
-                "longer than 1,024 bytes"
-            } else { "it contains a control character, such as a newline or a tab" }
+        let other = "it contains a control character, such as a newline or a tab"
+        let reason = name.isEmpty ? "empty" : name.utf8.count > Limits.nameSize ? "longer than 1,024 bytes" : other
         return VaultError(.invalid, "Invalid name: \(reason).")
     }
 }
@@ -174,4 +173,79 @@ extension Keychain: CustomStringConvertible, CustomDebugStringConvertible, Custo
     public var description: String { described(Keychain.self, places.vault) }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+// MARK: - Reading
+
+extension Keychain {
+    /// Returns the value of a name, in guarded memory; nil if there is none.
+    ///
+    /// - Throws: ``VaultError`` with `invalid` for an invalid name, `damaged`, `busy`, `unavailable`; `rolledBack`,
+    ///   `diverged` or `exchanged` if the file was replaced meanwhile.
+    public func get(_ name: String) throws(VaultError) -> SecretBytes? {
+        try Keychain.checkName(name)
+        return try translated(log.open(name))
+    }
+
+    /// Reads the value of a name in place, in guarded memory that is wiped afterwards; nil if there is none.
+    ///
+    /// This is the fastest way to read a value: the guarded memory is reused.
+    ///
+    /// - Throws: as ``get(_:)``, or what `body` throws.
+    public func withSecret<Result>(_ name: String, _ body: (RawSpan) throws -> Result) throws -> Result? {
+        try Keychain.checkName(name)
+        guard let scratch = try translated(log.openInScratch(name)) else { return nil }
+        defer { log.putBack(scratch) }
+        return try scratch.withBytes(body)
+    }
+
+    /// Returns the value of a name, in ordinary memory that is never wiped; nil if there is none.
+    ///
+    /// - Throws: as ``get(_:)``.
+    public func unsafeBytes(_ name: String) throws(VaultError) -> [UInt8]? { try get(name)?.unsafeArray() }
+
+    /// Returns the value of a name as text, in ordinary memory that is never wiped; nil if there is none.
+    ///
+    /// - Throws: as ``get(_:)``; `wrongType` if the value is not UTF-8.
+    public func unsafeString(_ name: String) throws(VaultError) -> String? {
+        guard let value = try get(name) else { return nil }
+        guard let text = value.unsafeString() else {
+            throw VaultError(.wrongType, "The value of \"\(name)\" is not text, but was asked for as String.")
+        }
+        return text
+    }
+
+    // MARK: Typed values
+
+    // A typed value leaves guarded memory: it becomes a String, a Data, a struct. Values that must stay guarded are
+    // read with ``withSecret(_:_:)`` and ``KeychainStorable/withSecret(_:)``.
+
+    public func value(of key: String) throws(VaultError) -> StoredValue? {
+        try Keychain.checkName(key)
+        guard let opened = try translated(log.openTagged(key)) else { return nil }
+        return try StoredValue(opened, of: key)
+    }
+
+    public func keys(prefix: String) throws(VaultError) -> [String] { try names(prefix: prefix) }
+
+    public func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
+        let values = try translated(
+            log.openTagged(prefix: Array(prefix.utf8)) { name, opened in
+                Result { () throws(VaultError) in (name.text, try StoredValue(opened, of: name.text)) }
+            })
+        return Dictionary(try values.map { (value) throws(VaultError) in try value.get() }) { $1 }
+    }
+}
+
+extension StoredValue {
+    /// - Throws: ``VaultError/Code/unreadable`` if a later version wrote the value, or its bytes do not fit its kind.
+    init(_ opened: borrowing OpenedValue, of key: String) throws(VaultError) {
+        let value = opened.bytes.withUnsafeBytes { StoredValue(kind: ValueKind(rawValue: opened.kind), $0) }
+        guard let value else {
+            throw VaultError(
+                .unreadable,
+                "The value of \"\(key)\" is of the kind \(opened.kind), which this version of the library cannot read.")
+        }
+        self = value
+    }
 }

@@ -3,19 +3,13 @@ import SealedLog
 
 /// Opens, creates or salvages a vault.
 struct KeychainOpening {
-    struct Outcome {
-        let opening: KeychainOpening
-        let log: SealedLog
-        let created: Keychain.Created
-        let keyFileSharing: KeyFile.Sharing?
-    }
+    typealias Outcome = (log: SealedLog, created: Keychain.Created, keyFileSharing: KeyFile.Sharing?)
 
     let places: VaultPlaces
     let options: Keychain.Options
     /// Without symbolic links: a rename would replace them.
     let vaultPath: String
     private let fileSystem: any FileSystem
-    private var keyPath: String { places.keyFile }
 
     init(_ places: VaultPlaces, _ options: Keychain.Options, fileSystem: any FileSystem = PosixFileSystem()) {
         self.places = places
@@ -24,55 +18,61 @@ struct KeychainOpening {
         vaultPath = resolvedPath(places.vault)
     }
 
-    private var logOptions: SealedLog.Options {
-        var accepted: [LogError.Code] = []
-        if options.acceptedAlarms.contains(.rolledBack) { accepted.append(.rolledBack) }
-        if options.acceptedAlarms.contains(.diverged) { accepted.append(.diverged) }
-        if options.acceptedAlarms.contains(.exchanged) { accepted.append(.exchanged) }
+    private func logOptions(lockTimeout: Duration? = nil) -> SealedLog.Options {
+        let alarms: [(VaultError.Code, LogError.Code)] = [
+            (.rolledBack, .rolledBack), (.diverged, .diverged), (.exchanged, .exchanged),
+        ]
         return SealedLog.Options(
-            lockTimeout: options.lockTimeout, accepted: accepted, memoryFolder: places.memory)
+            lockTimeout: lockTimeout ?? options.lockTimeout,
+            accepted: alarms.filter { options.acceptedAlarms.contains($0.0) }.map(\.1), memoryFolder: places.memory)
     }
 
     // MARK: Opening
 
     func open(creating creation: Keychain.Creation) throws(VaultError) -> Outcome {
         try places.check(resolvedVault: vaultPath)
-        return try translated { () throws(LogError) in
-            do throws(LogError) { return try open() } catch {
-                guard error.code == .missing else { throw error }
-                guard creation == .ifAbsent else {
-                    try checkThatNoneIsGone()
-                    throw error
-                }
-            }
-            do throws(LogError) { return try create(label: "", cost: .standard, evenIfOneIsGone: false) } catch {
-                // Another process was faster: its vault counts.
-                guard error.code == .exists else { throw error }
-                return try open()
-            }
+        return try places.translated(creation == .ifAbsent ? openOrCreate() : openExisting())
+    }
+
+    private func openExisting() throws(LogError) -> Outcome {
+        do { return try open() } catch {
+            if error.code == .missing { try checkThatNoneIsGone() }
+            throw error
+        }
+    }
+
+    private func openOrCreate() throws(LogError) -> Outcome {
+        do { return try open() } catch {
+            guard error.code == .missing else { throw error }
+        }
+        do { return try create(label: "", cost: .standard, evenIfOneIsGone: false) } catch {
+            // Another process was faster: its vault counts.
+            guard error.code == .exists else { throw error }
+            return try open()
         }
     }
 
     private func open() throws(LogError) -> Outcome {
         var sharing: KeyFile.Sharing?
-        let log = try SealedLog.open(vaultPath, options: logOptions, in: fileSystem) { () throws(LogError) in
+        let log = try SealedLog.open(vaultPath, options: logOptions(), in: fileSystem) { () throws(LogError) in
             let key = try readKey()
             sharing = key.sharing
             return key
         }
-        return Outcome(opening: self, log: log, created: Keychain.Created(), keyFileSharing: sharing)
+        return (log, Keychain.Created(), sharing)
     }
 
     func readKey() throws(LogError) -> KeyFile {
         try KeyFile.read(
-            keyPath, secretFolders: places.secretFolders, acceptsShared: options.acceptsSharedKeyFile, in: fileSystem)
+            places.keyFile, secretFolders: places.secretFolders, acceptsShared: options.acceptsSharedKeyFile,
+            in: fileSystem)
     }
 
     // MARK: Creating
 
     func create(label: String, cost: KeyFileCost) throws(VaultError) -> Outcome {
         try places.check(resolvedVault: vaultPath)
-        return try translated { () throws(LogError) in try create(label: label, cost: cost, evenIfOneIsGone: true) }
+        return try places.translated(create(label: label, cost: cost, evenIfOneIsGone: true))
     }
 
     private func create(label: String, cost: KeyFileCost, evenIfOneIsGone: Bool) throws(LogError) -> Outcome {
@@ -80,39 +80,30 @@ struct KeychainOpening {
         let lock = try FolderLock.acquire(forFile: vaultPath, in: fileSystem, until: deadline)
         guard try !exists(vaultPath) else { throw LogError(.exists, vaultPath) }
         if !evenIfOneIsGone { try checkThatNoneIsGone() }
-        var created = Keychain.Created()
-        created.keyFileIsBesideVault = isKeyBesideVault
-        let log: SealedLog
-        var sharing: KeyFile.Sharing?
+        var created = Keychain.Created(vault: true, keyFileIsBesideVault: isKeyBesideVault)
+        let key: KeyFile
         // The key comes first: a vault without a key would be lost from the start.
-        if try !exists(keyPath),
-            let key = try KeyFile.create(
-                at: keyPath, isFolderLocked: isKeyBesideVault, in: fileSystem, until: deadline)
+        if try !exists(places.keyFile),
+            let new = try KeyFile.create(
+                at: places.keyFile, isFolderLocked: created.keyFileIsBesideVault, in: fileSystem, until: deadline)
         {
             created.keyFile = true
-            log = try createLog(key, label, cost)
+            key = new
         } else {
-            let key = try readKey()
-            (sharing, created.keyFileIsShort) = (key.sharing, key.isShort)
-            try KeyFile.makeDurable(at: keyPath, in: fileSystem)
-            log = try createLog(key, label, cost)
+            key = try readKey()
+            created.keyFileIsShort = key.isShort
+            try KeyFile.makeDurable(at: places.keyFile, in: fileSystem)
         }
-        created.vault = true
+        let log = try SealedLog.create(
+            vaultPath, key: key, label: label, limits: cost.limits, options: logOptions(), in: fileSystem)
         lock.release()
-        return Outcome(opening: self, log: log, created: created, keyFileSharing: sharing)
-    }
-
-    private func createLog(
-        _ key: borrowing KeyFile, _ label: String, _ cost: KeyFileCost
-    ) throws(LogError) -> SealedLog {
-        try SealedLog.create(
-            vaultPath, key: key, label: label, limits: cost.limits, options: logOptions, in: fileSystem)
+        return (log, created, key.sharing)
     }
 
     /// Whether vault and key file are in one folder, whose lock cannot be taken twice. The vault's folder exists.
     private var isKeyBesideVault: Bool {
         guard let folder = try? fileSystem.status(at: vaultPath.parentFolder) else { return false }
-        return folder.identity == (try? fileSystem.status(at: resolvedPath(keyPath).parentFolder))?.identity
+        return folder.identity == (try? fileSystem.status(at: resolvedPath(places.keyFile).parentFolder))?.identity
     }
 
     // MARK: Salvaging
@@ -120,31 +111,25 @@ struct KeychainOpening {
     func salvage(to target: String, _ progress: UpkeepProgress?) throws(VaultError) -> Salvage {
         try places.check(resolvedVault: vaultPath)
         try VaultPlaces.check(target, "The new vault's path")
-        let target = resolvedPath(target)
-        return try translated { () throws(LogError) in
-            if try !exists(vaultPath) { try checkThatNoneIsGone() }
-            let key = try readKey()
-            // All locks are taken again after `onWaiting`, so that none is held while it runs.
-            return try options.waiting(for: vaultPath) { (timeout) throws(LogError) in
-                let lock = try FolderLock.acquire(
-                    forFile: target, in: fileSystem, until: Deadline(after: timeout))
-                guard try !exists(target) else { throw LogError(.exists, target) }
-                var logOptions = logOptions
-                logOptions.lockTimeout = timeout
-                let report = try SealedLog.salvage(
-                    vaultPath, to: target, key: key, options: logOptions, in: fileSystem, progress)
-                lock.release()
-                progress?.finish()
-                return report
-            }
+        return try places.translated(salvage(toResolved: resolvedPath(target), progress))
+    }
+
+    private func salvage(toResolved target: String, _ progress: UpkeepProgress?) throws(LogError) -> Salvage {
+        if try !exists(vaultPath) { try checkThatNoneIsGone() }
+        let key = try readKey()
+        // All locks are taken again after `onWaiting`, so that none is held while it runs.
+        return try options.waiting(for: vaultPath) { (timeout) throws(LogError) in
+            let lock = try FolderLock.acquire(forFile: target, in: fileSystem, until: Deadline(after: timeout))
+            guard try !exists(target) else { throw LogError(.exists, target) }
+            let report = try SealedLog.salvage(
+                vaultPath, to: target, key: key, options: logOptions(lockTimeout: timeout), in: fileSystem, progress)
+            lock.release()
+            progress?.finish()
+            return report
         }
     }
 
     // MARK: Checks
-
-    private func translated<Result>(_ body: () throws(LogError) -> Result) throws(VaultError) -> Result {
-        do { return try body() } catch { throw VaultError(error, places) }
-    }
 
     private func exists(_ path: String) throws(LogError) -> Bool {
         do { _ = try fileSystem.status(at: path) } catch {
@@ -166,8 +151,7 @@ struct KeychainOpening {
 }
 
 extension Keychain.Options {
-    /// Runs what may throw `busy` after the timeout that it is given: one second first, and after ``onWaiting`` the
-    /// rest.
+    /// Runs what may throw `busy` after its timeout: one second first, and after ``onWaiting`` the rest.
     ///
     /// - Parameter path: of the file or folder whose lock is waited for.
     func waiting<Result>(

@@ -14,9 +14,7 @@ public struct Transaction: ~Copyable, OptimisticTransaction {
     private var expected: [EntryName: Nonce?] = [:]
     private var nonces = NonceSource(expected: 8)
 
-    fileprivate init(on keychain: Keychain) {
-        self.keychain = keychain
-    }
+    fileprivate init(on keychain: Keychain) { self.keychain = keychain }
 
     /// Sets a value.
     ///
@@ -31,11 +29,8 @@ public struct Transaction: ~Copyable, OptimisticTransaction {
     /// Sets a text.
     ///
     /// - Throws: as ``set(_:to:attributes:)-(_,SecretBytes,_)``.
-    public mutating func set(
-        _ name: String, to text: String, attributes: [String: String]? = nil
-    ) throws(VaultError) {
-        let value = try keychain.guarded { () throws(SealingError) in try SecretBytes(utf8: text) }
-        try set(name, to: value, kind: .text, attributes: attributes)
+    public mutating func set(_ name: String, to text: String, attributes: [String: String]? = nil) throws(VaultError) {
+        try set(name, to: keychain.guarded(SecretBytes(utf8: text)), kind: .text, attributes: attributes)
     }
 
     /// Sets bytes.
@@ -44,8 +39,7 @@ public struct Transaction: ~Copyable, OptimisticTransaction {
     public mutating func set(
         _ name: String, to bytes: [UInt8], attributes: [String: String]? = nil
     ) throws(VaultError) {
-        let value = try keychain.guarded { () throws(SealingError) in try SecretBytes(copying: bytes) }
-        try set(name, to: value, kind: .data, attributes: attributes)
+        try set(name, to: keychain.guarded(SecretBytes(copying: bytes)), kind: .data, attributes: attributes)
     }
 
     /// Removes a name.
@@ -74,10 +68,9 @@ public struct Transaction: ~Copyable, OptimisticTransaction {
     /// - Throws: as ``Keychain/get(_:)``.
     public mutating func get(_ name: String) throws(VaultError) -> SecretBytes? {
         let checked = try keychain.checked(name)
-        let log = keychain.log
         if let index = latest[checked] {
             guard case .set(let value, _) = changes[index].action else { return nil }
-            return try keychain.translated { () throws(LogError) in try log.open(value) }
+            return try keychain.translated(keychain.log.open(value))
         }
         // If the value changes between these two, the transaction runs again.
         guard try entry(checked) != nil else { return nil }
@@ -94,14 +87,9 @@ public struct Transaction: ~Copyable, OptimisticTransaction {
 
     /// Returns the entry of a name in the vault, and expects it to stay so.
     mutating func entry(_ name: EntryName) throws(VaultError) -> Entry? {
-        let log = keychain.log
-        let entry = try keychain.translated { () throws(LogError) in try log.entry(name) }
-        expect(entry?.content?.current.nonce, of: name)
+        let entry = try keychain.translated(keychain.log.entry(name))
+        if expected[name] == nil { expected[name] = .some(entry?.content?.current.nonce) }
         return entry
-    }
-
-    private mutating func expect(_ nonce: Nonce?, of name: EntryName) {
-        if expected[name] == nil { expected[name] = .some(nonce) }
     }
 
     private mutating func add(_ change: Change) {
@@ -129,7 +117,11 @@ public struct Transaction: ~Copyable, OptimisticTransaction {
     ///
     /// - Returns: false, with nothing to commit, if a name does not have the value that the batch expects.
     fileprivate mutating func take(_ batch: StoreBatch) throws(VaultError) -> Bool {
-        guard try batch.holds({ (name) throws(VaultError) in try value(of: name) }) else {
+        // If a value changes between these two, the transaction runs again.
+        let holds = try batch.holds { (name) throws(VaultError) in
+            try entry(keychain.checked(name)) == nil ? nil : keychain.value(of: name)
+        }
+        guard holds else {
             expected = [:]
             return false
         }
@@ -140,23 +132,10 @@ public struct Transaction: ~Copyable, OptimisticTransaction {
             }
             var encoded: (kind: ValueKind, bytes: [UInt8]) = try value.encoded(for: name)
             defer { encoded.bytes.withUnsafeMutableBytes { Wiping.wipe($0) } }
-            let guarded = try keychain.guarded { () throws(SealingError) in try SecretBytes(copying: encoded.bytes) }
-            try set(name, to: guarded, kind: encoded.kind, attributes: nil)
+            let bytes = try keychain.guarded(SecretBytes(copying: encoded.bytes))
+            try set(name, to: bytes, kind: encoded.kind, attributes: nil)
         }
         return true
-    }
-
-    /// Returns the value of a name in the vault, and expects it to stay so.
-    private mutating func value(of name: String) throws(VaultError) -> StoredValue? {
-        let log = keychain.log
-        let opened = try keychain.translated { () throws(LogError) in try log.openTagged(name) }
-        let checked = try keychain.checked(name)
-        guard let opened else {
-            expect(nil, of: checked)
-            return nil
-        }
-        expect(opened.nonce, of: checked)
-        return try StoredValue(opened, of: name)
     }
 }
 

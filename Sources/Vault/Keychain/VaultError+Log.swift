@@ -5,83 +5,77 @@ import SealedLog
 // Translates the log's errors, once, to what a person can act on. The library's users and the command's read these
 // sentences, so they name no option or command; the command adds its own hints.
 
+extension VaultPlaces {
+    /// Runs an operation of the log that uses these places, and translates its error.
+    func translated<Result: ~Copyable>(
+        _ operation: @autoclosure () throws(LogError) -> Result
+    ) throws(VaultError) -> Result {
+        do { return try operation() } catch { throw VaultError(error, self) }
+    }
+}
+
 extension VaultError {
+    /// What the log's codes become, except those of the key file, which become `locked`.
+    private static let codes: [LogError.Code: Code] = [
+        .missing: .noVault, .gone: .gone, .notAFile: .unavailable, .exists: .exists, .invalid: .invalid,
+        .damaged: .damaged, .newerFormat: .newerFormat, .rolledBack: .rolledBack, .diverged: .diverged,
+        .exchanged: .exchanged, .busy: .busy, .unavailable: .unavailable, .outcomeUnknown: .outcomeUnknown,
+        .conflict: .busy, .outOfMemory: .unavailable,
+    ]
+
     /// - Parameter places: the vault and the key file that were used.
     init(_ error: LogError, _ places: VaultPlaces) {
-        let (vault, key) = (places.vault, places.keyFile)
-        switch error.code {
-        case .missing: self.init(.noVault, "There is no vault at \(vault).")
-        case .gone: self.init(.gone, "The vault at \(vault) is gone. Restore it, or mount its disk.")
-        case .notAFile:
-            self.init(.unavailable, "The vault \(vault) is \(error.detail), not a file. Name the vault file itself.")
-        case .exists:
-            self.init(.exists, "\(error.detail.isEmpty ? vault : error.detail) already exists; it was left alone.")
-        case .invalid: self.init(.invalid, "Not possible: \(error.detail).")
-        case .keyMissing, .keyUnreadable, .keyExposed, .keyShared, .keyDamaged, .keyUnsuitable, .keyWrong:
-            self.init(key: error, key, vault)
-        case .damaged:
-            self.init(
-                .damaged,
-                "The vault \(vault) is damaged or was tampered with: \(error.detail). Nothing is written to it. "
-                    + "Restore it from a backup, or salvage what is intact.")
-        case .newerFormat:
-            self.init(
-                .newerFormat,
-                "The vault \(vault) has a later format (\(error.detail)). A later version of this program can read it.")
-        case .rolledBack:
-            self.init(
-                .rolledBack,
-                "\(vault) is an older copy: it ends at \(error.detail). If you restored it yourself, accept it.")
-        case .diverged:
-            self.init(
-                .diverged,
-                "\(vault) has another history than the one this machine remembers: \(error.detail) differs. "
-                    + "If that is right, accept it.")
-        case .exchanged:
-            self.init(
-                .exchanged,
-                "\(vault) is a different vault from the one this machine remembers there. "
-                    + "If you put it there yourself, accept it.")
-        case .busy: self = .held(error.detail)
-        case .unavailable: self.init(refused: error.detail, error.systemError ?? 0)
-        case .outcomeUnknown:
-            self.init(
-                .outcomeUnknown,
-                "The disk failed while \(vault) was written: the last change may or may not last. "
-                    + "Check the disk, then verify the vault.", systemError: error.systemError)
-        case .conflict: self = .contended
-        case .outOfMemory: self.init(.unavailable, "There is no guarded memory left for keys and values.")
-        }
+        self.init(
+            VaultError.codes[error.code] ?? .locked, VaultError.sentence(for: error, places.vault, places.keyFile),
+            systemError: error.systemError,
+            cause: error.code == .keyMissing ? .keyFileMissing : error.code == .keyShared ? .keyFileShared : nil)
     }
 
-    private init(key error: LogError, _ key: String, _ vault: String) {
-        var cause: Cause?
-        let sentence: String
+    private static func sentence(for error: LogError, _ vault: String, _ key: String) -> String {
+        let (detail, number) = (error.detail, error.systemError ?? 0)
         switch error.code {
-        case .keyMissing:
-            cause = .keyFileMissing
-            sentence = "The key file \(key) is missing. Restore it from its backup."
-        case .keyUnreadable where error.systemError == EINVAL:
-            sentence = "The key file \(key) is not a regular file. Name one that is."
+        case .missing: return "There is no vault at \(vault)."
+        case .gone: return "The vault at \(vault) is gone. Restore it, or mount its disk."
+        case .notAFile: return "The vault \(vault) is \(detail), not a file. Name the vault file itself."
+        case .exists: return "\(detail.isEmpty ? vault : detail) already exists; it was left alone."
+        case .invalid: return "Not possible: \(detail)."
+        case .keyMissing: return "The key file \(key) is missing. Restore it from its backup."
+        case .keyUnreadable where number == EINVAL:
+            return "The key file \(key) is not a regular file. Name one that is."
         case .keyUnreadable:
-            let advice = error.systemError == EACCES ? " Check its owner and mode." : ""
-            sentence =
-                "The key file \(key) cannot be read (\(SystemError.words(for: error.systemError ?? 0))).\(advice)"
+            let advice = number == EACCES ? " Check its owner and mode." : ""
+            return "The key file \(key) cannot be read (\(SystemError.words(for: number))).\(advice)"
         case .keyExposed:
-            sentence = "The key file \(key) is open to others. Fix it with `chmod 600 \(key)` (as its owner)."
+            return "The key file \(key) is open to others. Fix it with `chmod 600 \(key)` (as its owner)."
         case .keyShared:
-            cause = .keyFileShared
-            sentence =
-                "The key file \(key) belongs to root, but others can read it, or change the path to it. "
+            return "The key file \(key) belongs to root, but others can read it, or change the path to it. "
                 + "Fix it with `chmod 600 \(key)` (as root), or accept it as it is."
-        case .keyDamaged: sentence = "The key file \(error.detail). Restore it from its backup."
+        case .keyDamaged: return "The key file \(detail). Restore it from its backup."
         case .keyUnsuitable:
-            sentence = "The key file \(error.detail). Name another one, or restore the right one from its backup."
-        default:
-            sentence =
-                "The key file \(key) does not open \(vault): it is another vault's key, or the key slot is damaged."
+            return "The key file \(detail). Name another one, or restore the right one from its backup."
+        case .keyWrong:
+            return "The key file \(key) does not open \(vault): it is another vault's key, or the key slot is damaged."
+        case .damaged:
+            return "The vault \(vault) is damaged or was tampered with: \(detail). Nothing is written to it. "
+                + "Restore it from a backup, or salvage what is intact."
+        case .newerFormat:
+            return "The vault \(vault) has a later format (\(detail)). A later version of this program can read it."
+        case .rolledBack:
+            return "\(vault) is an older copy: it ends at \(detail). If you restored it yourself, accept it."
+        case .diverged:
+            return "\(vault) has another history than the one this machine remembers: \(detail) differs. "
+                + "If that is right, accept it."
+        case .exchanged:
+            return "\(vault) is a different vault from the one this machine remembers there. "
+                + "If you put it there yourself, accept it."
+        case .busy: return held(detail).message
+        case .unavailable: return VaultError(refused: detail, number).message
+        case .outcomeUnknown:
+            return "The disk failed while \(vault) was written: the last change may or may not last. "
+                + "Check the disk, then verify the vault."
+        case .conflict: return contended.message
+        case .outOfMemory: return "There is no guarded memory left for keys and values."
         }
-        self.init(.locked, sentence, systemError: error.systemError, cause: cause)
     }
 
     /// What prevents no call, but should be known.
@@ -96,15 +90,14 @@ extension VaultError {
         case .compactionFailed(let error) where error.code == .damaged:
             self.init(
                 .damaged,
-                "The vault \(vault) is damaged and cannot be compacted: \(error.detail). Removed and replaced values "
-                    + "stay in the file until it is restored from a backup or salvaged.")
+                "The vault \(vault) is damaged and cannot be compacted: \(error.detail). Removed and replaced "
+                    + "values stay in the file until it is restored from a backup or salvaged.")
         case .compactionFailed(let error):
             let reason = error.code == .unavailable ? " (\(VaultError(error, places).message.dropLast()))" : ""
             self.init(
                 .unavailable,
                 "The vault \(vault) could not be compacted\(reason). Removed and replaced values stay in the file "
-                    + "until the next try.",
-                systemError: error.systemError)
+                    + "until the next try.", systemError: error.systemError)
         }
     }
 }

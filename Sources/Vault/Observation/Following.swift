@@ -13,39 +13,31 @@ protocol FollowedContent<Element> {
 
 /// Reads a part of a store again after each notice, and returns it if it has changed.
 struct StoreFollower<Source: FollowedContent> {
-    let source: Source
+    private let source: Source
     private let notices: AsyncStream<Void>
     /// nil before the first read, and after one that failed.
     private var latest: Source.Content?
     private var isDue = true
 
     /// Misses no change from now on.
-    ///
-    /// - Throws: as ``ChangeFeed/notices()``.
     init(_ source: Source) throws(VaultError) {
         self.source = source
         notices = try ChangeFeed.notices(of: source.feeds)
     }
 
-    /// Returns the present element; nil if it was returned before.
-    ///
-    /// - Throws: what reading throws. The same error is thrown again only after another notice.
+    /// Returns the present element; nil if it was returned before. If reading throws, the next attempt is due only
+    /// after another notice.
     mutating func current() throws(VaultError) -> Source.Element? {
         isDue = false
-        do {
-            let content = try source.read()
-            guard content != latest else { return nil }
-            latest = content
-            return try source.element(content)
-        } catch {
-            latest = nil
-            throw error
-        }
+        let former = latest
+        latest = nil
+        let content = try source.read()
+        let element = try content == former ? nil : source.element(content)
+        latest = content
+        return element
     }
 
     /// Returns the present element first, then the latest after each change; nil when the task is cancelled.
-    ///
-    /// - Throws: as ``current()``.
     mutating func next(isolation actor: isolated (any Actor)?) async throws(VaultError) -> Source.Element? {
         var iterator = notices.makeAsyncIterator()
         while !Task.isCancelled {
@@ -61,31 +53,20 @@ extension StoreFollower: Sendable where Source: Sendable, Source.Content: Sendab
 
 /// Follows a part of a store until an error: the base of the sequences' iterators.
 struct FollowingIterator<Source: FollowedContent> {
-    private enum State {
-        case unstarted(() throws(VaultError) -> Source)
-        case following(StoreFollower<Source>)
-        case ended
-    }
-
-    private var state: State
+    /// Returns what follows from here on, and begins with it the first time; nil at the end.
+    private var resume: (() throws(VaultError) -> StoreFollower<Source>)?
 
     /// - Parameter start: finds the store, when the first element is asked for.
     init(_ start: @escaping () throws(VaultError) -> Source) {
-        state = .unstarted(start)
+        resume = { () throws(VaultError) in try StoreFollower(start()) }
     }
 
     mutating func next(isolation actor: isolated (any Actor)?) async throws(VaultError) -> Source.Element? {
-        let former = state
+        let former = resume
         // However the iteration ends, it releases the observer.
-        state = .ended
-        var follower: StoreFollower<Source>
-        switch former {
-        case .unstarted(let start): follower = try StoreFollower(start())
-        case .following(let present): follower = present
-        case .ended: return nil
-        }
-        guard let element = try await follower.next(isolation: actor) else { return nil }
-        state = .following(follower)
+        resume = nil
+        guard var follower = try former?(), let element = try await follower.next(isolation: actor) else { return nil }
+        resume = { [follower] in follower }
         return element
     }
 }
@@ -107,9 +88,7 @@ struct FollowedKey<Value: StoredObject>: FollowedContent {
         storedDefault = try? key.defaultValue?.storedValue(for: key.name)
     }
 
-    func read() throws(VaultError) -> StoredValue? {
-        try key.storedValue() ?? storedDefault
-    }
+    func read() throws(VaultError) -> StoredValue? { try key.storedValue() ?? storedDefault }
 
     func element(_ content: StoredValue?) throws(VaultError) -> Value? {
         guard let content, content != storedDefault else { return key.defaultValue }
@@ -123,12 +102,7 @@ extension FollowedKey: Sendable where Value: Sendable {}
 struct FollowedPrefix: FollowedContent, Sendable {
     let store: any ValueStore
     let prefix: String
-
     var feeds: [ChangeFeed] { [store.changes] }
-
-    func read() throws(VaultError) -> [String: StoredValue] {
-        try store.contents(prefix: prefix)
-    }
-
+    func read() throws(VaultError) -> [String: StoredValue] { try store.contents(prefix: prefix) }
     func element(_ content: [String: StoredValue]) -> [String: StoredValue] { content }
 }

@@ -11,16 +11,10 @@ public import Observation
 /// ```
 ///
 /// It has the value from the beginning, and follows the key until it is released. It may be used from any thread.
-/// Changes arrive on the actor that created it, if one did, and code on that actor misses none. Observation cannot
-/// promise that to code elsewhere, which may read just while a change arrives. If that matters, use
-/// ``StoredKeyed/values``.
+/// Changes arrive on the actor that created it, if one did, and code on that actor misses none. Code elsewhere may read
+/// just while a change arrives; if it must miss none, use ``StoredKeyed/values``.
 public final class Observed<Value: StoredObject & Sendable>: Observable, Sendable {
-    private struct State {
-        var value: Value?
-        var error: VaultError?
-    }
-
-    private let state = Mutex(State())
+    private let state = Mutex<(value: Value?, error: VaultError?)>((nil, nil))
     private let registrar = ObservationRegistrar()
     private let task = Mutex<Task<Void, Never>?>(nil)
 
@@ -31,17 +25,14 @@ public final class Observed<Value: StoredObject & Sendable>: Observable, Sendabl
         return state.withLock { $0.value }
     }
 
-    /// Why the key cannot be read at present; nil if it can.
-    ///
-    /// It becomes nil when the key can be read again. If not even the store was found, that takes another ``Observed``.
+    /// Why the key cannot be read; nil as soon as it can. If not even the store was found, that takes another
+    /// ``Observed``.
     public var error: VaultError? {
         registrar.access(self, keyPath: \.error)
         return state.withLock { $0.error }
     }
 
-    /// Reads the value of a key, and follows it from now on.
-    ///
-    /// The store is the one that the key has here, in this task.
+    /// Reads the value of a key, and follows it from now on, in the store that the key has here, in this task.
     ///
     /// - Parameter isolation: the actor on which changes arrive.
     public init(_ key: some StoredKeyed<Value>, isolation: (any Actor)? = #isolation) {
@@ -53,14 +44,10 @@ public final class Observed<Value: StoredObject & Sendable>: Observable, Sendabl
         } catch { set(.failure(error)) }
     }
 
-    deinit {
-        task.withLock { $0 }?.cancel()
-    }
+    deinit { task.withLock { $0 }?.cancel() }
 
     /// While the task waits it holds neither this object nor the actor, which may be the one that holds this object.
-    private func follow(
-        with follower: StoreFollower<FollowedKey<Value>>, on actor: (any Actor)?
-    ) -> Task<Void, Never> {
+    private func follow(with follower: StoreFollower<FollowedKey<Value>>, on actor: (any Actor)?) -> Task<Void, Never> {
         Task { [weak self, weak actor] in
             var follower = follower
             while true {
@@ -74,21 +61,20 @@ public final class Observed<Value: StoredObject & Sendable>: Observable, Sendabl
         }
     }
 
-    private func set(_ result: Result<Value?, VaultError>, on actor: isolated (any Actor)?) {
-        set(result)
-    }
+    private func set(_ result: Result<Value?, VaultError>, on actor: isolated (any Actor)?) { set(result) }
 
     private func set(_ result: Result<Value?, VaultError>) {
+        // The former value is released after the lock: its end may run outside code.
         let (former, present) = state.withLock { state in
             let former = state
             switch result {
-            case .success(let value): state = State(value: value)
+            case .success(let value): state = (value, nil)
             case .failure(let error): state.error = error
             }
             return (former, state)
         }
-        // Observers are notified after the change. An observer that was notified before it, and read at once on another
-        // thread, would get the old value and no further notice.
+        // After the change: an observer that was notified before it, and read at once on another thread, would get the
+        // old value and no further notice.
         if case .success = result { registrar.withMutation(of: self, keyPath: \.value) {} }
         if former.error != present.error { registrar.withMutation(of: self, keyPath: \.error) {} }
     }

@@ -8,15 +8,12 @@ extension StoredKeyed {
     /// ```
     ///
     /// As with ``read()``, the default stands in for a missing value, and nil means that there is neither. Of changes
-    /// in quick succession some may be skipped. None comes late or twice, and the last one always comes. Storing an
-    /// equal value is no change.
+    /// in quick succession some may be skipped; none comes late or twice, and the last one always comes. Storing an
+    /// equal value is no change. The last value stays in memory, to be compared.
     ///
     /// An error ends the sequence: ``VaultError`` as ``read()``. Cancelling the task ends it without one. Each
-    /// iteration follows the key on its own, in the store that the key has in the task where the iteration starts.
-    ///
-    /// Each read runs on the task's own thread. It usually takes microseconds; opening the standard store at the first
-    /// use, or waiting while another process rewrites the file, takes longer. The last value stays in memory, to be
-    /// compared.
+    /// iteration follows the key on its own, in the store that the key has in the task where it starts. Each read runs
+    /// on the task's own thread; it blocks while a store is opened or another process rewrites the file.
     public var values: StoredValues<Value> { StoredValues(key: stored) }
 }
 
@@ -53,13 +50,9 @@ extension StoredValues.Iterator: Sendable {}
 
 extension ValueStore {
     /// Returns the values of all keys that begin with `prefix`, then the latest ones after each change by this process
-    /// or another. The empty prefix follows the whole store.
-    ///
-    /// Each dictionary is a consistent snapshot of the store: it has all of a transaction's changes or none. Otherwise
-    /// as ``StoredKeyed/values``.
-    public func values(prefix: String = "") -> StoreContents {
-        StoreContents(store: self, prefix: prefix)
-    }
+    /// or another. Each dictionary is a consistent snapshot. The empty prefix follows the whole store. Otherwise as
+    /// ``StoredKeyed/values``.
+    public func values(prefix: String = "") -> StoreContents { StoreContents(store: self, prefix: prefix) }
 }
 
 /// What a store keeps below a prefix, now and after each change: see ``ValueStore/values(prefix:)``.

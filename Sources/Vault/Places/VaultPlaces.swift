@@ -17,9 +17,7 @@ public struct VaultPlaces: Hashable, Sendable {
 
     /// Creates the places from their paths.
     public init(vault: String, keyFile: String, memory: String?) {
-        self.vault = vault
-        self.keyFile = keyFile
-        self.memory = memory
+        (self.vault, self.keyFile, self.memory) = (vault, keyFile, memory)
     }
 }
 
@@ -37,9 +35,9 @@ extension VaultPlaces {
     public static func standard(
         vault: String? = nil, keyFile: String? = nil, environment: [String: String]? = nil
     ) throws(VaultError) -> VaultPlaces {
-        let variables = PlaceVariables(environment)
-        let credentials = try variables["CREDENTIALS_DIRECTORY"]
-        let provided = ([credentials].compactMap { $0 } + dockerSecrets).map { $0 + "/vault.key" }
+        let variables = PlaceVariables(given: environment)
+        let credentials = try variables["CREDENTIALS_DIRECTORY"].map { [$0] } ?? []
+        let provided = (credentials + dockerSecrets).map { $0 + "/vault.key" }
         var places = VaultPlaces(
             vault: try variables.path(
                 of: "vault", given: vault, "VAULT_FILE", or: "XDG_DATA_HOME", ".local/share", "default.vault"),
@@ -47,68 +45,10 @@ extension VaultPlaces {
                 of: "key file", given: keyFile, "VAULT_KEY_FILE", provided, or: "XDG_CONFIG_HOME", ".config",
                 "default.key"),
             memory: try variables.folder("XDG_STATE_HOME", ".local/state").map { $0 + "/vault" })
-        places.secretFolders += [credentials].compactMap { $0.map(resolvedPath) }
+        places.secretFolders += credentials.map(resolvedPath)
         return places
     }
-}
 
-/// The environment's variables that name paths. An empty one counts as not set.
-struct PlaceVariables {
-    private let given: [String: String]?
-
-    init(_ given: [String: String]? = nil) {
-        self.given = given
-    }
-
-    /// - Throws: ``VaultError/Code/invalid`` for a value that is not UTF-8: a repaired path would lead to another file.
-    subscript(name: String) -> String? {
-        get throws(VaultError) {
-            let value = given != nil ? given?[name] : try present(name)
-            return value?.isEmpty == false ? value : nil
-        }
-    }
-
-    private func present(_ name: String) throws(VaultError) -> String? {
-        guard let bytes = getenv(name) else { return nil }
-        guard let text = String(validatingCString: bytes) else {
-            throw VaultError(.invalid, "The environment variable \(name) is not UTF-8. Set it to a path that is.")
-        }
-        return text
-    }
-
-    /// Returns the given path, or the one that a variable names, or the first provided one that exists, or the standard
-    /// one.
-    fileprivate func path(
-        of what: String, given: String?, _ variable: String, _ provided: [String] = [],
-        or folderVariable: String, _ belowHome: String, _ name: String
-    ) throws(VaultError) -> String {
-        if let given { return given }
-        if let path = try self[variable] ?? provided.first(where: { access($0, F_OK) == 0 }) { return path }
-        guard let folder = try folder(folderVariable, belowHome) else {
-            throw VaultError(
-                .unavailable, "HOME is not set to an absolute path. Set it, or name the \(what) in \(variable).",
-                cause: .homeUnset)
-        }
-        return "\(folder)/vault/\(name)"
-    }
-
-    /// Returns a folder of the XDG Base Directory Specification, which says to ignore relative paths.
-    func folder(_ name: String, _ belowHome: String) throws(VaultError) -> String? {
-        if let path = try self[name], path.hasPrefix("/") { return path }
-        return try home.map { "\($0)/\(belowHome)" }
-    }
-
-    private var home: String? {
-        get throws(VaultError) {
-            if let path = try self["HOME"], path.hasPrefix("/") { return path == "/" ? "" : path }
-            // The account database needs shared libraries that a static program lacks, and files that a minimal
-            // container lacks: without HOME the paths must be named.
-            return nil
-        }
-    }
-}
-
-extension VaultPlaces {
     /// Rejects paths that would create files in unexpected locations.
     ///
     /// - Parameter vaultPath: the vault's path without symbolic links.
@@ -128,7 +68,9 @@ extension VaultPlaces {
     ///
     /// - Parameter what: what the path is, as the start of a sentence.
     static func check(_ path: String, _ what: String, isKeyFile: Bool = false) throws(VaultError) {
-        guard !beginsWithTilde(path) else {
+        // Shells do not expand `~`, `~/` and `~user/` after an equals sign or in quotes.
+        let hasTilde = path.utf8.first == UInt8(ascii: "~") && path.utf8.contains(UInt8(ascii: "/"))
+        guard path != "~", !hasTilde else {
             throw VaultError(
                 .invalid,
                 "\(what) is \(path): the shell did not expand the ~. Spell out the home folder, as in $HOME/x. "
@@ -144,10 +86,46 @@ extension VaultPlaces {
             throw VaultError(.invalid, "\(what) names a folder: \"\(path)\". Name a file in it, such as default.vault.")
         }
     }
+}
 
-    /// Returns whether the path is `~`, or begins with `~/` or `~user/`, which shells do not expand after an equals
-    /// sign or in quotes.
-    private static func beginsWithTilde(_ path: String) -> Bool {
-        path == "~" || (path.utf8.first == UInt8(ascii: "~") && path.utf8.contains(UInt8(ascii: "/")))
+/// The environment's variables that name paths. An empty one counts as not set.
+struct PlaceVariables {
+    /// Variables instead of the process's own.
+    var given: [String: String]?
+
+    /// - Throws: ``VaultError/Code/invalid`` for a value that is not UTF-8: a repaired path would lead to another file.
+    subscript(name: String) -> String? {
+        get throws(VaultError) {
+            if let given { return given[name].flatMap { $0.isEmpty ? nil : $0 } }
+            guard let bytes = getenv(name), bytes.pointee != 0 else { return nil }
+            guard let text = String(validatingCString: bytes) else {
+                throw VaultError(.invalid, "The environment variable \(name) is not UTF-8. Set it to a path that is.")
+            }
+            return text
+        }
+    }
+
+    /// Returns the given path, or a variable's, or the first provided one that exists, or the standard one.
+    fileprivate func path(
+        of what: String, given: String?, _ variable: String, _ provided: [String] = [],
+        or folderVariable: String, _ belowHome: String, _ name: String
+    ) throws(VaultError) -> String {
+        if let given { return given }
+        if let path = try self[variable] ?? provided.first(where: { access($0, F_OK) == 0 }) { return path }
+        guard let folder = try folder(folderVariable, belowHome) else {
+            throw VaultError(
+                .unavailable, "HOME is not set to an absolute path. Set it, or name the \(what) in \(variable).",
+                cause: .homeUnset)
+        }
+        return "\(folder)/vault/\(name)"
+    }
+
+    /// Returns a folder of the XDG Base Directory Specification, which says to ignore relative paths.
+    func folder(_ name: String, _ belowHome: String) throws(VaultError) -> String? {
+        if let path = try self[name], path.hasPrefix("/") { return path }
+        // The account database needs shared libraries that a static program lacks, and files that a minimal container
+        // lacks: without HOME the paths must be named.
+        guard let home = try self["HOME"], home.hasPrefix("/") else { return nil }
+        return "\(home == "/" ? "" : home)/\(belowHome)"
     }
 }

@@ -37,17 +37,13 @@ extension Preferences {
 
     private func schedule(at instant: ContinuousClock.Instant, _ interval: Duration) {
         Task.detached { [weak self] in
-            try? await Task.sleep(until: instant, clock: .continuous)
-            self?.writePending(interval)
-        }
-    }
-
-    private func writePending(_ interval: Duration) {
-        // A flush may have come first since this write was scheduled.
-        if let later = pending.withLock({ $0.postponed(writingEvery: interval) }) {
-            schedule(at: later, interval)
-        } else {
-            flushReporting()
+            var next: ContinuousClock.Instant? = instant
+            while let instant = next {
+                try? await Task.sleep(until: instant, clock: .continuous)
+                // A flush may have come first since this write was scheduled.
+                next = self?.pending.withLock { $0.postponed(writingEvery: interval) }
+            }
+            self?.flushReporting()
         }
     }
 }
@@ -61,21 +57,15 @@ struct PendingChanges: Sendable {
     /// What clocks can add: a year.
     private static let longestInterval: Duration = .seconds(365 * 86_400)
 
-    /// Adds changes.
-    ///
-    /// - Returns: when to write them; nil if a write is scheduled already.
-    mutating func add(
-        _ new: [String: StoredValue?], writingEvery interval: Duration
-    ) -> ContinuousClock.Instant? {
+    /// Adds changes. Returns when to write them; nil if a write is scheduled already.
+    mutating func add(_ new: [String: StoredValue?], writingEvery interval: Duration) -> ContinuousClock.Instant? {
         for (key, value) in new { changes.updateValue(value, forKey: key) }
         guard !isScheduled else { return nil }
         isScheduled = true
         return nextWrite(interval)
     }
 
-    /// Called at the time that ``add(_:writingEvery:)`` returned.
-    ///
-    /// - Returns: a later time, if there was another write meanwhile.
+    /// Called at the time that ``add(_:writingEvery:)`` returned. Returns a later one after another write meanwhile.
     mutating func postponed(writingEvery interval: Duration) -> ContinuousClock.Instant? {
         let next = nextWrite(interval)
         guard next <= .now else { return next }
@@ -98,23 +88,14 @@ struct PendingChanges: Sendable {
 
 /// Writes the pending changes of coalescing preferences when the process exits.
 enum ExitFlush {
-    private struct Reference {
-        weak var preferences: Preferences?
+    private static let references = Mutex<[@Sendable () -> Preferences?]>([])
+    /// Takes place once, at its first use.
+    private static let registration = atexit {
+        for reference in ExitFlush.references.withLock({ $0 }) { reference()?.flushReporting() }
     }
-
-    /// nil until the first preferences are registered.
-    private static let references = Mutex<[Reference]?>(nil)
 
     static func register(_ preferences: Preferences) {
-        let isFirst = references.withLock { references in
-            let former = references
-            references = (former ?? []).filter { $0.preferences != nil } + [Reference(preferences: preferences)]
-            return former == nil
-        }
-        if isFirst { atexit { ExitFlush.flushAll() } }
-    }
-
-    private static func flushAll() {
-        for reference in references.withLock({ $0 }) ?? [] { reference.preferences?.flushReporting() }
+        references.withLock { $0 = $0.filter { $0() != nil } + [{ [weak preferences] in preferences }] }
+        _ = registration
     }
 }

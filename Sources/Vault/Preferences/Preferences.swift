@@ -1,12 +1,11 @@
 package import LinuxSystem
 
-/// Values in a plain property list that any plist tool reads and writes: settings, counters, window states. Nothing
-/// secret.
+/// Values in a plain property list that any plist tool reads and writes, such as settings. Nothing secret.
 ///
-/// Each suite is one file of mode 0600, `$XDG_CONFIG_HOME/vault/preferences/SUITE.plist`, usually XML. When a call that
-/// writes returns, the change is on the disk, unless ``Writing/coalesced(every:)`` was asked for. Other processes and
-/// threads may use the same suite at the same time. None loses a write of another, unless writing is coalesced. Keys of
-/// other programs keep their values and types. A damaged file is an error, and is never overwritten.
+/// Each suite is one file of mode 0600, `$XDG_CONFIG_HOME/vault/preferences/SUITE.plist`, usually XML. Other processes
+/// and threads may use it at the same time. When a call that writes returns, the change is on the disk, and no write of
+/// another is lost, unless ``Writing/coalesced(every:)`` was asked for. Keys of other programs keep their values and
+/// types. A damaged file is an error, and is never overwritten.
 public final class Preferences: ValueStore {
     /// When changes are written.
     public enum Writing: Sendable, Hashable {
@@ -14,10 +13,9 @@ public final class Preferences: ValueStore {
         case atOnce
         /// Together, at most once per interval, and at the process's exit: for values that change many times a second.
         ///
-        /// Users of this object see changes at once. Others, and other objects of the same suite, see them when they
-        /// are written. If another changes the same key before that, the later write counts, even after an
-        /// ``StoredKeyed/update(_:)``. A crash loses what was not written. An error while writing goes to
-        /// ``Preferences/failures``, and ``Preferences/flush()`` writes what is left.
+        /// Users of this object see changes at once, others when they are written. If another changes the same key
+        /// before that, the later write counts, even after an ``StoredKeyed/update(_:)``. A crash loses what was not
+        /// written. An error goes to ``Preferences/failures``; ``Preferences/flush()`` writes what is left.
         case coalesced(every: Duration)
     }
 
@@ -27,9 +25,7 @@ public final class Preferences: ValueStore {
     ///
     /// - Throws: ``VaultError/Code/unavailable`` if there is no home folder for it, ``VaultError/Code/invalid`` if the
     ///   suite's name is too long.
-    public var path: String {
-        get throws(VaultError) { try file.get().path }
-    }
+    public var path: String { get throws(VaultError) { try file.get().path } }
 
     let file: Result<PreferencesFile, VaultError>
     private let writing: Writing
@@ -39,13 +35,10 @@ public final class Preferences: ValueStore {
     private let durable = Mutex<FileStatus?>(nil)
     /// Changes that are not yet written.
     let pending = Mutex(PendingChanges())
-    /// Held while the file is written, so that this process's threads need not wait for one another through the
-    /// folder's lock.
+    /// Held while the file is written: this process's threads need not wait for one another through the folder's lock.
     let writer = Mutex(())
 
-    /// Creates the preferences of a suite, such as a program's name or a user's id: any text, with a file of its own.
-    ///
-    /// Nothing is read or created yet.
+    /// Names the preferences of a suite, such as a program's name or a user's id: any text. Nothing is read or created.
     ///
     /// - Parameter failures: where errors go that a property's getter or setter cannot throw.
     public convenience init(suite: String, writing: Writing = .atOnce, failures: FailureLog = FailureLog()) {
@@ -53,9 +46,8 @@ public final class Preferences: ValueStore {
         self.init(path, writing, failures, in: PosixFileSystem())
     }
 
-    /// Creates the preferences in the property list at a path, for programs that keep theirs elsewhere.
-    ///
-    /// - Parameter failures: where errors go that a property's getter or setter cannot throw.
+    /// Names the preferences in the property list at a path, for programs that keep theirs elsewhere. Otherwise as
+    /// ``init(suite:writing:failures:)``.
     public convenience init(path: String, writing: Writing = .atOnce, failures: FailureLog = FailureLog()) {
         self.init(.success(path), writing, failures, in: PosixFileSystem())
     }
@@ -64,25 +56,21 @@ public final class Preferences: ValueStore {
         _ path: Result<String, VaultError>, _ writing: Writing = .atOnce, _ failures: FailureLog = FailureLog(),
         in fileSystem: any FileSystem
     ) {
-        file = path.map { PreferencesFile(path: resolvedPath($0), fileSystem: fileSystem) }
+        file = path.map { PreferencesFile(file: WholeFile(resolvedPath($0), in: fileSystem)) }
         self.writing = writing
         self.failures = failures
         changes = (try? file.get()).map { ChangeFeed(watching: $0.path, in: fileSystem) } ?? ChangeFeed()
         if case .coalesced = writing { ExitFlush.register(self) }
     }
 
-    deinit {
-        flushReporting()
-    }
+    deinit { flushReporting() }
 }
 
 // MARK: - A store
 
 extension Preferences {
     /// The same for two preferences on one file.
-    public var identity: StoreIdentity {
-        do { return StoreIdentity(file: try path) } catch { return StoreIdentity(self) }
-    }
+    public var identity: StoreIdentity { (try? path).map(StoreIdentity.init(file:)) ?? StoreIdentity(self) }
 
     public func value(of key: String) throws(VaultError) -> StoredValue? {
         try Keychain.checkName(key)
@@ -116,8 +104,7 @@ extension Preferences {
     }
 
     /// Writes the changes that ``Writing/coalesced(every:)`` has held back, and flushes the file and its name,
-    /// whichever process wrote it. A process that was killed before its flush leaves a file that can be read, but that
-    /// a power loss takes back.
+    /// whichever process wrote it: one that was killed before its flush leaves a file that a power loss takes back.
     ///
     /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`.
     public func makeDurable() throws(VaultError) {
@@ -150,7 +137,7 @@ extension Preferences {
             durable.withLock { $0 = new.status }
             snapshot.withLock { $0 = new }
         } else if holds {
-            // Nothing to change. But the file may never have been flushed: the flush failed, or its process was killed.
+            // Nothing to change. But the file's flush may have failed, or its process was killed before.
             try makeFileDurable()
         }
         return holds
@@ -172,9 +159,12 @@ extension Preferences {
 extension Preferences {
     /// The longest name of a suite, in bytes of its file's name without `.plist`.
     private static let longestName = 200
+    private static let plainBytes = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.".utf8)
 
+    /// Percent-encodes the name: no two suites share a file, and none leaves the folder or is hidden in it.
     static func path(ofSuite suite: String) throws(VaultError) -> String {
-        let name = fileName(of: suite)
+        let encoded = suite.percentEncoded(allowing: plainBytes.contains)
+        let name = encoded.utf8.first == UInt8(ascii: ".") ? "%2E" + encoded.dropFirst() : encoded
         guard !suite.isEmpty, name.utf8.count <= longestName else {
             throw VaultError(.invalid, "Invalid suite of preferences: \(suite.isEmpty ? "empty" : "too long").")
         }
@@ -184,20 +174,6 @@ extension Preferences {
                 "There is no home folder for preferences. Set HOME or XDG_CONFIG_HOME, or name the file's path.")
         }
         return "\(folder)/vault/preferences/\(name).plist"
-    }
-
-    /// Returns a suite's name with all but letters, digits, `_`, `-` and inner dots percent-encoded: no two names
-    /// become one, and none leaves the folder or is hidden in it.
-    private static func fileName(of suite: String) -> String {
-        let name = suite.percentEncoded { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
-                true
-            default: false
-            }
-        }
-        return name.utf8.first == UInt8(ascii: ".") ? "%2E" + name.dropFirst() : name
     }
 }
 

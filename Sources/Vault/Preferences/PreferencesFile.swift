@@ -4,64 +4,51 @@ import PropertyList
 
 /// The property list file of a suite: read whole, and replaced whole under the lock of its folder.
 struct PreferencesFile: Sendable {
-    let path: String
-    let fileSystem: any FileSystem
-
-    /// How long to wait for the folder's lock.
-    static let patience: Duration = .seconds(10)
+    let file: WholeFile
+    var path: String { file.path }
     /// The largest file that is read: 64 MiB.
     static let sizeLimit = UInt64(PropertyListFormat.maximumSize)
-    private static let readAttempts = 5
-
-    private var file: WholeFile { WholeFile(path, in: fileSystem) }
 
     /// Returns the metadata of the file at the path now; nil if there is none.
-    func status() throws(VaultError) -> FileStatus? {
-        do { return try file.status() } catch { throw VaultError(preferences: error, path) }
-    }
+    func status() throws(VaultError) -> FileStatus? { try translated(file.status()) }
 
     /// Reads the file. A missing file has no values.
     func read() throws(VaultError) -> PreferencesSnapshot {
-        var attempts = PreferencesFile.readAttempts
-        while true {
+        // Five attempts: a tool may be writing the file in place, and what is damaged now may soon be whole.
+        for _ in 0..<4 {
             do { return try readOnce() } catch {
-                // A tool may be writing the file in place: what is damaged now may soon be whole.
-                attempts -= 1
-                guard error.code == .damaged, attempts > 0 else { throw error }
+                guard error.code == .damaged else { throw error }
                 Clock.sleep(microseconds: 5_000)
             }
         }
+        return try readOnce()
     }
 
     private func readOnce() throws(VaultError) -> PreferencesSnapshot {
         let readAt = Clock.realTime
-        let contents: WholeFile.Contents
-        do throws(SystemError) {
-            guard let found = try file.read(upTo: PreferencesFile.sizeLimit) else { return PreferencesSnapshot() }
-            contents = found
-        } catch { throw VaultError(preferences: error, path) }
+        guard let contents = try translated(file.read(upTo: PreferencesFile.sizeLimit)) else {
+            return PreferencesSnapshot([:], .xml, nil, nil, readAt: readAt)
+        }
         do throws(PropertyListError) {
             let (values, format) = try PropertyListFormat.parseDictionary(contents.bytes)
             return PreferencesSnapshot(values, format, contents.status, contents.takeFile(), readAt: readAt)
         } catch { throw VaultError(damagedPreferences: error.sentence, path) }
     }
 
-    /// Reads the file, lets `body` change the values, and writes them, all under the folder's lock.
-    ///
-    /// - Parameter body: false leaves the file as it is.
-    /// - Returns: what the file holds afterwards; nil if it was left.
+    /// Reads the file, lets `body` change the values, and writes them, all under the folder's lock. If `body` returns
+    /// false, the file is left as it is, and this returns nil.
     func update(
         _ body: (inout [String: StoredValue]) throws(VaultError) -> Bool
     ) throws(VaultError) -> PreferencesSnapshot? {
-        let lock: FolderLock
-        do throws(SystemError) {
-            lock = try FolderLock.acquire(path.parentFolder, in: fileSystem, until: Deadline(after: Self.patience))
-        } catch { throw VaultError(preferences: error, path) }
+        let lock = try translated(
+            FolderLock.acquire(path.parentFolder, in: file.fileSystem, until: Deadline(after: .seconds(10))))
         let former = try read()
         var values = former.values
         guard try body(&values) else { return nil }
         let new = try replace(with: values, former.format)
-        do { try lock.synchronizeFolder(in: fileSystem) } catch { throw VaultError(unflushedPreferences: error, path) }
+        do { try lock.synchronizeFolder(in: file.fileSystem) } catch {
+            throw VaultError(unflushedPreferences: error, path)
+        }
         lock.release()
         return new
     }
@@ -71,16 +58,13 @@ struct PreferencesFile: Sendable {
     ) throws(VaultError) -> PreferencesSnapshot {
         let bytes = try serialized(values, format)
         let replacedAt = Clock.realTime
-        do throws(SystemError) {
-            let new = try bytes.withRawBytes { (bytes) throws(SystemError) in try file.replace(with: bytes) }
-            return PreferencesSnapshot(values, format, try fileSystem.status(of: new), new, readAt: replacedAt)
-        } catch { throw VaultError(preferences: error, path) }
+        let new = try translated(bytes.withRawBytes { (bytes) throws(SystemError) in try file.replace(with: bytes) })
+        let status = try translated(file.fileSystem.status(of: new))
+        return PreferencesSnapshot(values, format, status, new, readAt: replacedAt)
     }
 
     /// - Throws: ``VaultError/Code/invalid`` for what the format cannot hold.
-    func serialized(
-        _ values: [String: StoredValue], _ format: PropertyListFormat
-    ) throws(VaultError) -> [UInt8] {
+    func serialized(_ values: [String: StoredValue], _ format: PropertyListFormat) throws(VaultError) -> [UInt8] {
         do throws(PropertyListError) { return try format.serialized(.dictionary(values)) } catch {
             throw VaultError(.invalid, "That cannot be stored in a property list: \(error.sentence).")
         }
@@ -89,6 +73,12 @@ struct PreferencesFile: Sendable {
     /// Flushes the file and its directory entry, or the file's absence.
     func makeDurable() throws(VaultError) {
         do { try file.synchronize() } catch { throw VaultError(unflushedPreferences: error, path) }
+    }
+
+    private func translated<Result: ~Copyable>(
+        _ body: @autoclosure () throws(SystemError) -> Result
+    ) throws(VaultError) -> Result {
+        do { return try body() } catch { throw VaultError(preferences: error, path) }
     }
 }
 
@@ -109,33 +99,21 @@ final class PreferencesSnapshot: Sendable {
 
     /// - Parameter readAt: a time before the file was read, in nanoseconds since 1970.
     init(
-        _ values: [String: StoredValue], _ format: PropertyListFormat, _ status: FileStatus,
+        _ values: [String: StoredValue], _ format: PropertyListFormat, _ status: FileStatus?,
         _ file: consuming FileDescriptor?, readAt: Int64
     ) {
         self.values = values
         self.format = format
         self.status = status
         self.file = file
-        hasTellingTimes = readAt &- max(status.contentsChanged, status.changed) > PreferencesSnapshot.coarsestStep
+        hasTellingTimes =
+            status.map { readAt &- max($0.contentsChanged, $0.changed) > PreferencesSnapshot.coarsestStep } ?? true
     }
 
-    /// Creates the snapshot of a missing file.
-    init() {
-        values = [:]
-        format = .xml
-        status = nil
-        file = nil
-        hasTellingTimes = true
-    }
-
-    func value(of key: String) -> StoredValue? {
-        values[key].map(StoredValue.init(propertyList:))
-    }
+    func value(of key: String) -> StoredValue? { values[key].map(StoredValue.init(propertyList:)) }
 
     /// Returns whether a file with this metadata is the one that was read, unchanged.
-    func isCurrent(_ status: FileStatus?) -> Bool {
-        hasTellingTimes && self.status == status
-    }
+    func isCurrent(_ status: FileStatus?) -> Bool { hasTellingTimes && self.status == status }
 }
 
 extension VaultError {
@@ -178,26 +156,22 @@ extension StoredValue {
         switch form {
         case .array(let forms): self = .array(forms.map(StoredValue.init(propertyList:)))
         case .dictionary(let forms):
-            self = StoredValue(replacedBy: forms) ?? .dictionary(forms.mapValues(StoredValue.init(propertyList:)))
+            self = StoredValue.replaced(by: forms) ?? .dictionary(forms.mapValues(StoredValue.init(propertyList:)))
         default: self = form
         }
     }
 
     /// nil for a dictionary that is only itself.
-    private init?(replacedBy form: [String: StoredValue]) {
-        guard form.count == 1 else { return nil }
-        if case .boolean(true) = form[StoredValue.nilKey] {
-            self = .null
-        } else if case .real(let seconds) = form[StoredValue.dateKey] {
-            self = .date(Date(timeIntervalSinceReferenceDate: seconds))
-        } else {
-            return nil
+    private static func replaced(by form: [String: StoredValue]) -> StoredValue? {
+        guard form.count == 1, let (key, value) = form.first else { return nil }
+        switch (key, value) {
+        case (nilKey, .boolean(true)): return .null
+        case (dateKey, .real(let seconds)): return .date(Date(timeIntervalSinceReferenceDate: seconds))
+        default: return nil
         }
     }
 
-    /// Returns the value's form.
-    ///
-    /// - Throws: ``VaultError/Code/invalid`` if it has none.
+    /// Returns the value's form. Throws ``VaultError/Code/invalid`` if it has none.
     func propertyList(for key: String, depth: Int = 0) throws(VaultError) -> StoredValue {
         guard depth < StoredValue.maximumDepth else {
             throw VaultError(
@@ -214,7 +188,7 @@ extension StoredValue {
         case .dictionary(let values):
             var forms: [String: StoredValue] = [:]
             for (name, value) in values { forms[name] = try value.propertyList(for: key, depth: depth + 1) }
-            guard StoredValue(replacedBy: forms) == nil else {
+            guard StoredValue.replaced(by: forms) == nil else {
                 throw VaultError(
                     .invalid,
                     "A dictionary in the value for \"\(key)\" has the form that stands for nil or a date in a property list."
@@ -228,8 +202,6 @@ extension StoredValue {
 
 extension StoreBatch {
     /// Returns the changes in the forms that they have in a property list.
-    ///
-    /// - Throws: ``VaultError/Code/invalid`` for a value that has none.
     func propertyLists() throws(VaultError) -> [String: StoredValue?] {
         var forms: [String: StoredValue?] = [:]
         for (key, value) in changes { forms.updateValue(try value?.propertyList(for: key), forKey: key) }

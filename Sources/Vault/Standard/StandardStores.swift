@@ -10,9 +10,7 @@ package struct StandardStores: Sendable {
     package let memory: MemoryStore
 
     package init(keychain: Keychain, preferences: Preferences, memory: MemoryStore) {
-        self.keychain = keychain
-        self.preferences = preferences
-        self.memory = memory
+        (self.keychain, self.preferences, self.memory) = (keychain, preferences, memory)
     }
 
     @TaskLocal package static var replaced: StandardStores?
@@ -33,10 +31,9 @@ package struct StandardStores: Sendable {
 }
 
 extension Keychain {
-    /// The process's own keychain: the vault at the standard places, opened at its first use and created if there is
-    /// none.
+    /// The process's own keychain, opened at its first use and created if there is none.
     ///
-    /// The places are those of ``VaultPlaces/standard(vault:keyFile:environment:)`` at that time. Until it can be
+    /// Its places are those of ``VaultPlaces/standard(vault:keyFile:environment:)`` at that time. Until it can be
     /// opened, each access tries again. Within a task that has test stores it is their keychain.
     ///
     /// - Throws: ``VaultError`` as ``init(at:creating:options:failures:)``.
@@ -47,11 +44,8 @@ extension Keychain {
                 // Not under the lock: waiting for another process would block every thread. Two keychains on one file
                 // do no harm.
                 let new = try Keychain(at: .standard(), creating: .ifAbsent, failures: standardFailures)
-                return opened.withLock { keychain in
-                    if let keychain { return keychain }
-                    keychain = new
-                    return new
-                }
+                opened.withLock { $0 = $0 ?? new }
+                return opened.withLock { $0 } ?? new
             }
         }
     }
@@ -68,9 +62,7 @@ extension Preferences {
     ///
     /// - Throws: ``VaultError`` with `unavailable` only in tests, outside of their stores.
     public static var standard: Preferences {
-        get throws(VaultError) {
-            try StandardStores.find(\.preferences) { shared }
-        }
+        get throws(VaultError) { try StandardStores.find(\.preferences) { shared } }
     }
 
     /// Where errors of the standard preferences are reported.
@@ -88,11 +80,7 @@ extension MemoryStore {
     /// The process's own values in memory. Within a task that has test stores it is their store.
     ///
     /// - Throws: ``VaultError`` with `unavailable` only in tests, outside of their stores.
-    public static var standard: MemoryStore {
-        get throws(VaultError) {
-            try StandardStores.find(\.memory) { shared }
-        }
-    }
+    public static var standard: MemoryStore { get throws(VaultError) { try StandardStores.find(\.memory) { shared } } }
 
     /// Where errors of the standard store are reported.
     public static let standardFailures = FailureLog()
@@ -106,10 +94,8 @@ public struct StoreReference: Sendable {
     let failures: FailureLog
     let resolve: @Sendable () throws(VaultError) -> any ValueStore
 
-    /// Creates a reference to the store that a function returns at each use: one that can be locked at times, say.
-    ///
-    /// - Parameter failures: where a failure of the function is reported by what cannot throw, such as a property's
-    ///   getter.
+    /// Creates a reference to the store that a function returns at each use: one that can be locked at times, say. Its
+    /// errors are reported to `failures` by what cannot throw, such as a property's getter.
     public init(
         failures: FailureLog = FailureLog(), _ resolve: @escaping @Sendable () throws(VaultError) -> any ValueStore
     ) {
@@ -118,19 +104,14 @@ public struct StoreReference: Sendable {
     }
 
     /// ``Keychain/standard``.
-    public static let keychain = StoreReference(failures: Keychain.standardFailures) { () throws(VaultError) in
-        try Keychain.standard
-    }
-
+    public static let keychain = StoreReference(
+        failures: Keychain.standardFailures, { () throws(VaultError) in try Keychain.standard })
     /// ``Preferences/standard``.
-    public static let preferences = StoreReference(failures: Preferences.standardFailures) { () throws(VaultError) in
-        try Preferences.standard
-    }
-
+    public static let preferences = StoreReference(
+        failures: Preferences.standardFailures, { () throws(VaultError) in try Preferences.standard })
     /// ``MemoryStore/standard``.
-    public static let memory = StoreReference(failures: MemoryStore.standardFailures) { () throws(VaultError) in
-        try MemoryStore.standard
-    }
+    public static let memory = StoreReference(
+        failures: MemoryStore.standardFailures, { () throws(VaultError) in try MemoryStore.standard })
 
     /// Returns a reference to a store at hand.
     public static func store(_ store: some ValueStore) -> StoreReference {
@@ -140,9 +121,7 @@ public struct StoreReference: Sendable {
     /// Returns the store that is referred to now.
     ///
     /// - Throws: ``VaultError`` as ``Keychain/standard`` and its siblings.
-    public func store() throws(VaultError) -> any ValueStore {
-        try resolve()
-    }
+    public func store() throws(VaultError) -> any ValueStore { try resolve() }
 
     /// Returns a reference to a scope of the store, as ``ValueStore/scoped(to:)`` does.
     public func scoped(to scope: String) -> StoreReference {

@@ -18,9 +18,7 @@ public final class ChangeFeed: Sendable {
     private let watch: @Sendable (_ notify: @escaping @Sendable () -> Void) throws(VaultError) -> FileWatch?
 
     /// Creates a feed for changes that this process makes.
-    public init() {
-        watch = { _ in nil }
-    }
+    public init() { watch = { _ in nil } }
 
     /// Creates a feed that also notices what other processes do to a file, while there is an observer.
     ///
@@ -51,9 +49,7 @@ public final class ChangeFeed: Sendable {
     /// this call are noticed; soon after it, there may be a notice without a change.
     ///
     /// - Throws: ``VaultError/Code/unavailable`` if the thread that watches the file cannot be started.
-    public func notices() throws(VaultError) -> AsyncStream<Void> {
-        try ChangeFeed.notices(of: [self])
-    }
+    public func notices() throws(VaultError) -> AsyncStream<Void> { try ChangeFeed.notices(of: [self]) }
 
     /// Returns one stream for the notices of several feeds.
     static func notices(of feeds: [ChangeFeed]) throws(VaultError) -> AsyncStream<Void> {
@@ -84,13 +80,7 @@ public final class ChangeFeed: Sendable {
 
     private func remove(_ id: Int) {
         // What is taken out is released after the lock: the end of a continuation runs outside code.
-        _ = state.withLock { state -> (AsyncStream<Void>.Continuation?, FileWatch?) in
-            let observer = state.observers.removeValue(forKey: id)
-            guard state.observers.isEmpty else { return (observer, nil) }
-            let watch = state.watch
-            state.watch = nil
-            return (observer, watch)
-        }
+        _ = state.withLock { ($0.observers.removeValue(forKey: id), $0.observers.isEmpty ? $0.watch.take() : nil) }
     }
 
     /// The number of observers.
@@ -106,19 +96,12 @@ public final class FailureLog: Sendable {
     ///   - key: the key that was read or written.
     public typealias Handler = @Sendable (_ error: VaultError, _ key: String) -> Void
 
-    private struct State {
-        var lastError: VaultError?
-        var handler: Handler
-    }
-
-    private let state: Mutex<State>
+    private let state: Mutex<(lastError: VaultError?, handler: Handler)>
 
     /// Creates a log.
     ///
     /// - Parameter handler: called on the thread that met the error, with no lock held.
-    public init(handler: @escaping Handler = FailureLog.standardErrorLine) {
-        state = Mutex(State(handler: handler))
-    }
+    public init(handler: @escaping Handler = FailureLog.standardErrorLine) { state = Mutex((nil, handler)) }
 
     /// The last error that was reported; nil if there was none.
     public var lastError: VaultError? { state.withLock { $0.lastError } }
@@ -126,9 +109,7 @@ public final class FailureLog: Sendable {
     /// Replaces the handler.
     ///
     /// A handler that uses a store of this log must capture it weakly; otherwise neither of the two is ever freed.
-    public func setHandler(_ handler: @escaping Handler) {
-        state.withLock { $0.handler = handler }
-    }
+    public func setHandler(_ handler: @escaping Handler) { state.withLock { $0.handler = handler } }
 
     /// Keeps an error, and passes it to the handler.
     public func report(_ error: VaultError, key: String) {
@@ -141,21 +122,12 @@ public final class FailureLog: Sendable {
 
     /// Writes `vault: KEY: SENTENCE` and a newline to standard error. Control characters are escaped, as in `\u{a}`.
     @Sendable public static func standardErrorLine(_ error: VaultError, key: String) {
-        // In one write, so that lines of several threads do not mix.
-        var line = "vault: \(key): \(error.message)".escapingControlCharacters + "\n"
-        line.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
-    }
-}
-
-extension String {
-    /// A key is checked only when it is used: an unchecked one could look like a line of its own.
-    fileprivate var escapingControlCharacters: String {
-        unicodeScalars.reduce(into: "") { escaped, scalar in
-            if scalar.properties.generalCategory == .control {
-                escaped += "\\u{\(String(scalar.value, radix: 16))}"
-            } else {
-                escaped.unicodeScalars.append(scalar)
-            }
+        // A key is checked only when it is used: an unchecked one could look like a line of its own.
+        let escaped = "vault: \(key): \(error.message)".unicodeScalars.map { scalar in
+            scalar.properties.generalCategory == .control ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
         }
+        // In one write, so that lines of several threads do not mix.
+        var line = escaped.joined() + "\n"
+        line.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 }

@@ -10,17 +10,10 @@ public final class MemoryStore: ValueStore {
     private let values = Mutex<[String: StoredValue]>([:])
 
     /// Creates an empty store.
-    public init(failures: FailureLog = FailureLog()) {
-        self.failures = failures
-    }
+    public init(failures: FailureLog = FailureLog()) { self.failures = failures }
 
-    public func value(of key: String) -> StoredValue? {
-        values.withLock { $0[key] }
-    }
-
-    public func keys(prefix: String) -> [String] {
-        contents(prefix: prefix).keys.sortedByBytes()
-    }
+    public func value(of key: String) -> StoredValue? { values.withLock { $0[key] } }
+    public func keys(prefix: String) -> [String] { contents(prefix: prefix).keys.sortedByBytes() }
 
     public func contents(prefix: String) -> [String: StoredValue] {
         values.withLock { values in values.filter { $0.key.utf8.starts(with: prefix.utf8) } }

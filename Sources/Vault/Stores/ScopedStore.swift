@@ -18,9 +18,7 @@ public struct ScopedStore: ValueStore {
     public var failures: FailureLog { base.failures }
     public var identity: StoreIdentity { base.identity.scoped(to: prefix) }
 
-    public func value(of key: String) throws(VaultError) -> StoredValue? {
-        try base.value(of: prefix + key)
-    }
+    public func value(of key: String) throws(VaultError) -> StoredValue? { try base.value(of: prefix + key) }
 
     public func keys(prefix: String) throws(VaultError) -> [String] {
         try base.keys(prefix: self.prefix + prefix).map(unscoped)
@@ -35,13 +33,8 @@ public struct ScopedStore: ValueStore {
         try base.commit(StoreBatch(scoped(batch.changes), expecting: scoped(batch.expectations)))
     }
 
-    public func makeDurable() throws(VaultError) {
-        try base.makeDurable()
-    }
-
-    public func eraseRemoved() throws(VaultError) {
-        try base.eraseRemoved()
-    }
+    public func makeDurable() throws(VaultError) { try base.makeDurable() }
+    public func eraseRemoved() throws(VaultError) { try base.eraseRemoved() }
 
     private func scoped(_ values: [String: StoredValue?]) -> [String: StoredValue?] {
         Dictionary(uniqueKeysWithValues: values.map { (prefix + $0.key, $0.value) })
@@ -54,15 +47,13 @@ public struct ScopedStore: ValueStore {
 
 extension ValueStore {
     /// Returns the part of this store that belongs to a scope, such as a user's id.
-    public func scoped(to scope: String) -> ScopedStore {
-        ScopedStore(self, scope: scope)
-    }
+    public func scoped(to scope: String) -> ScopedStore { ScopedStore(self, scope: scope) }
 }
 
 /// A store whose values can be read and written without leaving guarded memory.
 protocol SecretStore: ValueStore {
     func withSecret<Result>(_ name: String, _ body: (RawSpan) throws -> Result) throws -> Result?
-    func setSecret(_ name: String, to value: borrowing SecretBytes) throws(VaultError)
+    func set(_ name: String, to value: borrowing SecretBytes, attributes: [String: String]?) throws(VaultError)
 }
 
 extension ScopedStore: SecretStore {
@@ -70,8 +61,8 @@ extension ScopedStore: SecretStore {
         try secretBase().withSecret(prefix + name, body)
     }
 
-    func setSecret(_ name: String, to value: borrowing SecretBytes) throws(VaultError) {
-        try secretBase().setSecret(prefix + name, to: value)
+    func set(_ name: String, to value: borrowing SecretBytes, attributes: [String: String]?) throws(VaultError) {
+        try secretBase().set(prefix + name, to: value, attributes: attributes)
     }
 
     private func secretBase() throws(VaultError) -> any SecretStore {

@@ -36,9 +36,7 @@ public struct StoreTransaction: ~Copyable, OptimisticTransaction {
     let store: any ValueStore
     private var batch = StoreBatch([:])
 
-    init(on store: any ValueStore) {
-        self.store = store
-    }
+    init(on store: any ValueStore) { self.store = store }
 
     mutating func value(of name: String) throws(VaultError) -> StoredValue? {
         if let changed = batch.changes[name] { return changed }
@@ -48,9 +46,7 @@ public struct StoreTransaction: ~Copyable, OptimisticTransaction {
         return stored
     }
 
-    mutating func set(_ name: String, to value: StoredValue?) {
-        batch.changes.updateValue(value, forKey: name)
-    }
+    mutating func set(_ name: String, to value: StoredValue?) { batch.changes.updateValue(value, forKey: name) }
 
     consuming func commit() throws(VaultError) -> Bool {
         guard batch.changes.isEmpty else { return try store.commit(batch) }
@@ -90,9 +86,8 @@ extension ValueStore {
     }
 }
 
-/// A transaction that takes no lock: what it reads is recorded as an expectation, what it writes is collected, and it
-/// commits only if every expectation still holds. ``StoreTransaction`` is the face for values, ``Transaction`` that for
-/// bytes.
+/// A transaction that takes no lock: what it reads becomes an expectation, what it writes is collected, and it commits
+/// only if every expectation still holds. ``StoreTransaction`` is the one for values, ``Transaction`` that for bytes.
 protocol OptimisticTransaction: ~Copyable {
     /// Makes the changes.
     ///
@@ -125,21 +120,17 @@ extension OptimisticTransaction where Self: ~Copyable {
 /// One of the competitors always succeeds. Pauses of random length keep it from being the same one each time.
 struct Contention: ~Copyable {
     static let patience: Duration = .seconds(10)
-    private static let longestPause: UInt32 = 8_000
 
     private let deadline: ContinuousClock.Instant
     private var attempts = 0
 
-    init(patience: Duration = Contention.patience) {
-        deadline = .now + patience
-    }
+    init(patience: Duration = Contention.patience) { deadline = .now + patience }
 
     /// - Throws: ``VaultError/Code/busy`` after the deadline.
     mutating func pause() throws(VaultError) {
         guard .now < deadline else { throw .contended }
         attempts += 1
-        // In microseconds. Short at first: a first failure is often the only one.
-        let bound = min(Contention.longestPause, 32 << UInt32(min(attempts, 8)))
-        Clock.sleep(microseconds: UInt32.random(in: 0...bound))
+        // Short at first: a first failure is often the only one.
+        Clock.sleep(microseconds: UInt32.random(in: 0...min(8_000, 32 << UInt32(min(attempts, 8)))))
     }
 }

@@ -50,10 +50,8 @@ public protocol ValueStore: Sendable {
 
     /// Tells observers that something may have changed.
     var changes: ChangeFeed { get }
-
     /// Receives the errors that a property's setter or getter cannot throw.
     var failures: FailureLog { get }
-
     /// Is equal for two values that are the same store. Classes have one by default.
     var identity: StoreIdentity { get }
 }
@@ -62,24 +60,18 @@ extension ValueStore {
     /// Reads key by key, until two readings in a row are equal.
     public func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
         var contention = Contention()
-        var former = try readContents(prefix)
+        var former: [String: StoredValue]?
         while true {
-            let contents = try readContents(prefix)
-            guard contents != former else { return contents }
+            var contents: [String: StoredValue] = [:]
+            for key in try keys(prefix: prefix) { contents[key] = try value(of: key) }
+            if contents == former { return contents }
+            if former != nil { try contention.pause() }
             former = contents
-            try contention.pause()
         }
-    }
-
-    private func readContents(_ prefix: String) throws(VaultError) -> [String: StoredValue] {
-        var contents: [String: StoredValue] = [:]
-        for key in try keys(prefix: prefix) { contents[key] = try value(of: key) }
-        return contents
     }
 
     /// Does nothing.
     public func makeDurable() throws(VaultError) {}
-
     /// Does nothing.
     public func eraseRemoved() throws(VaultError) {}
 
@@ -93,58 +85,38 @@ extension ValueStore where Self: AnyObject {
 
 /// Tells one store from another.
 public struct StoreIdentity: Hashable, Sendable {
-    private enum Base: Hashable, Sendable {
-        case object(ObjectIdentifier)
-        case file(String)
-    }
+    private var object: ObjectIdentifier?
+    private var file: String?
+    private var scope = ""
 
-    private let base: Base
-    private let scope: String
-
-    /// Identifies a store by an object.
-    ///
-    /// - Parameters:
-    ///   - object: what the store is on.
-    ///   - scope: which part of it the store is.
+    /// Identifies a store by the object that it is on, and by which part of it the store is.
     public init(_ object: AnyObject, scope: String = "") {
-        self.init(.object(ObjectIdentifier(object)), scope)
-    }
-
-    /// Identifies a store by its file: stores on one file are one store.
-    ///
-    /// - Parameter path: without symbolic links.
-    init(file path: String) {
-        self.init(.file(path), "")
-    }
-
-    private init(_ base: Base, _ scope: String) {
-        self.base = base
+        self.object = ObjectIdentifier(object)
         self.scope = scope
     }
 
+    /// Identifies a store by its file's path, without symbolic links: stores on one file are one store.
+    init(file path: String) { file = path }
+
     func scoped(to scope: String) -> StoreIdentity {
-        StoreIdentity(base, self.scope + scope)
+        var scoped = self
+        scoped.scope += scope
+        return scoped
     }
 }
 
 extension Sequence<String> {
     /// Returns the strings sorted by their UTF-8: the same order in every language and region.
-    func sortedByBytes() -> [String] {
-        sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-    }
+    func sortedByBytes() -> [String] { sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
 }
 
 extension String {
     /// Writes each byte of UTF-8 that is not allowed as `%` and two hexadecimal digits (RFC 3986, section 2.1). Byte by
     /// byte: a slash with a combining accent is another character.
     func percentEncoded(allowing isAllowed: (UInt8) -> Bool) -> String {
-        var bytes: [UInt8] = []
-        for byte in utf8 {
-            if isAllowed(byte) {
-                bytes.append(byte)
-            } else {
-                bytes += ((byte < 0x10 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)).utf8
-            }
+        let bytes = utf8.flatMap { byte in
+            isAllowed(byte)
+                ? [byte] : Array(((byte < 0x10 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)).utf8)
         }
         return String(decoding: bytes, as: UTF8.self)
     }

@@ -5,8 +5,8 @@
 /// @Stored("u.launches", default: 0) var launches: Int
 /// ```
 ///
-/// `$name` is the key, with the calls that throw. Failures are reported as with ``StoredKeyed/value``; if there is a
-/// default, a failed read returns it.
+/// `$name` is the key, with the calls that throw. Failures are reported as with ``StoredKeyed/value``; a failed read
+/// returns the default, if any.
 @propertyWrapper
 public struct Stored<Wrapped, Value: StoredObject> {
     /// The key.
@@ -15,16 +15,15 @@ public struct Stored<Wrapped, Value: StoredObject> {
 
     /// The value.
     public var wrappedValue: Wrapped {
-        get { form.read(projectedValue) }
-        nonmutating set { form.write(newValue, to: projectedValue) }
+        get { form.wrap(projectedValue.value) }
+        nonmutating set { projectedValue.setReporting(form.unwrap(newValue)) }
     }
 
     /// Creates an optional property: nil if there is no value; setting nil removes it.
-    public init(
-        _ key: String, in store: (any ValueStore)? = nil, movedFrom oldHome: StoreReference? = nil
-    ) where Wrapped == Value? {
+    public init(_ key: String, in store: (any ValueStore)? = nil, movedFrom oldHome: StoreReference? = nil)
+    where Wrapped == Value? {
         projectedValue = Storable(key: key, in: store, movedFrom: oldHome)
-        form = .optional
+        form = WrappedForm(wrap: { $0 }, unwrap: { $0 })
     }
 
     /// Creates a property with a default.
@@ -33,7 +32,7 @@ public struct Stored<Wrapped, Value: StoredObject> {
         movedFrom oldHome: StoreReference? = nil
     ) where Wrapped == Value, Value: Sendable {
         projectedValue = Storable(key: key, default: defaultValue, in: store, movedFrom: oldHome)
-        form = .withDefault(defaultValue)
+        form = WrappedForm(wrap: { $0 ?? defaultValue }, unwrap: { $0 })
     }
 }
 
@@ -51,16 +50,15 @@ public struct KeychainStored<Wrapped, Value: StoredObject> {
 
     /// The value.
     public var wrappedValue: Wrapped {
-        get { form.read(projectedValue) }
-        nonmutating set { form.write(newValue, to: projectedValue) }
+        get { form.wrap(projectedValue.value) }
+        nonmutating set { projectedValue.setReporting(form.unwrap(newValue)) }
     }
 
     /// Creates an optional property: nil if there is no value; setting nil removes it.
-    public init(
-        _ key: String, in store: (any ValueStore)? = nil, movedFrom oldHome: StoreReference? = nil
-    ) where Wrapped == Value? {
+    public init(_ key: String, in store: (any ValueStore)? = nil, movedFrom oldHome: StoreReference? = nil)
+    where Wrapped == Value? {
         projectedValue = KeychainStorable(key: key, in: store, movedFrom: oldHome)
-        form = .optional
+        form = WrappedForm(wrap: { $0 }, unwrap: { $0 })
     }
 
     /// Creates a property with a default.
@@ -69,7 +67,7 @@ public struct KeychainStored<Wrapped, Value: StoredObject> {
         movedFrom oldHome: StoreReference? = nil
     ) where Wrapped == Value, Value: Sendable {
         projectedValue = KeychainStorable(key: key, default: defaultValue, in: store, movedFrom: oldHome)
-        form = .withDefault(defaultValue)
+        form = WrappedForm(wrap: { $0 ?? defaultValue }, unwrap: { $0 })
     }
 }
 
@@ -87,16 +85,15 @@ public struct RAMStored<Wrapped, Value: StoredObject> {
 
     /// The value.
     public var wrappedValue: Wrapped {
-        get { form.read(projectedValue) }
-        nonmutating set { form.write(newValue, to: projectedValue) }
+        get { form.wrap(projectedValue.value) }
+        nonmutating set { projectedValue.setReporting(form.unwrap(newValue)) }
     }
 
     /// Creates an optional property: nil if there is no value; setting nil removes it.
-    public init(
-        _ key: String, in store: (any ValueStore)? = nil, movedFrom oldHome: StoreReference? = nil
-    ) where Wrapped == Value? {
+    public init(_ key: String, in store: (any ValueStore)? = nil, movedFrom oldHome: StoreReference? = nil)
+    where Wrapped == Value? {
         projectedValue = RAMStorable(key: key, in: store, movedFrom: oldHome)
-        form = .optional
+        form = WrappedForm(wrap: { $0 }, unwrap: { $0 })
     }
 
     /// Creates a property with a default.
@@ -105,7 +102,7 @@ public struct RAMStored<Wrapped, Value: StoredObject> {
         movedFrom oldHome: StoreReference? = nil
     ) where Wrapped == Value, Value: Sendable {
         projectedValue = RAMStorable(key: key, default: defaultValue, in: store, movedFrom: oldHome)
-        form = .withDefault(defaultValue)
+        form = WrappedForm(wrap: { $0 ?? defaultValue }, unwrap: { $0 })
     }
 }
 
@@ -113,25 +110,6 @@ public struct RAMStored<Wrapped, Value: StoredObject> {
 private struct WrappedForm<Wrapped, Value: StoredObject>: Sendable {
     let wrap: @Sendable (Value?) -> Wrapped
     let unwrap: @Sendable (Wrapped) -> Value?
-
-    func read(_ key: some StoredKeyed<Value>) -> Wrapped {
-        wrap(key.value)
-    }
-
-    func write(_ wrapped: Wrapped, to key: some StoredKeyed<Value>) {
-        var key = key
-        key.value = unwrap(wrapped)
-    }
-}
-
-extension WrappedForm where Wrapped == Value? {
-    fileprivate static var optional: WrappedForm { WrappedForm(wrap: { $0 }, unwrap: { $0 }) }
-}
-
-extension WrappedForm where Wrapped == Value, Value: Sendable {
-    fileprivate static func withDefault(_ value: Value) -> WrappedForm {
-        WrappedForm(wrap: { $0 ?? value }, unwrap: { $0 })
-    }
 }
 
 // MARK: - Conformances

@@ -1,13 +1,13 @@
-// A value moves to another store in this order: it is stored in the new one, durably, and only then removed from the
-// old one. So a crash leaves it in the old store, or in both. The new store's value counts, and the next use finishes
-// the move.
+// A value is stored in the new store, durably, and only then removed from the old one. So a crash leaves it in the old
+// store, or in both. The new store's value counts, and the next use finishes the move.
 
 extension StoredKey {
-    /// Moves the value of the old store here, unless there is one here already, and removes it there.
+    /// Moves the value of the key's old store, if any, here, unless there is one here already, and removes it there.
     ///
     /// A value that cannot be read as this key's type stays in the old store. That is an error, unless there is a value
     /// here, which counts, or one is about to be written.
-    func move(from oldHome: StoreReference, for use: KeyUse) throws(VaultError) {
+    func finishMove(for use: KeyUse) throws(VaultError) {
+        guard let oldHome else { return }
         let new = try home.resolve()
         let old: any ValueStore
         var next: StoredValue?
@@ -45,27 +45,20 @@ extension StoredKey {
     private func isReadable(
         _ value: StoredValue, for use: KeyUse, unlessIn new: any ValueStore
     ) throws(VaultError) -> Bool {
-        do {
-            _ = try Value(stored: value, of: name)
-            return true
-        } catch {
-            if case .writing = use { return false }
-            guard try new.value(of: name) == nil else { return false }
+        do { _ = try Value(stored: value, of: name) } catch {
+            guard use != .writing, try new.value(of: name) == nil else { return false }
             throw error
         }
+        return true
     }
 
-    /// Stores the old store's value, if there is none here.
-    ///
-    /// It is stored unchanged: a conversion to the type and back could lose what another version of the type has added.
-    /// Only bytes that have no type yet get the one they are read as, and a value that the store refuses gets the form
-    /// in which the type is stored today.
+    /// Stores the old store's value, if there is none here, unchanged: a conversion to the type and back could lose
+    /// what another version of the type has added. Only bytes without a type get the one they are read as, and a value
+    /// that the store refuses gets the form in which the type is stored today.
     ///
     /// - Returns: what was stored; nil if there already is a value here, which is the newer one.
     private func take(_ value: StoredValue, into new: any ValueStore) throws(VaultError) -> StoredValue? {
-        func converted() throws(VaultError) -> StoredValue {
-            try Value(stored: value, of: name).storedValue(for: name)
-        }
+        func converted() throws(VaultError) -> StoredValue { try Value(stored: value, of: name).storedValue(for: name) }
         func stored(_ value: StoredValue) throws(VaultError) -> StoredValue? {
             try new.commit(StoreBatch([name: value], expecting: [name: nil])) ? value : nil
         }

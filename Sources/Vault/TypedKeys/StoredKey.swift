@@ -1,5 +1,4 @@
-/// A name in a store, with the type of its value: what ``Storable``, ``KeychainStorable`` and ``RAMStorable`` consist
-/// of.
+/// A name in a store, with the type of its value: what ``Storable`` and its siblings consist of.
 public struct StoredKey<Value: StoredObject> {
     /// The key's name in the store.
     public let name: String
@@ -22,8 +21,6 @@ public struct StoredKey<Value: StoredObject> {
     }
 }
 
-extension StoredKey: Sendable where Value: Sendable {}
-
 /// A type that reads and writes the value of one key: ``Storable``, ``KeychainStorable``, ``RAMStorable``.
 public protocol StoredKeyed<Value> {
     /// The type of the value.
@@ -36,6 +33,8 @@ public protocol StoredKeyed<Value> {
 extension StoredKey: StoredKeyed {
     public var stored: StoredKey<Value> { self }
 }
+
+extension StoredKey: Sendable where Value: Sendable {}
 
 // MARK: - Calls that throw
 
@@ -51,32 +50,25 @@ extension StoredKeyed {
 
     /// Sets the value; the store has it when this returns.
     ///
-    /// - Throws: ``VaultError`` as ``read()``; `invalid` for a value that refuses to be stored or that the store cannot
-    ///   hold. The former value is kept, unless the error is `outcomeUnknown`.
-    public func write(_ value: Value) throws(VaultError) {
-        try set(value.storedValue(for: stored.name))
-    }
+    /// - Throws: ``VaultError`` as ``read()``; `invalid` for a value that refuses or that the store cannot hold. The
+    ///   former value is kept, unless the error is `outcomeUnknown`.
+    public func write(_ value: Value) throws(VaultError) { try set(value.storedValue(for: stored.name)) }
 
     /// Removes the value, if there is one.
     ///
     /// - Throws: as ``write(_:)``.
-    public func remove() throws(VaultError) {
-        try set(nil)
-    }
+    public func remove() throws(VaultError) { try set(nil) }
 
     /// Returns whether there is a value, of whatever type. A default does not count.
     ///
     /// - Throws: ``VaultError`` as ``read()``.
-    public func exists() throws(VaultError) -> Bool {
-        try stored.storedValue() != nil
-    }
+    public func exists() throws(VaultError) -> Bool { try stored.storedValue() != nil }
 
-    /// Changes the value atomically: what another thread or process writes meanwhile is not lost.
-    /// (Coalescing preferences know only their own changes until they write them; see
-    /// ``Preferences/Writing/coalesced(every:)``.)
+    /// Changes the value atomically: what another thread or process writes meanwhile is not lost. (For preferences that
+    /// coalesce writes see ``Preferences/Writing/coalesced(every:)``.)
     ///
-    /// `body` gets the value, or the key's default. It may run more than once, so it should do nothing but change the
-    /// value. No lock is held while it runs. If it throws, nothing is changed.
+    /// `body` gets the value, or the key's default. It may run more than once, so it should only change the value. No
+    /// lock is held while it runs. If it throws, nothing is changed.
     ///
     /// - Throws: what `body` throws; ``VaultError`` as ``write(_:)``, and `absent` if there is neither a value nor a
     ///   default.
@@ -111,30 +103,22 @@ extension StoredKeyed {
     }
 
     private func set(_ value: StoredValue?) throws(VaultError) {
-        let store = try stored.store()
-        try stored.finishMove(for: value == nil ? .removing : .writing)
-        _ = try store.commit(StoreBatch([stored.name: value]))
+        _ = try stored.store(for: value == nil ? .removing : .writing).commit(StoreBatch([stored.name: value]))
     }
 }
 
 extension StoredKey {
-    /// Returns the key's store, and checks the name that is about to be used in it.
-    func store() throws(VaultError) -> any ValueStore {
+    /// Returns the key's store, and checks the name that is about to be used in it. For a use, the old store's value is
+    /// moved first.
+    func store(for use: KeyUse? = nil) throws(VaultError) -> any ValueStore {
         try Keychain.checkName(name)
-        return try home.resolve()
+        let store = try home.resolve()
+        if let use { try finishMove(for: use) }
+        return store
     }
 
     /// Returns the value in the key's store, after moving it there if it is still in the old one.
-    func storedValue() throws(VaultError) -> StoredValue? {
-        let store = try store()
-        try finishMove()
-        return try store.value(of: name)
-    }
-
-    /// Moves the value of the old store, if the key has one: see ``move(from:for:)``.
-    func finishMove(for use: KeyUse = .reading) throws(VaultError) {
-        if let oldHome { try move(from: oldHome, for: use) }
-    }
+    func storedValue() throws(VaultError) -> StoredValue? { try store(for: .reading).value(of: name) }
 }
 
 /// What a key is used for: it decides whether an old store that fails prevents the use.
@@ -152,16 +136,17 @@ enum KeyUse {
 extension StoredKeyed {
     /// The value, or the default; setting nil removes it.
     ///
-    /// This cannot throw: a failure is reported to the store's ``ValueStore/failures``, and reading returns nil. Use
-    /// ``read()`` to tell a failure from "no value".
+    /// A failure is reported to the store's ``ValueStore/failures``, and reading returns nil. To tell it from "no
+    /// value", use ``read()``.
     public var value: Value? {
-        get { reporting { () throws(VaultError) in try read() } ?? nil }
+        get { reporting(read) ?? nil }
         // Only this is mutating, so that a group of keys in a `let` cannot be written through.
-        mutating set {
-            _ = reporting { () throws(VaultError) in
-                if let newValue { try write(newValue) } else { try remove() }
-            }
-        }
+        mutating set { setReporting(newValue) }
+    }
+
+    /// Sets ``value``, or removes it.
+    func setReporting(_ value: Value?) {
+        _ = reporting { () throws(VaultError) in try set(value?.storedValue(for: stored.name)) }
     }
 
     /// Reports an error to the store's failure log, and then returns nil.
@@ -181,7 +166,7 @@ extension StoreTransaction {
     ///
     /// - Throws: ``VaultError`` as ``StoredKeyed/read()``; `invalid` for a key of another store.
     public mutating func read<Key: StoredKeyed>(_ key: Key) throws(VaultError) -> Key.Value? {
-        let key = try settled(key)
+        let key = try settled(key, for: .reading)
         guard let stored = try value(of: key.name) else { return key.defaultValue }
         return try Key.Value(stored: stored, of: key.name)
     }
@@ -201,11 +186,9 @@ extension StoreTransaction {
         set(try settled(key, for: .removing).name, to: nil)
     }
 
-    /// Checks that a key belongs to the transaction's store: a secret that is written to the preferences by mistake
-    /// would be stored in the clear. A value in the key's old store moves first.
-    private func settled<Key: StoredKeyed>(
-        _ keyed: Key, for use: KeyUse = .reading
-    ) throws(VaultError) -> StoredKey<Key.Value> {
+    /// Checks that a key belongs to the transaction's store: a secret must not end up in the preferences by mistake. A
+    /// value in the key's old store moves first.
+    private func settled<Key: StoredKeyed>(_ keyed: Key, for use: KeyUse) throws(VaultError) -> StoredKey<Key.Value> {
         let key = keyed.stored
         guard try key.store().identity == store.identity else {
             throw VaultError(.invalid, "The key \"\(key.name)\" belongs to another store than the transaction's.")
@@ -217,12 +200,10 @@ extension StoreTransaction {
 
 // MARK: - Redaction
 
-// A key prints its name. Its value and its default may be secrets, and are never printed.
-
 extension StoredKeyed {
-    /// The type's name and the key's: `KeychainStorable("u.token")`.
+    /// The type's name and the key's, never a value or default: `KeychainStorable("u.token")`.
     public var description: String { described(Self.self, stored.name) }
-    /// The same as the description.
+    /// The description.
     public var debugDescription: String { description }
     /// An empty mirror.
     public var customMirror: Mirror { Mirror(self, children: []) }

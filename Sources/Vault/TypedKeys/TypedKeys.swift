@@ -6,7 +6,7 @@ public import Sealing
 /// var upgradeAlertIgnored: Storable<Bool> = "u.upgradeIgnored"
 /// ```
 ///
-/// Prefer the calls that throw: ``StoredKeyed/read()``, ``StoredKeyed/write(_:)`` and so on. They do not mutate the
+/// Prefer the calls that throw, such as ``StoredKeyed/read()`` and ``StoredKeyed/write(_:)``. They do not mutate the
 /// key, so they work from a `static let` and from any thread.
 public struct Storable<Value: StoredObject>: StoredKeyed, ExpressibleByStringLiteral {
     public let stored: StoredKey<Value>
@@ -17,8 +17,7 @@ public struct Storable<Value: StoredObject>: StoredKeyed, ExpressibleByStringLit
     ///   - key: the key's name.
     ///   - defaultValue: what reading returns if there is no value.
     ///   - store: a store instead of ``Preferences/standard``, such as a user's own.
-    ///   - oldHome: the store that kept the value before. The first use moves it: it is removed there after it has been
-    ///     stored here.
+    ///   - oldHome: the store that kept the value before. The first use moves it: see <doc:MovingValues>.
     public init(
         key: String, default defaultValue: Value? = nil, in store: (any ValueStore)? = nil,
         movedFrom oldHome: StoreReference? = nil
@@ -52,30 +51,26 @@ public struct KeychainStorable<Value: StoredObject>: StoredKeyed, ExpressibleByS
 
     /// Reads the value's bytes in place, in guarded memory that is wiped afterwards; nil if there is no value.
     ///
-    /// For a string these are its UTF-8, for data its bytes. The span cannot leave the closure. Copying its bytes out
-    /// leaves guarded memory.
+    /// For a string these are its UTF-8. The span cannot leave the closure; copying its bytes leaves guarded memory.
     ///
     /// - Throws: ``VaultError`` as ``StoredKeyed/read()``, `invalid` if the key's store keeps no secrets; what `body`
     ///   throws.
     public func withSecret<Result>(_ body: (RawSpan) throws -> Result) throws -> Result? {
-        let store = try secretStore()
-        try stored.finishMove()
-        return try store.withSecret(stored.name, body)
+        try secretStore(for: .reading).withSecret(stored.name, body)
     }
 
     /// Sets the value's bytes from guarded memory. They can be read as a string, if they are UTF-8, and as data.
     ///
     /// - Throws: ``VaultError`` as ``StoredKeyed/write(_:)``, `invalid` if the key's store keeps no secrets.
     public func write(secret: borrowing SecretBytes) throws(VaultError) {
-        let store = try secretStore()
-        try stored.finishMove(for: .writing)
-        try store.setSecret(stored.name, to: secret)
+        try secretStore(for: .writing).set(stored.name, to: secret, attributes: nil)
     }
 
-    private func secretStore() throws(VaultError) -> any SecretStore {
+    private func secretStore(for use: KeyUse) throws(VaultError) -> any SecretStore {
         guard let store = try stored.store() as? any SecretStore else {
             throw VaultError(.invalid, "The store of \"\(stored.name)\" keeps no secrets in guarded memory.")
         }
+        try stored.finishMove(for: use)
         return store
     }
 }
@@ -102,7 +97,8 @@ public struct RAMStorable<Value: StoredObject>: StoredKeyed, ExpressibleByString
 }
 
 extension StoreReference {
-    fileprivate static func given(_ store: (any ValueStore)?, or standard: StoreReference) -> StoreReference {
+    /// Returns a reference to a store at hand, if there is one, or else to a standard one.
+    static func given(_ store: (any ValueStore)?, or standard: StoreReference) -> StoreReference {
         store.map { .store($0) } ?? standard
     }
 }

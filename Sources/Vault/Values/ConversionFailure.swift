@@ -25,24 +25,23 @@ enum ConversionProblem: Error {
 }
 
 /// Why a value cannot be converted, and the location of the reason in it.
-struct ConversionFailure: Error {
+struct ConversionFailure {
     /// Stands for a key that may be data.
     static let hiddenKey = "*"
 
     /// Field names that types declare, and indices.
-    private(set) var path: [String] = []
+    private(set) var path: [String]
     let problem: ConversionProblem
 
-    init(_ problem: ConversionProblem) {
+    init(_ problem: ConversionProblem, at path: [any CodingKey] = []) {
+        self.path = path.map(\.shown)
         self.problem = problem
     }
 
-    /// - Parameter error: an error of Codable. Its text may quote the value, so only its path and our own words are
-    ///   used.
+    /// - Parameter error: an error of Codable. Its text may quote the value: only its path and our own words are used.
     init(_ error: any Error) {
         switch error {
-        case DecodingError.keyNotFound(let key, let context):
-            self.init(.missing(key.shown), at: context.codingPath)
+        case DecodingError.keyNotFound(let key, let context): self.init(.missing(key.shown), at: context.codingPath)
         case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
             DecodingError.dataCorrupted(let context):
             self.init(context.underlyingError as? ConversionProblem ?? .refused, at: context.codingPath)
@@ -50,11 +49,6 @@ struct ConversionFailure: Error {
             self.init(context.underlyingError as? ConversionProblem ?? .refused, at: context.codingPath)
         default: self.init(.refused)
         }
-    }
-
-    private init(_ problem: ConversionProblem, at path: [any CodingKey]) {
-        self.path = path.map(\.shown)
-        self.problem = problem
     }
 
     /// Returns the same failure for the container that holds the value at `key`.
@@ -65,9 +59,7 @@ struct ConversionFailure: Error {
     }
 
     /// A part of a sentence: "at points.3.x: expected a real number, found a string".
-    var text: String {
-        path.isEmpty ? problem.text : "at \(path.joined(separator: ".")): \(problem.text)"
-    }
+    var text: String { path.isEmpty ? problem.text : "at \(path.joined(separator: ".")): \(problem.text)" }
 }
 
 extension VaultError {
@@ -76,35 +68,104 @@ extension VaultError {
     }
 
     init(unreadable failure: ConversionFailure, of key: String, as type: Any.Type, _ stored: StoredValue) {
+        let value = "The value of \"\(key)\""
         switch failure.problem {
         case .mismatch(let expected, let found) where failure.path.isEmpty:
-            self.init(
-                .wrongType, "The value of \"\(key)\" is \(found), but was asked for as \(expected) (\(type)).")
+            self.init(.wrongType, "\(value) is \(found), but was asked for as \(expected) (\(type)).")
         case .refused where failure.path.isEmpty, .outOfBounds where failure.path.isEmpty:
-            self.init(
-                .unreadable,
-                "The value of \"\(key)\" is \(stored.typeName), but not one that \(type) can be read from; it stays stored."
-            )
-        default:
-            self.init(
-                .unreadable,
-                "The value of \"\(key)\" cannot be read as \(type) (\(failure.text)); it stays stored.")
+            let found = stored.typeName
+            self.init(.unreadable, "\(value) is \(found), but not one that \(type) can be read from; it stays stored.")
+        default: self.init(.unreadable, "\(value) cannot be read as \(type) (\(failure.text)); it stays stored.")
         }
     }
 }
 
+// MARK: - The location of a failure
+
+// Conversions return nil when they fail. These repeat a failed one, so that those that succeed need not carry a path.
+
+extension StoredObject {
+    /// Returns why `stored` cannot be read as this type; nil if it can.
+    static func failure(reading stored: StoredValue) -> ConversionFailure? {
+        if let type = Self.self as? any StoredAsCodable.Type {
+            do { _ = try stored.decoded(as: type) } catch { return ConversionFailure(error) }
+            return nil
+        }
+        if let type = Self.self as? any StoredContainer.Type, let failure = type.contentFailure(reading: stored) {
+            return failure
+        }
+        if let primitive = Primitive(stored: stored) {
+            return from(primitive: primitive) == nil ? ConversionFailure(.refused) : nil
+        }
+        let (expected, found) = (Primitive.typeName, stored.typeName)
+        return ConversionFailure(found == expected ? .outOfBounds(found) : .mismatch(expected: expected, found: found))
+    }
+
+    /// Returns why the value cannot be stored; nil if it can.
+    func failureStoring() -> ConversionFailure? {
+        if let value = self as? any StoredAsCodable {
+            do { _ = try StoredValue(encoding: value) } catch { return ConversionFailure(error) }
+            return nil
+        }
+        if let failure = (self as? any StoredContainer)?.contentFailureStoring() { return failure }
+        return toPrimitive() == nil ? ConversionFailure(.refused) : nil
+    }
+}
+
+/// A type whose values hold others, each of which can fail to convert.
+private protocol StoredContainer {
+    static func contentFailure(reading stored: StoredValue) -> ConversionFailure?
+    func contentFailureStoring() -> ConversionFailure?
+}
+
+extension Array: StoredContainer where Element: StoredObject {
+    static func contentFailure(reading stored: StoredValue) -> ConversionFailure? {
+        guard case .array(let values) = stored else { return nil }
+        return values.enumerated().firstResult { Element.failure(reading: $1)?.inside(String($0)) }
+    }
+
+    func contentFailureStoring() -> ConversionFailure? {
+        enumerated().firstResult { $1.failureStoring()?.inside(String($0)) }
+    }
+}
+
+extension Dictionary: StoredContainer where Key == String, Value: StoredObject {
+    static func contentFailure(reading stored: StoredValue) -> ConversionFailure? {
+        guard case .dictionary(let values) = stored else { return nil }
+        return values.values.firstResult(Value.failure(reading:))?.inside(ConversionFailure.hiddenKey)
+    }
+
+    func contentFailureStoring() -> ConversionFailure? {
+        values.firstResult { $0.failureStoring() }?.inside(ConversionFailure.hiddenKey)
+    }
+}
+
+extension Optional: StoredContainer where Wrapped: StoredObject {
+    static func contentFailure(reading stored: StoredValue) -> ConversionFailure? {
+        if case .null = stored { nil } else { Wrapped.failure(reading: stored) }
+    }
+
+    func contentFailureStoring() -> ConversionFailure? { self?.failureStoring() }
+}
+
+extension Sequence {
+    fileprivate func firstResult<Result>(_ transform: (Element) -> Result?) -> Result? {
+        for element in self {
+            if let result = transform(element) { return result }
+        }
+        return nil
+    }
+}
+
+// MARK: - Keys in paths
+
 /// A key that no type declares: an element's index, or the key of a superclass.
 struct UndeclaredKey: CodingKey {
     static let superclass = UndeclaredKey(stringValue: "super")
-
     let stringValue: String
-    let intValue: Int?
+    var intValue: Int?
 
-    init(stringValue: String) {
-        self.stringValue = stringValue
-        intValue = nil
-    }
-
+    init(stringValue: String) { self.stringValue = stringValue }
     init(intValue: Int) {
         // The form of the standard library's own keys, which may be in the path of an error that a type throws.
         stringValue = "Index \(intValue)"

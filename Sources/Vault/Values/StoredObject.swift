@@ -1,3 +1,19 @@
+public import FoundationEssentials
+@_exported public import PropertyList
+
+/// A type whose values have a ``StoredValue``, so that stores can keep them.
+///
+/// Bool, the integers, Float, Double, String, Data, Date, URL, UUID, and arrays, string-keyed dictionaries and
+/// optionals of these. A type of your own is stored as one of them: see ``StoredObject``.
+public protocol StorablePrimitive: SendableMetatype {
+    /// The type's name with its article, as errors show it: "an integer".
+    static var typeName: String { get }
+    /// The value in the form that stores keep.
+    var stored: StoredValue { get }
+    /// Converts from the form that stores keep; nil if it is of another type or out of this one's bounds.
+    init?(stored: StoredValue)
+}
+
 /// A type whose values can be stored: as a primitive, and back.
 ///
 /// ```swift
@@ -7,78 +23,27 @@
 /// }
 /// ```
 ///
-/// An enum with a raw value needs no more than the conformance: `enum Theme: String, StoredObject`. For a Codable type
-/// conform to ``StoredAsCodable`` instead.
+/// An enum with a raw value needs no more than the conformance: `enum Theme: String, StoredObject`. A Codable type
+/// conforms to ``StoredAsCodable`` instead.
 public protocol StoredObject: SendableMetatype {
     /// The type that is stored.
     associatedtype Primitive: StorablePrimitive
 
     /// Returns the primitive to store. nil refuses: an error with ``VaultError/Code/invalid``, never a removal.
     func toPrimitive() -> Primitive?
-
-    /// Returns the value of a primitive. nil refuses: an error with ``VaultError/Code/unreadable``; the value stays
-    /// stored.
+    /// Returns the value of a primitive. nil refuses: an error with ``VaultError/Code/unreadable``; it stays stored.
     static func from(primitive: Primitive) -> Self?
 }
-
-/// A type that is its own primitive.
-public protocol StoredAsSelf: StoredObject, StorablePrimitive where Primitive == Self {}
-
-extension StoredAsSelf {
-    /// The value itself.
-    public func toPrimitive() -> Self? { self }
-    /// The primitive itself.
-    public static func from(primitive: Self) -> Self? { primitive }
-}
-
-extension StoredObject where Self: RawRepresentable, RawValue: StorablePrimitive {
-    /// The raw value.
-    public func toPrimitive() -> RawValue? { rawValue }
-    /// The value with this raw value; nil if there is none.
-    public static func from(primitive: RawValue) -> Self? { Self(rawValue: primitive) }
-}
-
-/// A Codable type that is stored field by field: one line of conformance, `extension Profile: StoredAsCodable {}`.
-///
-/// The fields become a dictionary of primitives, real plist types in the preferences: `Data`, `Date`, `URL` and `UUID`
-/// are stored as the primitives that they are. A type that gains or loses optional fields keeps reading what an older
-/// version wrote, as always with Codable. Reading is as strict as everywhere: a string is never read as a number. nil
-/// is stored if the type's code encodes it, as in an array; a field that is nil is left out.
-///
-/// An error names the location in the value, such as `points.3.x`. It shows only names that types declare (the cases of
-/// `CodingKeys`); other keys, such as those of a dictionary, are part of the value: `users.*.age`.
-///
-/// An enum with a raw value that is Codable as well, `enum Mode: String, Codable, StoredAsCodable`, is stored by its
-/// raw value. Values nest at most 511 levels deep. The coders' `userInfo` is empty.
-public protocol StoredAsCodable: StoredObject, Codable where Primitive == StoredValue {}
-
-extension StoredAsCodable {
-    /// The value as its `encode(to:)` encodes it; nil if that throws.
-    public func toPrimitive() -> StoredValue? {
-        try? StoredValue(encoding: self)
-    }
-
-    /// The value as its `init(from:)` decodes it; nil if that throws.
-    public static func from(primitive: StoredValue) -> Self? {
-        try? primitive.decoded(as: Self.self)
-    }
-}
-
-// MARK: - Conversion
-
-// Converts between the types of a program and what stores keep, and explains failures.
 
 extension StoredObject {
     /// - Throws: ``VaultError/Code/invalid`` if the value refuses to be stored.
     func storedValue(for key: String) throws(VaultError) -> StoredValue {
-        guard let primitive = toPrimitive() else {
-            throw VaultError(unstorable: failureStoring() ?? ConversionFailure(.refused), for: key, Self.self)
-        }
-        return primitive.stored
+        if let primitive = toPrimitive() { return primitive.stored }
+        throw VaultError(unstorable: failureStoring() ?? ConversionFailure(.refused), for: key, Self.self)
     }
 
     /// - Throws: ``VaultError/Code/wrongType`` if the stored value is of another type; ``VaultError/Code/unreadable``
-    ///   if it is of the right one, but out of its bounds or refused, or if that applies to something in it.
+    ///   if it is out of the type's bounds or refused, or if any of this applies to something in it.
     init(stored: StoredValue, of key: String) throws(VaultError) {
         guard let primitive = Primitive(stored: stored), let value = Self.from(primitive: primitive) else {
             let failure = Self.failure(reading: stored) ?? ConversionFailure(.refused)
@@ -88,81 +53,211 @@ extension StoredObject {
     }
 }
 
-// Conversions return nil when they fail. To find the location of a failure, these repeat a failed conversion: those
-// that succeed need not carry a path along.
+extension StoredObject where Self: RawRepresentable, RawValue: StorablePrimitive {
+    public func toPrimitive() -> RawValue? { rawValue }
+    public static func from(primitive: RawValue) -> Self? { Self(rawValue: primitive) }
+}
 
-extension StoredObject {
-    /// Returns why `stored` cannot be read as this type; nil if it can.
-    fileprivate static func failure(reading stored: StoredValue) -> ConversionFailure? {
-        if let type = Self.self as? any StoredAsCodable.Type {
-            do { _ = try stored.decoded(as: type) } catch { return ConversionFailure(error) }
-            return nil
-        }
-        if let type = Self.self as? any StoredContainer.Type, let failure = type.contentFailure(reading: stored) {
-            return failure
-        }
-        guard let primitive = Primitive(stored: stored) else {
-            return ConversionFailure(
-                stored.typeName == Primitive.typeName
-                    ? .outOfBounds(stored.typeName)
-                    : .mismatch(expected: Primitive.typeName, found: stored.typeName))
-        }
-        return from(primitive: primitive) == nil ? ConversionFailure(.refused) : nil
-    }
+/// A Codable type that is stored field by field: one line of conformance, `extension Profile: StoredAsCodable {}`.
+///
+/// The fields become a dictionary of primitives, real plist types in the preferences, also `Data`, `Date`, `URL` and
+/// `UUID`. A string is never read as a number. nil is stored if the type's code encodes it, as in an array; a field
+/// that is nil is left out. For types that change see <doc:MovingValues>.
+///
+/// An error names the location in the value, such as `points.3.x`. It shows only names that types declare (the cases of
+/// `CodingKeys`); other keys, such as those of a dictionary, are part of the value: `users.*.age`.
+///
+/// An enum with a raw value, `enum Mode: String, Codable, StoredAsCodable`, is stored by its raw value. Values nest at
+/// most 511 levels deep. The coders' `userInfo` is empty.
+public protocol StoredAsCodable: StoredObject, Codable where Primitive == StoredValue {}
 
-    /// Returns why the value cannot be stored; nil if it can.
-    fileprivate func failureStoring() -> ConversionFailure? {
-        if let value = self as? any StoredAsCodable {
-            do { _ = try StoredValue(encoding: value) } catch { return ConversionFailure(error) }
-            return nil
-        }
-        if let container = self as? any StoredContainer, let failure = container.contentFailureStoring() {
-            return failure
-        }
-        return toPrimitive() == nil ? ConversionFailure(.refused) : nil
+extension StoredAsCodable {
+    public func toPrimitive() -> StoredValue? { try? StoredValue(encoding: self) }
+    public static func from(primitive: StoredValue) -> Self? { try? primitive.decoded(as: Self.self) }
+}
+
+/// A type that is its own primitive.
+public protocol StoredAsSelf: StoredObject, StorablePrimitive where Primitive == Self {}
+
+extension StoredAsSelf {
+    public func toPrimitive() -> Self? { self }
+    public static func from(primitive: Self) -> Self? { primitive }
+}
+
+// MARK: - Primitives
+
+extension Bool: StoredAsSelf {
+    public static var typeName: String { "a boolean" }
+    public var stored: StoredValue { .boolean(self) }
+    public init?(stored: StoredValue) {
+        guard case .boolean(let value) = stored else { return nil }
+        self = value
     }
 }
 
-/// A type whose values hold others, each of which can fail to convert.
-private protocol StoredContainer {
-    static func contentFailure(reading stored: StoredValue) -> ConversionFailure?
-    func contentFailureStoring() -> ConversionFailure?
+extension StorablePrimitive where Self: FixedWidthInteger {
+    public static var typeName: String { "an integer" }
+    public var stored: StoredValue { .integer(Int128(self)) }
+    public init?(stored: StoredValue) {
+        guard case .integer(let value) = stored else { return nil }
+        self.init(exactly: value)
+    }
 }
 
-extension Array: StoredContainer where Element: StoredObject {
-    static func contentFailure(reading stored: StoredValue) -> ConversionFailure? {
+extension Int: StoredAsSelf {}
+extension Int8: StoredAsSelf {}
+extension Int16: StoredAsSelf {}
+extension Int32: StoredAsSelf {}
+extension Int64: StoredAsSelf {}
+extension UInt: StoredAsSelf {}
+extension UInt8: StoredAsSelf {}
+extension UInt16: StoredAsSelf {}
+extension UInt32: StoredAsSelf {}
+extension UInt64: StoredAsSelf {}
+
+extension Double: StoredAsSelf {
+    public static var typeName: String { "a real number" }
+    public var stored: StoredValue { .real(self) }
+    public init?(stored: StoredValue) {
+        switch stored {
+        case .real(let value): self = value
+        // Other tools write 1 for 1.0.
+        case .integer(let value): self.init(exactly: value)
+        default: return nil
+        }
+    }
+}
+
+extension Float: StoredAsSelf {
+    public static var typeName: String { Double.typeName }
+    public var stored: StoredValue { .real(Double(self)) }
+    public init?(stored: StoredValue) {
+        guard let value = Double(stored: stored) else { return nil }
+        self.init(value)
+        // Rounded as a literal is, since other tools write 0.1; but not to infinity.
+        guard isFinite || !value.isFinite else { return nil }
+    }
+}
+
+extension String: StoredAsSelf {
+    public static var typeName: String { "a string" }
+    public var stored: StoredValue { .string(self) }
+    public init?(stored: StoredValue) {
+        switch stored {
+        case .string(let value): self = value
+        case .untyped(let bytes): self.init(validating: bytes, as: UTF8.self)
+        default: return nil
+        }
+    }
+}
+
+extension Data: StoredAsSelf {
+    public static var typeName: String { "data" }
+    public var stored: StoredValue { .data(self) }
+    public init?(stored: StoredValue) {
+        switch stored {
+        case .data(let value), .untyped(let value): self = value
+        default: return nil
+        }
+    }
+}
+
+extension Date: StoredAsSelf {
+    public static var typeName: String { "a date" }
+    public var stored: StoredValue { .date(self) }
+    public init?(stored: StoredValue) {
+        guard case .date(let value) = stored else { return nil }
+        self = value
+    }
+}
+
+extension URL: StoredAsSelf {
+    public static var typeName: String { String.typeName }
+    public var stored: StoredValue { .string(absoluteString) }
+    public init?(stored: StoredValue) {
+        guard let text = String(stored: stored) else { return nil }
+        self.init(string: text)
+    }
+}
+
+extension UUID: StoredAsSelf {
+    public static var typeName: String { String.typeName }
+    public var stored: StoredValue { .string(uuidString) }
+    public init?(stored: StoredValue) {
+        guard let text = String(stored: stored) else { return nil }
+        self.init(uuidString: text)
+    }
+}
+
+extension StoredValue: StoredAsSelf {
+    public var stored: StoredValue { self }
+    public init?(stored: StoredValue) { self = stored }
+}
+
+// MARK: - Collections
+
+// Those of primitives are primitives. Those of objects are objects, stored as collections of their primitives.
+
+extension Array: StorablePrimitive where Element: StorablePrimitive {
+    public static var typeName: String { "an array" }
+    public var stored: StoredValue { .array(map(\.stored)) }
+    public init?(stored: StoredValue) {
         guard case .array(let values) = stored else { return nil }
-        for (index, value) in values.enumerated() {
-            if let failure = Element.failure(reading: value) { return failure.inside(String(index)) }
-        }
-        return nil
-    }
-
-    func contentFailureStoring() -> ConversionFailure? {
-        for (index, element) in enumerated() {
-            if let failure = element.failureStoring() { return failure.inside(String(index)) }
-        }
-        return nil
+        guard let elements = try? values.map({ try Element(stored: $0).present() }) else { return nil }
+        self = elements
     }
 }
 
-extension Dictionary: StoredContainer where Key == String, Value: StoredObject {
-    static func contentFailure(reading stored: StoredValue) -> ConversionFailure? {
-        guard case .dictionary(let values) = stored else { return nil }
-        return values.values.lazy.compactMap(Value.failure(reading:)).first?.inside(ConversionFailure.hiddenKey)
-    }
-
-    func contentFailureStoring() -> ConversionFailure? {
-        values.lazy.compactMap { $0.failureStoring() }.first?.inside(ConversionFailure.hiddenKey)
+extension Dictionary: StorablePrimitive where Key == String, Value: StorablePrimitive {
+    public static var typeName: String { "a dictionary" }
+    public var stored: StoredValue { .dictionary(mapValues(\.stored)) }
+    public init?(stored: StoredValue) {
+        guard case .dictionary(let fields) = stored else { return nil }
+        guard let values = try? fields.mapValues({ try Value(stored: $0).present() }) else { return nil }
+        self = values
     }
 }
 
-extension Optional: StoredContainer where Wrapped: StoredObject {
-    static func contentFailure(reading stored: StoredValue) -> ConversionFailure? {
-        if case .null = stored { nil } else { Wrapped.failure(reading: stored) }
+extension Optional: StorablePrimitive where Wrapped: StorablePrimitive {
+    public static var typeName: String { Wrapped.typeName }
+    public var stored: StoredValue { self?.stored ?? .null }
+    public init?(stored: StoredValue) {
+        self = nil
+        if case .null = stored { return }
+        guard let value = Wrapped(stored: stored) else { return nil }
+        self = value
     }
+}
 
-    func contentFailureStoring() -> ConversionFailure? {
-        self?.failureStoring()
+extension Array: StoredObject where Element: StoredObject {
+    public func toPrimitive() -> [Element.Primitive]? { try? map { try $0.toPrimitive().present() } }
+    public static func from(primitive: [Element.Primitive]) -> [Element]? {
+        try? primitive.map { try Element.from(primitive: $0).present() }
+    }
+}
+
+extension Dictionary: StoredObject where Key == String, Value: StoredObject {
+    public func toPrimitive() -> [String: Value.Primitive]? { try? mapValues { try $0.toPrimitive().present() } }
+    public static func from(primitive: [String: Value.Primitive]) -> [String: Value]? {
+        try? primitive.mapValues { try Value.from(primitive: $0).present() }
+    }
+}
+
+extension Optional: StoredObject where Wrapped: StoredObject {
+    public func toPrimitive() -> Wrapped.Primitive?? {
+        guard let value = self else { return .some(.none) }
+        return value.toPrimitive().map(Optional<Wrapped.Primitive>.some)
+    }
+    public static func from(primitive: Wrapped.Primitive?) -> Wrapped?? {
+        guard let primitive else { return .some(.none) }
+        return Wrapped.from(primitive: primitive).map(Optional<Wrapped>.some)
+    }
+}
+
+extension Optional {
+    /// Returns the value. Throws if there is none, which ends a conversion of many.
+    fileprivate func present() throws(ConversionProblem) -> Wrapped {
+        guard let value = self else { throw .refused }
+        return value
     }
 }

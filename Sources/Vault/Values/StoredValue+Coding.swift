@@ -5,9 +5,7 @@ import SealedLog
 public struct ValueKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt8
 
-    public init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Bytes without a type, as the command stores them.
     public static let unspecified = ValueKind(rawValue: 0)
@@ -15,6 +13,13 @@ public struct ValueKind: RawRepresentable, Hashable, Sendable, CustomStringConve
     public static let text = ValueKind(rawValue: 1)
     /// Bytes that were stored as such.
     public static let data = ValueKind(rawValue: 2)
+    static let boolean = ValueKind(rawValue: 3)
+    static let integer = ValueKind(rawValue: 4)
+    static let real = ValueKind(rawValue: 5)
+    static let date = ValueKind(rawValue: 6)
+    static let array = ValueKind(rawValue: 7)
+    static let dictionary = ValueKind(rawValue: 8)
+    static let null = ValueKind(rawValue: 9)
 
     public var description: String {
         switch self {
@@ -33,73 +38,49 @@ public struct ValueKind: RawRepresentable, Hashable, Sendable, CustomStringConve
 //     array = value*
 //     dictionary = (length (LEB128) ‖ key ‖ value)*, keys ascending as bytes
 
-extension ValueKind {
-    static let boolean = ValueKind(rawValue: 3)
-    static let integer = ValueKind(rawValue: 4)
-    static let real = ValueKind(rawValue: 5)
-    static let date = ValueKind(rawValue: 6)
-    static let array = ValueKind(rawValue: 7)
-    static let dictionary = ValueKind(rawValue: 8)
-    static let null = ValueKind(rawValue: 9)
-}
-
 // Writing.
 
 extension StoredValue {
     /// - Throws: ``VaultError/Code/invalid`` if the value is nested too deeply, or contains an integer out of bounds.
     func encoded(for key: String) throws(VaultError) -> (ValueKind, [UInt8]) {
-        do { return (kind, try bytes(depth: 0)) } catch {
+        do { return try encoded(depth: 0) } catch {
             throw VaultError(.invalid, "The value for \"\(key)\" cannot be stored: \(error.text).")
         }
     }
 
-    private var kind: ValueKind {
-        switch self {
-        case .null: .null
-        case .boolean: .boolean
-        case .integer: .integer
-        case .real: .real
-        case .string: .text
-        case .data: .data
-        case .date: .date
-        case .array: .array
-        case .dictionary: .dictionary
-        case .untyped: .unspecified
-        }
-    }
-
-    private func bytes(depth: Int) throws(ConversionProblem) -> [UInt8] {
+    private func encoded(depth: Int) throws(ConversionProblem) -> (ValueKind, [UInt8]) {
         guard depth < StoredValue.maximumDepth else { throw .tooDeep }
         switch self {
-        case .null: return []
-        case .boolean(let value): return Array((value ? "true" : "false").utf8)
+        case .null: return (.null, [])
+        case .boolean(let value): return (.boolean, Array(value.description.utf8))
         case .integer(let value):
             guard StoredValue.integers.contains(value) else { throw .outOfBounds(typeName) }
-            return Array(value.description.utf8)
-        case .real(let value): return Array(value.description.utf8)
-        case .string(let value): return Array(value.utf8)
-        case .data(let value), .untyped(let value): return Array(value)
+            return (.integer, Array(value.description.utf8))
+        case .real(let value): return (.real, Array(value.description.utf8))
+        case .string(let value): return (.text, Array(value.utf8))
+        case .data(let value): return (.data, Array(value))
+        case .untyped(let value): return (.unspecified, Array(value))
         // The shortest decimal that is this very Double: seconds since 2001.
-        case .date(let value): return Array(value.timeIntervalSinceReferenceDate.description.utf8)
+        case .date(let value): return (.date, Array(value.timeIntervalSinceReferenceDate.description.utf8))
         case .array(let values):
             var writer = ByteWriter()
             for value in values { try value.append(to: &writer, depth: depth + 1) }
-            return writer.bytes
+            return (.array, writer.bytes)
         case .dictionary(let values):
             var writer = ByteWriter()
             for (key, value) in values.sortedByBytes {
                 writer.text(key)
                 try value.append(to: &writer, depth: depth + 1)
             }
-            return writer.bytes
+            return (.dictionary, writer.bytes)
         }
     }
 
     private func append(to writer: inout ByteWriter, depth: Int) throws(ConversionProblem) {
-        let own = try bytes(depth: depth)
+        let (kind, bytes) = try encoded(depth: depth)
         writer.byte(kind.rawValue)
-        writer.varint(own.count)
-        writer.append(own)
+        writer.varint(bytes.count)
+        writer.append(bytes)
     }
 }
 
@@ -107,16 +88,12 @@ extension StoredValue {
 
 extension StoredValue {
     /// nil if the kind is unknown, or the bytes are not of its kind.
-    init?(kind: ValueKind, _ bytes: UnsafeRawBufferPointer) {
-        var bytes = bytes[...]
-        self.init(kind, &bytes, depth: 0)
-    }
-
-    private init?(_ kind: ValueKind, _ bytes: inout Slice<UnsafeRawBufferPointer>, depth: Int) {
+    init?(kind: ValueKind, _ buffer: UnsafeRawBufferPointer, depth: Int = 0) {
         guard depth < StoredValue.maximumDepth else { return nil }
+        var bytes = buffer[...]
         switch kind {
-        case .unspecified: self = .untyped(Data(bytes))
-        case .data: self = .data(Data(bytes))
+        case .unspecified: self = .untyped(Data(buffer))
+        case .data: self = .data(Data(buffer))
         case .null: self = .null
         case .array:
             var values: [StoredValue] = []
@@ -135,40 +112,33 @@ extension StoredValue {
             }
             self = .dictionary(values)
         default:
-            guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
-            self.init(kind, text)
+            guard let text = String(validating: buffer, as: UTF8.self) else { return nil }
+            guard let value = StoredValue.scalar(kind, text) else { return nil }
+            self = value
         }
     }
 
-    private init?(_ kind: ValueKind, _ text: String) {
+    private static func scalar(_ kind: ValueKind, _ text: String) -> StoredValue? {
         switch kind {
-        case .text: self = .string(text)
-        case .boolean:
-            guard text == "true" || text == "false" else { return nil }
-            self = .boolean(text == "true")
-        case .integer:
-            guard let value = Int128(text), StoredValue.integers.contains(value) else { return nil }
-            self = .integer(value)
-        case .real:
-            guard let value = Double(text) else { return nil }
-            self = .real(value)
-        case .date:
-            guard let value = Double(text) else { return nil }
-            self = .date(Date(timeIntervalSinceReferenceDate: value))
-        default: return nil
+        case .text: .string(text)
+        case .boolean: Bool(text).map(StoredValue.boolean)
+        case .integer: Int128(text).flatMap { integers.contains($0) ? .integer($0) : nil }
+        case .real: Double(text).map(StoredValue.real)
+        case .date: Double(text).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+        default: nil
         }
     }
 
     private static func next(in bytes: inout Slice<UnsafeRawBufferPointer>, depth: Int) -> StoredValue? {
-        guard let kind = bytes.popFirst(), var field = bytes.nextField() else { return nil }
-        return StoredValue(ValueKind(rawValue: kind), &field, depth: depth)
+        guard let kind = bytes.popFirst(), let field = bytes.nextField() else { return nil }
+        return StoredValue(kind: ValueKind(rawValue: kind), field, depth: depth)
     }
 }
 
 extension Slice<UnsafeRawBufferPointer> {
     /// Reads as many bytes as the length before them says. They stay in guarded memory, which `ByteReader` would copy
     /// them from.
-    fileprivate mutating func nextField() -> Slice<UnsafeRawBufferPointer>? {
+    fileprivate mutating func nextField() -> UnsafeRawBufferPointer? {
         var length = 0
         for shift in stride(from: 0, to: 35, by: 7) {
             guard let byte = popFirst() else { return nil }
@@ -177,6 +147,6 @@ extension Slice<UnsafeRawBufferPointer> {
         }
         guard length <= count else { return nil }
         defer { self = dropFirst(length) }
-        return prefix(length)
+        return UnsafeRawBufferPointer(rebasing: prefix(length))
     }
 }

@@ -1,7 +1,5 @@
 extension StoredValue {
-    /// Returns the value as a type's own decoding reads it.
-    ///
-    /// - Throws: `DecodingError`, and whatever the type's own code throws.
+    /// Decodes the value as a type's own code does. Throws `DecodingError`, and whatever that code throws.
     func decoded<Value: Decodable>(as type: Value.Type) throws -> Value {
         try StoredValueDecoder(value: self).decode(type)
     }
@@ -13,7 +11,6 @@ private struct StoredValueDecoder: Decoder, SingleValueDecodingContainer {
     var codingPath: [any CodingKey] = []
     /// How many values are around this one, as the type decodes it.
     var depth = 0
-
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -27,15 +24,10 @@ private struct StoredValueDecoder: Decoder, SingleValueDecodingContainer {
     }
 
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
-
-    func decodeNil() -> Bool {
-        if case .null = value { true } else { false }
-    }
-
+    func decodeNil() -> Bool { if case .null = value { true } else { false } }
     func decode<Value: Decodable & StoredAsSelf>(_ type: Value.Type) throws -> Value { try primitive(type) }
-    func decode(_ type: Int128.Type) throws -> Int128 { try wideInteger(type) }
-    func decode(_ type: UInt128.Type) throws -> UInt128 { try wideInteger(type) }
-
+    func decode(_ type: Int128.Type) throws -> Int128 { try wideInteger() }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try wideInteger() }
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         if let whole = type as? any StoredAsSelf.Type, let value = try primitive(whole) as? Value { return value }
         guard depth + 1 < StoredValue.maximumDepth else { throw corrupted(.tooDeep) }
@@ -48,12 +40,11 @@ private struct StoredValueDecoder: Decoder, SingleValueDecodingContainer {
 
     private func primitive<Primitive: StorablePrimitive>(_ type: Primitive.Type) throws -> Primitive {
         if let primitive = Primitive(stored: value) { return primitive }
-        guard value.typeName != Primitive.typeName else { throw corrupted(.outOfBounds(value.typeName)) }
-        throw mismatch(type)
+        throw value.typeName == Primitive.typeName ? corrupted(.outOfBounds(value.typeName)) : mismatch(type)
     }
 
     /// Reads an integer type that is wider than those that stores know.
-    private func wideInteger<Integer: FixedWidthInteger>(_ type: Integer.Type) throws -> Integer {
+    private func wideInteger<Integer: FixedWidthInteger>() throws -> Integer {
         guard case .integer(let integer) = value else { throw mismatch(Int64.self) }
         guard let exact = Integer(exactly: integer) else { throw corrupted(.outOfBounds(value.typeName)) }
         return exact
@@ -61,13 +52,10 @@ private struct StoredValueDecoder: Decoder, SingleValueDecodingContainer {
 
     private func mismatch<Primitive: StorablePrimitive>(_ type: Primitive.Type) -> DecodingError {
         let context = context(.mismatch(expected: Primitive.typeName, found: value.typeName))
-        if case .null = value { return .valueNotFound(type, context) }
-        return .typeMismatch(type, context)
+        return decodeNil() ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 
-    private func corrupted(_ problem: ConversionProblem) -> DecodingError {
-        .dataCorrupted(context(problem))
-    }
+    private func corrupted(_ problem: ConversionProblem) -> DecodingError { .dataCorrupted(context(problem)) }
 
     func context(_ problem: ConversionProblem) -> DecodingError.Context {
         DecodingError.Context(codingPath: codingPath, debugDescription: problem.text, underlyingError: problem)
@@ -77,45 +65,28 @@ private struct StoredValueDecoder: Decoder, SingleValueDecodingContainer {
 private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: StoredValueDecoder
     let fields: [String: StoredValue]
-
     var codingPath: [any CodingKey] { decoder.codingPath }
     var allKeys: [Key] { fields.keys.compactMap(Key.init(stringValue:)) }
-
     func contains(_ key: Key) -> Bool { fields[key.stringValue] != nil }
-
-    func decodeNil(forKey key: Key) throws -> Bool {
-        try field(key).decodeNil()
-    }
-
+    func decodeNil(forKey key: Key) throws -> Bool { try field(key).decodeNil() }
     func decode<Value: Decodable & StoredAsSelf>(_ type: Value.Type, forKey key: Key) throws -> Value {
         try field(key).decode(type)
     }
-
     func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try field(key).decode(type) }
     func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try field(key).decode(type) }
-
-    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try field(key).decode(type)
-    }
-
-    func nestedContainer<Inner>(
-        keyedBy type: Inner.Type, forKey key: Key
-    ) throws -> KeyedDecodingContainer<Inner> {
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try field(key).decode(type) }
+    func nestedContainer<Inner>(keyedBy type: Inner.Type, forKey key: Key) throws -> KeyedDecodingContainer<Inner> {
         try field(key).container(keyedBy: type)
     }
-
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
         try field(key).unkeyedContainer()
     }
-
     func superDecoder() -> any Decoder { fieldOrNull(UndeclaredKey.superclass) }
     func superDecoder(forKey key: Key) -> any Decoder { fieldOrNull(key) }
 
     private func field(_ key: Key) throws -> StoredValueDecoder {
-        guard let value = fields[key.stringValue] else {
-            throw DecodingError.keyNotFound(key, decoder.context(.missing(key.shown)))
-        }
-        return decoder.inside(value, at: key)
+        if let value = fields[key.stringValue] { return decoder.inside(value, at: key) }
+        throw DecodingError.keyNotFound(key, decoder.context(.missing(key.shown)))
     }
 
     /// A superclass may have had nothing to store.
@@ -128,7 +99,6 @@ private struct UnkeyedDecoding: UnkeyedDecodingContainer {
     let decoder: StoredValueDecoder
     let values: [StoredValue]
     var currentIndex = 0
-
     var codingPath: [any CodingKey] { decoder.codingPath }
     var count: Int? { values.count }
     var isAtEnd: Bool { currentIndex >= values.count }
@@ -140,33 +110,22 @@ private struct UnkeyedDecoding: UnkeyedDecodingContainer {
     }
 
     mutating func decode<Value: Decodable & StoredAsSelf>(_ type: Value.Type) throws -> Value {
-        try taking(type) { try $0.decode(type) }
+        try taking { try $0.decode(type) }
     }
-
-    mutating func decode(_ type: Int128.Type) throws -> Int128 { try taking(type) { try $0.decode(type) } }
-    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try taking(type) { try $0.decode(type) } }
-
-    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        try taking(type) { try $0.decode(type) }
-    }
-
+    mutating func decode(_ type: Int128.Type) throws -> Int128 { try taking { try $0.decode(type) } }
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try taking { try $0.decode(type) } }
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try taking { try $0.decode(type) } }
     mutating func nestedContainer<Inner>(keyedBy type: Inner.Type) throws -> KeyedDecodingContainer<Inner> {
-        try taking(KeyedDecodingContainer<Inner>.self) { try $0.container(keyedBy: type) }
+        try taking { try $0.container(keyedBy: type) }
     }
-
     mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        try taking((any UnkeyedDecodingContainer).self) { try $0.unkeyedContainer() }
+        try taking { try $0.unkeyedContainer() }
     }
-
-    mutating func superDecoder() throws -> any Decoder {
-        try taking((any Decoder).self) { $0 }
-    }
+    mutating func superDecoder() throws -> any Decoder { try taking { $0 } }
 
     /// Reads the next element, which counts as taken only if that succeeds.
-    private mutating func taking<Result>(
-        _ type: Any.Type, _ read: (StoredValueDecoder) throws -> Result
-    ) throws -> Result {
-        let result = try read(element(type))
+    private mutating func taking<Result>(_ read: (StoredValueDecoder) throws -> Result) throws -> Result {
+        let result = try read(element(Result.self))
         currentIndex += 1
         return result
     }

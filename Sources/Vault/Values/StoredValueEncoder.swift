@@ -1,14 +1,9 @@
 extension StoredValue {
-    /// Encodes a value as its type's own code does.
-    ///
-    /// - Throws: `EncodingError`, and whatever the type's own code throws.
-    init(encoding value: some Encodable) throws {
-        self = try StoredValueEncoder().encoded(value)
-    }
+    /// Encodes a value as its type's own code does. Throws `EncodingError`, and whatever that code throws.
+    init(encoding value: some Encodable) throws { self = try StoredValueEncoder().encoded(value) }
 }
 
-/// Builds a ``StoredValue`` of what encodes itself. Types that stores keep as they are, such as Data and Date, stay
-/// what they are.
+/// Builds a ``StoredValue`` of what encodes itself. Types that stores keep, such as Data and Date, stay what they are.
 private struct StoredValueEncoder: Encoder, SingleValueEncodingContainer {
     /// The first error that could not be thrown where it happened, since asking for a container cannot throw.
     final class Mishap {
@@ -17,23 +12,17 @@ private struct StoredValueEncoder: Encoder, SingleValueEncodingContainer {
 
     var node = EncodedNode()
     var codingPath: [any CodingKey] = []
-    /// How many values are around this one, also those that leave no trace in what is stored: each takes its part of
-    /// the stack.
+    /// How many values are around this one, also those that leave no trace in what is stored: each takes stack.
     var depth = 0
     var mishap = Mishap()
-
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         KeyedEncodingContainer(KeyedEncoding(encoder: becoming(.dictionary)))
     }
 
-    func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        UnkeyedEncoding(encoder: becoming(.array))
-    }
-
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { UnkeyedEncoding(encoder: becoming(.array)) }
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
-
     func encodeNil() throws { try put(.null) }
     func encode(_ value: some Encodable & StoredAsSelf) throws { try put(value.stored) }
     func encode(_ value: Int128) throws { try put(wideInteger(value)) }
@@ -55,9 +44,7 @@ private struct StoredValueEncoder: Encoder, SingleValueEncodingContainer {
         return inner.node.finished
     }
 
-    /// Returns the stored form of an integer type that is wider than those that stores know.
-    ///
-    /// - Throws: `EncodingError` if no store keeps the integer.
+    /// Returns the stored form of an integer of a wider type than stores know. Throws if no store keeps it.
     func wideInteger(_ value: some BinaryInteger, at key: (any CodingKey)? = nil) throws -> StoredValue {
         guard let integer = Int128(exactly: value), StoredValue.integers.contains(integer) else {
             throw inside(node, at: key).error(.outOfBounds("an integer"), value)
@@ -66,12 +53,10 @@ private struct StoredValueEncoder: Encoder, SingleValueEncodingContainer {
     }
 
     /// Returns an encoder for a value inside this one, which is filled after `put` has added it to this one.
-    func nested(
-        _ present: EncodedNode? = nil, at key: any CodingKey, put: (EncodedNode) -> Void
-    ) -> StoredValueEncoder {
+    func nested(_ present: EncodedNode?, at key: any CodingKey, put: (EncodedNode) -> Void) -> StoredValueEncoder {
         let inner = inside(present ?? EncodedNode(), at: key)
         guard inner.isWithinBounds else {
-            note(inner, .tooDeep)
+            inner.note(.tooDeep)
             // Not added, and no deeper however often it is asked for another.
             return with(EncodedNode())
         }
@@ -79,17 +64,10 @@ private struct StoredValueEncoder: Encoder, SingleValueEncodingContainer {
         return inner
     }
 
-    /// Returns the error that says what is wrong here. The value in it is never shown.
-    func error(_ problem: ConversionProblem, _ value: Any) -> EncodingError {
-        .invalidValue(
-            value,
-            EncodingError.Context(codingPath: codingPath, debugDescription: problem.text, underlyingError: problem))
-    }
-
     /// Returns this encoder with its value's form decided.
     private func becoming(_ form: EncodedNode.Form) -> StoredValueEncoder {
         guard !node.become(form) else { return self }
-        note(self, .twoForms)
+        note(.twoForms)
         return with(EncodedNode(form))
     }
 
@@ -106,8 +84,13 @@ private struct StoredValueEncoder: Encoder, SingleValueEncodingContainer {
 
     private var isWithinBounds: Bool { depth < StoredValue.maximumDepth }
 
-    private func note(_ encoder: StoredValueEncoder, _ problem: ConversionProblem) {
-        if mishap.error == nil { mishap.error = encoder.error(problem, ()) }
+    private func note(_ problem: ConversionProblem) { mishap.error = mishap.error ?? error(problem, ()) }
+
+    /// Returns the error that says what is wrong here. The value in it is never shown.
+    private func error(_ problem: ConversionProblem, _ value: Any) -> EncodingError {
+        let context = EncodingError.Context(
+            codingPath: codingPath, debugDescription: problem.text, underlyingError: problem)
+        return .invalidValue(value, context)
     }
 }
 
@@ -134,9 +117,7 @@ private final class EncodedNode {
     var elements: [Content] = []
     var fields: [String: Content] = [:]
 
-    init(_ form: Form = .undecided) {
-        self.form = form
-    }
+    init(_ form: Form = .undecided) { self.form = form }
 
     /// Decides on a form; false if the node has another one already.
     func become(_ form: Form) -> Bool {
@@ -159,28 +140,20 @@ private final class EncodedNode {
 
 private struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoder: StoredValueEncoder
-
     var codingPath: [any CodingKey] { encoder.codingPath }
-
     func encodeNil(forKey key: Key) { put(.null, key) }
     func encode(_ value: some Encodable & StoredAsSelf, forKey key: Key) { put(value.stored, key) }
     func encode(_ value: Int128, forKey key: Key) throws { put(try encoder.wideInteger(value, at: key), key) }
     func encode(_ value: UInt128, forKey key: Key) throws { put(try encoder.wideInteger(value, at: key), key) }
     func encode(_ value: some Encodable, forKey key: Key) throws { put(try encoder.encoded(value, at: key), key) }
-
-    func nestedContainer<Inner>(
-        keyedBy type: Inner.Type, forKey key: Key
-    ) -> KeyedEncodingContainer<Inner> {
+    func nestedContainer<Inner>(keyedBy type: Inner.Type, forKey key: Key) -> KeyedEncodingContainer<Inner> {
         nested(key).container(keyedBy: type)
     }
-
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { nested(key).unkeyedContainer() }
     func superEncoder() -> any Encoder { nested(UndeclaredKey.superclass) }
     func superEncoder(forKey key: Key) -> any Encoder { nested(key) }
 
-    private func put(_ value: StoredValue, _ key: Key) {
-        encoder.node.fields[key.stringValue] = .value(value)
-    }
+    private func put(_ value: StoredValue, _ key: Key) { encoder.node.fields[key.stringValue] = .value(value) }
 
     private func nested(_ key: any CodingKey) -> StoredValueEncoder {
         // A container that is asked for once more is filled further.
@@ -192,30 +165,23 @@ private struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
 private struct UnkeyedEncoding: UnkeyedEncodingContainer {
     let encoder: StoredValueEncoder
-
     var codingPath: [any CodingKey] { encoder.codingPath }
     var count: Int { encoder.node.elements.count }
-
+    private var index: UndeclaredKey { UndeclaredKey(intValue: count) }
     func encodeNil() { put(.null) }
     func encode(_ value: some Encodable & StoredAsSelf) { put(value.stored) }
     func encode(_ value: Int128) throws { put(try encoder.wideInteger(value, at: index)) }
     func encode(_ value: UInt128) throws { put(try encoder.wideInteger(value, at: index)) }
     func encode(_ value: some Encodable) throws { put(try encoder.encoded(value, at: index)) }
-
     func nestedContainer<Inner>(keyedBy type: Inner.Type) -> KeyedEncodingContainer<Inner> {
         nested().container(keyedBy: type)
     }
-
     func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { nested().unkeyedContainer() }
     func superEncoder() -> any Encoder { nested() }
 
-    private var index: UndeclaredKey { UndeclaredKey(intValue: count) }
-
-    private func put(_ value: StoredValue) {
-        encoder.node.elements.append(.value(value))
-    }
+    private func put(_ value: StoredValue) { encoder.node.elements.append(.value(value)) }
 
     private func nested() -> StoredValueEncoder {
-        encoder.nested(at: index) { encoder.node.elements.append(.node($0)) }
+        encoder.nested(nil, at: index) { encoder.node.elements.append(.node($0)) }
     }
 }

@@ -49,7 +49,7 @@ public struct Login<Profile: AccountProfile>: Sendable {
 }
 
 /// Proves a login to the server. The textual form shows nothing of it.
-public struct Tokens: Hashable, Sendable {
+public struct Tokens: StoredAsCodable, Hashable, Sendable {
     /// Goes with each request.
     public var access: String
     /// Obtains new tokens; nil if the server has no refresh tokens.
@@ -64,12 +64,8 @@ public struct Tokens: Hashable, Sendable {
         self.expires = expires
     }
 
-    func isExpired(at now: Date) -> Bool {
-        expires.map { $0 <= now } ?? false
-    }
+    func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 }
-
-extension Tokens: StoredAsCodable {}
 
 extension Tokens: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public var description: String { "Tokens(…)" }
@@ -78,7 +74,7 @@ extension Tokens: CustomStringConvertible, CustomDebugStringConvertible, CustomR
 }
 
 /// Tells why the server did not do what it was asked for.
-public struct ServiceError: Error, Hashable, Sendable {
+public struct ServiceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Distinguishes an answer from the lack of one.
     public enum Kind: Hashable, Sendable {
         /// The server answered and refused. It will refuse the same request again.
@@ -96,30 +92,21 @@ public struct ServiceError: Error, Hashable, Sendable {
     /// Tells whether the server ended the session: a rejection that logs the person out as ``LogoutReason/kicked``.
     public let isKick: Bool
 
-    private init(_ kind: Kind, _ message: String, retryAfter: Duration? = nil, isKick: Bool = false) {
-        self.kind = kind
-        self.message = message
-        self.retryAfter = retryAfter
-        self.isKick = isKick
-    }
-
     /// Creates an error for a server that answered and refused.
     public static func rejected(_ message: String) -> ServiceError {
-        ServiceError(.rejected, message)
+        ServiceError(kind: .rejected, message: message, retryAfter: nil, isKick: false)
     }
 
     /// Creates an error for a server that refused because it ended the session.
     public static func kicked(_ message: String) -> ServiceError {
-        ServiceError(.rejected, message, isKick: true)
+        ServiceError(kind: .rejected, message: message, retryAfter: nil, isKick: true)
     }
 
     /// Creates an error for a server without a usable answer.
     public static func unreachable(_ message: String, retryAfter: Duration? = nil) -> ServiceError {
-        ServiceError(.unreachable, message, retryAfter: retryAfter)
+        ServiceError(kind: .unreachable, message: message, retryAfter: retryAfter, isKick: false)
     }
-}
 
-extension ServiceError: CustomStringConvertible {
     public var description: String { message }
 }
 
@@ -141,25 +128,4 @@ public struct RetryPolicy: Hashable, Sendable {
 
     /// Asks once.
     public static let once = RetryPolicy(attempts: 1)
-
-    /// Asks until there is an answer or the attempts are used up. Half of each pause is random: not all clients may
-    /// return at the same instant to a server that has just recovered.
-    ///
-    /// - Throws: `unreachable` after the last attempt, or when the task is cancelled; other errors at once.
-    func run<Result: Sendable>(
-        _ sleep: @Sendable (Duration) async throws -> Void, _ ask: () async throws(AccountError) -> Result
-    ) async throws(AccountError) -> Result {
-        var (attempt, pause) = (1, firstPause)
-        while true {
-            do { return try await ask() } catch {
-                guard case .unreachable(let reason) = error, attempt < attempts else { throw error }
-                let wanted = reason.retryAfter.map { max($0, pause) } ?? pause * Double.random(in: 0.5...1)
-                do { try await sleep(min(wanted, longestPause)) } catch {
-                    throw .unreachable(.unreachable("The task was cancelled."))
-                }
-            }
-            attempt += 1
-            pause = min(pause * 2, longestPause)
-        }
-    }
 }

@@ -15,14 +15,9 @@ public enum AccountState<Profile: AccountProfile>: Sendable, Equatable {
     case locked(VaultError)
 
     /// Tells whether a person is logged in.
-    public var isLoggedIn: Bool {
-        if case .loggedIn = self { true } else { false }
-    }
-
+    public var isLoggedIn: Bool { if case .loggedIn = self { true } else { false } }
     /// Tells whether the vault cannot be opened.
-    public var isLocked: Bool {
-        if case .locked = self { true } else { false }
-    }
+    public var isLocked: Bool { if case .locked = self { true } else { false } }
 
     /// Returns the account of a login that holds or has expired; nil in all other states.
     public var account: Account<Profile>? {
@@ -60,7 +55,7 @@ public struct Account<Profile: AccountProfile>: Sendable, Equatable {
 }
 
 /// Tells why an operation of ``AccountManager`` failed.
-public enum AccountError: Error, Sendable, Hashable {
+public enum AccountError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The server answered and refused.
     case rejected(ServiceError)
     /// There is no answer from the server. Nothing was changed.
@@ -74,12 +69,8 @@ public enum AccountError: Error, Sendable, Hashable {
     /// Another account became the current one meanwhile.
     case switched
 
-    init(_ error: ServiceError) {
-        self = error.kind == .rejected ? .rejected(error) : .unreachable(error)
-    }
-}
+    init(_ error: ServiceError) { self = error.kind == .rejected ? .rejected(error) : .unreachable(error) }
 
-extension AccountError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .rejected(let error): "The server refused: \(error.message)"
@@ -90,4 +81,16 @@ extension AccountError: CustomStringConvertible {
         case .switched: "Another account is the current one now."
         }
     }
+}
+
+/// Reports a server's error as ``AccountError/rejected(_:)`` or ``AccountError/unreachable(_:)``.
+func answered<Answer>(
+    _ answer: @autoclosure () async throws(ServiceError) -> Answer
+) async throws(AccountError) -> Answer {
+    do { return try await answer() } catch { throw AccountError(error) }
+}
+
+/// Reports an error of a store as ``AccountError/store(_:)``.
+func stored<Result>(_ result: @autoclosure () throws(VaultError) -> Result) throws(AccountError) -> Result {
+    do { return try result() } catch { throw .store(error) }
 }

@@ -4,9 +4,7 @@ extension AccountManager {
     /// Returns the ids of the accounts that have a login here, the current one among them.
     ///
     /// - Throws: ``AccountError/store(_:)``.
-    public func accountIDs() throws(AccountError) -> [String] {
-        do { return try storage.vault().accountIDs() } catch { throw .store(error) }
-    }
+    public func accountIDs() throws(AccountError) -> [String] { try stored(storage.vault().accountIDs()) }
 
     /// Makes another account the current one. Each account has its own tokens and profile.
     ///
@@ -14,9 +12,7 @@ extension AccountManager {
     /// - Throws: ``AccountError``: `notLoggedIn` if that account has no login here; `store`.
     @discardableResult
     public func switchAccount(to id: String) throws(AccountError) -> State {
-        let isSwitched: Bool
-        do { isSwitched = try storage.vault().switchAccount(to: id) } catch { throw .store(error) }
-        guard isSwitched else { throw .notLoggedIn(.never) }
+        guard try stored(storage.vault().switchAccount(to: id)) else { throw .notLoggedIn(.never) }
         return reload()
     }
 
@@ -49,11 +45,8 @@ extension AccountManager {
 
     /// Takes over an account that older code kept in plain form, once. Call it before ``autoLogin()``.
     ///
-    /// Moves tokens and the password to the vault and everything else to the profile. The plain copy is removed last,
-    /// after a flush: a crash at any point loses nothing, and the next call finishes the work.
-    ///
-    /// With a token the person is logged in, as of now. A password without a token serves the next ``autoLogin()``.
-    /// What the vault has already is never overwritten: a plain copy of a known account is just removed.
+    /// Moves tokens and the password to the vault and everything else to the profile, then removes the plain copy: see
+    /// <doc:Migrating>. A crash at any point loses nothing, and the next call finishes the work.
     ///
     /// - Returns: what was done; nothing secret.
     /// - Throws: ``AccountError/store(_:)``. Nothing was changed for `damaged`: neither a property list nor JSON;
@@ -61,10 +54,6 @@ extension AccountManager {
     ///   that the preferences cannot hold. Also `busy` if the plain copy changed meanwhile, and what the stores throw.
     @discardableResult
     public func migrate(from source: AccountSource) throws(AccountError) -> AccountMigration {
-        do throws(VaultError) {
-            let migration = try storage.migrate(from: source, at: options.now(), keepsPassword: options.keepsPassword)
-            load()
-            return migration
-        } catch { throw loaded(after: error) }
+        try change(storage.migrate(from: source, at: options.now(), keepsPassword: options.keepsPassword))
     }
 }

@@ -7,31 +7,34 @@ extension AccountManager {
     ///
     /// - Returns: the state afterwards.
     /// - Throws: ``AccountError``: `rejected`, or `unreachable` after all attempts: nothing was changed. `store` if the
-    ///   login could not be kept; if the state shows a login nevertheless, only the profile is missing until the next
-    ///   start.
+    ///   login could not be kept; if the state shows it, only the profile is missing, until the next start.
     @discardableResult
     public func login(userName: String, password: String) async throws(AccountError) -> State {
-        let login = try await ask { () async throws(ServiceError) in
-            try await service.login(userName: userName, password: password)
-        }
-        do throws(VaultError) {
-            let fields = try login.profile.map { (profile) throws(VaultError) in
-                try AccountPreferences.fields(of: profile)
-            }
-            let session = Session(
-                accountID: login.accountID, userName: userName, tokens: login.tokens, loggedInAt: options.now())
-            try storage.vault().logIn(session, fields: fields ?? [:], password: options.keepsPassword ? password : nil)
-            try storage.settle()
-        } catch { throw loaded(after: error) }
-        return reload()
+        let login = try await ask(await answered(await service.login(userName: userName, password: password)))
+        let kept = options.keepsPassword ? password : nil
+        try change(storage.logIn(login, as: userName, at: options.now(), password: kept))
+        return state
     }
 
-    /// Asks the server, and again if it cannot be reached.
+    /// Asks until there is an answer or the attempts are used up. Half of each pause is random: not all clients may
+    /// return at the same instant to a server that has just recovered.
+    ///
+    /// - Throws: `unreachable` after the last attempt, or when the task is cancelled; other errors at once.
     func ask<Answer: Sendable>(
-        _ question: () async throws(ServiceError) -> Answer
+        _ question: @autoclosure () async throws(AccountError) -> Answer
     ) async throws(AccountError) -> Answer {
-        try await options.retries.run(options.sleep) { () async throws(AccountError) in
-            do throws(ServiceError) { return try await question() } catch { throw AccountError(error) }
+        let policy = options.retries
+        var (attempt, pause) = (1, policy.firstPause)
+        while true {
+            do { return try await question() } catch {
+                guard case .unreachable(let reason) = error, attempt < policy.attempts else { throw error }
+                let wanted = reason.retryAfter.map { max($0, pause) } ?? pause * Double.random(in: 0.5...1)
+                do { try await options.sleep(min(wanted, policy.longestPause)) } catch {
+                    throw .unreachable(.unreachable("The task was cancelled."))
+                }
+            }
+            attempt += 1
+            pause = min(pause * 2, policy.longestPause)
         }
     }
 
@@ -63,11 +66,9 @@ extension AccountManager {
 
     /// Logs in with the kept password, if there is one and the app still wants it kept.
     private func renewedLogin() async -> State {
-        guard options.keepsPassword, case .session(let session) = core.withLock({ $0.view.login }) else { return state }
+        guard options.keepsPassword, case .session(let session, _) = core.withLock({ $0.view }) else { return state }
         do throws(AccountError) {
-            let kept: String?
-            do { kept = try storage.vault().password(session.accountID).read() } catch { throw .store(error) }
-            guard let kept else { return state }
+            guard let kept = try stored(storage.vault().password(session.accountID).read()) else { return state }
             do { try await login(userName: session.userName, password: kept) } catch .rejected {
                 // A person may have logged in meanwhile, with a password that the server accepts.
                 try logOut(session.accountID, .rejected, if: session.tokens)
@@ -82,33 +83,25 @@ extension AccountManager {
     /// Returns the user name of the last login, as the default for the next one; nil if there was none.
     ///
     /// - Throws: ``AccountError/store(_:)``.
-    public func lastUserName() throws(AccountError) -> String? {
-        do { return try storage.preferences().lastUserName.read() } catch { throw .store(error) }
-    }
+    public func lastUserName() throws(AccountError) -> String? { try stored(storage.preferences().lastUserName.read()) }
 }
 
 extension AccountManager {
     /// Logs out the account that ``state`` shows. Removes its tokens, a kept password, the profile and a password that
     /// ``migrate(from:)`` found, and compacts the vault, so that the file no longer holds them.
     ///
-    /// If another process made another account the current one, that one stays, and ``state`` then shows it.
-    ///
-    /// File systems, SSDs and backups may keep what the file held: a logout at the server ends the tokens themselves.
+    /// If another process made another account the current one, that one stays, and ``state`` then shows it. What disks
+    /// and backups may keep, and why to log out at the server too, is in <doc:KeepingAPersonLoggedIn>.
     ///
     /// - Throws: ``AccountError/store(_:)``. If ``state`` still shows the account, nothing was changed. If not, only
     ///   what follows the logout failed, and is done at the next start.
     public func logout() throws(AccountError) {
         if let id = try shownAccount() {
             try logOut(id, .byUser)
-            return
+        } else {
+            try change(storage.vault().removeWaiting())
+            try change(storage.finishLogout())
         }
-        do throws(VaultError) {
-            let vault = try storage.vault()
-            if try vault.waiting.read() != nil { try vault.waiting.remove() }
-            try storage.settle()
-            try vault.store.eraseRemoved()
-        } catch { throw loaded(after: error) }
-        load()
     }
 
     /// Records that the server ended the session that ``state`` shows, as an app learns from a request of its own.
@@ -122,12 +115,9 @@ extension AccountManager {
 
     /// Returns the id of the account that is shown, logged in or expired; nil if there is none.
     private func shownAccount() throws(AccountError) -> String? {
-        switch core.withLock({ $0.view.login }) {
-        case .unread, .failed: load()
-        case .session, .ended: break
-        }
-        switch core.withLock({ $0.view.login }) {
-        case .session(let session): return session.accountID
+        if case .failed = core.withLock({ $0.view }) { load() }
+        switch firstView() {
+        case .session(let session, _): return session.accountID
         case .failed(let error): throw .store(error)
         case .unread, .ended: return nil
         }
@@ -139,14 +129,8 @@ extension AccountManager {
     /// - Returns: false if it has others, or if there is none.
     @discardableResult
     func logOut(_ id: String, _ reason: LogoutReason, if tokens: Tokens? = nil) throws(AccountError) -> Bool {
-        do throws(VaultError) {
-            let vault = try storage.vault()
-            let isLoggedOut = try vault.logOut(id, reason, if: tokens)
-            load()
-            guard isLoggedOut else { return false }
-            try storage.settle()
-            try vault.store.eraseRemoved()
-            return true
-        } catch { throw loaded(after: error) }
+        guard try change(storage.vault().logOut(id, reason, if: tokens)) else { return false }
+        try change(storage.finishLogout())
+        return true
     }
 }

@@ -5,23 +5,18 @@ import Vault
 extension AccountManager {
     /// Exchanges the tokens for new ones. All callers that ask while a refresh of the account is running share it.
     ///
-    /// The new tokens are in the vault when this returns. If the machine dies between the server's answer and the
-    /// flush, the server may accept neither the old nor the new ones, and the person logs in again.
+    /// The new tokens are in the vault when this returns. <doc:KeepingAPersonLoggedIn> tells what a crash may cost.
     ///
     /// - Throws: ``AccountError``: `rejected` if the server no longer accepts them: the person is then logged out;
     ///   `unreachable`: nothing was changed; `notLoggedIn`, `expired` if there is nothing to refresh with; `switched`
     ///   if the account is no longer the current one; `store`.
     @discardableResult
-    public func refresh() async throws(AccountError) -> Tokens {
-        try await refreshed(try currentSession()).tokens
-    }
+    public func refresh() async throws(AccountError) -> Tokens { try await refreshed(try currentSession()).tokens }
 
     /// Returns the access token, refreshed first if it has ended.
     ///
     /// - Throws: ``AccountError``, as ``refresh()``.
-    public func accessToken() async throws(AccountError) -> String {
-        try await freshSession().tokens.access
-    }
+    public func accessToken() async throws(AccountError) -> String { try await freshSession().tokens.access }
 
     /// Returns the value of an `Authorization` header: `Bearer` and the access token, refreshed first if it has ended.
     ///
@@ -30,8 +25,7 @@ extension AccountManager {
         HeaderValue.bearer(try await accessToken())
     }
 
-    /// Returns the value of a `Cookie` header: the access token, refreshed first if it has ended, and maybe the user
-    /// name.
+    /// Returns the value of a `Cookie` header: the access token, as ``accessToken()``, and maybe the user name.
     ///
     /// - Parameters:
     ///   - token: the name of the token's cookie.
@@ -42,14 +36,12 @@ extension AccountManager {
     ) async throws(AccountError) -> String {
         let session = try await freshSession()
         let pair = HeaderValue.cookie(name: token, value: session.tokens.access)
-        guard let userName else { return pair }
-        return pair + "; " + HeaderValue.cookie(name: userName, value: session.userName)
+        return userName.map { pair + "; " + HeaderValue.cookie(name: $0, value: session.userName) } ?? pair
     }
 
     private func freshSession() async throws(AccountError) -> Session {
         let session = try currentSession()
-        guard session.tokens.isExpired(at: options.now()) else { return session }
-        return try await refreshed(session)
+        return try await session.tokens.isExpired(at: options.now()) ? refreshed(session) : session
     }
 
     /// Returns the same session with other tokens than it has. One refresh of each account runs at a time.
@@ -72,29 +64,22 @@ extension AccountManager {
     private func rotated(_ session: Session) async throws(AccountError) -> Session {
         let lease = lease(for: session)
         do throws(AccountError) {
-            if let tokens = try await newTokens(for: session, lease) { try lease.finish(with: tokens) }
+            // There is no request if the account has other tokens by now, or is not the current one. The lease is for
+            // one attempt: it may pass to another holder during the pause.
+            if try stored(storage.vault().current.read()) == session.accountID {
+                let tokens = try await ask(
+                    await lease.acquire() ? answered(await service.refresh(session.tokens)) : nil)
+                if let tokens { try lease.finish(with: tokens) }
+            }
         } catch .rejected(let error) {
             return try await rejected(session, error, lease)
         } catch {
-            if case .unreachable = error { lease.release() }
+            // Lets others try. If this fails, the lease ends by time.
+            if case .unreachable = error { try? lease.finish(with: nil) }
             load()
             throw error
         }
         return try loadedSession(of: session.accountID)
-    }
-
-    /// Returns nil, without a request, if the account has other tokens by now or is not the current one.
-    private func newTokens(for session: Session, _ lease: RefreshLease) async throws(AccountError) -> Tokens? {
-        do { guard try storage.vault().current.read() == session.accountID else { return nil } } catch {
-            throw .store(error)
-        }
-        return try await options.retries.run(options.sleep) { () async throws(AccountError) -> Tokens? in
-            // Before each attempt: the lease may have passed to another holder during the pause.
-            guard try await lease.acquire() else { return nil }
-            do throws(ServiceError) { return try await service.refresh(session.tokens) } catch {
-                throw AccountError(error)
-            }
-        }
     }
 
     private func lease(for session: Session) -> RefreshLease {
@@ -141,14 +126,10 @@ extension AccountManager {
             session = try await canRefresh ? refreshed(session) : rejected(session, error, lease(for: session))
             answer = try await validate(session.tokens)
         }
-        switch answer {
-        case .success(let profile?):
-            do throws(VaultError) {
-                try storage.keep(AccountPreferences.fields(of: profile), of: session)
-            } catch { throw .store(error) }
+        if case .failure(let error) = answer { _ = try await rejected(session, error, lease(for: session)) }
+        if case .success(let profile?) = answer {
+            try stored(storage.keep(profile.fields(), of: session))
             load()
-        case .success(nil): break
-        case .failure(let error): _ = try await rejected(session, error, lease(for: session))
         }
         return state
     }
@@ -156,7 +137,7 @@ extension AccountManager {
     /// - Returns: the profile, if the server sends one; the error if it does not accept the tokens.
     private func validate(_ tokens: Tokens) async throws(AccountError) -> Result<Profile?, ServiceError> {
         do throws(AccountError) {
-            return .success(try await ask { () async throws(ServiceError) in try await service.validate(tokens) })
+            return .success(try await ask(await answered(await service.validate(tokens))))
         } catch .rejected(let error) { return .failure(error) }
     }
 }

@@ -5,16 +5,9 @@ public import Vault
 
 /// Keeps a person logged in: tokens in the vault, the profile in the preferences, and a state for observers.
 ///
-/// ```swift
-/// let manager = AccountManager(service: MyService())
-/// if await manager.autoLogin().isLoggedIn == false {
-///     try await manager.login(userName: name, password: password)
-/// }
-/// request.setValue(try await manager.authorizationHeaderValue(), forHTTPHeaderField: "Authorization")
-/// ```
-///
 /// It knows no server: an ``AccountService`` talks to one. Use it from any thread and any actor. The vault decides: a
 /// login or a logout is one commit there, and what a crash leaves pending in the preferences is done at the next start.
+/// <doc:KeepingAPersonLoggedIn> shows each step.
 public final class AccountManager<Service: AccountService>: Sendable, Observable {
     /// Describes a person, beyond the login.
     public typealias Profile = Service.Profile
@@ -39,20 +32,15 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
     }
 
     /// What was last read from the stores. The state is computed from it.
-    struct View: Sendable, Equatable {
-        enum Login: Sendable, Equatable {
-            case unread
-            case session(Session)
-            case ended(LogoutReason)
-            case failed(VaultError)
-        }
-
-        var login = Login.unread
-        var profile: Profile?
+    enum View: Sendable, Equatable {
+        case unread
+        case session(Session, Profile?)
+        case ended(LogoutReason)
+        case failed(VaultError)
     }
 
     struct Core: Sendable {
-        var view = View()
+        var view = View.unread
         /// Counts the changes of the view.
         var version = 0
         /// The refreshes that are running, by the account's id, for all callers that want one.
@@ -63,16 +51,15 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
     let options: Options
     let storage: AccountStorage
     let core = Mutex(Core())
-    private let expiry: ExpiryTimer
+    private let expiry = ExpiryTimer()
     private let registrar = ObservationRegistrar()
-    private let feed = ChangeFeed()
+    fileprivate let feed = ChangeFeed()
 
     /// Creates a manager. It reads nothing yet.
     ///
     /// - Parameters:
-    ///   - keychain: keeps tokens and passwords; several managers on one store share their accounts. Without one it is
-    ///     the part of ``Keychain/standard`` that is scoped to the program's name: other programs have accounts of
-    ///     their own.
+    ///   - keychain: keeps tokens and passwords; managers on one store share their accounts. Without one it is the part
+    ///     of ``Keychain/standard`` that is scoped to the program's name: other programs have accounts of their own.
     ///   - preferences: keeps profiles and the last user name.
     public init(
         service: Service, keychain: StoreReference? = nil, preferences: StoreReference = .preferences,
@@ -80,12 +67,8 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
     ) {
         self.service = service
         self.options = options
-        storage = AccountStorage(keychain: keychain ?? .keychain.scoped(to: Self.programName), plain: preferences)
-        expiry = ExpiryTimer(now: options.now, sleep: options.sleep)
-    }
-
-    private static var programName: String {
-        CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "default"
+        let program = CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "default"
+        storage = AccountStorage(keychain: keychain ?? .keychain.scoped(to: program), plain: preferences)
     }
 }
 
@@ -95,15 +78,13 @@ extension AccountManager {
     /// Each read computes it anew: a login becomes too old without any change in memory.
     public var state: State {
         registrar.access(self, keyPath: \.state)
-        let view = core.withLock { $0.view }
-        switch view.login {
+        switch core.withLock({ $0.view }) {
         case .unread: return .unknown
         case .failed(let error): return .locked(error)
         case .ended(let reason): return .loggedOut(reason)
-        case .session(let session):
+        case .session(let session, let profile):
             let account = Account(
-                id: session.accountID, userName: session.userName, loggedInAt: session.loggedInAt, profile: view.profile
-            )
+                id: session.accountID, userName: session.userName, loggedInAt: session.loggedInAt, profile: profile)
             return isExpired(session) ? .expired(account) : .loggedIn(account)
         }
     }
@@ -121,39 +102,34 @@ extension AccountManager {
     }
 
     func load() {
-        while true {
-            let version = core.withLock { $0.version }
-            let view = readView()
-            let applied: Int? = core.withLock { core in
-                guard core.version == version else { return nil }
-                if core.view != view {
-                    core.view = view
-                    core.version += 1
-                }
-                return core.version
-            }
-            // Another view was applied since, which may be later than this one.
-            guard let applied else { continue }
-            guard applied != version else { return }
-            tellObservers()
-            var end: Date?
-            if case .session(let session) = view.login { end = self.end(of: session) }
-            return expiry.set(end, version: applied) { [weak self] in self?.tellObservers() }
+        let (former, version) = core.withLock { ($0.view, $0.version) }
+        let view = readView()
+        let isApplied = core.withLock { core in
+            guard core.version == version else { return false }
+            if view != former { (core.view, core.version) = (view, version + 1) }
+            return true
         }
+        // Another view was applied since, which may be later than this one.
+        guard isApplied else { return load() }
+        guard view != former else { return }
+        tellObservers()
+        var end: Date?
+        if case .session(let session, _) = view { end = self.end(of: session) }
+        expiry.set(end, version: version + 1, options.now, options.sleep) { [weak self] in self?.tellObservers() }
     }
 
-    /// Makes memory follow the vault after a failure of a store.
-    func loaded(after error: VaultError) -> AccountError {
-        load()
-        return .store(error)
+    /// Changes the stores. Memory then follows the vault, also after a failure.
+    func change<Result>(_ stores: @autoclosure () throws(VaultError) -> Result) throws(AccountError) -> Result {
+        defer { load() }
+        return try stored(stores())
     }
 
     private func readView() -> View {
         do {
             let (session, reason) = try storage.vault().present()
-            guard let session else { return View(login: .ended(reason ?? .never)) }
-            return View(login: .session(session), profile: readProfile(of: session))
-        } catch { return View(login: .failed(error)) }
+            guard let session else { return .ended(reason ?? .never) }
+            return .session(session, readProfile(of: session))
+        } catch { return .failed(error) }
     }
 
     /// A profile that cannot be read does not log anyone out.
@@ -164,15 +140,16 @@ extension AccountManager {
         }
     }
 
+    /// Returns what memory has, and reads it the first time.
+    func firstView() -> View {
+        if case .unread = core.withLock({ $0.view }) { load() }
+        return core.withLock { $0.view }
+    }
+
     /// Returns the session of the person who is logged in, as memory has it.
     func currentSession() throws(AccountError) -> Session {
-        var login = core.withLock { $0.view.login }
-        if case .unread = login {
-            load()
-            login = core.withLock { $0.view.login }
-        }
-        switch login {
-        case .session(let session):
+        switch firstView() {
+        case .session(let session, _):
             guard !isExpired(session) else { throw .expired }
             return session
         case .ended(let reason): throw .notLoggedIn(reason)
@@ -181,9 +158,7 @@ extension AccountManager {
         }
     }
 
-    private func isExpired(_ session: Session) -> Bool {
-        end(of: session).map { $0 <= options.now() } ?? false
-    }
+    private func isExpired(_ session: Session) -> Bool { end(of: session).map { $0 <= options.now() } ?? false }
 
     /// Returns when a session ends by time; nil if it does not.
     private func end(of session: Session) -> Date? {
@@ -201,11 +176,6 @@ extension AccountManager {
 
     /// Returns the present state, then the latest after each change, until the task is cancelled.
     public var states: AccountStates<Service> { AccountStates(manager: self) }
-
-    fileprivate func notices() -> AsyncStream<Void> {
-        // Only a feed that watches a file can fail.
-        (try? feed.notices()) ?? AsyncStream { $0.finish() }
-    }
 }
 
 /// Gives the present state of an ``AccountManager``, then the latest after each change.
@@ -215,7 +185,9 @@ public struct AccountStates<Service: AccountService>: AsyncSequence, Sendable {
     fileprivate let manager: AccountManager<Service>
 
     public func makeAsyncIterator() -> Iterator {
-        Iterator(manager: manager, notices: manager.notices().makeAsyncIterator())
+        // Only a feed that watches a file can fail.
+        let notices = (try? manager.feed.notices()) ?? AsyncStream { $0.finish() }
+        return Iterator(manager: manager, notices: notices.makeAsyncIterator())
     }
 
     /// Gives the states one after the other, to one task.

@@ -1,3 +1,4 @@
+import FoundationEssentials
 public import Vault
 
 /// Names where older code kept an account in plain form.
@@ -16,8 +17,7 @@ public struct AccountSource: Sendable {
     ///
     /// All fields except the secrets become fields of the profile and keep their names, id and user name included.
     public static func file(_ path: String, names: AccountFieldNames = AccountFieldNames()) -> AccountSource {
-        let location = Location.file { () throws(VaultError) in try PlainFile(path: path) }
-        return AccountSource(location: location, name: path, names: names)
+        AccountSource(location: .file { () throws(VaultError) in try PlainFile(path: path) }, name: path, names: names)
     }
 
     /// Names a store, usually ``Vault/Preferences``, with the account among other values. Only named keys are taken.
@@ -41,7 +41,7 @@ public struct AccountFieldNames: Hashable, Sendable {
     public var token: String?
     /// Names the refresh token.
     public var refreshToken: String?
-    /// Names the password; ``AccountManager/migrate(from:)`` explains what happens to it.
+    /// Names the password; <doc:Migrating> explains what happens to it.
     public var password: String?
     /// Names fields that are removed with the plain copy: above all, secrets that ``AccountManager`` does not keep.
     public var dropped: Set<String>
@@ -60,13 +60,8 @@ public struct AccountFieldNames: Hashable, Sendable {
     }
 
     /// The fields that must not get into the preferences.
-    var secrets: Set<String> {
-        dropped.union([token, refreshToken, password].compactMap(\.self))
-    }
-
-    var all: Set<String> {
-        secrets.union([id, userName].compactMap(\.self))
-    }
+    var secrets: Set<String> { dropped.union([token, refreshToken, password].compactMap(\.self)) }
+    var all: Set<String> { secrets.union([id, userName].compactMap(\.self)) }
 }
 
 /// Reports what ``AccountManager/migrate(from:)`` did. It holds no secret.
@@ -91,4 +86,90 @@ public struct AccountMigration: Hashable, Sendable {
     public let accountID: String?
     /// Lists the names of the profile fields that were taken over, sorted.
     public let profileFields: [String]
+}
+
+// MARK: - Reading the plain copy
+
+extension AccountSource {
+    /// Returns the account of the plain copy, and what removes the copy; nil if there is none.
+    func account() throws(VaultError) -> (PlainAccount, removeCopy: () throws(VaultError) -> Void)? {
+        switch location {
+        case .file(let open):
+            guard let file = try open(), let account = try PlainAccount(file.values, names, keepingFields: true) else {
+                return nil
+            }
+            return (account, { () throws(VaultError) in try file.remove() })
+        case .preferences(let store):
+            var values: [String: StoredValue] = [:]
+            for name in names.all { values[name] = try store.value(of: name) }
+            let account = try PlainAccount(values, names, keepingFields: false)
+            return account.map { [values] in ($0, { () throws(VaultError) in try store.remove(values) }) }
+        }
+    }
+}
+
+extension ValueStore {
+    /// Removes values durably, unless another process changed one. If it removed them all, there is nothing left to do.
+    ///
+    /// - Throws: ``VaultError`` with `busy` if one was changed.
+    fileprivate func remove(_ values: [String: StoredValue]) throws(VaultError) {
+        let removals = values.mapValues { _ in StoredValue?.none }
+        if try !commit(StoreBatch(removals, expecting: values.mapValues { $0 })) {
+            for name in values.keys where try value(of: name) != nil {
+                throw VaultError(.busy, "The older account changed during the migration. Migrate it again.")
+            }
+        }
+        try makeDurable()
+    }
+}
+
+/// An account as older code kept it.
+struct PlainAccount {
+    let id: String
+    let userName: String
+    let tokens: Tokens?
+    let password: String?
+    /// All fields except the secrets; none if the account is stored among other values.
+    let fields: [String: StoredValue]
+
+    /// Finds the account among values; nil if there is none.
+    ///
+    /// - Throws: ``VaultError``: `wrongType` if a part is not a string; `invalid` for secrets without id and user name.
+    init?(_ values: [String: StoredValue], _ names: AccountFieldNames, keepingFields: Bool) throws(VaultError) {
+        let id = try values.text(names.id, orInteger: true)
+        let userName = try values.text(names.userName, orInteger: true)
+        let (access, refresh) = (try values.text(names.token), try values.text(names.refreshToken))
+        // A refresh token alone is worth as much as both: beside an access token that has ended, it is used at once.
+        tokens =
+            access.map { Tokens(access: $0, refresh: refresh) }
+            ?? refresh.map { Tokens(access: "", refresh: $0, expires: .distantPast) }
+        password = try values.text(names.password)
+        guard let known = id ?? userName else {
+            guard tokens == nil, password == nil else {
+                throw VaultError(
+                    .invalid, "The older account has a secret, but neither an id nor a user name. Nothing was migrated."
+                )
+            }
+            return nil
+        }
+        self.id = known
+        self.userName = userName ?? known
+        let secrets = names.secrets
+        fields = keepingFields ? values.filter { !secrets.contains($0.key) } : [:]
+    }
+}
+
+extension [String: StoredValue] {
+    /// Returns nil if the field is absent or empty.
+    fileprivate func text(_ name: String?, orInteger: Bool = false) throws(VaultError) -> String? {
+        guard let name, let value = self[name], value != .null else { return nil }
+        if orInteger, case .integer(let number) = value { return String(number) }
+        guard let text = String(stored: value) else {
+            throw VaultError(
+                .wrongType,
+                "The field \"\(name)\" of the older account must be a string, but is \(value.typeName). Nothing was migrated."
+            )
+        }
+        return text.isEmpty ? nil : text
+    }
 }

@@ -4,33 +4,19 @@ import Vault
 extension AccountStorage {
     /// Takes over the account of a source, as of `now`, and removes the plain copy last.
     func migrate(from source: AccountSource, at now: Date, keepsPassword: Bool) throws(VaultError) -> AccountMigration {
-        switch source.location {
-        case .file(let open):
-            guard let file = try open() else { return nothing(in: source) }
-            let account = try PlainAccount(file.values, source.names, keepingFields: true)
-            return try take(account, from: source, at: now, keepsPassword) { () throws(VaultError) in
-                try file.remove()
-            }
-        case .preferences(let store):
-            var values: [String: StoredValue] = [:]
-            for name in source.names.all { values[name] = try store.value(of: name) }
-            let account = try PlainAccount(values, source.names, keepingFields: false)
-            return try take(account, from: source, at: now, keepsPassword) { () throws(VaultError) in
-                try store.remove(values)
-            }
+        guard let (account, removeCopy) = try source.account() else {
+            // Finishes a migration that was interrupted after it removed the plain copy; or else the next one does.
+            try? forget(source)
+            return AccountMigration(outcome: .nothingFound, accountID: nil, profileFields: [])
         }
-    }
-
-    private func take(
-        _ account: PlainAccount?, from source: AccountSource, at now: Date, _ keepsPassword: Bool,
-        _ removeCopy: () throws(VaultError) -> Void
-    ) throws(VaultError) -> AccountMigration {
-        guard let account else { return nothing(in: source) }
         // What is pending from a login or a logout must not mix with the migrated fields.
         try settle()
         let (vault, preferences) = (try vault(), try preferences())
         let outcome = try vault.store.atomically { (transaction) throws(VaultError) in
-            guard try !vault.knows(account.id, &transaction) else { return AccountMigration.Outcome.alreadyKnown }
+            // What the vault has or had stands: a copy that could not be removed must not come back after a logout.
+            guard try transaction.read(vault.session(account.id)) == nil,
+                try transaction.read(vault.migrated(account.id)) == nil
+            else { return AccountMigration.Outcome.alreadyKnown }
             // Although they will be pending: fields that cannot be stored must fail before anything is changed.
             if !account.fields.isEmpty { try preferences.write(account.fields, of: account.id) }
             return try vault.take(account, from: source.name, at: now, keepsPassword, &transaction)
@@ -48,12 +34,6 @@ extension AccountStorage {
             profileFields: outcome == .alreadyKnown ? [] : account.fields.keys.sorted())
     }
 
-    /// Finishes a migration that was interrupted after it removed the plain copy. If that fails, the next one does it.
-    private func nothing(in source: AccountSource) -> AccountMigration {
-        try? forget(source)
-        return AccountMigration(outcome: .nothingFound, accountID: nil, profileFields: [])
-    }
-
     /// Forgets that the source was migrated: its plain copy is removed, so a later one is a new account.
     private func forget(_ source: AccountSource) throws(VaultError) {
         let vault = try vault()
@@ -63,29 +43,7 @@ extension AccountStorage {
     }
 }
 
-extension ValueStore {
-    /// Removes values durably, unless another process changed one. If it removed them all, there is nothing left to do.
-    ///
-    /// - Throws: ``VaultError`` with `busy` if one was changed.
-    fileprivate func remove(_ values: [String: StoredValue]) throws(VaultError) {
-        let removals = values.mapValues { _ in StoredValue?.none }
-        if try !commit(StoreBatch(removals, expecting: values.mapValues { $0 })) {
-            for name in values.keys where try value(of: name) != nil {
-                throw VaultError(.busy, "The older account changed during the migration. Migrate it again.")
-            }
-        }
-        try makeDurable()
-    }
-}
-
 extension AccountVault {
-    /// Tells whether the vault has or had the account: then the plain copy changes nothing.
-    fileprivate func knows(_ id: String, _ transaction: inout StoreTransaction) throws(VaultError) -> Bool {
-        if try transaction.read(session(id)) != nil { return true }
-        // A copy that was taken and could not be removed must not come back after a logout.
-        return try transaction.read(migrated(id)) != nil
-    }
-
     fileprivate func take(
         _ account: PlainAccount, from source: String, at now: Date, _ keepsPassword: Bool,
         _ transaction: inout StoreTransaction
@@ -93,30 +51,24 @@ extension AccountVault {
         try transaction.write(account.fields, to: pendingFields(account.id))
         try transaction.remove(pendingRemoval(account.id))
         try transaction.write(source, to: migrated(account.id))
-        if let tokens = account.tokens {
-            let session = Session(accountID: account.id, userName: account.userName, tokens: tokens, loggedInAt: now)
-            try keep(session, account.password, keepsPassword, &transaction)
-            return .tokensKept
+        guard let tokens = account.tokens else {
+            guard let password = account.password else { return .fieldsKept }
+            return try keep(WaitingLogin(userName: account.userName, password: password), keepsPassword, &transaction)
         }
-        guard let password = account.password else { return .fieldsKept }
-        return try keep(WaitingLogin(userName: account.userName, password: password), keepsPassword, &transaction)
-    }
-
-    private func keep(
-        _ session: Session, _ password: String?, _ keepsPassword: Bool, _ transaction: inout StoreTransaction
-    ) throws(VaultError) {
-        let id = session.accountID
-        try transaction.write(session, to: self.session(id))
+        let session = Session(accountID: account.id, userName: account.userName, tokens: tokens, loggedInAt: now)
+        try transaction.write(session, to: self.session(account.id))
         if keepsPassword {
             // An earlier source may have had the password of the same person.
-            let waited = try transaction.read(waiting).flatMap { $0.userName == session.userName ? $0.password : nil }
-            if let password = password ?? waited { try transaction.write(password, to: self.password(id)) }
+            let waited = try transaction.read(waiting).flatMap { $0.userName == account.userName ? $0.password : nil }
+            if let kept = account.password ?? waited { try transaction.write(kept, to: password(account.id)) }
         }
         // A person who has logged in with this version stays logged in; the older account can be switched to.
-        guard try transaction.read(current) == nil else { return }
-        try transaction.write(id, to: current)
-        try transaction.remove(ended)
-        try transaction.remove(waiting)
+        if try transaction.read(current) == nil {
+            try transaction.write(account.id, to: current)
+            try transaction.remove(ended)
+            try transaction.remove(waiting)
+        }
+        return .tokensKept
     }
 
     /// A password without a token waits for a login, unless someone is logged in: then it is kept for that user name.

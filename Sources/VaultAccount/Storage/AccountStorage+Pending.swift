@@ -20,9 +20,7 @@ extension AccountStorage {
     private func removeProfile(_ id: String) throws(VaultError) {
         let (vault, preferences) = (try vault(), try preferences())
         guard try vault.pendingRemoval(id).read() == true else { return }
-        let removed = try preferences.remove(id) { () throws(VaultError) in
-            try vault.pendingRemoval(id).read() == true
-        }
+        let removed = try preferences.remove(id, if: vault.pendingRemoval(id).read() == true)
         try preferences.makeDurable()
         try vault.store.atomically { (transaction) throws(VaultError) in
             guard try transaction.read(vault.pendingRemoval(id)) != true else {
@@ -43,9 +41,7 @@ extension AccountStorage {
         let (vault, preferences) = (try vault(), try preferences())
         guard let fields = try vault.pendingFields(id).read() else { return false }
         do throws(VaultError) {
-            try preferences.write(fields, of: id) { () throws(VaultError) in
-                try vault.pendingFields(id).read() == fields
-            }
+            try preferences.write(fields, of: id, if: vault.pendingFields(id).read() == fields)
         } catch {
             // Fields that the preferences can never hold do not stay pending: each later login would fail.
             if error.code == .invalid { try vault.pendingFields(id).remove() }

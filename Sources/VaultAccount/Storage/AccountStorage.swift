@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Vault
 
 /// Finds the stores of the accounts, anew at each use: the vault may be locked at times.
@@ -5,43 +6,45 @@ struct AccountStorage: Sendable {
     let keychain: StoreReference
     let plain: StoreReference
 
-    func vault() throws(VaultError) -> AccountVault {
-        AccountVault(try keychain.store())
+    func vault() throws(VaultError) -> AccountVault { AccountVault(try keychain.store()) }
+    func preferences() throws(VaultError) -> AccountPreferences { AccountPreferences(try plain.store()) }
+
+    /// Keeps a login. Its profile is pending until the preferences have it.
+    func logIn(
+        _ login: Login<some AccountProfile>, as userName: String, at now: Date, password: String?
+    ) throws(VaultError) {
+        let fields = try login.profile?.fields() ?? [:]
+        let session = Session(accountID: login.accountID, userName: userName, tokens: login.tokens, loggedInAt: now)
+        try vault().logIn(session, fields: fields, password: password)
+        try settle()
     }
 
-    func preferences() throws(VaultError) -> AccountPreferences {
-        AccountPreferences(try plain.store())
+    /// Finishes a logout: does what is pending, and erases what was removed from the vault's file.
+    func finishLogout() throws(VaultError) {
+        try settle()
+        try vault().store.eraseRemoved()
     }
 
-    /// Reports an error of the preferences that does not change who is logged in.
-    func report(_ error: VaultError) {
-        (try? plain.store().failures)?.report(error, key: "account")
-    }
+    /// Reports an error that does not change who is logged in.
+    func report(_ error: VaultError) { (try? plain.store().failures)?.report(error, key: "account") }
 }
 
 /// Stores the plain part of the accounts: profiles, with a key for each field, and the last user name.
 struct AccountPreferences: Sendable {
     private let store: ScopedStore
 
-    init(_ preferences: any ValueStore) {
-        store = preferences.scoped(to: "account")
-    }
+    init(_ preferences: any ValueStore) { store = preferences.scoped(to: "account") }
 
     /// The user name of the last login: the default at the next one.
     var lastUserName: StoredKey<String> { StoredKey("lastUserName", in: .store(store)) }
-
     /// Flushes what is stored, before anything that could restore it is removed.
-    func makeDurable() throws(VaultError) {
-        try store.makeDurable()
-    }
+    func makeDurable() throws(VaultError) { try store.makeDurable() }
 
     private func profile(_ id: String) -> ScopedStore {
         store.scoped(to: "profile").scoped(to: AccountVault.encoded(id))
     }
 
-    func fields(of id: String) throws(VaultError) -> [String: StoredValue] {
-        try profile(id).contents(prefix: "")
-    }
+    func fields(of id: String) throws(VaultError) -> [String: StoredValue] { try profile(id).contents(prefix: "") }
 
     /// Returns the profile of the stored fields; nil if there are none, or if they do not form one of this type.
     func profile<Profile: AccountProfile>(_ id: String, _ type: Profile.Type) throws(VaultError) -> Profile? {
@@ -54,7 +57,7 @@ struct AccountPreferences: Sendable {
     /// - Parameter isPending: called after the fields were read and before they are written. If another process writes
     ///   them in between, it is called again.
     func write(
-        _ fields: [String: StoredValue], of id: String, if isPending: () throws(VaultError) -> Bool = { true }
+        _ fields: [String: StoredValue], of id: String, if isPending: @autoclosure () throws(VaultError) -> Bool = true
     ) throws(VaultError) {
         let store = profile(id)
         try store.atomically { (transaction) throws(VaultError) in
@@ -68,7 +71,9 @@ struct AccountPreferences: Sendable {
     ///
     /// - Parameter isPending: as for ``write(_:of:if:)``.
     /// - Returns: the fields that were removed.
-    func remove(_ id: String, if isPending: () throws(VaultError) -> Bool) throws(VaultError) -> [String: StoredValue] {
+    func remove(
+        _ id: String, if isPending: @autoclosure () throws(VaultError) -> Bool
+    ) throws(VaultError) -> [String: StoredValue] {
         let store = profile(id)
         return try store.atomically { (transaction) throws(VaultError) in
             let fields = try store.fields(in: &transaction)
@@ -85,22 +90,21 @@ struct AccountPreferences: Sendable {
             guard var profile = Profile.from(primitive: .dictionary(try store.fields(in: &transaction))) else {
                 throw VaultError(.absent, "This account has no profile to update.")
             }
-            let former = try AccountPreferences.fields(of: profile)
+            let former = try profile.fields()
             try body(&profile)
-            let fields = try AccountPreferences.fields(of: profile)
-            for name in Set(former.keys).union(fields.keys) where former[name] != fields[name] {
-                if let value = fields[name] {
-                    try transaction.write(value, to: store.field(name))
-                } else {
-                    try transaction.remove(store.field(name))
-                }
+            let fields = try profile.fields()
+            for name in former.keys where fields[name] == nil { try transaction.remove(store.field(name)) }
+            for (name, value) in fields where former[name] != value {
+                try transaction.write(value, to: store.field(name))
             }
         }
     }
+}
 
+extension AccountProfile {
     /// - Throws: ``VaultError/Code/invalid`` if the profile is not stored as fields.
-    static func fields(of profile: some AccountProfile) throws(VaultError) -> [String: StoredValue] {
-        guard case .dictionary(let fields)? = profile.toPrimitive() else {
+    func fields() throws(VaultError) -> [String: StoredValue] {
+        guard case .dictionary(let fields)? = toPrimitive() else {
             throw VaultError(.invalid, "A profile must be a type with fields that can be stored.")
         }
         return fields
@@ -108,9 +112,7 @@ struct AccountPreferences: Sendable {
 }
 
 extension ScopedStore {
-    fileprivate func field(_ name: String) -> StoredKey<StoredValue> {
-        StoredKey(name, in: .store(self))
-    }
+    fileprivate func field(_ name: String) -> StoredKey<StoredValue> { StoredKey(name, in: .store(self)) }
 
     fileprivate func fields(in transaction: inout StoreTransaction) throws(VaultError) -> [String: StoredValue] {
         var fields: [String: StoredValue] = [:]

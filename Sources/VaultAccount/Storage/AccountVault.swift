@@ -8,9 +8,7 @@ import Vault
 struct AccountVault: Sendable {
     let store: ScopedStore
 
-    init(_ keychain: any ValueStore) {
-        store = keychain.scoped(to: "account")
-    }
+    init(_ keychain: any ValueStore) { store = keychain.scoped(to: "account") }
 
     /// The id of the current account.
     var current: StoredKey<String> { key("current") }
@@ -29,27 +27,21 @@ struct AccountVault: Sendable {
     /// The source that the account was migrated from, as long as the plain copy there may still exist.
     func migrated(_ id: String) -> StoredKey<String> { key("migrated/", id) }
 
-    func accountIDs() throws(VaultError) -> [String] { try ids("session/") }
-    func pendingIDs() throws(VaultError) -> [String] { try ids("owed/") + ids("leaving/") }
-    func migratedIDs() throws(VaultError) -> [String] { try ids("migrated/") }
+    func accountIDs() throws(VaultError) -> [String] { try ids("session") }
+    func pendingIDs() throws(VaultError) -> [String] { try ids("owed") + ids("leaving") }
+    func migratedIDs() throws(VaultError) -> [String] { try ids("migrated") }
 
-    private func key<Value: StoredObject>(_ name: String) -> StoredKey<Value> {
-        StoredKey(name, in: .store(store))
+    private func key<Value: StoredObject>(_ prefix: String, _ id: String = "") -> StoredKey<Value> {
+        StoredKey(prefix + AccountVault.encoded(id), in: .store(store))
     }
 
-    private func key<Value: StoredObject>(_ prefix: String, _ id: String) -> StoredKey<Value> {
-        key(prefix + AccountVault.encoded(id))
-    }
+    private static let idBytes = Set<UInt8>(0x20...0xff).subtracting([0x7f, UInt8(ascii: "%")])
 
     /// Encodes an account's id for a key: a server may choose any text, but keys have no control characters.
-    static func encoded(_ id: String) -> String {
-        id.percentEncoded { $0 >= 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "%") }
-    }
+    static func encoded(_ id: String) -> String { id.percentEncoded(allowing: idBytes) }
 
-    private func ids(_ prefix: String) throws(VaultError) -> [String] {
-        try store.keys(prefix: prefix).map {
-            String(decoding: $0.utf8.dropFirst(prefix.utf8.count), as: UTF8.self).percentDecoded()
-        }
+    private func ids(_ kind: String) throws(VaultError) -> [String] {
+        try store.scoped(to: kind).keys(prefix: "").map { $0.percentDecoded() }
     }
 }
 
@@ -79,11 +71,7 @@ extension AccountVault {
         }
     }
 
-    /// Makes the session's account the current one.
-    ///
-    /// - Parameters:
-    ///   - fields: the profile, which becomes pending for the preferences.
-    ///   - password: nil if passwords are not kept.
+    /// Makes the session's account the current one. The fields of its profile become pending for the preferences.
     func logIn(_ session: Session, fields: [String: StoredValue], password: String?) throws(VaultError) {
         let id = session.accountID
         try store.atomically { (transaction) throws(VaultError) in
@@ -94,11 +82,8 @@ extension AccountVault {
             // It was for a refresh of the former tokens.
             try transaction.remove(lease(id))
             try transaction.write(fields, to: pendingFields(id))
-            if let password {
-                try transaction.write(password, to: self.password(id))
-            } else {
-                try transaction.remove(self.password(id))
-            }
+            try transaction.remove(self.password(id))
+            if let password { try transaction.write(password, to: self.password(id)) }
         }
     }
 
@@ -134,6 +119,11 @@ extension AccountVault {
             try transaction.remove(ended)
             return true
         }
+    }
+
+    /// Drops a waiting login, if there is one.
+    func removeWaiting() throws(VaultError) {
+        if try waiting.read() != nil { try waiting.remove() }
     }
 
     /// Drops a waiting login that the server has rejected.

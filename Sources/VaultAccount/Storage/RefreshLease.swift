@@ -12,22 +12,11 @@ struct RefreshLease: Sendable {
     struct Record: StoredAsCodable, Sendable, Equatable {
         var holder: UUID
         var until: Date
-
-        init(_ holder: UUID, from now: Date) {
-            self.holder = holder
-            until = now.addingTimeInterval(RefreshLease.length / .seconds(1))
-        }
-
-        func isRunning(at now: Date) -> Bool {
-            // One that seems to end later was taken before the clock was set back.
-            now < until && until <= Record(holder, from: now).until
-        }
     }
 
     private enum Claim {
-        case granted
+        case granted, pointless
         case heldByAnother(Record)
-        case pointless
     }
 
     let session: Session
@@ -63,44 +52,33 @@ struct RefreshLease: Sendable {
             return try vault.store.atomically { (transaction) throws(VaultError) in
                 guard try transaction.read(vault.session(id))?.tokens == session.tokens else { return .pointless }
                 let record = try transaction.read(vault.lease(id))
-                // Read the clock last: a lease taken in between must not look like one from before a clock was set
-                // back.
+                // Last: a lease taken in between must not look like one from before a clock was set back.
                 let now = now()
-                if let record, record.holder != holder, record != overdue, record.isRunning(at: now) {
+                let end = now.addingTimeInterval(RefreshLease.length / .seconds(1))
+                // One that ends later than a new one was taken before the clock was set back: it does not count.
+                if let record, record.holder != holder, record != overdue, now < record.until, record.until <= end {
                     return .heldByAnother(record)
                 }
-                try transaction.write(Record(holder, from: now), to: vault.lease(id))
+                try transaction.write(Record(holder: holder, until: end), to: vault.lease(id))
                 return .granted
             }
         } catch { throw .store(error) }
     }
 
-    /// Stores new tokens and ends the lease, in one commit.
+    /// Ends the lease, unless another holder has it by now, and stores new tokens, if any, in the same commit.
     ///
     /// - Throws: ``AccountError/store(_:)``.
-    func finish(with tokens: Tokens) throws(AccountError) {
+    func finish(with tokens: Tokens?) throws(AccountError) {
         do throws(VaultError) {
-            let vault = try storage.vault()
+            let (vault, id) = (try storage.vault(), session.accountID)
             try vault.store.atomically { (transaction) throws(VaultError) in
-                try end(in: vault, &transaction)
+                if try transaction.read(vault.lease(id))?.holder == holder { try transaction.remove(vault.lease(id)) }
                 // Newer tokens of another process stay, and a logout stays. The account need not be the current one.
-                let key = vault.session(session.accountID)
-                guard var stored = try transaction.read(key), stored.tokens == session.tokens else { return }
+                guard let tokens, var stored = try transaction.read(vault.session(id)), stored.tokens == session.tokens
+                else { return }
                 stored.tokens = tokens
-                try transaction.write(stored, to: key)
+                try transaction.write(stored, to: vault.session(id))
             }
         } catch { throw .store(error) }
-    }
-
-    /// Lets others try, after a refresh without a result. If this fails, the lease ends by time.
-    func release() {
-        guard let vault = try? storage.vault() else { return }
-        try? vault.store.atomically { (transaction) throws(VaultError) in try end(in: vault, &transaction) }
-    }
-
-    /// Ends the lease, unless another holder has it by now.
-    private func end(in vault: AccountVault, _ transaction: inout StoreTransaction) throws(VaultError) {
-        let key = vault.lease(session.accountID)
-        if try transaction.read(key)?.holder == holder { try transaction.remove(key) }
     }
 }

@@ -1,24 +1,17 @@
 /// The commands, in the order in which help lists them.
 enum CommandName: String, CaseIterable, Sendable, Encodable {
     case initialize = "init"
-    case set
-    case get
+    case set, get
     case list = "ls"
-    case find
-    case exists
+    case find, exists
     case remove = "rm"
     case move = "mv"
     case copy = "cp"
-    case info
-    case verify
-    case compact
-    case salvage
-    case help
-    case version
+    case info, verify, compact, salvage, help, version
 }
 
-/// All that the parser, the help, the completions and the manual know of a command.
-struct CommandDescription: Sendable, Encodable {
+/// All that the parser and the help know of a command.
+struct CommandDescription: Sendable {
     let name: CommandName
     /// Half a sentence, without a full stop.
     let summary: String
@@ -27,26 +20,11 @@ struct CommandDescription: Sendable, Encodable {
     var options: [OptionDescription] = []
     /// Paragraphs of help.
     var details: [String] = []
-    var examples: [Example] = []
+    var examples: [(line: String, meaning: String)] = []
     /// The codes worth naming for this command.
-    var exitCodes: [ExitNote] = []
+    var exitCodes: [(code: ExitCode, meaning: String)] = []
     /// Whether a person may have typed a secret among the words by mistake: then no error repeats a word.
     var mayHoldSecrets = false
-
-    struct Example: Sendable, Encodable {
-        let line: String
-        let meaning: String
-    }
-
-    struct ExitNote: Sendable, Encodable {
-        let code: ExitCode
-        let meaning: String
-    }
-
-    /// What `vault help COMMAND --json` writes: `mayHoldSecrets` is for the parser alone.
-    private enum CodingKeys: CodingKey {
-        case name, summary, arguments, options, details, examples, exitCodes
-    }
 }
 
 /// A word that a command takes by its position.
@@ -69,26 +47,15 @@ enum Completion: String, Sendable, Encodable {
 /// Every option of the tool by its long name. What it does may differ from command to command; the spelling may not.
 enum OptionName: String, CaseIterable, Sendable, Encodable {
     // Everywhere.
-    case vault
+    case vault, json, timeout, help, version
     case keyFile = "key-file"
-    case json
-    case timeout
     case acceptRolledBack = "accept-rolled-back"
     case acceptDiverged = "accept-diverged"
     case acceptExchanged = "accept-exchanged"
     case acceptSharedKey = "accept-shared-key"
-    case help
-    case version
     // Of single commands.
+    case argon2id, attribute, exact, file, force, label, long, newline
     case allowEmpty = "allow-empty"
-    case argon2id
-    case attribute
-    case exact
-    case file
-    case force
-    case label
-    case long
-    case newline
 
     /// As it is typed: `--key-file`.
     var spelling: String { "--" + rawValue }
@@ -111,56 +78,24 @@ struct OptionDescription: Sendable, Encodable {
 /// The options that may be given before or after any command.
 enum GlobalOptions {
     static let all: [OptionDescription] = [
-        OptionDescription(
+        .init(
             name: .vault, value: "PATH", completion: .file,
             help: "The vault file (default: $VAULT_FILE, or the standard location)."),
-        OptionDescription(
+        .init(
             name: .keyFile, value: "PATH", completion: .file,
             help: "The key file (default: $VAULT_KEY_FILE, or the standard locations)."),
-        OptionDescription(name: .json, help: "Write results and errors as JSON; see `vault help json`."),
-        OptionDescription(
+        .init(name: .json, help: "Write results and errors as JSON; see `vault help json`."),
+        .init(
             name: .timeout, value: "SECONDS",
             help: "How long to wait for another writer (default: 10). 0 does not wait."),
-        OptionDescription(
-            name: .acceptRolledBack,
-            help: "Accept, once, a vault file that is older than this machine remembers."),
-        OptionDescription(
-            name: .acceptDiverged,
-            help: "Accept, once, a vault file with another history than this machine remembers."),
-        OptionDescription(
-            name: .acceptExchanged,
-            help: "Accept, once, a different vault from the one this machine remembers."),
-        OptionDescription(
+        .init(name: .acceptRolledBack, help: "Accept, once, a vault file that is older than this machine remembers."),
+        .init(
+            name: .acceptDiverged, help: "Accept, once, a vault file with another history than this machine remembers."),
+        .init(name: .acceptExchanged, help: "Accept, once, a different vault from the one this machine remembers."),
+        .init(
             name: .acceptSharedKey,
             help: "Accept a key file that belongs to root and that others can read; see `vault help places`."),
-        OptionDescription(name: .help, short: "h", help: "Show help."),
-        OptionDescription(name: .version, help: "Show the version."),
+        .init(name: .help, short: "h", help: "Show help."),
+        .init(name: .version, help: "Show the version."),
     ]
-}
-
-/// A checked command line: a known command, known options, the right number of arguments.
-struct Invocation: Equatable, Sendable {
-    struct Option: Equatable, Sendable {
-        let name: OptionName
-        /// nil for an option without a value.
-        let value: String?
-    }
-
-    let command: CommandName
-    var arguments: [String] = []
-    var options: [Option] = []
-
-    func has(_ name: OptionName) -> Bool {
-        options.contains { $0.name == name }
-    }
-
-    /// Returns the value of an option that may be given once.
-    func value(of name: OptionName) -> String? {
-        options.first { $0.name == name }?.value
-    }
-
-    /// Returns all values of a repeatable option, in order.
-    func values(of name: OptionName) -> [String] {
-        options.filter { $0.name == name }.compactMap(\.value)
-    }
 }

@@ -1,34 +1,27 @@
 /// What can be wrong with a command line. Words that may hold a secret are nil: they are never repeated.
 enum UsageError: Error, Equatable {
-    case noCommand
+    case noCommand, badTimeout, badCost, badAttribute, doubledAttribute, valueInName
     case unknownCommand(String, near: String?)
     case unknownOption(String?, of: CommandName?, near: String?)
-    case optionBeforeCommand(OptionName)
+    case unknownTopic(String, near: String?)
     case missingValue(OptionName, placeholder: String)
+    case badChoice(OptionName, choices: [String])
     case emptyPath(OptionName)
     case doubledOption(OptionName)
     case unexpectedValue(OptionName)
-    case badChoice(OptionName, choices: [String])
-    case badTimeout
-    case badCost
+    case optionBeforeCommand(OptionName)
     case missingArgument(String, of: CommandName)
-    /// nil stands for a word that may be a value.
     case surplusArgument(String?, of: CommandName)
-    case badAttribute
-    case doubledAttribute
-    case valueInName
     case visibleInput(String)
     case notUnicode(Int)
-    case unknownTopic(String, near: String?)
 }
 
 extension UsageError: CustomStringConvertible {
     var description: String {
         switch self {
-        case .noCommand:
-            return "Missing command. Run `vault help` for the list."
+        case .noCommand: return "Missing command." + Self.seeList
         case .unknownCommand(let word, let near):
-            return "Unknown command \"\(word)\"." + NearName.question(near) + " Run `vault help` for the list."
+            return "Unknown command \"\(word)\"." + NearName.question(near) + Self.seeList
         case .unknownOption(let word, let command, let near):
             let option = word.map { "option \($0)" } ?? "such option"
             let problem = command.map { "`vault \($0.rawValue)` has no \(option)." } ?? "Unknown \(option)."
@@ -38,38 +31,32 @@ extension UsageError: CustomStringConvertible {
         case .missingValue(let option, let placeholder):
             return "Option \(option.spelling) needs a value. If the value begins with a dash, write "
                 + "\(option.spelling)=\(placeholder)."
-        case .emptyPath(let option):
-            return "The path for \(option.spelling) is empty."
-        case .doubledOption(let option):
-            return "Option \(option.spelling) is given twice; it takes one value."
-        case .unexpectedValue(let option):
-            return "Option \(option.spelling) takes no value."
+        case .emptyPath(let option): return "The path for \(option.spelling) is empty."
+        case .doubledOption(let option): return "Option \(option.spelling) is given twice; it takes one value."
+        case .unexpectedValue(let option): return "Option \(option.spelling) takes no value."
         case .badChoice(let option, let choices):
             return "Option \(option.spelling) takes one of: \(choices.joined(separator: ", "))."
-        case .badTimeout:
-            return "Option --timeout takes seconds from 0 to 1,000,000, such as 2.5."
-        case .badCost:
-            return "Option --argon2id takes passes and MiB of memory, such as 3,64."
+        case .badTimeout: return "Option --timeout takes seconds from 0 to 1,000,000, such as 2.5."
+        case .badCost: return "Option --argon2id takes passes and MiB of memory, such as 3,64."
         case .missingArgument(let argument, let command):
             return "`vault \(command.rawValue)` needs a \(argument)." + seeHelp(command)
         case .surplusArgument(let word, let command):
             return word.map { "Unexpected argument \"\($0)\"." + seeHelp(command) } ?? Self.rightWays
-        case .badAttribute:
-            return "Invalid attribute. Write KEY=VALUE, with a key that is not empty."
-        case .doubledAttribute:
-            return "Two attributes have the same key."
+        case .badAttribute: return "Invalid attribute. Write KEY=VALUE, with a key that is not empty."
+        case .doubledAttribute: return "Two attributes have the same key."
         case .valueInName:
             return "A NAME with an equals sign looks as if it contained the value. It is accepted only from a pipe or "
                 + "with --file. \(Self.rightWays)"
         case .visibleInput(let source):
             return "\(source) is a terminal, which would show the value as you type it. Leave --file out to type it "
                 + "hidden, or pipe it in."
-        case .notUnicode(let index):
-            return "Argument \(index) is not valid UTF-8. Names and paths must be."
+        case .notUnicode(let index): return "Argument \(index) is not valid UTF-8. Names and paths must be."
         case .unknownTopic(let word, let near):
-            return "No help for \"\(word)\"." + NearName.question(near) + " Run `vault help` for the list."
+            return "No help for \"\(word)\"." + NearName.question(near) + Self.seeList
         }
     }
+
+    private static let seeList = " Run `vault help` for the list."
 
     /// For a person who may have typed the value as an argument.
     private static let rightWays = """
@@ -80,6 +67,6 @@ extension UsageError: CustomStringConvertible {
         """
 
     private func seeHelp(_ command: CommandName?) -> String {
-        command.map { " See `vault help \($0.rawValue)`." } ?? " See `vault help`."
+        " See `vault help\(command.map { " " + $0.rawValue } ?? "")`."
     }
 }

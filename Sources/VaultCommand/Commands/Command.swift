@@ -5,12 +5,11 @@ protocol Command {
     static var description: CommandDescription { get }
 
     /// Runs the command. An error ends the process with its exit code; see ``CommandError``.
-    static func run(_ session: Session) throws -> ExitCode
+    static func run(_ invocation: Invocation) throws -> ExitCode
 }
 
 /// The table of the commands. Descriptions are static properties of the commands, so that a start creates only one.
 extension CommandName {
-    /// What runs under the name.
     var command: any Command.Type {
         switch self {
         case .initialize: InitCommand.self
@@ -34,55 +33,15 @@ extension CommandName {
     var description: CommandDescription { command.description }
 }
 
-/// One run of the tool: its invocation, and access to the vault and the outputs.
-struct Session {
-    let invocation: Invocation
-    private let options: Keychain.Options
-
-    /// - Throws: ``UsageError`` for an invalid value of a global option, before anything is read or asked for.
-    init(_ invocation: Invocation) throws(UsageError) {
-        self.invocation = invocation
-        options = try Keychain.Options(invocation)
-    }
-
-    var wantsJSON: Bool { invocation.has(.json) }
+extension Invocation {
+    var wantsJSON: Bool { has(.json) }
 
     /// The first argument; the parser has checked that there is one.
-    var name: String { invocation.arguments[0] }
+    var name: String { arguments[0] }
 
     /// Writes a result to standard output, as text or JSON. Many commands have a result only in JSON.
-    func print(json report: @autoclosure () throws -> some Encodable, text: () throws -> String = { "" }) throws {
-        try StandardOutput.write(wantsJSON ? JSONText.encode(report()) : text())
-    }
-
-    /// Returns a text from the vault for a line of a list: as it is for a pipe, escaped for a terminal.
-    func shown(_ text: String) -> String {
-        StandardOutput.isTerminal ? text.forTerminal : text
-    }
-}
-
-// MARK: - The vault
-
-extension Session {
-    /// Opens the vault that the options name. Reports it if that created one.
-    func openVault(creating: Keychain.Creation = .never) throws -> Keychain {
-        let keychain = try Keychain(at: places(), creating: creating, options: options, failures: warnings)
-        announce(keychain)
-        return keychain
-    }
-
-    /// Creates a vault at the path that the options name; an existing one is an error.
-    func createVault(label: String, cost: KeyFileCost) throws -> Keychain {
-        let keychain = try Keychain.create(at: places(), label: label, cost: cost, options: options, failures: warnings)
-        announce(keychain)
-        return keychain
-    }
-
-    /// Copies what is intact of the vault that the options name.
-    func salvage(to target: String) throws -> Salvage {
-        try withProgress("Salvaging") { progress in
-            try Keychain.salvage(from: places(), to: target, options: options, progress: progress)
-        }
+    func print(json report: @autoclosure () -> JSONObject, text: () -> String = { "" }) throws {
+        try StandardOutput.write(wantsJSON ? report().line() : text())
     }
 
     /// Runs a long call and shows its progress at the terminal.
@@ -92,44 +51,62 @@ extension Session {
         return try body(line?.progress)
     }
 
+    // MARK: The vault
+
+    /// Opens the vault that the options name. Reports it if that created one.
+    func openVault(creating: Keychain.Creation = .never) throws -> Keychain {
+        try announced(Keychain(at: places(), creating: creating, options: vaultOptions(), failures: warnings))
+    }
+
+    /// Creates a vault at the path that the options name; an existing one is an error.
+    func createVault(label: String, cost: KeyFileCost) throws -> Keychain {
+        try announced(
+            Keychain.create(at: places(), label: label, cost: cost, options: vaultOptions(), failures: warnings))
+    }
+
+    /// Copies what is intact of the vault that the options name.
+    func salvage(to target: String) throws -> Salvage {
+        try withProgress("Salvaging") { progress in
+            try Keychain.salvage(from: places(), to: target, options: vaultOptions(), progress: progress)
+        }
+    }
+
     /// Reports problems that the library meets and that do not stop the command.
     private var warnings: FailureLog {
         FailureLog { [wantsJSON] error, _ in Notes.warn(CommandError(error), asJSON: wantsJSON) }
     }
 
-    private func announce(_ keychain: Keychain) {
+    private func announced(_ keychain: Keychain) -> Keychain {
         let made = MadeReport(keychain)
         if made.madeVault || made.madeKeyFile { Notes.report(made, asJSON: wantsJSON) }
+        return keychain
     }
 
     private func places() throws -> VaultPlaces {
-        try VaultPlaces.standard(vault: invocation.value(of: .vault), keyFile: invocation.value(of: .keyFile))
+        try VaultPlaces.standard(vault: value(of: .vault), keyFile: value(of: .keyFile))
+    }
+
+    private func vaultOptions() throws(UsageError) -> Keychain.Options {
+        var options = Keychain.Options()
+        if let lockTimeout = try lockTimeout { options.lockTimeout = lockTimeout }
+        if has(.acceptRolledBack) { options.acceptedAlarms.insert(.rolledBack) }
+        if has(.acceptDiverged) { options.acceptedAlarms.insert(.diverged) }
+        if has(.acceptExchanged) { options.acceptedAlarms.insert(.exchanged) }
+        options.acceptsSharedKeyFile = has(.acceptSharedKey)
+        if !wantsJSON { options.onWaiting = Notes.reportWaiting }
+        return options
     }
 }
 
-extension Session {
+extension Keychain {
     /// A longer list of names is not searched for the sake of a hint.
     private static let mostNamesSearched = 20_000
 
     /// Returns the error for a missing name, with the name that may have been meant.
-    func absent(_ name: String, in keychain: Keychain) -> CommandError {
-        guard let information = try? keychain.information(), information.entries <= Self.mostNamesSearched,
-            let names = try? keychain.names()
+    func absent(_ name: String) -> CommandError {
+        guard let information = try? information(), information.entries <= Self.mostNamesSearched,
+            let names = try? names()
         else { return .absent(name, near: nil) }
         return .absent(name, near: NearName.nearest(to: name, among: names))
-    }
-}
-
-extension Keychain.Options {
-    fileprivate init(_ invocation: Invocation) throws(UsageError) {
-        self.init()
-        if let seconds = invocation.value(of: .timeout) {
-            lockTimeout = try LockTimeout.parse(seconds)
-        }
-        if invocation.has(.acceptRolledBack) { acceptedAlarms.insert(.rolledBack) }
-        if invocation.has(.acceptDiverged) { acceptedAlarms.insert(.diverged) }
-        if invocation.has(.acceptExchanged) { acceptedAlarms.insert(.exchanged) }
-        acceptsSharedKeyFile = invocation.has(.acceptSharedKey)
-        if !invocation.has(.json) { onWaiting = Notes.reportWaiting }
     }
 }

@@ -1,12 +1,12 @@
+import Sealing
 import Vault
 
 enum GetCommand: Command {
     static let description = CommandDescription(
-        name: .get,
-        summary: "write a value to standard output",
-        arguments: [ArgumentDescription(name: "NAME", completion: .secretName, help: "The name.")],
+        name: .get, summary: "write a value to standard output",
+        arguments: [.init(name: "NAME", completion: .secretName, help: "The name.")],
         options: [
-            OptionDescription(
+            .init(
                 name: .newline, value: "WHEN", choices: ValueForm.Newline.allCases.map(\.rawValue),
                 help: "Add a newline: yes, no, or auto (default), which adds one on a terminal.")
         ],
@@ -17,25 +17,77 @@ enum GetCommand: Command {
             """
         ],
         examples: [
-            .init(line: "vault get u.token", meaning: "show it"),
-            .init(line: "vault get ssh/key > key", meaning: "write it to a file, byte for byte"),
+            ("vault get u.token", "show it"),
+            ("vault get ssh/key > key", "write it to a file, byte for byte"),
         ],
-        exitCodes: [.init(code: .notFound, meaning: "no such name; a similar one is suggested")]
-    )
+        exitCodes: [(.notFound, "no such name; a similar one is suggested")])
 
-    static func run(_ session: Session) throws -> ExitCode {
-        let keychain = try session.openVault()
-        guard let value = try keychain.get(session.name) else { throw session.absent(session.name, in: keychain) }
-        if session.wantsJSON {
-            try StandardOutput.write(ValueForm.json(value, name: session.name))
-            return .success
-        }
-        let newline = session.invocation.value(of: .newline).flatMap(ValueForm.Newline.init) ?? .auto
-        if let rendered = try ValueForm.rendered(value, newline: newline, onTerminal: StandardOutput.isTerminal) {
-            try StandardOutput.write(rendered)
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        let keychain = try invocation.openVault()
+        guard let value = try keychain.get(invocation.name) else { throw keychain.absent(invocation.name) }
+        let newline = invocation.value(of: .newline).flatMap(ValueForm.Newline.init) ?? .auto
+        if invocation.wantsJSON {
+            try StandardOutput.write(ValueForm.json(value, name: invocation.name))
+        } else if let form = try ValueForm.rendered(value, newline: newline, onTerminal: StandardOutput.isTerminal) {
+            try StandardOutput.write(form)
         } else {
             try StandardOutput.write(value)
         }
         return .success
+    }
+}
+
+/// How `get` writes a value.
+enum ValueForm {
+    /// As given to `--newline`: `yes` always adds a newline, `no` never, and `auto` on a terminal unless the value ends
+    /// with one.
+    enum Newline: String, CaseIterable {
+        case auto, yes, no
+    }
+
+    /// Returns the bytes for standard output; nil if they are the value itself, so that it need not be copied.
+    static func rendered(_ value: borrowing SecretBytes, newline: Newline, onTerminal: Bool) throws -> SecretBytes? {
+        try value.withUnsafeBytes { bytes in
+            let adds = newline == .yes || newline == .auto && onTerminal && bytes.last != UInt8(ascii: "\n")
+            guard onTerminal || adds else { return nil }
+            return try SecretBytes(composing: { put in
+                if onTerminal { Escaping.terminal(bytes, put) } else { bytes.forEach(put) }
+                if adds { put(UInt8(ascii: "\n")) }
+            })
+        }
+    }
+
+    /// Returns `{"name":"u.token","value":"..."}` and a newline; with `value_base64` if the value is not UTF-8.
+    static func json(_ value: borrowing SecretBytes, name: String) throws -> SecretBytes {
+        try value.withUnsafeBytes { bytes in
+            if Escaping.isUTF8(bytes) { return try object(name, "value", bytes) }
+            return try SecretBytes(base64Of: bytes).withUnsafeBytes { try object(name, "value_base64", $0) }
+        }
+    }
+
+    private static func object(_ name: String, _ key: String, _ text: UnsafeRawBufferPointer) throws -> SecretBytes {
+        let start = #"{"name":""#.utf8 + Escaping.json(name) + #"","\#(key)":""#.utf8
+        return try SecretBytes(composing: { put in
+            start.forEach(put)
+            Escaping.json(text, put)
+            "\"}\n".utf8.forEach(put)
+        })
+    }
+}
+
+extension SecretBytes {
+    /// Puts all that `write` emits into guarded memory of just that size. `write` runs twice, the first time to be
+    /// counted.
+    fileprivate init(composing write: ((UInt8) -> Void) -> Void) throws {
+        var count = 0
+        write { _ in count += 1 }
+        try self.init(unsafeCapacity: count) { buffer in
+            var used = 0
+            write {
+                buffer[used] = $0
+                used += 1
+            }
+            return used
+        }
     }
 }

@@ -1,63 +1,55 @@
+import Glibc
+
 enum HelpCommand: Command {
     static let description = CommandDescription(
-        name: .help,
-        summary: "show help on the tool, a command or a topic",
+        name: .help, summary: "show help on the tool, a command or a topic",
         arguments: [
-            ArgumentDescription(
+            .init(
                 name: "COMMAND|TOPIC", count: .optional, completion: .command,
                 help: "A command, or one of the topics: "
                     + HelpTopic.allCases.map(\.rawValue).joined(separator: ", ") + ".")
         ],
-        details: ["With --json, the descriptions of the commands as data, or a topic's text; see `vault help json`."]
-    )
+        details: ["With --json, the descriptions of the commands as data, or a topic's text; see `vault help json`."])
 
-    static func run(_ session: Session) throws -> ExitCode {
-        guard let word = session.invocation.arguments.first else {
-            try session.print(json: HelpReport()) { fitted(HelpText.full()) }
-            return .success
-        }
-        if let command = CommandName(rawValue: word) {
-            try session.print(json: command.description) { fitted(HelpText.command(command.description)) }
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        let word = invocation.arguments.first ?? ""
+        let (json, text): (JSONObject, String)
+        if invocation.arguments.isEmpty {
+            (json, text) = (report, HelpText.full())
+        } else if let command = CommandName(rawValue: word)?.description {
+            (json, text) = (report(command), HelpText.command(command))
         } else if let topic = HelpTopic(rawValue: word) {
-            try session.print(json: TopicReport(topic: topic.rawValue, summary: topic.summary, text: topic.text)) {
-                fitted(topic.text)
-            }
+            (json, text) = (["topic": topic.rawValue, "summary": topic.summary, "text": topic.text], topic.text)
         } else {
             let known = CommandName.allCases.map(\.rawValue) + HelpTopic.allCases.map(\.rawValue)
             throw UsageError.unknownTopic(word, near: NearName.nearest(to: word, among: known))
         }
+        try invocation.print(json: json) { TextLayout.fitted(text, to: terminalWidth(STDOUT_FILENO)) }
         return .success
     }
 
-    private static func fitted(_ text: String) -> String {
-        TextLayout.fitted(text, to: StandardOutput.columns)
+    static var report: JSONObject {
+        ["commands": CommandName.allCases.map { report($0.description) }, "global_options": GlobalOptions.all]
+    }
+
+    private static func report(_ command: CommandDescription) -> JSONObject {
+        [
+            "name": command.name, "summary": command.summary, "arguments": command.arguments,
+            "options": command.options, "details": command.details,
+            "examples": command.examples.map { ["line": $0.line, "meaning": $0.meaning] },
+            "exit_codes": command.exitCodes.map { ["code": $0.code, "meaning": $0.meaning] as JSONObject },
+        ]
     }
 }
-
-struct HelpReport: Encodable {
-    let commands = CommandName.allCases.map(\.description)
-    let globalOptions = GlobalOptions.all
-}
-
-struct TopicReport: Encodable {
-    let topic: String
-    let summary: String
-    let text: String
-}
-
-// MARK: - Version
 
 enum VersionCommand: Command {
     private static let version = "0.1.0"
 
     static let description = CommandDescription(name: .version, summary: "show the version")
+    static var report: JSONObject { ["version": version] }
 
-    static func run(_ session: Session) throws -> ExitCode {
-        try session.print(json: VersionReport(version: version)) { "vault \(version)\n" }
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        try invocation.print(json: report) { "vault \(version)\n" }
         return .success
     }
-}
-
-struct VersionReport: Encodable {
-    let version: String
 }

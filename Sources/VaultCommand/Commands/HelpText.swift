@@ -20,36 +20,25 @@ enum HelpText {
     }
 
     static func command(_ command: CommandDescription) -> String {
-        var sections = [
-            "vault \(command.name.rawValue): \(command.summary)\n",
-            TextLayout.wrapped("Usage: " + synopsis(command), indent: 0),
-        ]
-        sections += command.details.map { TextLayout.wrapped($0, indent: 0) }
+        let arguments = command.arguments.map { argument in
+            switch argument.count {
+            case .one: " \(argument.name)"
+            case .optional: " [\(argument.name)]"
+            case .oneOrMore: " \(argument.name)..."
+            }
+        }
+        let usage = "Usage: vault \(command.name.rawValue) [OPTIONS]" + arguments.joined()
+        var sections = ["vault \(command.name.rawValue): \(command.summary)\n"]
+        sections += ([usage] + command.details).map { TextLayout.wrapped($0, indent: 0) }
         let argumentRows = command.arguments.map { ($0.name, $0.help) }
         let exitRows = command.exitCodes.map { (String($0.code.rawValue), $0.meaning) }
-        for (title, rows) in [
-            ("Arguments", argumentRows), ("Options", options(command.options)), ("Exit codes", exitRows),
-        ] where !rows.isEmpty {
-            sections.append(section(title, rows))
-        }
+        let tables = [("Arguments", argumentRows), ("Options", options(command.options)), ("Exit codes", exitRows)]
+        sections += tables.filter { !$1.isEmpty }.map(section)
         if !command.examples.isEmpty {
-            let lines = command.examples.map { "  \($0.line)\n      \($0.meaning)\n" }
-            sections.append("Examples:\n" + lines.joined())
+            sections.append("Examples:\n" + command.examples.map { "  \($0.line)\n      \($0.meaning)\n" }.joined())
         }
         sections.append("`vault help` lists the options that every command takes.\n")
         return sections.joined(separator: "\n")
-    }
-
-    /// `vault set [OPTIONS] NAME`.
-    static func synopsis(_ command: CommandDescription) -> String {
-        let arguments = command.arguments.map { argument in
-            switch argument.count {
-            case .one: argument.name
-            case .optional: "[\(argument.name)]"
-            case .oneOrMore: "\(argument.name)..."
-            }
-        }
-        return (["vault", command.name.rawValue, "[OPTIONS]"] + arguments).joined(separator: " ")
     }
 
     private static func options(_ options: [OptionDescription]) -> [(String, String)] {

@@ -4,19 +4,14 @@ enum HelpTopic: String, CaseIterable {
     case exitCodes = "exit-codes"
     case json
 
-    var summary: String {
-        switch self {
-        case .places: "where the vault and its key file are"
-        case .exitCodes: "what the exit codes mean"
-        case .json: "what --json writes"
-        }
-    }
+    var summary: String { content.summary }
+    var text: String { content.text }
 
-    var text: String {
+    private var content: (summary: String, text: String) {
         switch self {
-        case .places: Self.placesText
-        case .exitCodes: Self.exitCodesText
-        case .json: Self.jsonText
+        case .places: ("where the vault and its key file are", Self.placesText)
+        case .exitCodes: ("what the exit codes mean", Self.exitCodesText)
+        case .json: ("what --json writes", Self.jsonText)
         }
     }
 
@@ -48,11 +43,7 @@ enum HelpTopic: String, CaseIterable {
           $XDG_STATE_HOME/vault                (default: ~/.local/state)
 
         """
-}
 
-// MARK: - JSON
-
-extension HelpTopic {
     /// The one description of what `--json` writes. A test compares it with what is written.
     static let jsonText = """
         With --json, every command that succeeds writes one JSON object, on one line, to

@@ -2,28 +2,26 @@ import Vault
 
 enum InfoCommand: Command {
     static let description = CommandDescription(
-        name: .info,
-        summary: "show the vault's location and state",
-        details: ["Nothing shown is secret, except the labels of keys, which the vault stores sealed."]
-    )
+        name: .info, summary: "show the vault's location and state",
+        details: ["Nothing shown is secret, except the labels of keys, which the vault stores sealed."])
 
-    static func run(_ session: Session) throws -> ExitCode {
-        let information = try session.openVault().information()
-        try session.print(json: InfoReport(information)) { TextLayout.table(rows(information, session)) }
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        let information = try invocation.openVault().information()
+        try invocation.print(json: report(information)) { TextLayout.table(rows(information)) }
         return .success
     }
 
-    private static func rows(_ information: Information, _ session: Session) -> [(String, String)] {
+    private static func rows(_ information: Information) -> [(String, String)] {
         let keys = information.keySlots.map { slot in
-            let label = slot.label.isEmpty ? "" : " \"\(session.shown(slot.label))\""
+            let label = slot.label.isEmpty ? "" : " \"\(StandardOutput.shown(slot.label))\""
             let cost = slot.cost.map { " (\($0.passes) passes, \(Quantity.size($0.memory)))" } ?? ""
             return ("Key", "\(slot.kind)\(cost)\(label), since \(Timestamp.text(slot.created))")
         }
         let (live, dead) = (Quantity.size(information.liveBytes), Quantity.size(information.deadBytes))
         let sharing = information.keyFileSharing.map { " (\($0))" } ?? ""
         return [
-            ("Vault", session.shown(information.vault)),
-            ("Key file", session.shown(information.keyFile) + sharing),
+            ("Vault", StandardOutput.shown(information.vault)),
+            ("Key file", StandardOutput.shown(information.keyFile) + sharing),
             ("ID", information.id),
             ("Created", Timestamp.text(information.created)),
             ("Entries", Quantity.number(information.entries)),
@@ -32,65 +30,25 @@ enum InfoCommand: Command {
             ("Records", "\(Quantity.number(information.recordsSinceCheckpoint)) since the last compaction"),
         ] + keys + [
             ("Rollback memory", information.memoryIsKept ? "kept" : "not kept: an older file would not be noticed"),
-            (
-                "Keys in memory",
-                information.keysAreLockedInMemory ? "locked" : "not locked: may be swapped out, see `ulimit -l`"
-            ),
-        ] + information.problems.map { ("Problem", session.shown($0)) }
+            ("Keys in memory", information.keysAreLockedInMemory ? "locked" : Self.notLocked),
+        ] + information.problems.map { ("Problem", StandardOutput.shown($0)) }
     }
-}
 
-struct InfoReport: Encodable {
-    struct Key: Encodable {
-        let kind: String
-        let label: String
-        let created: String
-        @OrNull private(set) var cost: Cost?
+    private static let notLocked = "not locked: may be swapped out, see `ulimit -l`"
 
-        init(_ slot: KeySlotInformation) {
-            kind = slot.kind
-            label = slot.label
-            created = Timestamp.text(slot.created)
-            cost = slot.cost.map { Cost(passes: $0.passes, memory: $0.memory) }
+    private static func report(_ information: Information) -> JSONObject {
+        let keys = information.keySlots.map { slot -> JSONObject in
+            let cost: JSONObject? = slot.cost.map { ["passes": $0.passes, "memory": $0.memory] }
+            return ["kind": slot.kind, "label": slot.label, "created": Timestamp.text(slot.created), "cost": cost]
         }
-    }
-
-    struct Cost: Encodable {
-        let passes: Int
-        let memory: Int
-    }
-
-    let vault: String
-    let keyFile: String
-    @OrNull private(set) var keyFileSharing: String?
-    let id: String
-    let created: String
-    let sequence: UInt64
-    let entries: Int
-    let fileSize: Int
-    let liveBytes: Int
-    let deadBytes: Int
-    let recordsSinceCheckpoint: Int
-    let keys: [Key]
-    let memoryIsKept: Bool
-    let problems: [String]
-    let keysAreLockedInMemory: Bool
-
-    init(_ information: Information) {
-        vault = information.vault
-        keyFile = information.keyFile
-        keyFileSharing = information.keyFileSharing
-        id = information.id
-        created = Timestamp.text(information.created)
-        sequence = information.sequence
-        entries = information.entries
-        fileSize = information.fileSize
-        liveBytes = information.liveBytes
-        deadBytes = information.deadBytes
-        recordsSinceCheckpoint = information.recordsSinceCheckpoint
-        keys = information.keySlots.map(Key.init)
-        memoryIsKept = information.memoryIsKept
-        problems = information.problems
-        keysAreLockedInMemory = information.keysAreLockedInMemory
+        return [
+            "vault": information.vault, "key_file": information.keyFile,
+            "key_file_sharing": information.keyFileSharing, "id": information.id,
+            "created": Timestamp.text(information.created), "sequence": information.sequence,
+            "entries": information.entries, "file_size": information.fileSize, "live_bytes": information.liveBytes,
+            "dead_bytes": information.deadBytes, "records_since_checkpoint": information.recordsSinceCheckpoint,
+            "keys": keys, "memory_is_kept": information.memoryIsKept, "problems": information.problems,
+            "keys_are_locked_in_memory": information.keysAreLockedInMemory,
+        ]
     }
 }

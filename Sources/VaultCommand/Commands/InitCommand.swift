@@ -2,12 +2,11 @@ import Vault
 
 enum InitCommand: Command {
     static let description = CommandDescription(
-        name: .initialize,
-        summary: "create a vault and, if there is none, its key file",
+        name: .initialize, summary: "create a vault and, if there is none, its key file",
         options: [
-            OptionDescription(
+            .init(
                 name: .label, value: "TEXT", help: "A label for the key, such as laptop. The vault stores it sealed."),
-            StretchCost.option,
+            .stretchCost,
         ],
         details: [
             "The first `vault set` does the same, without a label.",
@@ -21,18 +20,18 @@ enum InitCommand: Command {
             """,
         ],
         examples: [
-            .init(line: "vault init --label laptop", meaning: "at the standard locations"),
-            .init(
-                line: "vault init --vault ./ci.vault --key-file /media/keys/ci.key",
-                meaning: "at other locations, the key on a separate disk"),
+            ("vault init --label laptop", "at the standard locations"),
+            (
+                "vault init --vault ./ci.vault --key-file /media/keys/ci.key",
+                "at other locations, the key on a separate disk"
+            ),
         ],
-        exitCodes: [.init(code: .refused, meaning: "a vault already exists; it is left alone")]
-    )
+        exitCodes: [(.refused, "a vault already exists; it is left alone")])
 
-    static func run(_ session: Session) throws -> ExitCode {
-        let cost = try session.invocation.value(of: .argon2id).map(StretchCost.parse) ?? .standard
-        let keychain = try session.createVault(label: session.invocation.value(of: .label) ?? "", cost: cost)
-        try session.print(json: MadeReport(keychain))
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        let cost = try invocation.stretchCost ?? .standard
+        let keychain = try invocation.createVault(label: invocation.value(of: .label) ?? "", cost: cost)
+        try invocation.print(json: MadeReport(keychain).json)
         return .success
     }
 }

@@ -3,20 +3,17 @@ import Vault
 
 enum SetCommand: Command {
     static let description = CommandDescription(
-        name: .set,
-        summary: "store a value under a name",
-        arguments: [
-            ArgumentDescription(name: "NAME", completion: .secretName, help: "The name, such as u.token or ssh/key.")
-        ],
+        name: .set, summary: "store a value under a name",
+        arguments: [.init(name: "NAME", completion: .secretName, help: "The name, such as u.token or ssh/key.")],
         options: [
-            OptionDescription(
+            .init(
                 name: .attribute, short: "a", value: "KEY=VALUE", isRepeatable: true,
                 help: "An attribute to find the name by. Those given replace all existing ones."),
-            OptionDescription(
+            .init(
                 name: .file, value: "PATH", completion: .file,
                 help: "Read the value from a file, byte for byte; - is standard input."),
-            OptionDescription(name: .exact, help: "Keep the input byte for byte, including a final newline."),
-            OptionDescription(name: .allowEmpty, help: "Store an empty value. Without it, empty input is an error."),
+            .init(name: .exact, help: "Keep the input byte for byte, including a final newline."),
+            .init(name: .allowEmpty, help: "Store an empty value. Without it, empty input is an error."),
         ],
         details: [
             """
@@ -34,57 +31,46 @@ enum SetCommand: Command {
             "Creates the vault and key file on first use, and prints where.",
         ],
         examples: [
-            .init(line: "vault set u.token", meaning: "ask for the value"),
-            .init(line: "gh auth token | vault set github -a host=github.com", meaning: "take it from a program"),
-            .init(line: "vault set ssh/key --file ~/.ssh/id_ed25519", meaning: "take it from a file"),
+            ("vault set u.token", "ask for the value"),
+            ("gh auth token | vault set github -a host=github.com", "take it from a program"),
+            ("vault set ssh/key --file ~/.ssh/id_ed25519", "take it from a file"),
         ],
         exitCodes: [
-            .init(code: .usage, meaning: "the value is empty or too large, or was given as an argument"),
-            .init(code: .refused, meaning: "the two inputs at the prompt differ, or Ctrl-D cancelled it"),
+            (.usage, "the value is empty or too large, or was given as an argument"),
+            (.refused, "the two inputs at the prompt differ, or Ctrl-D cancelled it"),
         ],
-        mayHoldSecrets: true
-    )
+        mayHoldSecrets: true)
 
-    static func run(_ session: Session) throws -> ExitCode {
-        let pairs = session.invocation.values(of: .attribute)
-        let attributes = pairs.isEmpty ? nil : try Attributes.parse(pairs)
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        let attributes = try invocation.options[.attribute].map(Attributes.parse)
         // Name and value are checked first: no vault is created for what is then refused.
-        try Keychain.checkName(session.name)
-        let value = try readValue(session)
-        guard value.count > 0 || session.invocation.has(.allowEmpty) else {
+        try Keychain.checkName(invocation.name)
+        let value = try readValue(invocation)
+        guard value.count > 0 || invocation.has(.allowEmpty) else {
             throw CommandError.invalid("The value is empty; nothing was stored. Use --allow-empty to store it.")
         }
-        try session.openVault(creating: .ifAbsent).set(session.name, to: value, attributes: attributes)
-        try session.print(json: SetReport(name: session.name, size: value.count))
+        try invocation.openVault(creating: .ifAbsent).set(invocation.name, to: value, attributes: attributes)
+        try invocation.print(json: report(name: invocation.name, size: value.count))
         return .success
     }
 
-    private static func readValue(_ session: Session) throws -> SecretBytes {
-        let isExact = session.invocation.has(.exact)
-        if let path = session.invocation.value(of: .file) {
-            let reader = ValueReader(source: path == "-" ? "Standard input" : path, isExact: true)
-            return try path == "-" ? reader.read(from: STDIN_FILENO) : reader.readFile(at: path)
-        }
-        if isatty(STDIN_FILENO) == 1 {
+    private static func readValue(_ invocation: Invocation) throws -> SecretBytes {
+        let path = invocation.value(of: .file)
+        if let path, path != "-" { return try ValueInput.readFile(at: path) }
+        if path == nil, isatty(STDIN_FILENO) == 1 {
             // In `vault set token=secret` the secret is meant as a value, but lists would show it as a name.
-            guard !session.name.utf8.contains(UInt8(ascii: "=")) else { throw UsageError.valueInName }
-            try checkBeforeAsking(session)
-            return try ValuePrompt.ask(for: session.name)
+            guard !invocation.name.utf8.contains(UInt8(ascii: "=")) else { throw UsageError.valueInName }
+            // A person should not type a secret twice only to learn that the vault is locked.
+            do {
+                _ = try invocation.openVault().exists(invocation.name)
+            } catch let error as VaultError where error.code == .noVault {
+                // The vault is created once there is a value.
+            }
+            return try ValueInput.ask(for: invocation.name)
         }
-        return try ValueReader(source: "Standard input", isExact: isExact).read(from: STDIN_FILENO)
+        let isExact = path != nil || invocation.has(.exact)
+        return try ValueInput.read(from: STDIN_FILENO, named: "Standard input", isExact: isExact)
     }
 
-    /// Opens the vault first: a person should not type a secret twice only to learn that the vault is locked.
-    private static func checkBeforeAsking(_ session: Session) throws {
-        do {
-            _ = try session.openVault().exists(session.name)
-        } catch let error as VaultError where error.code == .noVault {
-            // The vault is created once there is a value.
-        }
-    }
-}
-
-struct SetReport: Encodable {
-    let name: String
-    let size: Int
+    static func report(name: String, size: Int) -> JSONObject { ["name": name, "size": size] }
 }

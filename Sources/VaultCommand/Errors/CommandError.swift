@@ -1,4 +1,3 @@
-import Glibc
 import LinuxSystem
 import Sealing
 import Vault
@@ -13,17 +12,12 @@ struct CommandError: Error, Equatable, Encodable {
     var message: String
 }
 
-/// The reader of standard output has closed its end.
-struct ClosedPipe: Error {}
-
 extension CommandError {
-    /// Translates any error of the layers below.
     init(_ error: any Error) {
         switch error {
         case let error as CommandError: self = error
         case let error as UsageError: self.init(code: "usage", exit: .usage, message: error.description)
         case let error as VaultError: self.init(error)
-        case is ClosedPipe: self = .system("Standard output could not be written", EPIPE)
         case is SealingError:
             self.init(
                 code: "unavailable", exit: .inputOutput, message: "There is no guarded memory left for the value.")
@@ -32,33 +26,28 @@ extension CommandError {
         }
     }
 
-    /// A failed system call.
     static func system(_ what: String, _ number: Int32) -> CommandError {
-        CommandError(code: "unavailable", exit: .inputOutput, message: "\(what): \(SystemError.words(for: number)).")
+        .init(code: "unavailable", exit: .inputOutput, message: "\(what): \(SystemError.words(for: number)).")
     }
 
-    static func invalid(_ message: String) -> CommandError {
-        CommandError(code: "invalid", exit: .usage, message: message)
+    /// A failed write to standard output: by EPIPE, if its reader has closed its end.
+    static func unwritableOutput(_ number: Int32) -> CommandError {
+        system("Standard output could not be written", number)
     }
 
-    static func refused(_ message: String) -> CommandError {
-        CommandError(code: "refused", exit: .refused, message: message)
-    }
+    static func invalid(_ message: String) -> CommandError { .init(code: "invalid", exit: .usage, message: message) }
+    static func refused(_ message: String) -> CommandError { .init(code: "refused", exit: .refused, message: message) }
 
     static func absent(_ name: String, near: String?) -> CommandError {
-        CommandError(
-            code: "absent", exit: .notFound, message: "No entry named \"\(name)\".\(NearName.question(near))")
+        .init(code: "absent", exit: .notFound, message: "No entry named \"\(name)\".\(NearName.question(near))")
     }
-}
 
-// MARK: - Errors of the library
+    // MARK: Errors of the library
 
-extension CommandError {
     init(_ error: VaultError) {
         let row = CommandError.row(of: error.code)
         let hint = error.cause.map(CommandError.hint) ?? row.hint
-        self.init(
-            code: row.code, exit: row.exit, message: [error.message, hint].compactMap { $0 }.joined(separator: " "))
+        self.init(code: row.code, exit: row.exit, message: error.message + (hint.map { " " + $0 } ?? ""))
     }
 
     /// Returns a library's code as programs and the shell see it, and this tool's hint after the library's message.

@@ -53,9 +53,7 @@ struct HiddenTerminal: ~Copyable {
         close(descriptor)
     }
 
-    /// Waits for a key and reads its byte straight into the caller's guarded memory.
-    ///
-    /// - Parameter milliseconds: how long to wait; -1 is forever.
+    /// Waits for a key, with -1 forever, and reads its byte straight into the caller's guarded memory.
     func next(to byte: UnsafeMutableRawPointer, within milliseconds: Int32) throws(CommandError) -> Event {
         var waiting = [
             pollfd(fd: signalDescriptor, events: Int16(POLLIN), revents: 0),
@@ -89,8 +87,7 @@ struct HiddenTerminal: ~Copyable {
         }
     }
 
-    /// Restores the echo and drops pending input: what was pasted beyond the value must not reach the shell as a
-    /// command.
+    /// Restores the echo. Drops pending input: a paste beyond the value must not reach the shell as a command.
     private func show() {
         var modes = formerModes
         tcsetattr(descriptor, TCSAFLUSH, &modes)
@@ -103,14 +100,9 @@ struct HiddenTerminal: ~Copyable {
     private static func deliverableSignals() -> sigset_t {
         var set = sigset_t()
         sigfillset(&set)
-        let others =
-            [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS]
-            + [SIGCHLD, SIGWINCH, SIGURG, SIGTTIN, SIGTTOU]
-        for number in others { sigdelset(&set, number) }
-        for number in 1..<64 {
-            var action = sigaction()
-            if sigaction(Int32(number), nil, &action) == 0, action.isIgnored { sigdelset(&set, Int32(number)) }
-        }
+        let faults = [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS]
+        let harmless = [SIGCHLD, SIGWINCH, SIGURG, SIGTTIN, SIGTTOU]
+        for number in faults + harmless + (1..<64).filter(ProcessState.isIgnored) { sigdelset(&set, number) }
         return set
     }
 }

@@ -4,17 +4,13 @@
 /// are not text are ignored: in a hidden line a person would not notice what an arrow key, or the escape sequences
 /// around a paste, had added.
 struct LineEditor {
-    enum Outcome: Equatable {
+    enum Outcome {
         case goesOn, finished, cancelled
     }
 
     /// The keys as set in the terminal. A key that is turned off is 0.
     struct Keys {
-        let erase: UInt8
-        let eraseWord: UInt8
-        let eraseLine: UInt8
-        let literal: UInt8
-        let endOfFile: UInt8
+        let erase, eraseWord, eraseLine, literal, endOfFile: UInt8
     }
 
     /// What the bytes before the next one have begun. It reveals nothing of the line.
@@ -33,17 +29,13 @@ struct LineEditor {
     private let keys: Keys
     private var state = State.text
 
-    init(keys: Keys) {
-        self.keys = keys
-    }
+    init(keys: Keys) { self.keys = keys }
 
     /// Whether only a pause tells the Esc key from other keys that begin with the same byte.
     var awaitsEscape: Bool { state == .escape }
 
     /// Ends the Esc key after a pause: the next byte is a key of its own.
-    mutating func endEscape() {
-        state = .text
-    }
+    mutating func endEscape() { state = .text }
 
     /// Takes the typed byte, which was read to the first unused byte of the line.
     mutating func takeByte(_ line: UnsafeMutableRawBufferPointer, _ used: inout Int) -> Outcome {
@@ -52,44 +44,31 @@ struct LineEditor {
         let former = state
         state = .text
         switch former {
-        case .literal:
-            used += 1
+        case .literal: used += 1
         case .escape where !isControl:
             state = byte == UInt8(ascii: "[") || byte == UInt8(ascii: "O") ? .sequence : .character
         case .sequence where !isControl:
             // Parameters. The Linux console's function keys send `ESC [ [ A`; no sequence of a key ends with a bracket.
             if (0x30...0x3F).contains(byte) || byte == UInt8(ascii: "[") { state = .sequence }
-        case .character where byte.continuesCharacter:
-            state = .character
-        default:
-            return takeKey(line, &used)
+        case .character where byte.continuesCharacter: state = .character
+        default: return takeKey(line, &used)
         }
         return .goesOn
     }
 
     private mutating func takeKey(_ line: UnsafeMutableRawBufferPointer, _ used: inout Int) -> Outcome {
         switch line[used] {
-        case 0:
-            break
-        case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
-            return .finished
-        case keys.endOfFile:
-            return used == 0 ? .cancelled : .finished
-        case keys.erase, 0x08, 0x7F:
-            eraseCharacter(line, &used)
-        case keys.eraseWord:
-            eraseWord(line, &used)
-        case keys.eraseLine:
-            used = 0
-        case keys.literal:
-            state = .literal
-        case 0x1B:
-            state = .escape
+        case 0: break
+        case UInt8(ascii: "\n"), UInt8(ascii: "\r"): return .finished
+        case keys.endOfFile: return used == 0 ? .cancelled : .finished
+        case keys.erase, 0x08, 0x7F: eraseCharacter(line, &used)
+        case keys.eraseWord: eraseWord(line, &used)
+        case keys.eraseLine: used = 0
+        case keys.literal: state = .literal
+        case 0x1B: state = .escape
         // A tab is text: a terminal pastes it as it is.
-        case ..<0x20 where line[used] != UInt8(ascii: "\t"):
-            break
-        default:
-            used += 1
+        case ..<0x20 where line[used] != UInt8(ascii: "\t"): break
+        default: used += 1
         }
         return .goesOn
     }
@@ -111,6 +90,5 @@ struct LineEditor {
 
 extension UInt8 {
     fileprivate var continuesCharacter: Bool { self & 0xC0 == 0x80 }
-
     fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 }

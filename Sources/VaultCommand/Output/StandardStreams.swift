@@ -5,92 +5,71 @@ import Vault
 enum StandardOutput {
     static let isTerminal = isatty(STDOUT_FILENO) == 1
 
-    /// The terminal's width; nil if it is unknown or there is no terminal.
-    static var columns: Int? { terminalWidth(STDOUT_FILENO) }
-
-    /// - Throws: ``ClosedPipe``, ``CommandError``.
-    static func write(_ text: String) throws {
-        try check(SystemCall.writeAll(text, to: STDOUT_FILENO))
-    }
-
-    static func write(_ bytes: [UInt8]) throws {
-        try check(bytes.withUnsafeBytes { SystemCall.writeAll($0, to: STDOUT_FILENO) })
-    }
+    /// - Throws: ``CommandError/unwritableOutput(_:)``.
+    static func write(_ text: String) throws(CommandError) { try check(SystemCall.writeAll(text, to: STDOUT_FILENO)) }
 
     /// Writes straight from guarded memory, without a buffer.
-    static func write(_ secret: borrowing SecretBytes) throws {
+    static func write(_ secret: borrowing SecretBytes) throws(CommandError) {
         try check(secret.withUnsafeBytes { SystemCall.writeAll($0, to: STDOUT_FILENO) })
     }
 
-    private static func check(_ error: Int32) throws {
-        if error == EPIPE { throw ClosedPipe() }
-        if error != 0 { throw CommandError.system("Standard output could not be written", error) }
+    fileprivate static func write(_ bytes: [UInt8]) throws(CommandError) {
+        try check(bytes.withUnsafeBytes { SystemCall.writeAll($0, to: STDOUT_FILENO) })
     }
+
+    private static func check(_ error: Int32) throws(CommandError) {
+        if error != 0 { throw .unwritableOutput(error) }
+    }
+
+    /// Returns a text from the vault for a line of a list: as it is for a pipe, escaped for a terminal.
+    static func shown(_ text: String) -> String { isTerminal ? text.forTerminal : text }
 }
 
 enum StandardError {
     static let isTerminal = isatty(STDERR_FILENO) == 1
 
-    /// The terminal's width; nil if it is unknown or there is no terminal.
-    static var columns: Int? { terminalWidth(STDERR_FILENO) }
-
     /// Writes lines for a person. A failure is ignored: there is no other stream to report it on.
-    static func write(_ text: String) {
-        SystemCall.writeAll(text, to: STDERR_FILENO)
-    }
+    static func write(_ text: String) { SystemCall.writeAll(text, to: STDERR_FILENO) }
 }
 
 /// Returns the width of the terminal behind a descriptor; nil if it is unknown or there is no terminal.
-private func terminalWidth(_ descriptor: Int32) -> Int? {
+func terminalWidth(_ descriptor: Int32) -> Int? {
     var size = winsize()
-    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-    return Int(size.ws_col)
+    return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : nil
 }
 
 // MARK: - Long lists
 
-/// Writes long lists to standard output in pieces.
-///
-/// A list that is shorter than a piece is written by ``finish()`` alone, so that a command that fails early has no
-/// output.
+/// Writes long lists to standard output in pieces. A shorter list is written by ``finish()`` alone, so that a command
+/// that fails early has no output.
 struct OutputBuffer: ~Copyable {
     private static let pieceSize = 64 << 10
 
     private var bytes: [UInt8] = []
 
-    init() {
-        bytes.reserveCapacity(OutputBuffer.pieceSize)
-    }
-
-    mutating func append(_ text: String) throws {
-        bytes.append(contentsOf: text.utf8)
-        try writePiece()
-    }
+    mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
     /// Appends a JSON string with its quotation marks.
-    mutating func append(json text: String) throws {
-        bytes.append(UInt8(ascii: "\""))
+    mutating func append(json text: String) {
+        append("\"")
         bytes.append(contentsOf: Escaping.json(text))
-        bytes.append(UInt8(ascii: "\""))
-        try writePiece()
+        append("\"")
     }
 
-    mutating func append(_ date: Date) throws {
-        Timestamp.write(date) { bytes.append($0) }
-        try writePiece()
-    }
+    mutating func append(_ date: Date) { Timestamp.write(date) { bytes.append($0) } }
 
-    /// Writes the rest.
-    consuming func finish() throws {
-        try StandardOutput.write(bytes)
-    }
-
-    private mutating func writePiece() throws {
+    /// Ends an entry of the list, and writes the entries that fill a piece.
+    mutating func endEntry() throws(CommandError) {
         guard bytes.count >= OutputBuffer.pieceSize else { return }
         try StandardOutput.write(bytes)
         bytes.removeAll(keepingCapacity: true)
     }
+
+    /// Writes the rest.
+    consuming func finish() throws(CommandError) { try StandardOutput.write(bytes) }
 }
+
+// MARK: - Notes
 
 /// Writes to standard error what is not a result: errors, warnings, and what was created.
 enum Notes {
@@ -100,39 +79,33 @@ enum Notes {
 
     /// Reports a problem that did not stop the command.
     static func warn(_ error: CommandError, asJSON: Bool) {
-        write(
-            "vault: warning: " + error.message,
-            asJSON ? ["warning": ["code": error.code, "message": error.message]] : nil)
+        let text = "vault: warning: " + error.message
+        write(text, asJSON ? ["warning": ["code": error.code, "message": error.message]] : nil)
     }
 
     /// Reports where a new vault and a new key file are.
-    static func report(_ made: MadeReport, asJSON: Bool) {
-        write(made.message, asJSON ? ["note": made] : nil)
-    }
+    static func report(_ made: MadeReport, asJSON: Bool) { write(made.message, asJSON ? ["note": made.json] : nil) }
 
-    /// Reports what a command is waiting for.
     static func reportWaiting(for process: Int?) {
-        let number = process.map { " (\($0))" } ?? ""
-        write("vault: Waiting for another process\(number).", [String: String]?.none)
+        write("vault: Waiting for another process\(process.map { " (\($0))" } ?? "").", nil)
     }
 
-    private static func write(_ text: String, _ report: (some Encodable)?) {
-        if let report, let line = try? JSONText.encode(report) {
-            StandardError.write(line)
-        } else {
-            StandardError.write(text.forTerminal + "\n")
-        }
+    private static func write(_ text: String, _ report: JSONObject?) {
+        StandardError.write((try? report?.line()) ?? text.forTerminal + "\n")
     }
 }
 
 /// What an invocation has created.
-struct MadeReport: Encodable {
-    let vault: String
-    let keyFile: String
-    let madeVault: Bool
-    let madeKeyFile: Bool
-    let keyFileIsBesideVault: Bool
-    let keyFileIsShort: Bool
+struct MadeReport {
+    let vault, keyFile: String
+    let madeVault, madeKeyFile, keyFileIsBesideVault, keyFileIsShort: Bool
+
+    var json: JSONObject {
+        [
+            "vault": vault, "key_file": keyFile, "made_vault": madeVault, "made_key_file": madeKeyFile,
+            "key_file_is_beside_vault": keyFileIsBesideVault, "key_file_is_short": keyFileIsShort,
+        ]
+    }
 
     /// Also says to back up the key: losing it loses the values.
     var message: String {

@@ -2,64 +2,38 @@ import CLinux
 import CVaultCommand
 import Glibc
 
-/// The process's former state, which the tool changes before it touches a secret and restores before it starts another
-/// program.
-struct ProcessState {
-    // Swift sees the constant and the functions' parameter as two types.
-    private static let coreSize = __rlimit_resource_t(RLIMIT_CORE.rawValue)
-    /// Signals that would end the process during a write. If they are ignored, the write fails instead.
-    private static let ofWrites = [SIGPIPE, SIGXFSZ]
-
-    let coreLimit: rlimit
-    let dumpable: Int32
-    let mask: mode_t
-    /// The former actions of ``ofWrites``.
-    let writeActions: [sigaction]
-
+/// The process's state, which the tool changes before it touches a secret.
+enum ProcessState {
     /// Forbids core dumps and reading of this process's memory by the user's other programs, makes new files private,
-    /// and turns a closed pipe or a file size limit into an error instead of a silent death. Returns the former state.
+    /// and turns a closed pipe or a file size limit into an error instead of a silent death. If the system refuses one
+    /// of these, the tool continues: they are a second line of defence.
     ///
-    /// If the system refuses one of these, the tool continues: they are a second line of defence.
-    static func harden() -> ProcessState {
+    /// - Returns: whether a closed pipe would have ended the process, as it ends others: SIGPIPE was not ignored.
+    static func harden() -> Bool {
         vault_restore_environment()
         occupyStandardDescriptors()
+        // Swift sees the constant and the functions' parameter as two types.
+        let coreSize = __rlimit_resource_t(RLIMIT_CORE.rawValue)
         var limit = rlimit()
-        getrlimit(Self.coreSize, &limit)
+        getrlimit(coreSize, &limit)
         // Only the soft limit: an ordinary user could never raise the hard one again.
-        var none = rlimit(rlim_cur: 0, rlim_max: limit.rlim_max)
-        setrlimit(Self.coreSize, &none)
-        let dumpable = vault_set_dumpable(0)
-        let actions = ofWrites.map(ignore)
+        limit.rlim_cur = 0
+        setrlimit(coreSize, &limit)
+        _ = vault_set_dumpable(0)
+        let endsByClosedPipe = !isIgnored(SIGPIPE)
+        for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
         // An interrupted compaction leaves no temporary file behind.
         vault_remove_temporary_on_signals()
-        return ProcessState(coreLimit: limit, dumpable: dumpable, mask: umask(0o077), writeActions: actions)
+        umask(0o077)
+        return endsByClosedPipe
     }
 
-    /// Restores the former state, just before another program replaces this one.
-    func restore() {
-        var limit = coreLimit
-        setrlimit(Self.coreSize, &limit)
-        _ = vault_set_dumpable(dumpable)
-        umask(mask)
-        for (number, action) in zip(Self.ofWrites, writeActions) {
-            var action = action
-            sigaction(number, &action, nil)
-        }
-    }
-
-    /// Ends the process silently by SIGPIPE, as a closed pipe ends other programs, unless the signal was ignored at the
-    /// start.
-    func endByClosedPipe() {
-        guard let action = writeActions.first, !action.isIgnored else { return }
-        signal(SIGPIPE, SIG_DFL)
-        raise(SIGPIPE)
-    }
-
-    private static func ignore(_ number: Int32) -> sigaction {
-        var (ignored, former) = (sigaction(), sigaction())
-        ignored.__sigaction_handler.sa_handler = SIG_IGN
-        sigaction(number, &ignored, &former)
-        return former
+    /// Whether the process ignores the signal, as `nohup` arranges.
+    static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        return sigaction(number, nil, &action) == 0
+            && unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+                == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
     /// Opens /dev/null in place of closed standard streams. Otherwise the vault's file would get such a number, and a
@@ -69,13 +43,6 @@ struct ProcessState {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
             _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
-    }
-}
-
-extension sigaction {
-    /// Whether the process ignores the signal, as `nohup` arranges.
-    var isIgnored: Bool {
-        unsafeBitCast(__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 }
 
@@ -90,7 +57,6 @@ enum SystemCall {
         }
     }
 
-    /// Writes a text as ``writeAll(_:to:)`` writes bytes.
     @discardableResult
     static func writeAll(_ text: String, to descriptor: Int32) -> Int32 {
         var text = text

@@ -5,51 +5,76 @@ enum Escaping {
     /// Keeps newlines and tabs. Other unsafe characters become `\x1b` or `\u{202e}`, bytes that are not UTF-8 `\xff`.
     /// A backslash is kept, so that the text can be copied and pasted.
     static func terminal(_ bytes: UnsafeRawBufferPointer, _ put: (UInt8) -> Void) {
-        UTF8Walk.walk(bytes) { piece in
-            switch piece {
-            case .scalar(let scalar, let range):
-                if !scalar.isUnsafeOnTerminal || scalar == "\n" || scalar == "\t" {
-                    bytes[range].forEach(put)
-                } else if scalar.value < 0x80 {
-                    hexadecimal("\\x", scalar.value, digits: 2, put)
-                } else {
-                    let bits = UInt32.bitWidth - scalar.value.leadingZeroBitCount
-                    hexadecimal("\\u{", scalar.value, digits: scalar.value < 0x100 ? 2 : max(4, (bits + 3) / 4), put)
-                    put(UInt8(ascii: "}"))
-                }
-            case .invalid(let range):
-                for byte in bytes[range] { hexadecimal("\\x", UInt32(byte), digits: 2, put) }
+        walk(bytes) { scalar, piece in
+            guard let scalar else {
+                for byte in piece { hexadecimal("\\x", UInt32(byte), digits: 2, put) }
+                return
             }
-            return true
+            if !scalar.isUnsafeOnTerminal || scalar == "\n" || scalar == "\t" {
+                piece.forEach(put)
+            } else if scalar.value < 0x80 {
+                hexadecimal("\\x", scalar.value, digits: 2, put)
+            } else {
+                let bits = UInt32.bitWidth - scalar.value.leadingZeroBitCount
+                hexadecimal("\\u{", scalar.value, digits: scalar.value < 0x100 ? 2 : max(4, (bits + 3) / 4), put)
+                put(UInt8(ascii: "}"))
+            }
         }
     }
 
-    /// Writes the inside of a JSON string, without quotation marks. The bytes must be UTF-8; see
-    /// ``UTF8Walk/isValid(_:)``.
+    /// Writes the inside of a JSON string, without quotation marks. The bytes must be UTF-8; see ``isUTF8(_:)``.
     static func json(_ bytes: UnsafeRawBufferPointer, _ put: (UInt8) -> Void) {
-        UTF8Walk.walk(bytes) { piece in
-            guard case .scalar(let scalar, let range) = piece else { return true }
+        walk(bytes) { scalar, piece in
             switch scalar {
+            case nil: break
             case "\"", "\\":
                 put(UInt8(ascii: "\\"))
-                bytes[range].forEach(put)
+                piece.forEach(put)
             case "\n": "\\n".utf8.forEach(put)
             case "\r": "\\r".utf8.forEach(put)
             case "\t": "\\t".utf8.forEach(put)
-            case _ where scalar.isUnsafeOnTerminal:
+            case let scalar? where scalar.isUnsafeOnTerminal:
                 for unit in scalar.utf16 { hexadecimal("\\u", UInt32(unit), digits: 4, put) }
-            default: bytes[range].forEach(put)
+            default: piece.forEach(put)
             }
-            return true
         }
     }
 
     /// Returns the inside of a JSON string, for a text that is not secret.
-    static func json(_ text: String) -> [UInt8] {
+    static func json(_ text: String) -> [UInt8] { escaped(text, json) }
+
+    /// Whether bytes are UTF-8. They are not copied.
+    static func isUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        (try? UTF8Span(validating: bytes.assumingMemoryBound(to: UInt8.self).span)) != nil
+    }
+
+    fileprivate static func escaped(
+        _ text: String, _ escape: (UnsafeRawBufferPointer, (UInt8) -> Void) -> Void
+    ) -> [UInt8] {
         var text = text
         var escaped: [UInt8] = []
-        text.withUTF8 { json(UnsafeRawBufferPointer($0)) { escaped.append($0) } }
+        text.withUTF8 { escape(UnsafeRawBufferPointer($0)) { escaped.append($0) } }
         return escaped
+    }
+
+    /// Calls `body` for each scalar and its bytes, and with nil for bytes that belong to none, without copying them.
+    private static func walk(
+        _ bytes: UnsafeRawBufferPointer, _ body: (Unicode.Scalar?, Slice<UnsafeRawBufferPointer>) -> Void
+    ) {
+        var parser = Unicode.UTF8.ForwardParser()
+        var iterator = bytes.makeIterator()
+        var rest = bytes[...]
+        while true {
+            switch parser.parseScalar(from: &iterator) {
+            case .valid(let encoded):
+                body(Unicode.UTF8.decode(encoded), rest.prefix(encoded.count))
+                rest = rest.dropFirst(encoded.count)
+            case .error(let length):
+                body(nil, rest.prefix(length))
+                rest = rest.dropFirst(length)
+            case .emptyInput: return
+            }
+        }
     }
 
     private static func hexadecimal(_ prefix: StaticString, _ value: UInt32, digits: Int, _ put: (UInt8) -> Void) {
@@ -65,65 +90,17 @@ extension String {
     /// The text with what a terminal would obey escaped, whatever its parts come from.
     var forTerminal: String {
         guard unicodeScalars.contains(where: { $0.isUnsafeOnTerminal && $0 != "\n" && $0 != "\t" }) else { return self }
-        var text = self
-        var escaped: [UInt8] = []
-        text.withUTF8 { Escaping.terminal(UnsafeRawBufferPointer($0)) { escaped.append($0) } }
-        return String(decoding: escaped, as: UTF8.self)
-    }
-}
-
-/// Walks through bytes that may or may not be UTF-8, without copying them.
-enum UTF8Walk {
-    enum Piece {
-        /// A scalar, and the offsets of its bytes.
-        case scalar(Unicode.Scalar, Range<Int>)
-        /// Bytes that belong to no scalar.
-        case invalid(Range<Int>)
-    }
-
-    /// Calls `body` for each piece, until it returns false.
-    static func walk(_ bytes: UnsafeRawBufferPointer, _ body: (Piece) -> Bool) {
-        var parser = Unicode.UTF8.ForwardParser()
-        var iterator = bytes.makeIterator()
-        var offset = 0
-        while true {
-            let piece: Piece
-            let start = offset
-            switch parser.parseScalar(from: &iterator) {
-            case .valid(let encoded):
-                offset += encoded.count
-                piece = .scalar(Unicode.UTF8.decode(encoded), start..<offset)
-            case .error(let length):
-                offset += length
-                piece = .invalid(start..<offset)
-            case .emptyInput:
-                return
-            }
-            guard body(piece) else { return }
-        }
-    }
-
-    static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        var isValid = true
-        walk(bytes) { piece in
-            if case .invalid = piece { isValid = false }
-            return isValid
-        }
-        return isValid
+        return String(decoding: Escaping.escaped(self, Escaping.terminal), as: UTF8.self)
     }
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal might obey the character, or show the text around it as another text: control characters, the
-    /// two line separators, and what Unicode calls default-ignorable, such as direction marks, zero-width spaces and
-    /// fillers.
-    ///
-    /// The joiners and variation selectors of emoji are no exception: two names that look alike are worse than an emoji
-    /// in pieces.
+    /// Whether a terminal might obey the character, or show the text around it as another text: control characters,
+    /// line separators, and what Unicode calls default-ignorable: direction marks, zero-width spaces, fillers. Emoji's
+    /// joiners and variation selectors too: two names that look alike are worse than an emoji in pieces.
     var isUnsafeOnTerminal: Bool {
         switch value {
-        // Most names are ASCII, Latin or East Asian letters. They need no look-up in Unicode's table, which takes 80
-        // ns: a list may have a million names.
+        // Most names have only these. A look-up in Unicode's table takes 80 ns, and a list may have a million names.
         case 0x20..<0x7F, 0xAE..<0x34F, 0x3165..<0xFE00: false
         case 0..<0x20, 0x7F..<0xA0, 0x2028...0x2029: true
         default: properties.isDefaultIgnorableCodePoint

@@ -10,17 +10,14 @@ enum NearName {
         for candidate in candidates where abs(candidate.utf8.count - word.count) <= limit {
             let found = distance(word, Array(candidate.lowercased().utf8))
             if found < limit || (found == limit && best == nil) {
-                best = candidate
-                limit = found
+                (best, limit) = (candidate, found)
             }
         }
         return best
     }
 
     /// Returns the question that follows an error, with a space before it; empty without a near name.
-    static func question(_ near: String?) -> String {
-        near.map { " Did you mean \"\($0)\"?" } ?? ""
-    }
+    static func question(_ near: String?) -> String { near.map { " Did you mean \"\($0)\"?" } ?? "" }
 
     /// Returns the optimal string alignment distance of two words.
     static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
@@ -37,8 +34,7 @@ enum NearName {
                 }
                 current.append(cost)
             }
-            beforeLast = last
-            last = current
+            (beforeLast, last) = (last, current)
         }
         return last[right.count]
     }

@@ -12,10 +12,7 @@ enum Quantity {
     /// Returns a size in the largest unit that fits, with one decimal below ten: `512 bytes`, `1.5 KiB`, `64 MiB`.
     static func size(_ bytes: Int) -> String {
         guard bytes >= 1_024 else { return bytes == 1 ? "1 byte" : "\(bytes) bytes" }
-        var (unit, scale) = ("KiB", 1 << 10)
-        for (larger, factor) in [("MiB", 1 << 20), ("GiB", 1 << 30)] where bytes >= factor {
-            (unit, scale) = (larger, factor)
-        }
+        let (unit, scale) = bytes < 1 << 20 ? ("KiB", 1 << 10) : bytes < 1 << 30 ? ("MiB", 1 << 20) : ("GiB", 1 << 30)
         let tenths = bytes * 10 / scale
         let decimal = tenths < 100 && !tenths.isMultiple(of: 10) ? ".\(tenths % 10)" : ""
         return "\(number(tenths / 10))\(decimal) \(unit)"

@@ -10,17 +10,13 @@ enum TextLayout {
     static func wrapped(_ words: [Substring], indent: Int, width: Int) -> String {
         let margin = String(repeating: " ", count: indent)
         var lines: [String] = []
-        var line = margin
-        var isEmpty = true
         for word in words {
-            if !isEmpty, line.count + 1 + word.count > width {
-                lines.append(line)
-                (line, isEmpty) = (margin, true)
+            if let line = lines.last, line.count + 1 + word.count <= width {
+                lines[lines.count - 1] += " " + word
+            } else {
+                lines.append(margin + word)
             }
-            line += isEmpty ? String(word) : " " + word
-            isEmpty = false
         }
-        lines.append(line)
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -30,8 +26,7 @@ enum TextLayout {
         return rows.map { term, meaning in
             let start = "  " + term
             guard start.count + 2 <= column else { return start + "\n" + wrapped(meaning, indent: column) }
-            let text = wrapped(meaning, indent: column).dropFirst(column)
-            return padded(start, to: column) + text
+            return padded(start, to: column) + wrapped(meaning, indent: column).dropFirst(column)
         }.joined()
     }
 
@@ -45,17 +40,13 @@ enum TextLayout {
         let spaces = String(repeating: " ", count: max(0, width - text.count))
         return onLeft ? spaces + text : text + spaces
     }
-}
 
-// MARK: - Narrow terminals
+    // MARK: Narrow terminals
 
-extension TextLayout {
-    /// Wraps help again for a terminal that is narrower than ``width`` and would break lines inside words.
+    /// Wraps help again for a terminal that has fewer columns than ``width`` and would break lines inside words.
     ///
     /// Help consists of paragraphs without indent, rows with an indent of two, which may have a term and a meaning, and
     /// deeper lines, which belong to the row before them.
-    ///
-    /// - Parameter columns: the terminal's width; nil if the output is no terminal.
     static func fitted(_ text: String, to columns: Int?) -> String {
         guard let columns, columns < width else { return text }
         var rows: [Row] = []
@@ -85,19 +76,15 @@ extension TextLayout {
             indent = line.prefix { $0 == " " }.count
             let pieces = line.dropFirst(indent).split(separator: " ", omittingEmptySubsequences: false)
             // An empty piece is between two spaces, which end a term.
-            if indent == Row.indent, let gap = pieces.firstIndex(of: "") {
-                term = Array(pieces[..<gap])
-                words = Array(pieces[gap...].drop(while: \.isEmpty))
-                column = line.count - words.joined(separator: " ").count
-            } else {
-                (term, words, column) = ([], pieces.filter { !$0.isEmpty }, indent)
-            }
+            let gap = indent == Row.indent ? pieces.firstIndex(of: "") ?? 0 : 0
+            term = Array(pieces[..<gap])
+            words = pieces[gap...].filter { !$0.isEmpty }
+            column = gap > 0 ? line.count - words.joined(separator: " ").count : indent
         }
 
         /// Whether the line continues the paragraph or the meaning of the line before it.
         func continues(_ last: Row) -> Bool {
-            guard !words.isEmpty, !last.words.isEmpty, indent >= last.column else { return false }
-            return indent == 0 || last.column > Row.indent
+            !words.isEmpty && !last.words.isEmpty && indent >= last.column && (indent == 0 || last.column > Row.indent)
         }
 
         /// Returns the row with its meaning beside the term, or below it if there is too little space.
@@ -106,9 +93,8 @@ extension TextLayout {
                 return (term.isEmpty ? "" : lines(term, indent: indent, width))
                     + lines(words, indent: min(column, Row.indentBelow), width)
             }
-            let start = TextLayout.padded(
-                String(repeating: " ", count: indent) + term.joined(separator: " "), to: column)
-            return start + lines(words, indent: column, width).dropFirst(column)
+            let start = String(repeating: " ", count: indent) + term.joined(separator: " ")
+            return TextLayout.padded(start, to: column) + lines(words, indent: column, width).dropFirst(column)
         }
 
         /// Breaks words into lines, with less indent if a word needs the whole line.

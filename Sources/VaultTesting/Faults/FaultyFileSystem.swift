@@ -34,9 +34,16 @@ package enum Fault: Hashable, Sendable {
 package final class FaultyFileSystem: FileSystem {
     private struct Plan {
         let kinds: Set<FileCall>
-        var skipped: Int
-        var remaining: Int
+        /// Only calls on these bytes of a file.
+        var bytes: Range<UInt64>?
+        var skipped = 0
+        var remaining = Int.max
         let fault: Fault
+
+        func concerns(_ call: FileCallRecord) -> Bool {
+            remaining > 0 && kinds.contains(call.kind)
+                && bytes?.overlaps(call.offset..<call.offset + UInt64(call.count)) != false
+        }
     }
 
     private struct State {
@@ -44,7 +51,6 @@ package final class FaultyFileSystem: FileSystem {
         var calls: [FileCallRecord] = []
         var paths: [Int32: String] = [:]
         var failures = 0
-        var unreadable: Range<UInt64> = 0..<0
         var watchers: [FileCall: @Sendable (FileCallRecord) -> Void] = [:]
     }
 
@@ -53,9 +59,7 @@ package final class FaultyFileSystem: FileSystem {
     private let volume: Volume
 
     /// - Parameter volume: what it reports as the file system of its files: a local disk by default.
-    package init(volume: Volume = Volume()) {
-        self.volume = volume
-    }
+    package init(volume: Volume = Volume()) { self.volume = volume }
 
     /// Lets `times` calls of these kinds fail, after `skipped` more have succeeded.
     package func fail(_ kinds: Set<FileCall>, after skipped: Int = 0, times: Int = 1, with fault: Fault) {
@@ -64,16 +68,11 @@ package final class FaultyFileSystem: FileSystem {
 
     /// Lets every read of these bytes of a file fail, as a disk with a bad block does.
     package func failReads(of bytes: Range<UInt64>) {
-        state.withLock { $0.unreadable = bytes }
+        state.withLock { $0.plans.append(Plan(kinds: [.read], bytes: bytes, fault: .error(EIO))) }
     }
 
     /// Cancels all planned failures and watchers.
-    package func heal() {
-        state.withLock {
-            $0.plans = []
-            $0.watchers = [:]
-        }
-    }
+    package func heal() { state.withLock { ($0.plans, $0.watchers) = ([], [:]) } }
 
     /// Runs `body` before each call of this kind, whether it fails or not.
     package func watch(_ kind: FileCall, _ body: @escaping @Sendable (FileCallRecord) -> Void) {
@@ -82,13 +81,9 @@ package final class FaultyFileSystem: FileSystem {
 
     /// How many calls have failed on demand.
     package var failures: Int { state.withLock { $0.failures } }
-
     /// The calls made, oldest first.
     package var calls: [FileCallRecord] { state.withLock { $0.calls } }
-
-    package func forgetCalls() {
-        state.withLock { $0.calls = [] }
-    }
+    package func forgetCalls() { state.withLock { $0.calls = [] } }
 
     // MARK: The calls
 
@@ -100,12 +95,7 @@ package final class FaultyFileSystem: FileSystem {
         watcher?(call)
         return state.withLock { state in
             state.calls.append(call)
-            if call.kind == .read, state.unreadable.overlaps(call.offset..<call.offset + UInt64(call.count)) {
-                state.failures += 1
-                return .error(EIO)
-            }
-            for index in state.plans.indices where state.plans[index].kinds.contains(call.kind) {
-                guard state.plans[index].remaining > 0 else { continue }
+            for index in state.plans.indices where state.plans[index].concerns(call) {
                 guard state.plans[index].skipped == 0 else {
                     state.plans[index].skipped -= 1
                     continue
@@ -123,20 +113,18 @@ package final class FaultyFileSystem: FileSystem {
     /// - Parameter short: makes a part of it, for a fault that is ``Fault/short(_:_:)``.
     private func make<Result: ~Copyable>(
         _ kind: FileCall, _ path: String, at offset: UInt64 = 0, count: Int = 0,
-        _ body: () throws(SystemError) -> Result, short: (Int) throws(SystemError) -> Void = { _ in }
+        _ body: @autoclosure () throws(SystemError) -> Result, short: (Int) throws(SystemError) -> Void = { _ in }
     ) throws(SystemError) -> Result {
-        let number: Int32
         switch note(FileCallRecord(kind: kind, path: path, offset: offset, count: count)) {
         case nil: return try body()
-        case .error(let error): number = error
-        case .short(let count, let error):
+        case .error(let number): throw SystemError(number, "\(kind)")
+        case .short(let count, let number):
             try short(count)
-            number = error
-        case .afterwards(let error):
+            throw SystemError(number, "\(kind)")
+        case .afterwards(let number):
             if FileCall.changing.contains(kind) { _ = try body() }
-            number = error
+            throw SystemError(number, "\(kind)")
         }
-        throw SystemError(number, "\(kind)")
     }
 
     private func path(of file: borrowing FileDescriptor) -> String {
@@ -145,7 +133,7 @@ package final class FaultyFileSystem: FileSystem {
     }
 
     package func open(_ path: String, _ access: FileAccess) throws(SystemError) -> FileDescriptor {
-        let file = try make(.open, path) { () throws(SystemError) in try real.open(path, access) }
+        let file = try make(.open, path, real.open(path, access))
         let number = file.number
         state.withLock { $0.paths[number] = path }
         return file
@@ -154,74 +142,60 @@ package final class FaultyFileSystem: FileSystem {
     package func read(
         _ file: borrowing FileDescriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
     ) throws(SystemError) -> Int {
-        try make(.read, path(of: file), at: offset, count: buffer.count) { () throws(SystemError) in
-            try real.read(file, into: buffer, at: offset)
-        }
+        try make(.read, path(of: file), at: offset, count: buffer.count, real.read(file, into: buffer, at: offset))
     }
 
     package func write(
         _ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at offset: UInt64
     ) throws(SystemError) {
-        try make(.write, path(of: file), at: offset, count: bytes.count) { () throws(SystemError) in
-            try real.write(file, bytes, at: offset)
-        } short: { (count) throws(SystemError) in
+        try make(.write, path(of: file), at: offset, count: bytes.count, real.write(file, bytes, at: offset)) {
+            (count) throws(SystemError) in
             try real.write(file, UnsafeRawBufferPointer(rebasing: bytes.prefix(count)), at: offset)
         }
     }
 
     package func nextData(_ file: borrowing FileDescriptor, from offset: UInt64) throws(SystemError) -> UInt64? {
-        try make(.read, path(of: file), at: offset) { () throws(SystemError) in
-            try real.nextData(file, from: offset)
-        }
+        try make(.read, path(of: file), at: offset, real.nextData(file, from: offset))
     }
 
     package func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError) {
-        try make(.synchronizeData, path(of: file)) { () throws(SystemError) in try real.synchronizeData(file) }
+        try make(.synchronizeData, path(of: file), real.synchronizeData(file))
     }
 
     package func synchronize(_ file: borrowing FileDescriptor) throws(SystemError) {
-        try make(.synchronize, path(of: file)) { () throws(SystemError) in try real.synchronize(file) }
+        try make(.synchronize, path(of: file), real.synchronize(file))
     }
 
     package func tryLock(_ file: borrowing FileDescriptor, _ kind: LockKind) throws(SystemError) -> Bool {
-        try make(.lock, path(of: file)) { () throws(SystemError) in try real.tryLock(file, kind) }
+        try make(.lock, path(of: file), real.tryLock(file, kind))
     }
 
-    package func unlock(_ file: borrowing FileDescriptor) {
-        real.unlock(file)
-    }
-
+    package func unlock(_ file: borrowing FileDescriptor) { real.unlock(file) }
     package func volume(of file: borrowing FileDescriptor) -> Volume { volume }
 
     package func status(of file: borrowing FileDescriptor) throws(SystemError) -> FileStatus {
-        try make(.status, path(of: file)) { () throws(SystemError) in try real.status(of: file) }
+        try make(.status, path(of: file), real.status(of: file))
     }
 
     package func status(at path: String) throws(SystemError) -> FileStatus {
-        try make(.status, path) { () throws(SystemError) in try real.status(at: path) }
+        try make(.status, path, real.status(at: path))
     }
 
     package func setMode(_ file: borrowing FileDescriptor, _ mode: UInt32) throws(SystemError) {
-        try make(.setMode, path(of: file)) { () throws(SystemError) in try real.setMode(file, mode) }
+        try make(.setMode, path(of: file), real.setMode(file, mode))
     }
 
     package func setOwner(_ file: borrowing FileDescriptor, owner: UInt32, group: UInt32) throws(SystemError) {
-        try make(.setOwner, path(of: file)) { () throws(SystemError) in
-            try real.setOwner(file, owner: owner, group: group)
-        }
+        try make(.setOwner, path(of: file), real.setOwner(file, owner: owner, group: group))
     }
 
     package func rename(_ path: String, to newPath: String, replacing: Bool) throws(SystemError) {
-        try make(.rename, newPath) { () throws(SystemError) in
-            try real.rename(path, to: newPath, replacing: replacing)
-        }
+        try make(.rename, newPath, real.rename(path, to: newPath, replacing: replacing))
     }
 
-    package func remove(_ path: String) throws(SystemError) {
-        try make(.remove, path) { () throws(SystemError) in try real.remove(path) }
-    }
+    package func remove(_ path: String) throws(SystemError) { try make(.remove, path, real.remove(path)) }
 
     package func makeFolder(_ path: String) throws(SystemError) -> Bool {
-        try make(.makeFolder, path) { () throws(SystemError) in try real.makeFolder(path) }
+        try make(.makeFolder, path, real.makeFolder(path))
     }
 }

@@ -1,12 +1,6 @@
 /// Files whose calls fail on demand, for the stores of a test: what does your program do when the disk is full?
 ///
-/// ```swift
-/// let files = FaultyFiles()
-/// try withTemporaryStores(files: files) { stores in
-///     files.fail(.write, with: ENOSPC)
-///     #expect(throws: VaultError.self) { try token.write("new") }
-/// }
-/// ```
+/// <doc:IsolatedTests> has an example.
 public final class FaultyFiles: Sendable {
     /// What a call does.
     public enum Operation: Hashable, Sendable, CaseIterable {
@@ -30,6 +24,21 @@ public final class FaultyFiles: Sendable {
         case remove
         /// Creating a folder.
         case makeFolder
+
+        fileprivate var calls: Set<FileCall> {
+            switch self {
+            case .open: [.open]
+            case .read: [.read]
+            case .write: [.write]
+            case .flush: [.synchronize, .synchronizeData]
+            case .lock: [.lock]
+            case .status: [.status]
+            case .permissions: [.setMode, .setOwner]
+            case .rename: [.rename]
+            case .remove: [.remove]
+            case .makeFolder: [.makeFolder]
+            }
+        }
     }
 
     let fileSystem = FaultyFileSystem()
@@ -49,27 +58,8 @@ public final class FaultyFiles: Sendable {
     }
 
     /// Cancels all planned failures.
-    public func heal() {
-        fileSystem.heal()
-    }
+    public func heal() { fileSystem.heal() }
 
     /// How many calls have failed on demand.
     public var failures: Int { fileSystem.failures }
-}
-
-extension FaultyFiles.Operation {
-    fileprivate var calls: Set<FileCall> {
-        switch self {
-        case .open: [.open]
-        case .read: [.read]
-        case .write: [.write]
-        case .flush: [.synchronize, .synchronizeData]
-        case .lock: [.lock]
-        case .status: [.status]
-        case .permissions: [.setMode, .setOwner]
-        case .rename: [.rename]
-        case .remove: [.remove]
-        case .makeFolder: [.makeFolder]
-        }
-    }
 }

@@ -16,7 +16,7 @@ public final class TemporaryStores: Sendable {
     public let preferences: Preferences
     /// The store in memory.
     public let memory = MemoryStore()
-    private let folder: TemporaryFolder
+    let folder: TemporaryFolder
 
     /// Creates the stores.
     ///
@@ -33,7 +33,7 @@ public final class TemporaryStores: Sendable {
 
     /// Runs `body` with the stores as the standard ones.
     public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
-        // Releasing this object would remove the folder, and nothing else may retain it.
+        // Releasing this object removes the folder, and nothing else may retain it.
         defer { withExtendedLifetime(self) {} }
         return try StandardStores.$replaced.withValue(standard) { try body() }
     }
@@ -48,11 +48,6 @@ public final class TemporaryStores: Sendable {
 
     private var standard: StandardStores {
         StandardStores(keychain: keychain, preferences: preferences, memory: memory)
-    }
-
-    /// Removes the files, even if the stores are still in use.
-    func remove() {
-        folder.remove()
     }
 }
 
@@ -79,10 +74,6 @@ public struct TemporaryStoresTrait: TestTrait, SuiteTrait, TestScoping {
 
 extension Trait where Self == TemporaryStoresTrait {
     /// Fresh, empty stores for each test and each of its arguments: no two tests share any, even in parallel.
-    ///
-    /// ```swift
-    /// @Test(.temporaryStores) func aTokenIsKept() throws { … }
-    /// ```
     public static var temporaryStores: Self { Self() }
 }
 
@@ -94,7 +85,7 @@ public func withTemporaryStores<Result>(
     files: FaultyFiles? = nil, _ body: (TemporaryStores) throws -> Result
 ) throws -> Result {
     let stores = try TemporaryStores(files: files)
-    defer { stores.remove() }
+    defer { stores.folder.remove() }
     return try stores.run { try body(stores) }
 }
 
@@ -103,6 +94,6 @@ public nonisolated(nonsending) func withTemporaryStores<Result>(
     files: FaultyFiles? = nil, _ body: nonisolated(nonsending) (TemporaryStores) async throws -> Result
 ) async throws -> Result {
     let stores = try TemporaryStores(files: files)
-    defer { stores.remove() }
+    defer { stores.folder.remove() }
     return try await stores.run { try await body(stores) }
 }

@@ -128,7 +128,7 @@ struct RoundTripTests {
 
     @Test func aPage() throws {
         var generator = SeededGenerator(1)
-        var builder = PageBuilder(level: 0)
+        var builder = PageBuilder()
         let entries = try (0..<40).map { Entry.random(try .sample("entry \($0 + 100)"), &generator) }
         var kept: [Entry] = []
         for entry in entries {
@@ -139,9 +139,9 @@ struct RoundTripTests {
             kept.append(entry)
         }
         #expect(builder.firstName == entries[0].name)
-        let bytes = builder.encoded
+        let bytes = builder.encoded(level: 0)
         #expect(bytes.count + SecretBox.tagSize <= Limits.pageSize)
-        let page = try Page(parsing: bytes)
+        let page = try Page(parsing: bytes, at: 0)
         #expect(page.count == kept.count)
         for (index, entry) in kept.enumerated() {
             #expect(try page.entry(index) == entry)

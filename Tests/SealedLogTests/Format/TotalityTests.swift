@@ -37,7 +37,7 @@ struct TotalityTests {
     }
 
     private func samples(_ generator: inout SeededGenerator) throws -> [[UInt8]] {
-        var page = PageBuilder(level: 0)
+        var page = PageBuilder()
         for number in 0..<5 {
             let entry = Entry.random(try .sample("name \(number)"), &generator)
             var cell = ByteWriter()
@@ -51,7 +51,7 @@ struct TotalityTests {
             created: 1, totals: Totals(), chain: [randomAuthenticator()], labels: [SlotLabel(created: 1, text: "x")],
             settings: [Attribute(key: "k", value: "v")])
         let header = Array(try Header.sample(slots: 2).sealed(with: randomKeys())[..<Header.size])
-        return [page.encoded, index.encoded, manifest.encoded, header]
+        return [page.encoded(level: 0), index.encoded, manifest.encoded, header]
     }
 
     private func parseAll(_ bytes: [UInt8]) {
@@ -66,7 +66,7 @@ struct TotalityTests {
         _ = try? reader.totals()
         _ = try? reader.name()
         _ = EntryName(bytes: bytes)
-        guard let page = try? Page(parsing: bytes) else { return }
+        guard let page = try? Page(parsing: bytes, at: 0) else { return }
         for index in 0..<page.count {
             _ = try? page.entry(index)
             _ = try? page.child(index)

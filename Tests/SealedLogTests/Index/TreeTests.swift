@@ -8,19 +8,21 @@ import Testing
 struct TreeTests {
     /// A tree of entries whose names are even numbers.
     private struct Tree {
-        let store = MemoryStore()
+        let store: any RecordStore
         let keys: KeyRing
         let entries: [Entry]
         let root: PageReference?
         var loader: PageLoader { PageLoader(store: store, keys: keys) }
 
         init(_ count: Int) throws {
+            store = try MemoryStore()
             keys = try randomKeys()
             entries = try (0..<count).map { try .sample(Tree.name($0 * 2)) }
             var builder = TreeBuilder(keys: keys, expecting: count)
-            var sink = StoreSink(store)
+            var sink = ByteSink(start: 4_096, store: store)
             for entry in entries { try builder.add(entry, to: &sink) }
             root = try builder.finish(to: &sink)
+            try sink.flush()
         }
 
         static func name(_ number: Int) -> String {
@@ -74,13 +76,14 @@ struct TreeTests {
 
     @Test func ofLongNamesHaveThreeLevels() throws {
         let keys = try randomKeys()
-        let store = MemoryStore()
+        let store = try MemoryStore()
         var builder = TreeBuilder(keys: keys)
-        var sink = StoreSink(store)
+        var sink = ByteSink(start: 4_096, store: store)
         let prefix = String(repeating: "p", count: 1_000)
         let entries = try (1_000..<1_600).map { try Entry.sample(prefix + "\($0)") }
         for entry in entries { try builder.add(entry, to: &sink) }
         let root = try #require(try builder.finish(to: &sink))
+        try sink.flush()
         let loader = PageLoader(store: store, keys: keys)
         #expect(try loader.load(root, level: nil).level == 2)
         var cursor = try TreeCursor(root: root, loader: loader)
@@ -108,15 +111,15 @@ struct TreeTests {
 
     @Test func namesOutOfOrderAreDamage() throws {
         let keys = try randomKeys()
-        let store = MemoryStore()
-        var page = PageBuilder(level: 0)
+        let store = try MemoryStore()
+        var page = PageBuilder()
         for name in ["b", "a"] {
             var cell = ByteWriter()
             cell.entry(try .sample(name))
             page.add(cell.bytes, name: try .sample(name))
         }
         let nonce = randomNonce()
-        let box = try keys.seal(page.encoded, for: .page, nonce: nonce)
+        let box = try keys.seal(page.encoded(level: 0), for: .page, nonce: nonce)
         try store.write(box, at: 4_096)
         let root = PageReference(offset: 4_096, length: box.count, nonce: nonce)
         var cursor = try TreeCursor(root: root, loader: PageLoader(store: store, keys: keys))

@@ -77,7 +77,7 @@ func openApart(
     _ path: String, options: SealedLog.Options, in files: any FileSystem = PosixFileSystem(),
     readKey: () throws(LogError) -> KeyFile
 ) throws -> SealedLog {
-    SealedLog(try Opening(path: path, options: options, fileSystem: files).opened(readKey))
+    try Opening(path: path, options: options, fileSystem: files).opened(readKey)
 }
 
 extension LogError {

@@ -6,11 +6,15 @@ import Sealing
 /// A record store in memory, for trees that need no file.
 final class MemoryStore: RecordStore {
     let location = "memory"
-    let identity: FileStatus.Identity? = nil
+    let identity: FileStatus.Identity
     let isWritable = true
     let isInherited = false
     let needsLockToRead = false
     private let bytes = Mutex<[UInt8]>([])
+
+    init() throws {
+        identity = try PosixFileSystem().status(at: "/").identity
+    }
 
     func size() throws(LogError) -> UInt64 { bytes.withLock { UInt64($0.count) } }
 
@@ -33,28 +37,12 @@ final class MemoryStore: RecordStore {
     func nextData(from offset: UInt64) throws(LogError) -> UInt64? { offset < (try size()) ? offset : nil }
     func synchronize() throws(LogError) {}
     func synchronizeLocation() throws(LogError) {}
-    func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock { StoreLock(heldBy: self) }
+    func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock { StoreLock(store: self) }
     func unlock() {}
     func isCurrent() throws(LogError) -> Bool { true }
     func reopened() throws(LogError) -> any RecordStore { self }
-    func makeReplacement() throws(LogError) -> any RecordStore { MemoryStore() }
+    func makeReplacement() throws(LogError) -> any RecordStore { throw LogError(.invalid) }
     func publish(replacing: Bool) throws(LogError) {}
     func discard() {}
     func removeLeftReplacement() {}
-}
-
-/// Writes a tree into a store, one page after the other.
-struct StoreSink: ByteSink {
-    let store: any RecordStore
-    private(set) var offset: UInt64
-
-    init(_ store: any RecordStore, at offset: UInt64 = 4_096) {
-        self.store = store
-        self.offset = offset
-    }
-
-    mutating func write(_ bytes: UnsafeRawBufferPointer) throws(LogError) {
-        try store.write(bytes, at: offset)
-        offset += UInt64(bytes.count)
-    }
 }

@@ -8,8 +8,8 @@ import Testing
 struct TransactionBatchTests {
     private func change(_ name: String, mebibytes: Int) throws -> Change {
         let box = [UInt8](repeating: 0, count: mebibytes << 20)
-        let value = SealedValue(nonce: randomNonce(), length: box.count - SecretBox.tagSize, box: box, kind: 0)
-        return Change(try .sample(name), .anything, .set(value, attributes: nil))
+        let version = StoredVersion(kind: 0, nonce: randomNonce(), offset: 0, length: box.count - SecretBox.tagSize)
+        return Change(try .sample(name), .anything, .set(SealedValue(version: version, box: box), attributes: nil))
     }
 
     private func add(_ changes: [Change], to batch: inout TransactionBatch) throws -> Bool {

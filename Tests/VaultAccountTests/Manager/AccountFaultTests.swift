@@ -125,9 +125,8 @@ struct AccountPowerLossTests {
         _ folder: String, _ files: any FileSystem, _ service: FakeService
     ) throws -> AccountManager<FakeService> {
         let places = VaultPlaces(vault: folder + "/v/v.vault", keyFile: folder + "/k/k.key", memory: nil)
-        let opened = try KeychainOpening(places, Keychain.Options(), fileSystem: files).open(creating: .never)
         return AccountManager(
-            service: service, keychain: .store(Keychain(opened)),
+            service: service, keychain: .store(try Keychain(at: places, creating: .never, in: files)),
             preferences: .store(
                 Preferences(.success(folder + "/p.plist"), .atOnce, FailureLog { _, _ in }, in: files)))
     }

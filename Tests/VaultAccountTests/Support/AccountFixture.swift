@@ -19,9 +19,7 @@ final class AccountFixture: Sendable {
 
     init() throws {
         folder = try TemporaryFolder()
-        keychain = Keychain(
-            try KeychainOpening(AccountFixture.places(folder), Keychain.Options(), fileSystem: files).open(
-                creating: .ifAbsent))
+        keychain = try Keychain(at: AccountFixture.places(folder), creating: .ifAbsent, in: files)
         preferences = Preferences(
             .success(folder.file("p.plist")), .atOnce, FailureLog { _, _ in }, in: files)
     }

@@ -68,10 +68,9 @@ struct OldMachine {
     func stores(in files: any FileSystem = PosixFileSystem()) throws -> Stores {
         let places = VaultPlaces(
             vault: folder.file("v/v.vault"), keyFile: folder.file("k/k.key"), memory: folder.file("state"))
-        let opened = try KeychainOpening(places, Keychain.Options(), fileSystem: files).open(creating: .ifAbsent)
         return Stores(
-            keychain: Keychain(opened), preferences: preferences("p.plist", files),
-            old: preferences("old.plist", files))
+            keychain: try Keychain(at: places, creating: .ifAbsent, in: files),
+            preferences: preferences("p.plist", files), old: preferences("old.plist", files))
     }
 
     private func preferences(_ name: String, _ files: any FileSystem) -> Preferences {

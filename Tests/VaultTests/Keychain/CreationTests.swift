@@ -236,7 +236,7 @@ struct CreationTests {
             hasMade.set()
             try? fixture.open().set("a", to: "the other's")
         }
-        let opened = try KeychainOpening(places, Keychain.Options(), fileSystem: files).open(creating: .ifAbsent)
+        let opened = try Keychain(at: places, creating: .ifAbsent, in: files)
         #expect(hasMade.isSet)
         #expect(opened.created == Keychain.Created())
         #expect(try fixture.open().unsafeString("a") == "the other's")

@@ -20,9 +20,8 @@ private struct Machine {
     }
 
     func stores(in files: any FileSystem) throws -> Stores {
-        let opened = try KeychainOpening(places, Keychain.Options(), fileSystem: files).open(creating: .ifAbsent)
-        return Stores(
-            keychain: Keychain(opened),
+        Stores(
+            keychain: try Keychain(at: places, creating: .ifAbsent, in: files),
             preferences: Preferences(
                 .success(folder.file("p.plist")), .atOnce, FailureLog { _, _ in }, in: files))
     }

@@ -1,0 +1,187 @@
+import LinuxSystem
+import Sealing
+
+/// Reads and opens pages. Throws `damaged`, `unavailable`.
+struct PageLoader: Sendable {
+    let store: any RecordStore
+    let keys: KeyRing
+
+    /// - Parameter what: what is there, for the error.
+    func open(_ reference: PageReference, _ what: String) throws(LogError) -> [UInt8] {
+        let box = try store.bytes(at: reference.offset, count: reference.length)
+        let bytes = box.withUnsafeBytes { keys.open($0, for: .page, nonce: reference.nonce) }
+        guard let bytes else { throw .damaged(what, at: reference.offset) }
+        return bytes
+    }
+
+    /// - Parameter level: the level that the page must have; nil for a root.
+    func load(_ reference: PageReference, level: UInt8?) throws(LogError) -> Page {
+        let page = try Page(parsing: try open(reference, "a page of the index"), at: reference.offset)
+        guard level == nil || page.level == level else { throw page.damaged("a page's level") }
+        return page
+    }
+}
+
+/// The names from `lower` on, and before `upper`.
+struct NameRange: Sendable {
+    var lower: EntryName?
+    var upper: EntryName?
+
+    func contains(_ name: EntryName) -> Bool { lower.map { $0 <= name } ?? true && upper.map { name < $0 } ?? true }
+}
+
+/// Iterates over the entries of a tree in the order of their names. It keeps one page per level in memory.
+struct TreeCursor {
+    private struct Position {
+        let page: Page
+        var index: Int
+        let bounds: NameRange
+    }
+
+    private let loader: PageLoader
+    private var stack: [Position] = []
+    private var lastName: EntryName?
+    /// The locations of the pages read so far.
+    private(set) var pages: [Range<UInt64>] = []
+
+    /// - Parameter start: entries before this name are skipped.
+    init(root: PageReference?, loader: PageLoader, from start: [UInt8] = []) throws(LogError) {
+        self.loader = loader
+        if let root { try descend(to: root, level: nil, from: start, within: NameRange()) }
+    }
+
+    /// Returns the next entry; nil at the end. Throws `damaged` also for names that are out of order.
+    mutating func next() throws(LogError) -> Entry? {
+        while let top = stack.last {
+            guard top.index < top.page.count else {
+                stack.removeLast()
+                continue
+            }
+            stack[stack.count - 1].index += 1
+            guard top.page.isLeaf else {
+                try descend(into: top, from: [])
+                continue
+            }
+            let entry = try top.page.entry(top.index)
+            guard lastName.map({ $0 < entry.name }) ?? true, top.bounds.contains(entry.name) else {
+                throw top.page.damaged("the order of names")
+            }
+            lastName = entry.name
+            return entry
+        }
+        return nil
+    }
+
+    private mutating func descend(
+        to reference: PageReference, level: UInt8?, from start: [UInt8], within bounds: NameRange
+    ) throws(LogError) {
+        pages.append(reference.offset..<reference.offset + UInt64(reference.length))
+        let page = try loader.load(reference, level: level)
+        let cell = try start.withRawBytes { (start) throws(LogError) in try page.lastCell(notAfter: start) }
+        let position = Position(page: page, index: cell?.index ?? 0, bounds: bounds)
+        stack.append(position)
+        if !page.isLeaf {
+            stack[stack.count - 1].index += 1
+            try descend(into: position, from: start)
+        } else if let cell, !cell.isExact {
+            stack[stack.count - 1].index += 1
+        }
+    }
+
+    /// Descends to the child in the cell at a position. This cell and the next one bound the names in it.
+    private mutating func descend(into position: Position, from start: [UInt8]) throws(LogError) {
+        let (page, index) = (position.page, position.index)
+        let upper = index + 1 < page.count ? try page.name(index + 1) : position.bounds.upper
+        let (child, lower) = (try page.child(index), try page.name(index))
+        try descend(to: child, level: page.level - 1, from: start, within: NameRange(lower: lower, upper: upper))
+    }
+}
+
+// MARK: - Building
+
+/// Collects sealed bytes in sequence: in memory, or for a store, into which they are written a mebibyte at a time.
+struct ByteSink {
+    /// The bytes that are not in the store, and their file offset.
+    private(set) var bytes: [UInt8] = []
+    private(set) var start: UInt64
+    var store: (any RecordStore)?
+
+    /// The file offset of the next byte; a multiple of 16.
+    var offset: UInt64 { start + UInt64(bytes.count) }
+
+    mutating func write(_ more: UnsafeRawBufferPointer) throws(LogError) {
+        bytes.append(contentsOf: more)
+        if bytes.count >= 1 << 20 { try flush() }
+    }
+
+    mutating func write(_ more: [UInt8]) throws(LogError) {
+        try more.withRawBytes { (more) throws(LogError) in try write(more) }
+    }
+
+    mutating func flush() throws(LogError) {
+        guard let store else { return }
+        try store.write(bytes, at: start)
+        start = offset
+        bytes.removeAll(keepingCapacity: true)
+    }
+
+    /// Seals a page or a manifest, and writes it.
+    mutating func write(page: [UInt8], _ nonce: Nonce, _ keys: KeyRing) throws(LogError) -> PageReference {
+        let box = try keys.seal(page, for: .page, nonce: nonce)
+        let reference = PageReference(offset: offset, length: box.count, nonce: nonce)
+        try write(box)
+        return reference
+    }
+}
+
+/// Builds a tree of sealed pages from entries in the order of their names. It keeps one page per level in memory.
+struct TreeBuilder {
+    private let keys: KeyRing
+    private var nonces: NonceSource
+    private var levels: [PageBuilder] = [PageBuilder()]
+    private(set) var count: UInt64 = 0
+
+    init(keys: KeyRing, expecting entries: Int = 0) {
+        self.keys = keys
+        nonces = NonceSource(expected: entries / 128 + 1)
+    }
+
+    /// - Precondition: the entry's name is after all names before.
+    mutating func add(_ entry: Entry, to sink: inout ByteSink) throws(LogError) {
+        var cell = ByteWriter(reserving: 128)
+        cell.entry(entry)
+        try add(cell.bytes, name: entry.name, level: 0, to: &sink)
+        count += 1
+    }
+
+    /// Seals the unfinished pages, and returns the root; nil if there was no entry.
+    mutating func finish(to sink: inout ByteSink) throws(LogError) -> PageReference? {
+        guard count > 0 else { return nil }
+        var level = 0
+        while level < levels.count - 1 {
+            try flush(level, to: &sink)
+            level += 1
+        }
+        return try sink.write(page: levels[level].encoded(level: level), nonces.next(), keys)
+    }
+
+    private mutating func add(_ cell: [UInt8], name: EntryName, level: Int, to sink: inout ByteSink) throws(LogError) {
+        if !levels[level].hasRoom(for: cell) { try flush(level, to: &sink) }
+        levels[level].add(cell, name: name)
+    }
+
+    /// Seals the page of a level, and adds a reference to it in the level above.
+    private mutating func flush(_ level: Int, to sink: inout ByteSink) throws(LogError) {
+        guard let firstName = levels[level].firstName else { return }
+        let reference = try sink.write(page: levels[level].encoded(level: level), nonces.next(), keys)
+        levels[level] = PageBuilder()
+        if level + 1 == levels.count {
+            guard level < Int(Limits.pageLevel) else { throw LogError(.invalid, "too many entries") }
+            levels.append(PageBuilder())
+        }
+        var cell = ByteWriter(reserving: firstName.bytes.count + 48)
+        cell.name(firstName)
+        cell.pageReference(reference)
+        try add(cell.bytes, name: firstName, level: level + 1, to: &sink)
+    }
+}

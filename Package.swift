@@ -83,7 +83,9 @@ let package = Package(
                 "LinuxSystem", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultAccount", "VaultTesting",
             ],
             swiftSettings: settings),
-        .testTarget(name: "VaultCommandTests", dependencies: ["CLinux", "VaultCommand"], swiftSettings: settings),
+        .testTarget(
+            name: "VaultCommandTests", dependencies: ["CLinux", "SealedLog", "Vault", "VaultCommand"],
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,46 +1,39 @@
 private import CLinux
 private import Glibc
 
-/// A thread that ends by itself; nothing joins it.
-package enum DetachedThread {
-    /// In bytes. Only what is used of it takes memory.
-    private static let stackSize = 512 << 10
+/// Runs `body` on a new thread, which ends by itself: nothing joins it. It gets no signals: handlers run on the program's
+/// own threads. Tools show its name, of at most 15 bytes. Throws if a limit of the system is reached.
+package func startDetachedThread(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    // In bytes. Only what is used of it takes memory.
+    pthread_attr_setstacksize(&attributes, 512 << 10)
 
-    /// Runs `body` on a new thread, which gets no signals: handlers run on the program's own.
-    ///
-    /// - Parameter name: what tools show; at most 15 bytes.
-    /// - Throws: if a limit of the system is reached.
-    package static func start(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        pthread_attr_setstacksize(&attributes, stackSize)
+    var (all, former) = (sigset_t(), sigset_t())
+    sigfillset(&all)
+    pthread_sigmask(SIG_SETMASK, &all, &former)
+    defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
 
-        var (all, former) = (sigset_t(), sigset_t())
-        sigfillset(&all)
-        pthread_sigmask(SIG_SETMASK, &all, &former)
-        defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
-
-        let work = Unmanaged.passRetained(
-            Work {
-                vault_name_thread(name)
-                body()
-            })
-        var thread = pthread_t()
-        let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { context in
-            if let context { Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body() }
-            return nil
-        }
-        let error = pthread_create(&thread, &attributes, run, work.toOpaque())
-        guard error != 0 else { return }
-        work.release()
-        throw SystemError(error, "start a thread for")
+    let work = Unmanaged.passRetained(
+        Work {
+            vault_name_thread(name)
+            body()
+        })
+    var thread = pthread_t()
+    let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { context in
+        if let context { Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body() }
+        return nil
     }
+    let error = pthread_create(&thread, &attributes, run, work.toOpaque())
+    guard error != 0 else { return }
+    work.release()
+    throw SystemError(error, "start a thread for")
+}
 
-    private final class Work {
-        let body: () -> Void
+private final class Work {
+    let body: () -> Void
 
-        init(_ body: @escaping () -> Void) { self.body = body }
-    }
+    init(_ body: @escaping () -> Void) { self.body = body }
 }

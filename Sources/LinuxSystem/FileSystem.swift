@@ -85,7 +85,6 @@ extension FileSystem {
         try synchronizeFolder(parent)
     }
 
-    /// Flushes a folder's list of names.
     package func synchronizeFolder(_ path: String) throws(SystemError) { try synchronize(open(path, .folder)) }
 }
 
@@ -105,7 +104,6 @@ package struct FileDescriptor: ~Copyable, Sendable {
     deinit { close(number) }
 }
 
-/// The metadata of a file.
 package struct FileStatus: Hashable, Sendable {
     package struct Identity: Hashable, Sendable {
         package let device: UInt64
@@ -121,7 +119,6 @@ package struct FileStatus: Hashable, Sendable {
     package let mode: UInt32
     package let owner: UInt32
     package let group: UInt32
-    /// The number of its names.
     package let links: UInt64
     package let isRegularFile: Bool
     package let isDirectory: Bool
@@ -130,7 +127,6 @@ package struct FileStatus: Hashable, Sendable {
     package var kind: String { isDirectory ? "a folder" : "a named pipe, a socket or a device" }
 }
 
-/// A system call that failed.
 package struct SystemError: Error, Hashable, Sendable {
     /// The value of `errno`.
     package let number: Int32
@@ -157,7 +153,6 @@ package struct SystemError: Error, Hashable, Sendable {
         }
     }
 
-    /// Returns the system's description of an error.
     package static func words(for number: Int32) -> String {
         // Safe with threads since glibc 2.32.
         strerror(number).map { String(cString: $0) } ?? "error \(number)"

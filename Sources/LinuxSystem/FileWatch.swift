@@ -10,19 +10,17 @@ package final class FileWatch: Sendable {
 
     private let loop: WatchLoop
 
-    /// - Parameter onChange: called once at the beginning too, for changes made before the watch was set up.
-    /// - Throws: if no thread can be started.
+    /// Calls `onChange` also at the beginning, for changes made before. Throws if no thread can be started.
     package init(
         _ path: String, in fileSystem: any FileSystem, onChange: @escaping @Sendable () -> Void
     ) throws(SystemError) {
         loop = WatchLoop(path, fileSystem, onChange)
-        try DetachedThread.start(named: FileWatch.threadName, loop.run)
+        try startDetachedThread(named: FileWatch.threadName, loop.run)
     }
 
     deinit { loop.stop() }
 }
 
-/// What the thread of a ``FileWatch`` does.
 private final class WatchLoop: Sendable {
     /// The interval in milliseconds for a file whose changes the system does not report, or without a stop event.
     private static let pause: Int32 = 1_000
@@ -31,7 +29,7 @@ private final class WatchLoop: Sendable {
     private let fileSystem: any FileSystem
     private let onChange: @Sendable () -> Void
     private let isStopped = Mutex(false)
-    /// Readable once the loop shall stop; -1, which poll(2) passes over, if there is no descriptor to be had.
+    /// Readable once the loop shall stop; -1, which poll(2) passes over, if the system has no descriptor left.
     private let stopEvent = FileDescriptor(owning: vault_event_descriptor())
 
     init(_ path: String, _ fileSystem: any FileSystem, _ onChange: @escaping @Sendable () -> Void) {
@@ -92,5 +90,90 @@ private final class WatchLoop: Sendable {
             Clock.sleep(microseconds: 100_000)
         }
         return !isStopped.withLock { $0 }
+    }
+}
+
+/// What the kernel tells, through inotify, of a file and of the folders above it.
+///
+/// Files are replaced by renaming, so their folder is watched and names are compared. If the folder is missing, the
+/// nearest one above it is watched until it appears.
+struct FileEvents: ~Copyable {
+    enum Outcome {
+        case nothing
+        case changed
+        /// A folder above the file came, went or was renamed, or that could not be told: begin anew.
+        case foldersChanged
+    }
+
+    /// Readable while there are events.
+    let queue: FileDescriptor
+    private let awaitedName: String
+    private let isFileAwaited: Bool
+
+    // Names and contents. Not IN_CLOSE_WRITE: reading opens the file for writing too, and each reading would be
+    // reported as a change.
+    private static let changes = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_MODIFY | IN_ATTRIB
+    private static let folderItself = IN_DELETE_SELF | IN_MOVE_SELF
+    private static let unsure = folderItself | IN_UNMOUNT | IN_IGNORED | IN_Q_OVERFLOW
+
+    /// - Throws: if a limit of the system is reached, or a folder may not be read.
+    init(of path: String) throws(SystemError) {
+        queue = FileDescriptor(owning: inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)))
+        guard queue.number >= 0 else { throw SystemError(errno, "watch") }
+        let awaited = try FileEvents.watchNearestFolder(to: path, queue)
+        // A folder's watch does not report that one above it is renamed.
+        for folder in awaited.parentFolder.foldersAbove {
+            _ = try? FileEvents.watch(folder, FileEvents.folderItself | IN_MASK_ADD, queue)
+        }
+        awaitedName = awaited.lastPathComponent
+        isFileAwaited = awaited == path
+    }
+
+    /// Returns the path that is awaited in the watched folder: the file's, or that of the first folder that is missing.
+    private static func watchNearestFolder(
+        to path: String, _ queue: borrowing FileDescriptor
+    ) throws(SystemError) -> String {
+        var awaited = path
+        while true {
+            let folder = awaited.parentFolder
+            if try watch(folder, changes | folderItself, queue) {
+                // What was missing may have come before there was a watch that would tell it.
+                guard awaited != path, (try? PosixFileSystem().status(at: awaited))?.isDirectory == true
+                else { return awaited }
+                awaited = path
+            } else {
+                guard folder.parentFolder != folder else { throw SystemError(ENOENT, "watch") }
+                awaited = folder
+            }
+        }
+    }
+
+    /// - Returns: false if there is no such folder.
+    private static func watch(
+        _ folder: String, _ events: Int32, _ queue: borrowing FileDescriptor
+    ) throws(SystemError) -> Bool {
+        guard inotify_add_watch(queue.number, folder, UInt32(events | IN_ONLYDIR)) < 0 else { return true }
+        guard errno == ENOENT || errno == ENOTDIR else { throw SystemError(errno, "watch") }
+        return false
+    }
+
+    func take() -> Outcome {
+        withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 8) { buffer in
+            let headSize = MemoryLayout<inotify_event>.size
+            var outcome = Outcome.nothing
+            let count = read(queue.number, buffer.baseAddress, buffer.count)
+            var rest = UnsafeRawBufferPointer(buffer).prefix(max(count, 0))
+            while rest.count >= headSize {
+                let head = UnsafeRawBufferPointer(rebasing: rest).loadUnaligned(as: inotify_event.self)
+                let name = rest.dropFirst(headSize).prefix(Int(head.len)).prefix { $0 != 0 }
+                if head.mask & UInt32(FileEvents.unsure) != 0 { return .foldersChanged }
+                if name.elementsEqual(awaitedName.utf8) {
+                    guard isFileAwaited else { return .foldersChanged }
+                    outcome = .changed
+                }
+                rest = rest.dropFirst(headSize + Int(head.len))
+            }
+            return outcome
+        }
     }
 }

@@ -47,8 +47,6 @@ package enum Clock {
     package static var realTime: Int64 { now(CLOCK_REALTIME) }
     /// Since the machine started, in steps of some milliseconds; reading it costs next to nothing.
     package static var coarse: Int64 { now(CLOCK_MONOTONIC_COARSE) }
-    /// Since the machine started.
-    static var monotonic: Int64 { now(CLOCK_MONOTONIC) }
 
     private static func now(_ clock: clockid_t) -> Int64 {
         var time = timespec()
@@ -56,7 +54,6 @@ package enum Clock {
         return time.nanoseconds
     }
 
-    /// Suspends this thread.
     package static func sleep(microseconds: UInt32) { usleep(microseconds) }
 }
 
@@ -66,16 +63,10 @@ extension timespec {
 }
 
 /// A point in time after which waiting for a lock ends.
-package struct Deadline: Sendable, Comparable {
-    fileprivate let nanoseconds: Int64
+package typealias Deadline = SuspendingClock.Instant
 
-    package init(after timeout: Duration) {
-        let (seconds, attoseconds) = timeout.components
-        nanoseconds =
-            Clock.monotonic + min(max(seconds, 0), 1 << 32) * 1_000_000_000 + max(attoseconds, 0) / 1_000_000_000
-    }
-
-    package static func < (left: Deadline, right: Deadline) -> Bool { left.nanoseconds < right.nanoseconds }
+extension Deadline {
+    package init(after timeout: Duration) { self = SuspendingClock.now + min(max(timeout, .zero), .seconds(1 << 32)) }
 }
 
 // MARK: - Locks between processes
@@ -84,9 +75,7 @@ package struct Deadline: Sendable, Comparable {
 package struct FolderLock: ~Copyable, Sendable {
     private let folder: FileDescriptor
 
-    /// Creates the folder if it is missing, and waits for its lock.
-    ///
-    /// - Throws: an error that ``SystemError/isBusy`` if another process holds the lock until the deadline.
+    /// Creates the folder if it is missing, and waits for its lock, as ``FileSystem/lock(_:_:until:)`` does.
     package static func acquire(
         _ path: String, in fileSystem: any FileSystem, until deadline: Deadline
     ) throws(SystemError) -> FolderLock {
@@ -96,7 +85,6 @@ package struct FolderLock: ~Copyable, Sendable {
         return FolderLock(folder: folder)
     }
 
-    /// Flushes the folder's list of names.
     package borrowing func synchronizeFolder(in fileSystem: any FileSystem) throws(SystemError) {
         try fileSystem.synchronize(folder)
     }
@@ -107,46 +95,39 @@ package struct FolderLock: ~Copyable, Sendable {
 
 extension FileSystem {
     /// Waits for the lock of a file. It tries at growing intervals, from 50 µs to 5 ms: only a signal, which a library
-    /// must not send, could end a waiting flock(2).
-    ///
-    /// - Throws: an error that ``SystemError/isBusy`` if another process holds the lock until the deadline.
+    /// must not send, could end a waiting flock(2). Throws an error that ``SystemError/isBusy`` at the deadline.
     package func lock(
         _ file: borrowing FileDescriptor, _ kind: LockKind, until deadline: Deadline
     ) throws(SystemError) {
         var pause: UInt32 = 50
         while try !tryLock(file, kind) {
-            guard Clock.monotonic < deadline.nanoseconds else { throw SystemError(EWOULDBLOCK, "lock") }
+            guard SuspendingClock.now < deadline else { throw SystemError(EWOULDBLOCK, "lock") }
             Clock.sleep(microseconds: pause)
             pause = min(pause * 2, 5_000)
         }
     }
 }
 
-/// Finds out which process holds the lock of a file.
-package enum LockHolder {
-    /// The id of the process; nil if /proc/locks does not show it: it runs in another namespace or on another machine.
-    package static func process(holding path: String) -> Int? {
-        let files = PosixFileSystem()
-        var bytes = [UInt8](repeating: 0, count: 64 << 10)
-        guard let identity = try? files.status(at: path).identity, let locks = try? files.open("/proc/locks", .read),
-            let count = try? bytes.withUnsafeMutableBytes({ try files.read(locks, into: $0, at: 0) })
-        else { return nil }
-        // As gnu_dev_major(3) takes a device's number apart.
-        let major = identity.device >> 8 & 0xfff | identity.device >> 32 & ~0xfff
-        let minor = identity.device & 0xff | identity.device >> 12 & ~0xff
-        for line in String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n") {
-            // 1: FLOCK  ADVISORY  WRITE 4711 fd:01:1234 0 EOF
-            let fields = line.split(separator: " ")
-            guard fields.count > 5, fields[1] == "FLOCK", let process = Int(fields[4]), process != getpid() else {
-                continue
-            }
-            let file = fields[5].split(separator: ":")
-            if file.count == 3, UInt64(file[0], radix: 16) == major, UInt64(file[1], radix: 16) == minor,
-                UInt64(file[2]) == identity.inode
-            {
-                return process
-            }
-        }
-        return nil
+/// Returns the id of the process that holds the lock of a file; nil if /proc/locks does not show it: it runs in another
+/// namespace or on another machine.
+package func lockHolder(of path: String) -> Int? {
+    let files = PosixFileSystem()
+    var bytes = [UInt8](repeating: 0, count: 64 << 10)
+    guard let identity = try? files.status(at: path).identity, let locks = try? files.open("/proc/locks", .read),
+        let count = try? bytes.withUnsafeMutableBytes({ try files.read(locks, into: $0, at: 0) })
+    else { return nil }
+    // As gnu_dev_major(3) takes a device's number apart.
+    let major = identity.device >> 8 & 0xfff | identity.device >> 32 & ~0xfff
+    let minor = identity.device & 0xff | identity.device >> 12 & ~0xff
+    for line in String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n") {
+        // 1: FLOCK  ADVISORY  WRITE 4711 fd:01:1234 0 EOF
+        let fields = line.split(separator: " ")
+        guard fields.count > 5, fields[1] == "FLOCK" else { continue }
+        let file = fields[5].split(separator: ":")
+        guard file.count == 3, UInt64(file[0], radix: 16) == major, UInt64(file[1], radix: 16) == minor,
+            UInt64(file[2]) == identity.inode, let process = Int(fields[4]), process != getpid()
+        else { continue }
+        return process
     }
+    return nil
 }

@@ -1,7 +1,6 @@
 private import CLinux
 private import Glibc
 
-/// The files of this machine.
 package struct PosixFileSystem: FileSystem {
     package init() {}
 
@@ -157,11 +156,9 @@ private func realPath(_ path: String) -> String? {
 }
 
 private func target(ofLink path: String) -> String? {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX) + 1) { buffer in
-        guard let base = buffer.baseAddress else { return nil }
-        buffer.initialize(repeating: 0)
-        return readlink(path, base, Int(PATH_MAX)) > 0 ? String(validatingCString: base) : nil
-    }
+    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink(path, &bytes, Int(PATH_MAX))
+    return count > 0 ? String(validating: bytes[..<count], as: UTF8.self) : nil
 }
 
 // By bytes: a combining mark that follows a slash makes one character with it.
@@ -172,7 +169,6 @@ extension String {
         return slash == startIndex ? "/" : String(self[..<slash])
     }
 
-    /// What follows the last slash.
     package var lastPathComponent: String {
         utf8.lastIndex(of: UInt8(ascii: "/")).map { String(self[utf8.index(after: $0)...]) } ?? self
     }

@@ -9,7 +9,7 @@ package struct WholeFile: Sendable {
     /// - Parameter path: without symbolic links: a rename would replace them.
     package init(_ path: String, in fileSystem: any FileSystem) { (self.path, self.fileSystem) = (path, fileSystem) }
 
-    /// The metadata of the file at the path now; nil if there is none.
+    /// nil if there is no file.
     package func status() throws(SystemError) -> FileStatus? {
         try unlessMissing { () throws(SystemError) in try fileSystem.status(at: path) }
     }
@@ -21,14 +21,10 @@ package struct WholeFile: Sendable {
         package let status: FileStatus
         fileprivate let file: FileDescriptor
 
-        /// Returns the open file.
         package consuming func takeFile() -> FileDescriptor { file }
     }
 
-    /// Reads the file; nil if there is none.
-    ///
-    /// - Parameter limit: the largest size that is read, in bytes.
-    /// - Throws: also an error with a ``SystemError/kindOfNoFile``, or one that ``SystemError/isTooLarge``.
+    /// Reads the file; nil if there is none. Throws also as ``FileStatus/checkRegular(upTo:)`` does.
     package func read(upTo limit: UInt64) throws(SystemError) -> Contents? {
         guard let file = try open() else { return nil }
         let status = try fileSystem.status(of: file)
@@ -51,10 +47,8 @@ package struct WholeFile: Sendable {
     }
 
     /// Writes a new file beside the path, flushes it, and renames it into place. The caller holds the folder's lock,
-    /// and makes the rename durable. A replaced file's owner is kept if this user may give files away.
-    ///
-    /// - Parameter replacing: false to fail with an error that ``SystemError/isExisting`` if there is a file.
-    /// - Returns: the new file, open.
+    /// and makes the rename durable. A replaced file's owner is kept if this user may give files away. Unless
+    /// `replacing`, an existing file is an error that ``SystemError/isExisting``. Returns the new file, open.
     @discardableResult
     package func replace(
         with bytes: UnsafeRawBufferPointer, replacing: Bool = true
@@ -86,7 +80,10 @@ package struct WholeFile: Sendable {
     }
 }
 
-private func unlessMissing<Result>(_ body: () throws(SystemError) -> Result) throws(SystemError) -> Result? {
+/// Returns nil if `body` does not find a file or folder.
+package func unlessMissing<Result: ~Copyable>(
+    _ body: () throws(SystemError) -> Result
+) throws(SystemError) -> Result? {
     do { return try body() } catch {
         guard error.isMissing else { throw error }
         return nil
@@ -94,7 +91,7 @@ private func unlessMissing<Result>(_ body: () throws(SystemError) -> Result) thr
 }
 
 extension FileStatus {
-    /// - Throws: an error with a ``SystemError/kindOfNoFile``, or one that ``SystemError/isTooLarge``.
+    /// Throws an error with a ``SystemError/kindOfNoFile``, or one that ``SystemError/isTooLarge``: more bytes than `limit`.
     package func checkRegular(upTo limit: UInt64 = .max) throws(SystemError) {
         guard isRegularFile else { throw SystemError(isDirectory ? EISDIR : EINVAL, "read") }
         guard size <= limit else { throw SystemError(EFBIG, "read") }
@@ -108,7 +105,6 @@ extension FileStatus {
 // replaced, creates such a file, so an existing one was left by a crash.
 
 extension FileSystem {
-    /// Creates an empty file that will be renamed to `path`.
     package func createUnpublished(for path: String) throws(SystemError) -> FileDescriptor {
         let temporaryPath = unpublishedPath(for: path)
         vault_guard_temporary(temporaryPath)
@@ -130,14 +126,12 @@ extension FileSystem {
         vault_guard_temporary(nil)
     }
 
-    /// Removes the unpublished file for `path`, if there is one.
     package func discardUnpublished(for path: String) {
         try? remove(unpublishedPath(for: path))
         vault_guard_temporary(nil)
     }
 }
 
-/// The temporary path of a file that will be renamed to `path`.
 package func unpublishedPath(for path: String) -> String {
     let folder = path.parentFolder
     return "\(folder == "/" ? "" : folder)/.\(path.lastPathComponent).vault-new"

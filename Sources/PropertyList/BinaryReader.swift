@@ -1,5 +1,25 @@
 import FoundationEssentials
 
+// Source of the format: the comment "HEADER, OBJECT TABLE, OFFSET TABLE, TRAILER" in CoreFoundation's CFBinaryPList.c.
+
+/// The first bytes of a file, and of an object: its type in the high half, in the low half a size.
+enum BinaryMarker {
+    static let header = Array("bplist00".utf8)
+
+    static let no: UInt8 = 0x08
+    static let yes: UInt8 = 0x09
+    static let integer: UInt8 = 0x10
+    static let real: UInt8 = 0x20
+    static let date: UInt8 = 0x33
+    static let data: UInt8 = 0x40
+    static let ascii: UInt8 = 0x50
+    static let utf16: UInt8 = 0x60
+    static let array: UInt8 = 0xa0
+    static let dictionary: UInt8 = 0xd0
+    /// In the place of a size: an integer object with the size follows.
+    static let sizeFollows: UInt8 = 0x0f
+}
+
 /// Builds the tree of a binary property list from its objects.
 ///
 /// A file may refer to an object many times: twenty arrays that each hold the next one twice are a million values. So
@@ -17,7 +37,7 @@ struct BinaryReader {
     private struct Container {
         let reference: Int
         /// nil for an array.
-        let keys: [String]?
+        let keys: [Int]?
         let children: [Int]
         var values: [StoredValue] = []
         var valueCount = 1
@@ -26,15 +46,13 @@ struct BinaryReader {
         var nextChild: Int? { values.count < children.count ? children[values.count] : nil }
     }
 
-    /// One object, its children not yet read.
-    private enum Object {
-        case scalar(StoredValue)
-        /// `keys` is nil for an array.
-        case container(keys: [Int]?, children: [Int])
-    }
-
     private let bytes: [UInt8]
-    private let trailer: BinaryTrailer
+    private let offsetSize: Int
+    private let referenceSize: Int
+    private let objectCount: Int
+    private let root: Int
+    /// Where the objects end, and the table of their offsets begins.
+    private let tableStart: Int
     /// Offset of the next field, while an object is read.
     private var offset = 0
     /// Bytes of objects that may still be read. Each object is read once, so only objects that overlap use it up. No
@@ -46,15 +64,29 @@ struct BinaryReader {
     private var containers: [Container] = []
 
     init(_ bytes: [UInt8]) throws(PropertyListError) {
+        guard bytes.starts(with: BinaryMarker.header) else {
+            throw .unsupported("a version of the binary format other than 00")
+        }
+        let trailer = bytes.count - 32
+        guard trailer > BinaryMarker.header.count else { throw .malformed("too short") }
+        (offsetSize, referenceSize) = (Int(bytes[trailer + 6]), Int(bytes[trailer + 7]))
+        let fields: [Int] = bytes[(trailer + 8)...].bigEndianNumbers(ofSize: 8)
+        (objectCount, root, tableStart) = (fields[0], fields[1], fields[2])
+        guard (1...8).contains(offsetSize), (1...8).contains(referenceSize) else {
+            throw .malformed("a width out of bounds")
+        }
+        guard (BinaryMarker.header.count + 1...trailer).contains(tableStart),
+            (trailer - tableStart).quotientAndRemainder(dividingBy: offsetSize) == (objectCount, 0)
+        else { throw .malformed("an offset table out of bounds") }
+        guard root < objectCount else { throw .malformed("a missing root") }
         self.bytes = bytes
-        trailer = try BinaryTrailer(bytes)
-        allowance = trailer.tableStart - BinaryTrailer.header.count
+        allowance = tableStart - BinaryMarker.header.count
     }
 
     mutating func read() throws(PropertyListError) -> StoredValue {
         while true {
             let last = containers.count - 1
-            guard let reference = last < 0 ? trailer.root : containers[last].nextChild else {
+            guard let reference = last < 0 ? root : containers[last].nextChild else {
                 try close()
                 continue
             }
@@ -69,85 +101,84 @@ struct BinaryReader {
         }
     }
 
-    /// Returns the tree below an object, or nil if it is a container that was opened.
+    /// Returns the tree below an object; nil if that is a container, which is then open.
     private mutating func subtree(_ reference: Int) throws(PropertyListError) -> Subtree? {
         if let known = subtrees[reference] {
             guard let known else { throw .malformed("a container that holds itself") }
             return known
         }
-        switch try object(reference) {
-        case .scalar(let value):
-            let subtree = Subtree(value: value)
-            subtrees[reference] = subtree
-            return subtree
-        case .container(let keys, let children):
-            let keys = try keys?.map { (key) throws(PropertyListError) in try string(key) }
-            guard containers.count < StoredValue.maximumDepth else { throw .tooDeep }
-            try PropertyListFormat.check(valueCount: 1 + children.count)
-            subtrees.updateValue(nil, forKey: reference)
-            containers.append(Container(reference: reference, keys: keys, children: children))
-            return nil
-        }
+        guard let value = try scalar(reference) else { return nil }
+        let subtree = Subtree(value: value)
+        subtrees[reference] = subtree
+        return subtree
     }
 
-    private mutating func string(_ reference: Int) throws(PropertyListError) -> String {
-        if subtrees[reference] == nil, case .scalar(let value) = try object(reference) {
-            subtrees[reference] = Subtree(value: value)
-        }
-        guard case .string(let string) = subtrees[reference]??.value else {
-            throw .malformed("a key that is not a string")
-        }
-        return string
+    private mutating func open(_ reference: Int, keys: [Int]?, children: [Int]) throws(PropertyListError) {
+        guard containers.count < StoredValue.maximumDepth else { throw .tooDeep }
+        try PropertyListFormat.check(valueCount: 1 + children.count)
+        subtrees.updateValue(nil, forKey: reference)
+        containers.append(Container(reference: reference, keys: keys, children: children))
     }
 
-    /// Removes the innermost container, which has all its children.
+    /// Ends the innermost container, which has all its children.
     private mutating func close() throws(PropertyListError) {
         let container = containers.removeLast()
         var value = StoredValue.array(container.values)
-        if let keys = container.keys {
+        if let references = container.keys {
+            let keys = try references.map { (key) throws(PropertyListError) in try string(key) }
             let entries = Dictionary(zip(keys, container.values)) { first, _ in first }
             guard entries.count == keys.count else { throw .malformed("a key twice in a dictionary") }
             value = .dictionary(entries)
         }
-        let subtree = Subtree(value: value, valueCount: container.valueCount, depth: container.depth)
-        subtrees[container.reference] = subtree
+        subtrees[container.reference] = Subtree(
+            value: value, valueCount: container.valueCount, depth: container.depth)
+    }
+
+    private mutating func string(_ reference: Int) throws(PropertyListError) -> String {
+        guard case .string(let string) = try subtree(reference)?.value else {
+            throw .malformed("a key that is not a string")
+        }
+        return string
     }
 }
 
-// Single objects. Total: whatever the bytes are, a call returns an object or throws.
+// MARK: - Single objects
 
 extension BinaryReader {
+    /// Returns the value of an object; nil for a container, which is opened.
+    ///
     /// - Parameter reference: below the number of objects.
-    private mutating func object(_ reference: Int) throws(PropertyListError) -> Object {
-        let entry = trailer.tableStart + reference * trailer.offsetSize
-        offset = Int(clamping: bytes[entry..<entry + trailer.offsetSize].bigEndianNumber)
-        guard offset >= BinaryTrailer.header.count else { throw .malformed("an offset out of bounds") }
+    private mutating func scalar(_ reference: Int) throws(PropertyListError) -> StoredValue? {
+        let entry = tableStart + reference * offsetSize
+        offset = Int(clamping: bytes[entry..<entry + offsetSize].bigEndianNumber)
+        guard offset >= BinaryMarker.header.count else { throw .malformed("an offset out of bounds") }
         let marker = UInt8(try number(1))
         let size = marker & 0x0f
         switch marker & 0xf0 {
         case 0x00 where marker == BinaryMarker.no || marker == BinaryMarker.yes:
-            return .scalar(.boolean(marker == BinaryMarker.yes))
-        case BinaryMarker.integer where size <= 4: return .scalar(.integer(try integer(1 << Int(size))))
-        case BinaryMarker.real where size == 2: return .scalar(.real(Double(Float(bitPattern: UInt32(try number(4))))))
-        case BinaryMarker.real where size == 3: return .scalar(.real(Double(bitPattern: try number(8))))
+            return .boolean(marker == BinaryMarker.yes)
+        case BinaryMarker.integer where size <= 4: return .integer(try integer(1 << Int(size)))
+        case BinaryMarker.real where size == 2: return .real(Double(Float(bitPattern: UInt32(try number(4)))))
+        case BinaryMarker.real where size == 3: return .real(Double(bitPattern: try number(8)))
         case 0x30 where marker == BinaryMarker.date:
-            return .scalar(.date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: try number(8)))))
-        case BinaryMarker.data: return .scalar(.data(Data(try take(try count(size)))))
-        case BinaryMarker.ascii: return .scalar(.string(try ascii(try count(size))))
-        case BinaryMarker.utf16: return .scalar(.string(try utf16(try count(size))))
-        case BinaryMarker.array: return .container(keys: nil, children: try references(try count(size)))
+            return .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: try number(8))))
+        case BinaryMarker.data: return .data(Data(try take(try count(size))))
+        case BinaryMarker.ascii: return .string(try ascii(try count(size)))
+        case BinaryMarker.utf16: return .string(try utf16(try count(size)))
+        case BinaryMarker.array: try open(reference, keys: nil, children: references(count(size)))
         case BinaryMarker.dictionary:
             let count = try count(size)
-            return .container(keys: try references(count), children: try references(count))
+            try open(reference, keys: references(count), children: references(count))
         case 0x00, 0x70, 0x80, 0xb0, 0xc0: throw .unsupported("a null, set, UID or other object that XML has not")
         default: throw .malformed("an unknown object")
         }
+        return nil
     }
 
     /// Returns the next `count` fields of `width` bytes, and passes over them.
     private mutating func take(_ count: Int, of width: Int = 1) throws(PropertyListError) -> ArraySlice<UInt8> {
         let (size, overflow) = count.multipliedReportingOverflow(by: width)
-        guard !overflow, size >= 0, offset <= trailer.tableStart, size <= trailer.tableStart - offset else {
+        guard !overflow, size >= 0, offset <= tableStart, size <= tableStart - offset else {
             throw .malformed("an object out of bounds")
         }
         allowance -= size
@@ -167,7 +198,7 @@ extension BinaryReader {
         return Int(clamping: try number(1 << Int(marker & 0x0f)))
     }
 
-    /// Reads an integer: of 1, 2 or 4 bytes without a sign, of 8 or 16 with one.
+    /// Integers of 1, 2 or 4 bytes have no sign, those of 8 or 16 have one.
     private mutating func integer(_ size: Int) throws(PropertyListError) -> Int128 {
         guard size == 16 else {
             let value = try number(size)
@@ -194,9 +225,18 @@ extension BinaryReader {
     }
 
     private mutating func references(_ count: Int) throws(PropertyListError) -> [Int] {
-        let size = trailer.referenceSize
-        let references: [Int] = try take(count, of: size).bigEndianNumbers(ofSize: size)
-        guard references.allSatisfy({ $0 < trailer.objectCount }) else { throw .malformed("a reference out of bounds") }
+        let references: [Int] = try take(count, of: referenceSize).bigEndianNumbers(ofSize: referenceSize)
+        guard references.allSatisfy({ $0 < objectCount }) else { throw .malformed("a reference out of bounds") }
         return references
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// The number that at most 8 bytes are, the highest of them first.
+    var bigEndianNumber: UInt64 { reduce(0) { $0 << 8 | UInt64($1) } }
+
+    /// Returns the numbers of `size` bytes each that the bytes are; the highest `Number` for a higher one.
+    func bigEndianNumbers<Number: FixedWidthInteger>(ofSize size: Int) -> [Number] {
+        stride(from: startIndex, to: endIndex, by: size).map { Number(clamping: self[$0..<$0 + size].bigEndianNumber) }
     }
 }

@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// Writes a tree as a binary property list. Each value becomes an object of its own; equal ones are not shared.
 struct BinaryWriter {
-    private(set) var output = BinaryTrailer.header
+    private(set) var output = BinaryMarker.header
     private var referenceSize = 0
     /// The first child of the next container: children stand in the order of their parents.
     private var nextChild = 1

@@ -36,18 +36,16 @@ package enum CalendarTime {
         let isShaped = pairs.allSatisfy { $1 == UInt8(ascii: "0") ? (0x30...0x39).contains($0) : $0 == $1 }
         guard text.count == shape.count, isShaped else { throw .malformed("a date that is not YYYY-MM-DDTHH:MM:SSZ") }
         let digits = text.filter { (0x30...0x39).contains($0) }.map { Int($0) - 0x30 }
-        func number(_ range: Range<Int>) -> Int { digits[range].reduce(0) { $0 * 10 + $1 } }
-        let (year, month, day) = (number(0..<4), number(4..<6), number(6..<8))
-        let (hour, minute, second) = (number(8..<10), number(10..<12), number(12..<14))
-        let dayCount = days(year: year, month: month, day: day) - referenceDay
-        let seconds = dayCount * 86_400 + hour * 3_600 + minute * 60 + second
+        let fields = [0..<4, 4..<6, 6..<8, 8..<10, 10..<12, 12..<14].map { digits[$0].reduce(0) { $0 * 10 + $1 } }
+        let dayCount = days(year: fields[0], month: fields[1], day: fields[2]) - referenceDay
+        let seconds = dayCount * 86_400 + fields[3] * 3_600 + fields[4] * 60 + fields[5]
         let date = Date(timeIntervalSinceReferenceDate: Double(seconds))
         // A day beyond the month's last one, for instance, is written as one of the next month.
         guard self.text(date)?.utf8.elementsEqual(text) == true else { throw .malformed("a date that no calendar has") }
         return date
     }
 
-    /// Returns nil for a date that has a fraction of a second or is outside the years.
+    /// nil for a date that has a fraction of a second or is outside the years.
     static func text(_ date: Date) -> String? {
         guard let seconds = Int(exactly: date.timeIntervalSinceReferenceDate), span.contains(seconds)
         else { return nil }

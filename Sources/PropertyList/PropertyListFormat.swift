@@ -1,8 +1,7 @@
-/// The two formats of property lists, and what is read from them and written in them.
+/// The two formats of property lists. Comments, processing instructions and layout are not kept.
 ///
 /// The tree is our own because the one of FoundationEssentials loses what another program's file holds: there
-/// `<real>1.0</real>` is read as an integer, and 10,000 nested arrays crash it. What is parsed here and written again
-/// holds the same values of the same types. Comments, processing instructions and layout are not kept.
+/// `<real>1.0</real>` is read as an integer, and 10,000 nested arrays crash it.
 ///
 /// The limits hold for reading and writing, so that whatever is written can be read back.
 package enum PropertyListFormat: Hashable, Sendable {
@@ -19,13 +18,11 @@ package enum PropertyListFormat: Hashable, Sendable {
         guard size <= maximumSize else { throw .tooLarge("more than \(maximumSize) bytes") }
     }
 
-    /// Reads a property list in either format, which its first bytes tell.
+    /// Reads a property list in either format, which its first bytes tell. Total: whatever the bytes are, it returns a
+    /// tree within the limits or throws.
     ///
-    /// Total: whatever the bytes are, it returns a tree within the limits or throws. Swift takes keys that are
-    /// canonically equivalent (one é, or e and an accent) for the same. A file that holds both is refused like one that
-    /// holds a key twice.
-    ///
-    /// - Throws: ``PropertyListError``: `malformed`, `unsupported`, `tooDeep` or `tooLarge`.
+    /// Swift takes keys that are canonically equivalent (one é, or e and an accent) for the same. A file that holds both
+    /// is refused like one that holds a key twice.
     package static func parse(_ bytes: [UInt8]) throws(PropertyListError) -> (tree: StoredValue, format: Self) {
         try check(size: bytes.count)
         guard bytes.starts(with: "bplist".utf8) else { return (try XMLReader().read(bytes), .xml) }
@@ -33,9 +30,7 @@ package enum PropertyListFormat: Hashable, Sendable {
         return (try reader.read(), .binary)
     }
 
-    /// Reads a property list with a dictionary at its root.
-    ///
-    /// - Throws: ``PropertyListError`` as ``parse(_:)``; `malformed` for another root.
+    /// Reads a property list with a dictionary at its root; another root is `malformed`.
     package static func parseDictionary(
         _ bytes: [UInt8]
     ) throws(PropertyListError) -> (values: [String: StoredValue], format: Self) {
@@ -44,12 +39,10 @@ package enum PropertyListFormat: Hashable, Sendable {
         return (values, format)
     }
 
-    /// Returns the bytes of a property list that any tool reads. The same tree gives the same bytes.
+    /// Returns the bytes of a property list that any tool reads: for the same tree the same. A tree that is deeper than
+    /// the limit is safe to pass.
     ///
-    /// A tree that is deeper than the limit is safe to pass.
-    ///
-    /// - Throws: ``PropertyListError``: `unrepresentable` for what the format cannot hold, `tooDeep` or `tooLarge` for
-    ///   what could not be read back. For XML the error names the location.
+    /// - Throws: `unrepresentable`, for XML with the location; `tooDeep` or `tooLarge` for what could not be read back.
     package func serialized(_ tree: StoredValue) throws(PropertyListError) -> [UInt8] {
         switch self {
         case .xml: try XMLWriter(tree).output

@@ -92,16 +92,14 @@ extension StoredValue: Hashable {
             case (.data(let left), .data(let right)), (.untyped(let left), .untyped(let right)):
                 guard left == right else { return false }
             case (.date(let left), .date(let right)):
-                let (left, right) = (left.timeIntervalSinceReferenceDate, right.timeIntervalSinceReferenceDate)
-                guard left.bitPattern == right.bitPattern else { return false }
+                pairs.append((.real(left.timeIntervalSinceReferenceDate), .real(right.timeIntervalSinceReferenceDate)))
             default: return false
             }
         }
         return true
     }
 
-    /// Containers count with their size alone: that is cheap at any depth, and values are more often compared than
-    /// looked up.
+    /// Containers count with their size alone, which is cheap at any depth.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .null: break

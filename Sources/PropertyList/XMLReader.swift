@@ -68,7 +68,6 @@ final class XMLReader {
         failure = failure ?? PropertyListError(code: error.code, sentence: "\(error.sentence) (line \(line))")
     }
 
-    /// Returns the error for what expat itself refused.
     private func error(_ code: XML_Error) -> PropertyListError {
         switch code {
         case XML_ERROR_NO_MEMORY: .tooLarge("not enough memory")
@@ -88,9 +87,9 @@ final class XMLReader {
 
 /// Builds a tree from the events of an XML parser, and checks that they are those of a property list.
 ///
-/// The parser has checked that the document is well-formed: one root, tags in pairs. What is left is the check against
-/// PropertyList-1.0.dtd, and what that leaves open: one value below `<plist>`, no key twice. A value without `<plist>`
-/// is read too, as CoreFoundation does. An attribute other than `version` would not be kept, so it is refused.
+/// The parser has checked that the document is well-formed. What is left is the check against PropertyList-1.0.dtd, and
+/// what that leaves open: one value below `<plist>`, no key twice. A value without `<plist>` is read too, as
+/// CoreFoundation does. An attribute other than `version` would not be kept, so it is refused.
 struct XMLTreeBuilder {
     /// An array or dictionary whose end has not come yet.
     private struct Container {

@@ -39,17 +39,14 @@ enum XMLElement: String {
         let isHexadecimal = rest.starts(with: "0x".utf8) || rest.starts(with: "0X".utf8)
         if isHexadecimal { rest = rest.dropFirst(2) }
         guard !rest.isEmpty else { throw .malformed("an integer without digits") }
-        let radix: Int128 = isHexadecimal ? 16 : 10
-        var value: Int128 = 0
-        for character in rest {
-            guard let digit = Character(UnicodeScalar(character)).hexDigitValue, digit < radix else {
-                throw .malformed("an integer with other characters")
-            }
-            value = value * radix + Int128(digit)
-            guard value <= StoredValue.integers.upperBound else { throw .unsupported("an integer beyond 64 bits") }
+        let radix = isHexadecimal ? 16 : 10
+        guard rest.allSatisfy({ Character(UnicodeScalar($0)).hexDigitValue ?? radix < radix }) else {
+            throw .malformed("an integer with other characters")
         }
-        if isNegative { value.negate() }
-        guard StoredValue.integers.contains(value) else { throw .unsupported("an integer beyond 64 bits") }
+        let digits = (isNegative ? "-" : "") + String(decoding: rest, as: UTF8.self)
+        guard let value = Int128(digits, radix: radix), StoredValue.integers.contains(value) else {
+            throw .unsupported("an integer beyond 64 bits")
+        }
         return value
     }
 

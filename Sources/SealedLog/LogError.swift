@@ -41,9 +41,7 @@ package struct LogError: Error, Hashable, Sendable {
     package let systemError: Int32?
 
     package init(_ code: Code, _ detail: String = "", systemError: Int32? = nil) {
-        self.code = code
-        self.detail = detail
-        self.systemError = systemError
+        (self.code, self.detail, self.systemError) = (code, detail, systemError)
     }
 }
 
@@ -64,6 +62,19 @@ extension LogError {
     static func damaged(_ what: String, at offset: UInt64? = nil) -> LogError {
         LogError(.damaged, offset.map { "\(what) at byte \($0)" } ?? what)
     }
+
+    static func cut(at offset: UInt64) -> LogError { .damaged("the file ends too early; it was cut", at: offset) }
+}
+
+/// Translates the error of a system call about `path`, or of a call to Sealing.
+func translated<Result: ~Copyable>(
+    _ call: @autoclosure () throws(SystemError) -> Result, at path: String
+) throws(LogError) -> Result {
+    do { return try call() } catch { throw LogError(error, path) }
+}
+
+func translated<Result: ~Copyable>(_ call: @autoclosure () throws(SealingError) -> Result) throws(LogError) -> Result {
+    do { return try call() } catch { throw LogError(error) }
 }
 
 extension FolderLock {
@@ -71,8 +82,6 @@ extension FolderLock {
     package static func acquire(
         forFile path: String, in fileSystem: any FileSystem, until deadline: Deadline
     ) throws(LogError) -> FolderLock {
-        do { return try acquire(path.parentFolder, in: fileSystem, until: deadline) } catch {
-            throw LogError(error, path.parentFolder)
-        }
+        try translated(acquire(path.parentFolder, in: fileSystem, until: deadline), at: path.parentFolder)
     }
 }

@@ -5,12 +5,8 @@ package enum KeyedHash {
     /// The size of the vault's hashes in bytes.
     @inlinable package static var size: Int { 32 }
 
-    /// Hashes `bytes`.
-    ///
-    /// - Parameters:
-    ///   - key: 16 to 64 bytes, or empty for a hash without a key.
-    ///   - output: 16 to 64 bytes. Their number is part of what is hashed.
-    /// - Throws: ``SealingError/Code/length`` if a length is out of these bounds.
+    /// Throws ``SealingError/Code/length`` unless the key has 16 to 64 bytes, or none for a hash without a key, and the
+    /// output 16 to 64. Their number is part of what is hashed.
     package static func hash(
         _ bytes: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer = .init(start: nil, count: 0),
         into output: UnsafeMutableRawBufferPointer
@@ -18,10 +14,9 @@ package enum KeyedHash {
         guard key.isEmpty || (16...64).contains(key.count), (16...64).contains(output.count) else {
             throw SealingError(.length)
         }
-        let status = Wiping.leavingNoTraces {
+        try Wiping.leavingNoTraces(orThrow: .length) {
             crypto_generichash(output.pointer, output.count, bytes.pointer, UInt64(bytes.count), key.pointer, key.count)
         }
-        guard status == 0 else { throw SealingError(.length) }
     }
 }
 
@@ -39,7 +34,6 @@ package struct RunningHash: ~Copyable {
         _ = crypto_generichash_update(state, bytes.pointer, UInt64(bytes.count))
     }
 
-    /// Returns the hash.
     package consuming func finish() -> [UInt8] {
         var hash = [UInt8](repeating: 0, count: KeyedHash.size)
         _ = crypto_generichash_final(state, &hash, KeyedHash.size)
@@ -51,7 +45,7 @@ package struct RunningHash: ~Copyable {
 package enum ShortHash {
     @inlinable package static var keySize: Int { 16 }
 
-    /// - Throws: ``SealingError/Code/length`` unless the key has 16 bytes.
+    /// Throws ``SealingError/Code/length`` unless the key has 16 bytes.
     package static func hash(
         _ bytes: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
     ) throws(SealingError) -> UInt64 {
@@ -65,12 +59,10 @@ package enum ShortHash {
     }
 }
 
-/// Derives keys from keys and from passphrases.
 package enum KeyDerivation {
     /// Derives a subkey by libsodium's `crypto_kdf_derive_from_key`: BLAKE2b with the identifier as salt and the
-    /// context as personalisation.
-    ///
-    /// - Throws: ``SealingError/Code/length`` unless the key has 32 bytes, the context 8, and the subkey 16 to 64.
+    /// context as personalisation. Throws ``SealingError/Code/length`` unless the key has 32 bytes, the context 8, and
+    /// the subkey 16 to 64.
     package static func subkey(
         _ identifier: UInt64, context: StaticString, of key: UnsafeRawBufferPointer,
         into subkey: UnsafeMutableRawBufferPointer
@@ -78,19 +70,17 @@ package enum KeyDerivation {
         guard key.count == 32, context.utf8CodeUnitCount == 8, (16...64).contains(subkey.count) else {
             throw SealingError(.length)
         }
-        let status = context.utf8Start.withMemoryRebound(to: CChar.self, capacity: 8) { context in
-            Wiping.leavingNoTraces {
+        try context.utf8Start.withMemoryRebound(to: CChar.self, capacity: 8) { (context) throws(SealingError) in
+            try Wiping.leavingNoTraces(orThrow: .length) {
                 crypto_kdf_derive_from_key(subkey.pointer, subkey.count, identifier, context, key.pointer)
             }
         }
-        guard status == 0 else { throw SealingError(.length) }
     }
 
     /// The cost of Argon2id, version 1.3 (RFC 9106).
     package struct StretchLimits: Hashable, Sendable {
-        /// The number of passes over the memory.
         package let passes: UInt64
-        /// The size of the memory in bytes.
+        /// In bytes.
         package let memory: UInt64
 
         package init(passes: UInt64, memory: UInt64) { (self.passes, self.memory) = (passes, memory) }
@@ -103,7 +93,6 @@ package enum KeyDerivation {
             (1...10).contains(passes) && (8 << 10...StretchLimits.largestCost).contains(memory)
         }
 
-        /// The bounds, for messages.
         package static let bounds = "1 to 10 passes over at least 8 KiB, passes times memory at most 768 MiB"
 
         /// The number of bytes processed, for limits that are within their bounds.
@@ -115,23 +104,22 @@ package enum KeyDerivation {
 
     @inlinable package static var saltSize: Int { 16 }
 
-    /// Derives a key of 32 bytes from a passphrase by Argon2id.
-    ///
-    /// - Throws: ``SealingError/Code/limits`` for limits out of bounds, ``SealingError/Code/outOfMemory`` if their
-    ///   memory cannot be allocated, ``SealingError/Code/length`` unless salt and key have 16 and 32 bytes.
+    /// Derives a key from a passphrase by Argon2id. Throws ``SealingError/Code/limits`` for limits out of bounds,
+    /// ``SealingError/Code/outOfMemory`` if their memory cannot be allocated, ``SealingError/Code/length`` unless salt
+    /// and key have 16 and 32 bytes.
     package static func stretch(
         _ passphrase: UnsafeRawBufferPointer, salt: UnsafeRawBufferPointer, limits: StretchLimits,
         into key: UnsafeMutableRawBufferPointer
     ) throws(SealingError) {
         guard limits.isWithinBounds else { throw SealingError(.limits) }
         guard salt.count == saltSize, key.count == 32 else { throw SealingError(.length) }
-        let status = passphrase.pointer.withMemoryRebound(to: CChar.self, capacity: passphrase.count) { text in
-            Wiping.leavingNoTraces(16_384) {
+        let count = passphrase.count
+        try passphrase.pointer.withMemoryRebound(to: CChar.self, capacity: count) { (text) throws(SealingError) in
+            try Wiping.leavingNoTraces(16_384, orThrow: .outOfMemory) {
                 crypto_pwhash(
-                    key.pointer, UInt64(key.count), text, UInt64(passphrase.count), salt.pointer, limits.passes,
+                    key.pointer, UInt64(key.count), text, UInt64(count), salt.pointer, limits.passes,
                     Int(limits.memory), crypto_pwhash_ALG_ARGON2ID13)
             }
         }
-        guard status == 0 else { throw SealingError(.outOfMemory) }
     }
 }

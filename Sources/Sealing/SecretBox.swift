@@ -6,9 +6,8 @@ package enum SecretBox {
     @inlinable package static var keySize: Int { 32 }
     @inlinable package static var tagSize: Int { 16 }
 
-    /// Seals `plaintext` into `box`. The two may not overlap.
-    ///
-    /// - Throws: ``SealingError/Code/length`` unless the key has 32 bytes and the box 16 more than the plaintext.
+    /// Seals `plaintext` into `box`. The two may not overlap. Throws ``SealingError/Code/length`` unless the key has 32
+    /// bytes and the box 16 more than the plaintext.
     package static func seal(
         _ plaintext: UnsafeRawBufferPointer, nonce: Nonce, key: UnsafeRawBufferPointer,
         into box: UnsafeMutableRawBufferPointer
@@ -20,22 +19,19 @@ package enum SecretBox {
         guard status == 0 else { throw SealingError(.length) }
     }
 
-    /// Opens `box` into `plaintext`. The two may not overlap.
-    ///
-    /// - Throws: ``SealingError/Code/forged`` if the box was not sealed with this key and nonce or has been changed;
-    ///   ``SealingError/Code/length`` unless the key has 32 bytes and the box 16 more than the plaintext.
+    /// Opens `box` into `plaintext`, with the conditions of ``seal(_:nonce:key:into:)``. Throws
+    /// ``SealingError/Code/forged`` if the box was not sealed with this key and nonce or has been changed.
     package static func open(
         _ box: UnsafeRawBufferPointer, nonce: Nonce, key: UnsafeRawBufferPointer,
         into plaintext: UnsafeMutableRawBufferPointer
     ) throws(SealingError) {
         guard key.count == keySize, box.count == plaintext.count + tagSize else { throw SealingError(.length) }
-        let status = nonce.withUnsafeBytes { nonce in
-            Wiping.leavingNoTraces {
+        try nonce.withUnsafeBytes { (nonce) throws(SealingError) in
+            try Wiping.leavingNoTraces(orThrow: .forged) {
                 crypto_secretbox_open_easy(
                     plaintext.pointer, box.pointer, UInt64(box.count), nonce.pointer, key.pointer)
             }
         }
-        guard status == 0 else { throw SealingError(.forged) }
     }
 }
 
@@ -106,11 +102,13 @@ package enum Wiping {
     ///
     /// libsodium 1.0.18 leaves the first 32 bytes of an opened box, the input, key and result of a hash, and derived
     /// keys. Its calls used up to 1.9 KiB of stack when measured, Argon2id 6.8 KiB; `size` bytes are overwritten.
-    static func leavingNoTraces(_ size: Int = 4_096, _ call: () -> Int32) -> Int32 {
+    static func leavingNoTraces(
+        _ size: Int = 4_096, orThrow code: SealingError.Code, _ call: () -> Int32
+    ) throws(SealingError) {
         let status = lowered(call)
         vault_clear_vector_registers()
         sodium_stackzero(size)
-        return status
+        guard status == 0 else { throw SealingError(code) }
     }
 
     /// Makes a call a little further down the stack: `sodium_stackzero` uses the first bytes below its caller itself
@@ -136,9 +134,8 @@ package enum RandomBytes {
 
 /// Hex digits of secrets, in a time that does not depend on them.
 package enum Hexadecimal {
-    /// Writes two lower-case digits for each byte, and a zero byte.
-    ///
-    /// - Throws: ``SealingError/Code/length`` unless `digits` has exactly this size.
+    /// Writes two lower-case digits for each byte, and a zero byte. Throws ``SealingError/Code/length`` unless `digits`
+    /// has exactly this size.
     package static func encode(
         _ bytes: UnsafeRawBufferPointer, into digits: UnsafeMutableRawBufferPointer
     ) throws(SealingError) {
@@ -148,7 +145,6 @@ package enum Hexadecimal {
         }
     }
 
-    /// Returns two lower-case digits for each byte.
     package static func string(of bytes: [UInt8]) -> String {
         let size = bytes.count * 2 + 1
         return String(unsafeUninitializedCapacity: size) { digits in

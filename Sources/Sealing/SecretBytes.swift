@@ -12,9 +12,8 @@ public struct SecretBytes: ~Copyable {
     /// The number of secret bytes.
     public private(set) var count: Int
 
-    /// Whether the pages are locked against swapping.
-    ///
-    /// The system refuses beyond the limit `ulimit -l`, usually 8 MiB. The bytes are guarded and wiped all the same.
+    /// Whether the pages are locked against swapping. The system refuses beyond the limit `ulimit -l`, usually 8 MiB.
+    /// The bytes are guarded and wiped all the same.
     public let isLockedInMemory: Bool
 
     /// The size of the allocation: a multiple of 16, at least 16. The bytes past `count` are zero, so that a value can
@@ -63,9 +62,7 @@ extension SecretBytes: @unchecked Sendable {}
 // MARK: - Access in place
 
 extension SecretBytes {
-    /// Reads the secret in place.
-    ///
-    /// The span cannot leave the closure. A copy of its bytes is outside guarded memory.
+    /// Reads the secret in place. The span cannot leave the closure. A copy of its bytes is outside guarded memory.
     @inlinable
     public borrowing func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (RawSpan) throws(Failure) -> Result
@@ -118,28 +115,24 @@ extension SecretBytes {
 // by any code that holds it.
 
 extension SecretBytes {
-    /// Copies bytes into guarded memory. The original is not wiped.
-    ///
-    /// - Throws: ``SealingError/Code/outOfMemory``.
-    public init(copying bytes: UnsafeRawBufferPointer) throws(SealingError) {
-        try self.init(zeroCount: bytes.count)
-        withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
-    }
-
-    /// Copies bytes into guarded memory. The array is not wiped.
-    ///
-    /// - Throws: ``SealingError/Code/outOfMemory``.
-    public init(copying bytes: [UInt8]) throws(SealingError) {
-        try self.init(zeroCount: bytes.count)
-        withUnsafeMutableBytes { $0.copyBytes(from: bytes) }
-    }
-
     /// Copies a text's UTF-8 into guarded memory. The string is not wiped.
     ///
     /// - Throws: ``SealingError/Code/outOfMemory``.
     public init(utf8 text: String) throws(SealingError) {
         try self.init(zeroCount: text.utf8.count)
         withUnsafeMutableBytes { $0.copyBytes(from: text.utf8) }
+    }
+
+    /// Copies bytes into guarded memory, with the errors of ``init(utf8:)``. The original is not wiped.
+    public init(copying bytes: UnsafeRawBufferPointer) throws(SealingError) {
+        try self.init(zeroCount: bytes.count)
+        withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
+    }
+
+    /// Copies bytes into guarded memory, with the errors of ``init(utf8:)``. The array is not wiped.
+    public init(copying bytes: [UInt8]) throws(SealingError) {
+        try self.init(zeroCount: bytes.count)
+        withUnsafeMutableBytes { $0.copyBytes(from: bytes) }
     }
 
     /// Lets `body` fill guarded memory, and keeps as many bytes as it returns.

@@ -14,19 +14,17 @@ public struct VaultError: Error, Hashable, Sendable {
     /// The value of `errno`, if a system call failed.
     public let systemError: Int32?
     /// What ``code`` does not tell apart, for the hints that the command adds in its own words.
-    package let cause: Cause?
+    package private(set) var cause: Cause?
 
     /// Creates an error that a store of your own throws.
     ///
     /// - Parameter message: what is wrong and how to fix it, without any secret.
     public init(_ code: Code, _ message: String, systemError: Int32? = nil) {
-        self.init(code, message, systemError: systemError, cause: nil)
+        (self.code, self.message, self.systemError) = (code, message, systemError)
     }
 
     package init(_ code: Code, _ message: String, systemError: Int32? = nil, cause: Cause?) {
-        self.code = code
-        self.message = message
-        self.systemError = systemError
+        self.init(code, message, systemError: systemError)
         self.cause = cause
     }
 
@@ -91,14 +89,11 @@ extension VaultError: CustomStringConvertible {
         VaultError(.busy, "Another process holds \(path). Try again when it is done.")
     }
 
-    /// The system refused to do something with a file.
     init(system error: SystemError, _ path: String) {
         if error.isBusy { self = .held(path) } else { self.init(refused: "\(error.call) \(path)", error.number) }
     }
 
-    /// - Parameters:
-    ///   - action: what the system refused to do, such as "read /a/b".
-    ///   - number: the value of `errno`.
+    /// `action` is what the system refused to do, such as "read /a/b"; `number` is the value of `errno`.
     init(refused action: String, _ number: Int32) {
         let advice = SystemError.advice(for: number).map { " " + $0 } ?? ""
         self.init(.unavailable, "Cannot \(action): \(SystemError.words(for: number)).\(advice)", systemError: number)

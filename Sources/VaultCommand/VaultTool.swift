@@ -1,7 +1,6 @@
 import CLinux
 import Glibc
 
-/// The tool from its arguments to its exit code.
 @main
 enum VaultTool {
     static func main() { exit(run().rawValue) }
@@ -48,7 +47,6 @@ struct CommandLineParser {
     private var arguments: [String] = []
     private var options: [OptionName: [String]] = [:]
 
-    /// - Parameter words: the command line without the program's name.
     static func parse(_ words: [String]) throws(UsageError) -> Invocation {
         var parser = CommandLineParser(rest: words[...])
         try parser.readWords()
@@ -101,8 +99,6 @@ struct CommandLineParser {
         return Invocation(command: description.name, arguments: arguments, options: options)
     }
 
-    // MARK: Options
-
     /// `--name`, `--name=VALUE` or `--name VALUE`.
     private mutating func take(longOption word: String) throws(UsageError) {
         let pair = Attributes.split(word)
@@ -126,10 +122,10 @@ struct CommandLineParser {
         var value = attached
         if let placeholder = option.value, attached == nil {
             // A word that looks like an option is never a value: `--vault --json` is a slip, not a file name.
-            guard let next = rest.first, !next.isOption else {
+            guard let next = rest.popFirst(), !next.isOption else {
                 throw .missingValue(option.name, placeholder: placeholder)
             }
-            value = rest.removeFirst()
+            value = next
         }
         // An unset shell variable leaves an empty path.
         if value == "", option.completion == .file { throw .emptyPath(option.name) }
@@ -141,7 +137,6 @@ struct CommandLineParser {
         options[option.name, default: []] += value.map { [$0] } ?? []
     }
 
-    /// The options that are valid here: global ones and the command's own.
     private var allowed: [OptionDescription] { (description?.options ?? []) + GlobalOptions.all }
 
     private func unknown(_ typed: String) -> UsageError {

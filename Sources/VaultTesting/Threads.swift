@@ -1,9 +1,8 @@
 private import Glibc
 import LinuxSystem
 
-/// Runs `body` on that many threads at once, with the number of the thread, and waits for all of them.
-///
-/// These are threads, not tasks: what they do blocks, and there are more of them than cores.
+/// Runs `body` on that many threads at once, with the number of the thread, and waits for all of them. Tasks would not
+/// do: the bodies block, and there are more of them than cores.
 ///
 /// - Throws: the first error that one of them threw.
 package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
@@ -14,7 +13,11 @@ package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws ->
     var threads: [pthread_t] = []
     for work in works {
         var thread = pthread_t()
-        let status = pthread_create(&thread, nil, { Work.run($0) }, Unmanaged.passUnretained(work).toOpaque())
+        let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { context in
+            if let context { Unmanaged<Work>.fromOpaque(context).takeUnretainedValue().body() }
+            return nil
+        }
+        let status = pthread_create(&thread, nil, run, Unmanaged.passUnretained(work).toOpaque())
         guard status == 0 else {
             failure.withLock { $0 = $0 ?? SystemError(status, "start a thread") }
             break
@@ -28,12 +31,7 @@ package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws ->
 }
 
 private final class Work: Sendable {
-    private let body: @Sendable () -> Void
+    let body: @Sendable () -> Void
 
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-
-    static func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-        context.map { Unmanaged<Work>.fromOpaque($0).takeUnretainedValue() }?.body()
-        return nil
-    }
 }

@@ -2,8 +2,9 @@ import CLinux
 import FoundationEssentials
 import Glibc
 import Testing
-import Vault
 
+@testable import SealedLog
+@testable import Vault
 @testable import VaultCommand
 
 @Suite struct OutputTests {
@@ -55,7 +56,7 @@ import Vault
             ("exists", ExistsCommand.report(name: "n", exists: true)),
             ("rm", RemoveCommand.report(removed: [])),
             ("mv, cp", Relocation.report(from: "a", to: "b")),
-            ("init", MadeReport.sample().json),
+            ("init", Keychain.Created.sample().json(at: .sample)),
             ("verify", VerifyCommand.report(Keychain.Verification(entries: 1, records: 2, bytes: 3))),
             ("compact", CompactCommand.report(Keychain.Compaction(sizeBefore: 2, sizeAfter: 1))),
             ("version", VersionCommand.report),
@@ -80,11 +81,13 @@ import Vault
             Back up the key file, separately from the vault. Without it the vault cannot be opened.
             The key file must never change.
             """
-        #expect(MadeReport.sample().message == plain)
+        #expect(Keychain.Created.sample().message(at: .sample) == plain)
         let beside =
             "\nIt is beside the vault, so a copy of the folder contains both. See `vault help places` for other locations."
-        #expect(MadeReport.sample(isBesideVault: true).message == plain + beside)
-        #expect(MadeReport.sample(isShort: true).message == plain + "\nIt has fewer than 16 bytes and can be guessed.")
+        #expect(Keychain.Created.sample(isBesideVault: true).message(at: .sample) == plain + beside)
+        #expect(
+            Keychain.Created.sample(isShort: true).message(at: .sample)
+                == plain + "\nIt has fewer than 16 bytes and can be guessed.")
     }
 
     @Test func aWriteThatFailsSaysWhy() {
@@ -129,10 +132,12 @@ import Vault
     }
 }
 
-extension MadeReport {
-    fileprivate static func sample(isBesideVault: Bool = false, isShort: Bool = false) -> MadeReport {
-        MadeReport(
-            vault: "/v", keyFile: "/k", madeVault: true, madeKeyFile: true, keyFileIsBesideVault: isBesideVault,
-            keyFileIsShort: isShort)
+extension Keychain.Created {
+    fileprivate static func sample(isBesideVault: Bool = false, isShort: Bool = false) -> Self {
+        Self(vault: true, keyFile: true, keyFileIsBesideVault: isBesideVault, keyFileIsShort: isShort)
     }
+}
+
+extension VaultPlaces {
+    fileprivate static let sample = VaultPlaces(vault: "/v", keyFile: "/k", memory: nil)
 }

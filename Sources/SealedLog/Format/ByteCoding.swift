@@ -62,7 +62,7 @@ struct ByteReader {
         return value * 16
     }
 
-    /// Reads the number of items, and then each with `read`.
+    /// Reads the number of items, and then the items.
     mutating func list<Item>(
         upTo limit: Int, _ read: (inout ByteReader) throws(Malformed) -> Item
     ) throws(Malformed) -> [Item] {
@@ -76,7 +76,6 @@ struct ByteReader {
         guard try withBytes(count, { $0.isZero }) else { throw Malformed(what) }
     }
 
-    /// Checks that the rest is padding.
     mutating func finish() throws(Malformed) { try reserved(remaining, "bytes in the padding") }
 
     mutating func array(_ count: Int) throws(Malformed) -> [UInt8] { try withBytes(count) { Array($0) } }
@@ -97,7 +96,7 @@ struct ByteReader {
     }
 }
 
-/// Writes fields in sequence.
+/// Writes fields as ``ByteReader`` reads them.
 package struct ByteWriter {
     package private(set) var bytes: [UInt8] = []
 
@@ -119,13 +118,11 @@ package struct ByteWriter {
 
     package mutating func varint(_ value: Int) { varint(UInt64(value)) }
 
-    /// Writes an offset or length in units of 16 bytes.
     mutating func units(_ value: UInt64) {
         precondition(value.isMultiple(of: 16))
         varint(value / 16)
     }
 
-    /// Writes the number of items, and then each with `write`.
     mutating func list<Item>(_ items: [Item], _ write: (inout ByteWriter, Item) -> Void) {
         varint(items.count)
         for item in items { write(&self, item) }

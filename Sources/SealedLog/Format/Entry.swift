@@ -12,18 +12,14 @@ package struct StoredVersion: Hashable, Sendable {
     package var length: Int
 
     /// The length of the box: padded to a multiple of 16, at least 16, and the tag.
-    package var boxLength: Int { StoredVersion.boxLength(of: length) }
-
-    static func boxLength(of length: Int) -> Int { SecretBytes.paddedSize(length) + SecretBox.tagSize }
+    package var boxLength: Int { SecretBytes.paddedSize(length) + SecretBox.tagSize }
 }
 
-/// A version that was replaced by a newer one.
 struct EarlierVersion: Hashable, Sendable {
     let modified: UInt64
     var version: StoredVersion
 }
 
-/// One attribute of an entry, sealed together with its name.
 package struct Attribute: Hashable, Sendable {
     package let key: String
     package let value: String
@@ -31,7 +27,6 @@ package struct Attribute: Hashable, Sendable {
     package init(key: String, value: String) { (self.key, self.value) = (key, value) }
 }
 
-/// What the vault stores about one name.
 package struct Entry: Hashable, Sendable {
     /// The fields of a present entry. A removed one has none of them.
     package struct Content: Hashable, Sendable {
@@ -51,7 +46,6 @@ package struct Entry: Hashable, Sendable {
 
     package var isRemoved: Bool { content == nil }
 
-    /// The present version and the earlier ones. A tombstone has none.
     var versions: [StoredVersion] {
         guard let content else { return [] }
         return [content.current] + content.earlier.map(\.version)
@@ -70,7 +64,6 @@ package struct Entry: Hashable, Sendable {
         return UInt64(writer.count + boxes)
     }
 
-    /// Returns the entry with its value `distance` further back in the file.
     func moved(by distance: UInt64) -> Entry {
         var entry = self
         entry.content?.current.offset += distance
@@ -82,7 +75,6 @@ package struct Entry: Hashable, Sendable {
 package struct EntryName: Hashable, Sendable, Comparable {
     package let bytes: [UInt8]
 
-    /// Returns nil unless the text is a name.
     package init?(_ text: String) { self.init(bytes: Array(text.utf8)) }
 
     init?(bytes: [UInt8]) {
@@ -96,8 +88,7 @@ package struct EntryName: Hashable, Sendable, Comparable {
         left.bytes.withUnsafeBytes { left in right.bytes.withUnsafeBytes { left.order(to: $0) < 0 } }
     }
 
-    /// Returns whether bytes are a name. Control characters are excluded: lists print one name per line, and a terminal
-    /// would obey them.
+    /// Control characters are excluded: lists print one name per line, and a terminal would obey them.
     package static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard (1...Limits.nameSize).contains(bytes.count) else { return false }
         // The common case, without decoding.
@@ -139,13 +130,11 @@ extension ByteReader {
         let start = position
         let name = try name()
         let flags = try byte()
-        var entry = Entry(name: name, modified: try varint(), content: nil)
+        let modified = try varint()
         guard flags & ~Flag.known == 0 else { throw Malformed("an entry's flags") }
-        if flags & Flag.removed == 0 {
-            entry.content = try content(flags)
-        } else if flags != Flag.removed {
-            throw Malformed("a tombstone's flags")
-        }
+        let isRemoved = flags & Flag.removed != 0
+        guard !isRemoved || flags == Flag.removed else { throw Malformed("a tombstone's flags") }
+        let entry = Entry(name: name, modified: modified, content: try isRemoved ? nil : content(flags))
         guard position - start <= Limits.entrySize else { throw Malformed("the length of an entry") }
         return entry
     }

@@ -102,8 +102,7 @@ extension Header {
     /// Returns whether the second half of a file's first 8,192 bytes is the copy of the first.
     static func copyHolds(in image: [UInt8]) -> Bool {
         let copy = image[copyOffset...]
-        return image[..<hintOffset].elementsEqual(copy.prefix(hintOffset))
-            && copy.dropFirst(hintOffset).allSatisfy { $0 == 0 }
+        return image[..<hintOffset] == copy.prefix(hintOffset) && copy.dropFirst(hintOffset).allSatisfy { $0 == 0 }
     }
 }
 

@@ -1,10 +1,8 @@
-/// The bounds of the format (Format.md), and the figures that control the log.
+/// The bounds of the format (Format.md), and the figures that control the log. Sizes are the largest, in bytes.
 package enum Limits {
-    /// The longest name, in bytes of UTF-8.
     package static let nameSize = 1_024
-    /// The largest value, in bytes.
     package static let valueSize = 16 << 20
-    /// The largest encoded entry, in bytes. At least two fit in a page.
+    /// Of an encoded entry. At least two fit in a page.
     package static let entrySize = 8_000
     package static let attributeCount = 64
     package static let earlierVersionCount = 255
@@ -13,13 +11,13 @@ package enum Limits {
     static let checkpointStart: UInt64 = 8_192
     static let slotSize = 160
     static let slotCount = 16
-    /// The largest sealed page, in bytes.
+    /// Of a sealed page.
     static let pageSize = 16 << 10
     static let pageLevel: UInt8 = 8
-    /// The largest sealed index or manifest, in bytes.
+    /// Of a sealed index or manifest.
     static let indexSize = 1 << 20
     static let payloadSize: UInt64 = 512 << 20
-    /// The most bytes behind the log's end: the longest torn record, and the zeros written ahead of it.
+    /// Of what is behind the log's end: the longest torn record, and the zeros written ahead of it.
     static let tailSize: UInt64 = 514 << 20
     /// How often a record's magic may appear behind the log's end by chance, at offsets where a record may begin.
     static let strayMagics = 16
@@ -28,20 +26,18 @@ package enum Limits {
     static let sector: UInt64 = 512
     static let alignment: UInt64 = 16
 
-    /// The number of records that a reader follows after the newest checkpoint, minor or not, before a writer adds the
-    /// next minor one.
-    ///
-    /// It is low while the minor checkpoint is small and cheap to rewrite. It rises with its size, so that a record's
-    /// share of the rewriting stays below half a kilobyte until the upper bound.
+    /// How many records may follow the newest checkpoint, minor or not, before a writer adds the next minor one. The
+    /// number rises with the size of the minor checkpoint, so that a record's share of rewriting it stays below half a
+    /// kilobyte until the upper bound.
     package static let recordsBeforeMinorCheckpoint = 128...512
     /// The number of entries in the minor checkpoint that allow one more such record.
     static let minorEntriesPerRecord: UInt64 = 4
-    /// A larger index, in bytes, becomes a tree at once.
+    /// A larger index becomes a tree at once.
     static let inlineIndexSize = 16 << 10
     /// Zeros are written ahead in steps of this many bytes. A reader searches them once for stray frames, which costs a
     /// page fault per 4 KiB.
     static let growth: UInt64 = 16 << 10
-    /// The most bytes that a record's transactions may add. The record is built in memory and written at once.
+    /// Of what a record's transactions add. The record is built in memory and written at once.
     static let transactionSize = 256 << 20
     /// The number of authenticators that a manifest keeps.
     static let chainLength = 1_024
@@ -52,7 +48,6 @@ package enum Limits {
     /// minor checkpoint exceed ``minorEntriesFloor`` and a sixteenth of all entries.
     package static let deadBytesFloor: UInt64 = 256 << 10
     package static let minorEntriesFloor: UInt64 = 4_096
-    /// Compaction also starts when the minor checkpoint exceeds this many bytes: the next one must fit in a record
-    /// together with a transaction.
+    /// Compaction also starts above this size: the next minor checkpoint must fit in a record with a transaction.
     static let minorSize: UInt64 = 128 << 20
 }

@@ -8,7 +8,6 @@ struct Manifest: Hashable, Sendable {
     var totals: Totals
     /// The authenticators of the sequence numbers just before the header's, oldest first.
     var chain: [Authenticator]
-    /// One for each key slot.
     var labels: [SlotLabel]
     /// Reserved. They are kept as they are.
     var settings: [Attribute]
@@ -24,13 +23,11 @@ struct Manifest: Hashable, Sendable {
 /// Whether a history includes a log position; unknown if the history is not known that far back.
 enum Inclusion { case included, excluded, unknown }
 
-/// A key slot's description, sealed.
+/// The sealed description of one key slot.
 struct SlotLabel: Hashable, Sendable {
     let created: UInt64
     let text: String
 }
-
-// MARK: - Coding
 
 extension Manifest {
     /// - Parameter slotCount: the number of key slots in the header.

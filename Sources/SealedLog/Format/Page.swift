@@ -15,9 +15,9 @@ package struct PageReference: Hashable, Sendable {
     }
 }
 
-/// An opened page of a tree. It decodes a cell only on request. Its errors are `damaged`, with its offset in the file.
+/// An opened page of a tree: a leaf's cells have entries, an inner page's children. It decodes a cell only on request.
+/// Its errors are `damaged`, with its offset in the file.
 struct Page: Sendable {
-    /// The size of the fields before the offsets of the cells.
     fileprivate static let headSize = 4
 
     let level: UInt8
@@ -50,48 +50,40 @@ struct Page: Sendable {
     func damaged(_ what: StaticString) -> LogError { .damaged("a page of the index (\(what))", at: offset) }
 
     func name(_ index: Int) throws(LogError) -> EntryName {
-        try read(index) { (cell) throws(Malformed) in try cell.name() }
+        try read(index, isWhole: false) { (cell) throws(Malformed) in try cell.name() }
     }
 
-    /// Returns the entry in a cell of a leaf.
     func entry(_ index: Int) throws(LogError) -> Entry {
-        try read(index) { (cell) throws(Malformed) in
-            let entry = try cell.entry()
-            try finish(index, &cell)
-            return entry
-        }
+        try read(index) { (cell) throws(Malformed) in try cell.entry() }
     }
 
-    /// Returns the present value of the entry in a cell of a leaf; nil for a tombstone.
     func currentVersion(_ index: Int) throws(LogError) -> StoredVersion? {
-        try read(index) { (cell) throws(Malformed) in try cell.currentVersion() }
+        try read(index, isWhole: false) { (cell) throws(Malformed) in try cell.currentVersion() }
     }
 
-    /// Returns the child in a cell of an inner page.
     func child(_ index: Int) throws(LogError) -> PageReference {
         try read(index) { (cell) throws(Malformed) in
             try cell.skip(cell.count(upTo: Limits.nameSize))
-            let reference = try cell.pageReference()
-            try finish(index, &cell)
-            return reference
+            return try cell.pageReference()
         }
     }
 
+    /// - Parameter isWhole: whether `body` reads all of the cell. Only the last cell is followed by padding.
     private func read<Result>(
-        _ index: Int, _ body: (inout ByteReader) throws(Malformed) -> Result
+        _ index: Int, isWhole: Bool = true, _ body: (inout ByteReader) throws(Malformed) -> Result
     ) throws(LogError) -> Result {
-        var cell = ByteReader(bytes, in: start(index)..<(index + 1 < count ? start(index + 1) : bytes.count))
-        do throws(Malformed) { return try body(&cell) } catch { throw damaged(error.what) }
+        let isLast = index == count - 1
+        var cell = ByteReader(bytes, in: start(index)..<(isLast ? bytes.count : start(index + 1)))
+        do throws(Malformed) {
+            let result = try body(&cell)
+            guard !isWhole || isLast || cell.remaining == 0 else { throw Malformed("a gap between a page's cells") }
+            if isWhole { try cell.finish() }
+            return result
+        } catch { throw damaged(error.what) }
     }
 
     private func start(_ index: Int) -> Int {
         Int(bytes.withUnsafeBytes { $0.integer(at: Page.headSize + index * 2) } as UInt16)
-    }
-
-    /// Checks that only the last cell is followed by padding.
-    private func finish(_ index: Int, _ cell: inout ByteReader) throws(Malformed) {
-        guard index == count - 1 || cell.remaining == 0 else { throw Malformed("a gap between a page's cells") }
-        try cell.finish()
     }
 
     /// Finds the last cell whose name is at or before `name`, and whether it is equal; nil if all are after it.
@@ -118,9 +110,8 @@ struct Page: Sendable {
     }
 }
 
-/// Searches `count` sorted names, which `order` compares by index: a negative number, 0 or a positive number.
-///
-/// Returns the index of the first one that is not before, and whether it is equal.
+/// Finds the first of `count` sorted names that is not before the sought one, and whether it is equal. `order` compares
+/// by index: a negative number, 0 or a positive number.
 @inline(__always)
 func binarySearch<Failure: Error>(
     _ count: Int, order: (Int) throws(Failure) -> Int
@@ -135,7 +126,6 @@ func binarySearch<Failure: Error>(
     return (low, false)
 }
 
-/// Collects the cells of one page.
 struct PageBuilder {
     private static let capacity = Limits.pageSize - SecretBox.tagSize
 

@@ -36,7 +36,6 @@ package struct Totals: Hashable, Sendable {
     /// The bytes that compaction would free.
     package var deadBytes: UInt64 = 0
 
-    /// Counts an entry that replaces another one or none.
     mutating func replace(_ old: Entry?, with new: Entry) {
         if let old, !old.isRemoved {
             entries -= min(entries, 1)
@@ -85,19 +84,17 @@ extension Frame {
         writer.append(Frame.magic)
         writer.integer(UInt32(indexLength))
         writer.integer(payloadLength)
-        do throws(SealingError) {
-            let sum = try writer.bytes.withRawBytes { (bytes) throws(SealingError) in
-                try vaultID.withRawBytes { (key) throws(SealingError) in try ShortHash.hash(bytes, key: key) }
-            }
-            writer.integer(sum)
-        } catch { throw LogError(error) }
+        let sum = try writer.bytes.withRawBytes { (bytes) throws(LogError) in
+            try vaultID.withRawBytes { (key) throws(LogError) in try translated(ShortHash.hash(bytes, key: key)) }
+        }
+        writer.integer(sum)
         return writer.bytes
     }
 }
 
 /// The sealed part of a record.
 struct RecordIndex: Hashable, Sendable {
-    /// The tree of a minor checkpoint.
+    /// Of a minor checkpoint.
     struct Tree: Hashable, Sendable {
         let header: Authenticator
         let root: PageReference

@@ -33,12 +33,10 @@ struct RecentEntries: Sendable {
         }
     }
 
-    mutating func removeAll() { self = RecentEntries() }
 }
 
 /// Iterates over the newest entry of each name, in the order of names.
 struct EntryMerge {
-    /// A source of entries in the order of their names.
     private enum Source {
         case recent(RecentEntries, position: Int)
         case tree(TreeCursor)
@@ -77,16 +75,12 @@ struct EntryMerge {
     }
 }
 
-/// Iterates over the present entries whose names begin with a prefix, as they were when it was created.
-///
-/// Each entry is read on request and without a lock, so a list of any length takes the memory of a few pages. A copy
-/// continues where the original was.
+/// Iterates over the present entries whose names begin with a prefix, as they were when it was created. It reads each
+/// on request and without a lock: a list of any length takes the memory of a few pages. A copy continues independently.
 package struct EntryListing: Sendable {
-    private var merge: EntryMerge
-    private let prefix: [UInt8]
-
-    /// - Parameter entries: those from the prefix on.
-    init(_ entries: EntryMerge, prefix: [UInt8]) { (merge, self.prefix) = (entries, prefix) }
+    /// Begins at the prefix.
+    var merge: EntryMerge
+    let prefix: [UInt8]
 
     /// Returns the next entry; nil at the end. Throws `damaged`, `unavailable`.
     package mutating func next() throws(LogError) -> Entry? {

@@ -1,9 +1,8 @@
 import LinuxSystem
 import Sealing
 
-/// Keeps opened pages and sealed bytes. Neither changes during the lifetime of its file.
-///
-/// Each has one possible slot, found without hashing. It takes at most 4 MiB for pages and 2 MiB for blocks.
+/// Keeps opened pages (up to 4 MiB) and blocks of sealed bytes (2 MiB), each in its one possible slot, found without
+/// hashing. Neither changes during the lifetime of its file.
 struct PageCache: Sendable {
     private static let pageSlots = 256
     private static let blockSlots = 128
@@ -40,27 +39,21 @@ struct PageCache: Sendable {
     ) throws(LogError) {
         let start = offset / PageCache.blockSize * PageCache.blockSize
         let inBlock = Int(offset - start)
-        guard inBlock + buffer.count <= Int(PageCache.blockSize), start + PageCache.blockSize <= end else {
-            return try PageCache.read(into: buffer, at: offset, of: store)
-        }
-        if blocks.isEmpty { blocks = Array(repeating: nil, count: PageCache.blockSlots) }
-        let slot = Int(start / PageCache.blockSize % UInt64(PageCache.blockSlots))
-        guard blocks[slot]?.offset == start else {
+        if inBlock + buffer.count <= Int(PageCache.blockSize), start + PageCache.blockSize <= end {
+            if blocks.isEmpty { blocks = Array(repeating: nil, count: PageCache.blockSlots) }
+            let slot = Int(start / PageCache.blockSize % UInt64(PageCache.blockSlots))
+            if blocks[slot]?.offset == start {
+                if blocks[slot]?.bytes.isEmpty ?? true {
+                    blocks[slot] = (start, try store.bytes(at: start, count: Int(PageCache.blockSize)))
+                }
+                blocks[slot]?.bytes.withRawBytes {
+                    buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[inBlock..<inBlock + buffer.count]))
+                }
+                return
+            }
             // A process that reads only one value, such as the command, should not read a whole block.
             blocks[slot] = (start, [])
-            return try PageCache.read(into: buffer, at: offset, of: store)
         }
-        if blocks[slot]?.bytes.isEmpty ?? true {
-            blocks[slot] = (start, try store.bytes(at: start, count: Int(PageCache.blockSize)))
-        }
-        blocks[slot]?.bytes.withRawBytes {
-            buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[inBlock..<inBlock + buffer.count]))
-        }
-    }
-
-    private static func read(
-        into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64, of store: any RecordStore
-    ) throws(LogError) {
         guard try store.read(into: buffer, at: offset) == buffer.count else { throw .cut(at: offset) }
     }
 }

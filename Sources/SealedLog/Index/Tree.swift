@@ -109,13 +109,9 @@ struct ByteSink {
     /// The file offset of the next byte; a multiple of 16.
     var offset: UInt64 { start + UInt64(bytes.count) }
 
-    mutating func write(_ more: UnsafeRawBufferPointer) throws(LogError) {
+    mutating func write(_ more: some Collection<UInt8>) throws(LogError) {
         bytes.append(contentsOf: more)
         if bytes.count >= 1 << 20 { try flush() }
-    }
-
-    mutating func write(_ more: [UInt8]) throws(LogError) {
-        try more.withRawBytes { (more) throws(LogError) in try write(more) }
     }
 
     mutating func flush() throws(LogError) {
@@ -146,7 +142,7 @@ struct TreeBuilder {
         nonces = NonceSource(expected: entries / 128 + 1)
     }
 
-    /// - Precondition: the entry's name is after all names before.
+    /// - Precondition: the names ascend.
     mutating func add(_ entry: Entry, to sink: inout ByteSink) throws(LogError) {
         var cell = ByteWriter(reserving: 128)
         cell.entry(entry)
@@ -154,7 +150,7 @@ struct TreeBuilder {
         count += 1
     }
 
-    /// Seals the unfinished pages, and returns the root; nil if there was no entry.
+    /// Seals the unfinished pages, and returns the root; nil without entries.
     mutating func finish(to sink: inout ByteSink) throws(LogError) -> PageReference? {
         guard count > 0 else { return nil }
         var level = 0

@@ -20,7 +20,7 @@ package struct KeyFile: ~Copyable {
 
     package let kind: Kind
     /// nil if only its owner can read the file.
-    package internal(set) var sharing: Sharing?
+    package let sharing: Sharing?
     /// The 32 random bytes, or all bytes of the file.
     let secret: SecretBytes
 
@@ -28,19 +28,15 @@ package struct KeyFile: ~Copyable {
 
     /// Whether an attacker who has the vault may guess the file's bytes: there are few, and they were not generated.
     package var isShort: Bool { kind == .other && secret.count < 16 }
-
-    /// Whether the pages are locked against swapping.
-    package var isLockedInMemory: Bool { secret.isLockedInMemory }
 }
 
 // MARK: - Creation
 
 extension KeyFile {
-    /// Creates a generated key file with mode 0600, and flushes it and its folder.
+    /// Creates a generated key file with mode 0600, and flushes it and its folder. Returns nil if there is already a file
+    /// at the path. Throws `unavailable`, `busy`, `outOfMemory`.
     ///
     /// - Parameter isFolderLocked: whether the caller holds the folder's lock. Waiting for it again would never end.
-    /// - Returns: nil if there is already a file at the path.
-    /// - Throws: `unavailable`, `busy`, `outOfMemory`.
     package static func create(
         at path: String, isFolderLocked: Bool, in fileSystem: any FileSystem, until deadline: Deadline
     ) throws(LogError) -> KeyFile? {
@@ -65,9 +61,8 @@ extension KeyFile {
     }
 
     /// Flushes an existing key file and its folder. Its creator may have died first; a power loss would then lose the
-    /// key and everything sealed under it.
-    ///
-    /// - Throws: `unavailable`, unless the folder belongs to another user or cannot be flushed.
+    /// key and everything sealed under it. Throws `unavailable`, unless the folder belongs to another user or cannot be
+    /// flushed.
     package static func makeDurable(at path: String, in fileSystem: any FileSystem) throws(LogError) {
         let path = resolvedPath(path)
         do throws(SystemError) {
@@ -82,8 +77,6 @@ extension KeyFile {
 // MARK: - Reading
 
 extension KeyFile {
-    /// Reads a key file.
-    ///
     /// - Parameters:
     ///   - secretFolders: folders below which others may read root's files, as systemd and Docker create them.
     ///   - acceptsShared: whether others may read root's files everywhere.
@@ -91,60 +84,51 @@ extension KeyFile {
     package static func read(
         _ path: String, secretFolders: [String], acceptsShared: Bool = false, in fileSystem: any FileSystem
     ) throws(LogError) -> KeyFile {
-        let file: FileDescriptor
-        do { file = try fileSystem.open(path, .read) } catch {
-            guard error.isMissing else { throw LogError(.keyUnreadable, path, systemError: error.number) }
-            throw LogError(.keyMissing, path)
-        }
-        let status: FileStatus
-        do throws(SystemError) {
-            // The opened file's status: the path may lead elsewhere by now.
-            status = try fileSystem.status(of: file)
-            try status.checkRegular(upTo: maximumSize)
-        } catch { throw LogError(.keyUnreadable, path, systemError: error.number) }
+        let file = try reading(path, fileSystem.open(path, .read))
+        // The opened file's status: the path may lead elsewhere by now.
+        let status = try reading(path, fileSystem.status(of: file))
+        try reading(path, status.checkRegular(upTo: maximumSize))
         var sharing: Sharing?
         let isTrustedOwner = [status.owner, 0].contains(geteuid()) || status.owner == 0
         if !isTrustedOwner || status.mode & 0o077 != 0 {
             // Others may read a file of root's in some places, and never change one.
             guard status.owner == 0, status.mode & 0o022 == 0 else { throw LogError(.keyExposed, path) }
-            sharing = reason(toTrust: file, status, path, secretFolders, in: fileSystem)
-            if sharing == nil, acceptsShared { sharing = .accepted }
+            let reason = reason(toTrust: file, status, path, secretFolders, in: fileSystem)
+            sharing = reason ?? (acceptsShared ? .accepted : nil)
             guard sharing != nil else { throw LogError(.keyShared, path) }
         }
-        let text = try contents(of: file, path, size: Int(status.size), in: fileSystem)
-        do throws(LogError) {
-            var key = try parse(text)
-            key.sharing = sharing
-            return key
-        } catch {
-            guard error.code == .keyDamaged || error.code == .keyUnsuitable else { throw error }
-            throw LogError(error.code, "\(path) \(error.detail)")
-        }
+        return try parse(contents(of: file, path, size: Int(status.size), in: fileSystem), of: path, sharing)
     }
 
-    /// Reads the file's bytes as ``parse(_:)`` takes them.
+    /// Reads the file's bytes as ``parse(_:of:_:)`` takes them.
     private static func contents(
         of file: borrowing FileDescriptor, _ path: String, size: Int, in fileSystem: any FileSystem
     ) throws(LogError) -> SecretBytes {
-        var memory: SecretBytes
-        do { memory = try SecretBytes(zeroCount: parsingRoom + size) } catch { throw LogError(error) }
-        do throws(SystemError) {
-            let count = try memory.withUnsafeMutableBytes { (memory) throws(SystemError) in
-                try fileSystem.read(file, into: UnsafeMutableRawBufferPointer(rebasing: memory[parsingRoom...]), at: 0)
-            }
-            memory.truncate(to: parsingRoom + count)
-        } catch { throw LogError(.keyUnreadable, path, systemError: error.number) }
+        var memory = try translated(SecretBytes(zeroCount: parsingRoom + size))
+        let count = try memory.withUnsafeMutableBytes { (memory) throws(LogError) in
+            let text = UnsafeMutableRawBufferPointer(rebasing: memory[parsingRoom...])
+            return try reading(path, fileSystem.read(file, into: text, at: 0))
+        }
+        memory.truncate(to: parsingRoom + count)
         return memory
     }
 
-    /// Returns why a file of root's is accepted although others can read it; nil if it is not. Only root and this user
-    /// may be able to write the folders above it.
+    private static func reading<Result: ~Copyable>(
+        _ path: String, _ call: @autoclosure () throws(SystemError) -> Result
+    ) throws(LogError) -> Result {
+        do { return try call() } catch {
+            guard error.isMissing else { throw LogError(.keyUnreadable, path, systemError: error.number) }
+            throw LogError(.keyMissing, path)
+        }
+    }
+
+    /// Returns why a file of root's is accepted although others can read it; nil if it is not.
     private static func reason(
         toTrust file: borrowing FileDescriptor, _ status: FileStatus, _ path: String, _ secretFolders: [String],
         in fileSystem: any FileSystem
     ) -> Sharing? {
         let resolved = resolvedPath(path)
-        // Others know the file's contents. One of them may have redirected the path to it.
+        // Others know the file's contents. One who can write a folder of the path may have redirected it here.
         guard isOutOfReach(path), isOutOfReach(resolved) else { return nil }
         // Without /proc, a descriptor does not tell its path. So the file at the path must be the opened one.
         if (try? fileSystem.status(at: resolved))?.identity == status.identity,
@@ -157,7 +141,7 @@ extension KeyFile {
         return volume.isReadOnly ? .readOnly : nil
     }
 
-    /// Returns whether only root and this user can have created the folders and links of a path.
+    /// Whether only root and this user can have created the folders and links of a path.
     private static func isOutOfReach(_ path: String) -> Bool {
         let absolute = path.hasPrefix("/") ? path : resolvedPath(".") + "/" + path
         let components = absolute.split(separator: "/")

@@ -11,23 +11,23 @@ extension KeyFile {
     private static let checksumSize = 4
     private static let textLimit = 4_096
 
-    /// The room that ``parse(_:)`` needs before the text, so that one piece of guarded memory is enough.
+    /// The room that ``parse(_:of:_:)`` needs before the text, so that one piece of guarded memory is enough.
     static let parsingRoom = 48
 
-    /// Reads the bytes of a key file.
-    ///
     /// - Parameter memory: the file's bytes, preceded by ``parsingRoom`` zero bytes.
     /// - Throws: `keyUnsuitable` for a blank file and for a vault; `keyDamaged` for a generated file that is mistyped,
     ///   cut or changed, since it must not be used as a file of the other kind.
-    static func parse(_ memory: consuming SecretBytes) throws(LogError) -> KeyFile {
+    static func parse(
+        _ memory: consuming SecretBytes, of path: String, _ sharing: Sharing?
+    ) throws(LogError) -> KeyFile {
         let size = memory.count - parsingRoom
-        guard size > 0 else { throw LogError(.keyUnsuitable, "is empty") }
+        guard size > 0 else { throw LogError(.keyUnsuitable, "\(path) is empty") }
         let isGenerated = try memory.withUnsafeMutableBytes { (memory) throws(LogError) in
             let text = UnsafeRawBufferPointer(rebasing: memory[parsingRoom...])
-            if text.starts(with: Header.magic) { throw LogError(.keyUnsuitable, "is a vault, not a key file") }
+            if text.starts(with: Header.magic) { throw LogError(.keyUnsuitable, "\(path) is a vault, not a key file") }
             // A file that was cut or never written may consist of zeros.
             if text.allSatisfy({ $0 == 0 || $0 == UInt8(ascii: " ") || (0x09...0x0D).contains($0) }) {
-                throw LogError(.keyUnsuitable, "is blank")
+                throw LogError(.keyUnsuitable, "\(path) is blank")
             }
             // Also in UTF-16 or after other text: the file is damaged then.
             guard size <= textLimit, contains(text, family) || contains(text, comment) else {
@@ -35,26 +35,22 @@ extension KeyFile {
                 return false
             }
             guard readKey(in: text, into: UnsafeMutableRawBufferPointer(rebasing: memory[..<parsingRoom])) else {
-                throw LogError(.keyDamaged, "says that it is a generated key file, but is mistyped, cut or changed")
+                let fault = "says that it is a generated key file, but is mistyped, cut or changed"
+                throw LogError(.keyDamaged, "\(path) \(fault)")
             }
             return true
         }
         memory.truncate(to: isGenerated ? keySize : size)
-        return KeyFile(kind: isGenerated ? .generated : .other, secret: memory)
+        return KeyFile(kind: isGenerated ? .generated : .other, sharing: sharing, secret: memory)
     }
 
     package static func generate() throws(LogError) -> KeyFile {
-        do throws(SealingError) {
-            var key = try SecretBytes(zeroCount: keySize)
-            key.withUnsafeMutableBytes { RandomBytes.fill($0) }
-            return KeyFile(kind: .generated, secret: key)
-        } catch { throw LogError(error) }
+        var key = try translated(SecretBytes(zeroCount: keySize))
+        key.withUnsafeMutableBytes { RandomBytes.fill($0) }
+        return KeyFile(kind: .generated, sharing: nil, secret: key)
     }
 
-    /// Returns the text of a generated key's file.
-    borrowing func text() throws(LogError) -> SecretBytes {
-        do { return try secret.withUnsafeBytes(KeyFile.text) } catch { throw LogError(error) }
-    }
+    borrowing func text() throws(LogError) -> SecretBytes { try translated(secret.withUnsafeBytes(KeyFile.text)) }
 
     private static func text(of key: UnsafeRawBufferPointer) throws(SealingError) -> SecretBytes {
         let heading =
@@ -79,11 +75,9 @@ extension KeyFile {
         return text
     }
 
-    /// Returns the checksum of a prefix followed by a key.
+    /// - Parameter input: the prefix, followed by the key.
     private static func checksum(of input: UnsafeRawBufferPointer) throws(SealingError) -> [UInt8] {
-        var sum = [UInt8](repeating: 0, count: KeyedHash.size)
-        try sum.withMutableRawBytes { (sum) throws(SealingError) in try KeyedHash.hash(input, into: sum) }
-        return Array(sum[..<checksumSize])
+        Array(try KeyedHash.hash(input)[..<checksumSize])
     }
 
     /// Returns whether a text contains letters of either case, ignoring its zero bytes.

@@ -21,25 +21,21 @@ package final class KeyRing: Sendable {
         withDataKey: (_ dataKey: UnsafeMutableRawBufferPointer, _ scratch: UnsafeMutableRawBufferPointer)
             throws(LogError) -> Void
     ) throws(LogError) {
-        var memory: SecretBytes
-        do { memory = try SecretBytes(zeroCount: KeyRing.size + 2 * KeyRing.keySize) } catch { throw LogError(error) }
+        var memory = try translated(SecretBytes(zeroCount: KeyRing.size + 2 * KeyRing.keySize))
         try memory.withUnsafeMutableBytes { (bytes) throws(LogError) in
             let dataKey = UnsafeMutableRawBufferPointer(rebasing: bytes[KeyRing.size..<KeyRing.size + KeyRing.keySize])
             let scratch = UnsafeMutableRawBufferPointer(rebasing: bytes[(KeyRing.size + KeyRing.keySize)...])
             try withDataKey(dataKey, scratch)
-            do throws(SealingError) {
-                for purpose in KeyPurpose.allCases {
-                    try KeyDerivation.subkey(
-                        UInt64(purpose.rawValue), context: KeyRing.context, of: UnsafeRawBufferPointer(dataKey),
-                        into: UnsafeMutableRawBufferPointer(rebasing: bytes[KeyRing.range(of: purpose)]))
-                }
-            } catch { throw LogError(error) }
+            for purpose in KeyPurpose.allCases {
+                let subkey = UnsafeMutableRawBufferPointer(rebasing: bytes[KeyRing.range(of: purpose)])
+                let (number, dataKey) = (UInt64(purpose.rawValue), UnsafeRawBufferPointer(dataKey))
+                try translated(KeyDerivation.subkey(number, context: KeyRing.context, of: dataKey, into: subkey))
+            }
         }
         memory.truncate(to: KeyRing.size)
         subkeys = memory
     }
 
-    /// Whether the keys are locked against swapping.
     package var isLockedInMemory: Bool { subkeys.isLockedInMemory }
 
     private static func range(of purpose: KeyPurpose) -> Range<Int> {
@@ -53,8 +49,6 @@ package final class KeyRing: Sendable {
             try body(UnsafeRawBufferPointer(rebasing: bytes[KeyRing.range(of: purpose)]))
         }
     }
-
-    // MARK: Boxes
 
     package func seal(
         _ plaintext: UnsafeRawBufferPointer, for purpose: KeyPurpose, nonce: Nonce,
@@ -74,20 +68,18 @@ package final class KeyRing: Sendable {
         }
     }
 
-    /// Seals bytes of ordinary memory: an index or a page.
+    /// Seals an index or a page, which are in ordinary memory.
     func seal(_ plaintext: [UInt8], for purpose: KeyPurpose, nonce: Nonce) throws(LogError) -> [UInt8] {
         var box = [UInt8](repeating: 0, count: plaintext.count + SecretBox.tagSize)
-        do throws(SealingError) {
-            try plaintext.withRawBytes { (plaintext) throws(SealingError) in
-                try box.withMutableRawBytes { (box) throws(SealingError) in
-                    try seal(plaintext, for: purpose, nonce: nonce, into: box)
-                }
+        try plaintext.withRawBytes { (plaintext) throws(LogError) in
+            try box.withMutableRawBytes { (box) throws(LogError) in
+                try translated(seal(plaintext, for: purpose, nonce: nonce, into: box))
             }
-        } catch { throw LogError(error) }
+        }
         return box
     }
 
-    /// Opens a box into ordinary memory: an index or a page. Returns nil if it does not authenticate.
+    /// Opens an index or a page into ordinary memory; nil if it does not authenticate.
     func open(_ box: UnsafeRawBufferPointer, for purpose: KeyPurpose, nonce: Nonce) -> [UInt8]? {
         guard box.count >= SecretBox.tagSize else { return nil }
         let size = box.count - SecretBox.tagSize
@@ -98,51 +90,44 @@ package final class KeyRing: Sendable {
         }
     }
 
-    /// Returns the keyed BLAKE2b-256 of the bytes.
-    func authenticate(_ bytes: UnsafeRawBufferPointer, for purpose: KeyPurpose) throws(LogError) -> [UInt8] {
-        var code = [UInt8](repeating: 0, count: KeyedHash.size)
-        do throws(SealingError) {
-            try withKey(purpose) { (key) throws(SealingError) in
-                try code.withMutableRawBytes { (code) throws(SealingError) in
-                    try KeyedHash.hash(bytes, key: key, into: code)
-                }
-            }
-        } catch { throw LogError(error) }
-        return code
+    func authenticate(_ bytes: [UInt8], for purpose: KeyPurpose) throws(LogError) -> [UInt8] {
+        try bytes.withRawBytes { (bytes) throws(LogError) in
+            try withKey(purpose) { (key) throws(LogError) in try translated(KeyedHash.hash(bytes, key: key)) }
+        }
     }
 }
 
 // How a key opens a slot of the header, and how the header is authenticated; Format.md, "Header".
 
-extension Header {
+extension [KeySlot] {
     /// Finds the slot that `key` opens, and derives the subkeys from its data key. Throws `keyWrong` if no slot opens;
     /// `damaged` if the slots of the key's kind exceed the bounds of Argon2id.
     func unlock(with key: borrowing KeyFile) throws(LogError) -> KeyRing {
         // Nothing authenticates the slots yet. An attacker who can write the file could make readers work for minutes.
-        guard key.kind != .other || Header.isBearable(slots) else {
+        guard key.kind != .other || isBearable else {
             throw LogError.damaged("the key slots ask for more work than they may")
         }
         return try KeyRing { (dataKey, scratch) throws(LogError) in
-            for slot in slots where try slot.unwrap(with: key, into: dataKey, scratch: scratch) { return }
+            for slot in self where try slot.unwrap(with: key, into: dataKey, scratch: scratch) { return }
             throw LogError(.keyWrong)
         }
     }
 
-    /// Returns whether the slots for files that were not generated are within Argon2id's bounds, each and together.
-    static func isBearable(_ slots: [KeySlot]) -> Bool {
-        let limits = slots.filter { $0.kind == KeyFile.Kind.other.rawValue }.map(\.limits)
+    /// Whether the slots for files that were not generated are within Argon2id's bounds, each and together.
+    var isBearable: Bool {
+        let limits = filter { $0.kind == KeyFile.Kind.other.rawValue }.map(\.limits)
         return limits.allSatisfy(\.isWithinBounds)
             && limits.reduce(0) { $0 + $1.cost } <= KeyDerivation.StretchLimits.largestCost
     }
 
     /// Returns the slots, with a higher cost for that of `key`. Throws `keyWrong`; `invalid` for limits that are out of
     /// bounds or do not raise the cost, and for a generated key, which does not use Argon2id.
-    func slots(raising key: borrowing KeyFile, to limits: KeyDerivation.StretchLimits) throws(LogError) -> [KeySlot] {
+    func raising(_ key: borrowing KeyFile, to limits: KeyDerivation.StretchLimits) throws(LogError) -> [KeySlot] {
         let bounds = KeyDerivation.StretchLimits.bounds
         guard key.kind == .other else { throw LogError(.invalid, "a generated key file needs no stretching") }
-        var slots = slots
+        var slots = self
         _ = try KeyRing { (dataKey, scratch) throws(LogError) in
-            for (index, slot) in slots.enumerated() where try slot.unwrap(with: key, into: dataKey, scratch: scratch) {
+            for (index, slot) in enumerated() where try slot.unwrap(with: key, into: dataKey, scratch: scratch) {
                 guard limits.isWithinBounds, limits.cost > slot.limits.cost else {
                     throw LogError(.invalid, "the cost is only ever raised, to \(bounds)")
                 }
@@ -152,19 +137,17 @@ extension Header {
             }
             throw LogError(.keyWrong)
         }
-        guard Header.isBearable(slots) else {
+        guard slots.isBearable else {
             throw LogError(.invalid, "all slots together take more than Argon2id may, \(bounds)")
         }
         return slots
     }
+}
 
-    private static func mac(of encoded: ArraySlice<UInt8>, with keys: KeyRing) throws(LogError) -> [UInt8] {
-        try encoded.withRawBytes { (bytes) throws(LogError) in try keys.authenticate(bytes, for: .header) }
-    }
-
+extension Header {
     /// Checks the MAC of a header's bytes, and returns the header's authenticator. Throws `damaged`.
     static func authenticate(_ bytes: [UInt8], with keys: KeyRing) throws(LogError) -> Authenticator {
-        let expected = try mac(of: bytes[..<macOffset], with: keys)
+        let expected = try keys.authenticate(Array(bytes[..<macOffset]), for: .header)
         // The comparison need not take constant time: only the vault's owner learns how long it took.
         guard bytes[macOffset..<hintOffset].elementsEqual(expected) else {
             throw LogError.damaged("the header does not authenticate")
@@ -175,7 +158,7 @@ extension Header {
     /// Returns the header with an empty hint, and its copy: 8,192 bytes.
     func sealed(with keys: KeyRing) throws(LogError) -> [UInt8] {
         let encoded = encoded
-        let header = encoded + (try Header.mac(of: encoded[...], with: keys)) + [UInt8](repeating: 0, count: Hint.size)
+        let header = encoded + (try keys.authenticate(encoded, for: .header)) + [UInt8](repeating: 0, count: Hint.size)
         return header + header
     }
 }
@@ -200,13 +183,11 @@ extension KeySlot {
             kind: key.kind.rawValue, salt: RandomBytes.array(KeyDerivation.saltSize),
             limits: key.kind == .other ? limits : .init(passes: 0, memory: 0), nonce: nonce,
             wrapped: [UInt8](repeating: 0, count: wrappedSize))
-        do throws(SealingError) {
-            try slot.deriveWrappingKey(from: key, into: scratch)
-            try slot.wrapped.withMutableRawBytes { (wrapped) throws(SealingError) in
-                let box = UnsafeMutableRawBufferPointer(rebasing: wrapped[..<wrappedKeySize])
-                try SecretBox.seal(dataKey, nonce: nonce, key: UnsafeRawBufferPointer(scratch), into: box)
-            }
-        } catch { throw LogError(error) }
+        try translated(slot.deriveWrappingKey(from: key, into: scratch))
+        try slot.wrapped.withMutableRawBytes { (wrapped) throws(LogError) in
+            let box = UnsafeMutableRawBufferPointer(rebasing: wrapped[..<wrappedKeySize])
+            try translated(SecretBox.seal(dataKey, nonce: nonce, key: UnsafeRawBufferPointer(scratch), into: box))
+        }
         return slot
     }
 
@@ -217,8 +198,9 @@ extension KeySlot {
         guard kind == key.kind.rawValue else { return false }
         do throws(SealingError) {
             try deriveWrappingKey(from: key, into: scratch)
-            try wrapped[..<KeySlot.wrappedKeySize].withRawBytes { (wrapped) throws(SealingError) in
-                try SecretBox.open(wrapped, nonce: nonce, key: UnsafeRawBufferPointer(scratch), into: dataKey)
+            try wrapped.withRawBytes { (wrapped) throws(SealingError) in
+                let box = UnsafeRawBufferPointer(rebasing: wrapped[..<KeySlot.wrappedKeySize])
+                try SecretBox.open(box, nonce: nonce, key: UnsafeRawBufferPointer(scratch), into: dataKey)
             }
             return true
         } catch {
@@ -244,5 +226,15 @@ extension KeySlot {
                 }
             }
         }
+    }
+}
+
+extension KeyedHash {
+    static func hash(
+        _ bytes: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer = .init(start: nil, count: 0)
+    ) throws(SealingError) -> [UInt8] {
+        var hash = [UInt8](repeating: 0, count: size)
+        try hash.withMutableRawBytes { (hash) throws(SealingError) in try KeyedHash.hash(bytes, key: key, into: hash) }
+        return hash
     }
 }

@@ -2,40 +2,39 @@ import LinuxSystem
 import Sealing
 
 // To create and free guarded memory costs 25 µs, to open a small value half a microsecond. So values that are read in
-// place, or one after the other, are opened into pieces of guarded memory that are kept.
+// place, or one after the other, are opened into guarded memory that is kept.
 
 /// Guarded memory for an opened value, and room for the box that it comes from.
 ///
-/// Sendable although unchecked: a piece belongs to one reader at a time, which takes it from the pool and puts it back.
+/// Sendable although unchecked: it belongs to one reader at a time, which takes it from the pool and puts it back.
 package final class Scratch: @unchecked Sendable {
     static let size = 4_096
 
     // Checks of exclusive access would cost a read a few hundredths of its time, and there is one reader.
     @exclusivity(unchecked) private var box: [UInt8]
     @exclusivity(unchecked) private var memory: SecretBytes
-    @exclusivity(unchecked) private var version: StoredVersion?
+    /// The length of the value.
+    @exclusivity(unchecked) private var length = 0
 
     var size: Int { memory.count }
 
     /// - Parameter size: of the largest value with its padding.
     init(_ size: Int) throws(LogError) {
-        memory = try .guarded(size)
+        memory = try translated(SecretBytes(zeroCount: size))
         box = [UInt8](repeating: 0, count: size + SecretBox.tagSize)
     }
 
     func hasRoom(for version: StoredVersion) -> Bool { version.boxLength <= box.count }
 
-    /// Copies the box of a value.
     func take(_ version: StoredVersion, from view: inout LogView) throws(LogError) {
-        self.version = version
         try box.withMutableRawBytes { (box) throws(LogError) in
             try view.copy(version, into: UnsafeMutableRawBufferPointer(rebasing: box[..<version.boxLength]))
         }
     }
 
     /// Opens the box that was taken.
-    func open(with keys: KeyRing) throws(LogError) {
-        guard let version else { throw LogError(.invalid) }
+    func open(_ version: StoredVersion, with keys: KeyRing) throws(LogError) {
+        length = version.length
         try box.withRawBytes { (box) throws(LogError) in
             try keys.open(UnsafeRawBufferPointer(rebasing: box[..<version.boxLength]), version, into: &memory)
         }
@@ -44,16 +43,15 @@ package final class Scratch: @unchecked Sendable {
     package func withBytes<Result, Failure: Error>(
         _ body: (RawSpan) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let count = version?.length ?? 0
-        return try memory.withUnsafeBytes { (memory) throws(Failure) in
-            try body(UnsafeRawBufferPointer(rebasing: memory[..<count]).bytes)
+        try memory.withUnsafeBytes { [length] (memory) throws(Failure) in
+            try body(UnsafeRawBufferPointer(rebasing: memory[..<length]).bytes)
         }
     }
 
     func wipe() {
-        let used = SecretBytes.paddedSize(version?.length ?? 0)
+        let used = SecretBytes.paddedSize(length)
         memory.withUnsafeMutableBytes { Wiping.wipe(UnsafeMutableRawBufferPointer(rebasing: $0[..<used])) }
-        version = nil
+        length = 0
     }
 }
 
@@ -68,10 +66,11 @@ extension SealedLog {
             let found = try withValue(name) { (view, version) throws(LogError) in
                 let memory = memory.hasRoom(for: version) ? memory : try Scratch(version.boxLength)
                 try memory.take(version, from: &view)
-                return memory
+                return (memory, version)
             }
-            try found?.open(with: keys)
-            return found
+            guard let (memory, version) = found else { return nil }
+            try memory.open(version, with: keys)
+            return memory
         }
         return found
     }
@@ -94,18 +93,16 @@ struct ValueOpener: ~Copyable {
 
     init(of store: any RecordStore, keys: KeyRing) throws(LogError) {
         (self.store, self.keys) = (store, keys)
-        memory = try .guarded(Scratch.size)
+        memory = try translated(SecretBytes(zeroCount: Scratch.size))
     }
 
-    /// Opens a value and passes it to `body` with its padding.
-    ///
-    /// - Throws: `damaged` if it does not open, or if its padding is not zeros; also what `body` throws.
+    /// Opens a value and passes it to `body` with its padding, which must be zeros.
     mutating func open(
         _ version: StoredVersion, _ body: (UnsafeRawBufferPointer) throws(SealingError) -> Void = { _ in }
     ) throws(LogError) {
         let box = try store.bytes(at: version.offset, count: version.boxLength)
         let size = version.boxLength - SecretBox.tagSize
-        if memory.paddedCapacity < size { memory = try .guarded(size) }
+        if memory.paddedCapacity < size { memory = try translated(SecretBytes(zeroCount: size)) }
         try box.withRawBytes { (box) throws(LogError) in
             try keys.open(box, version, into: &memory) { (value) throws(SealingError) in
                 guard value[version.length...].allSatisfy({ $0 == 0 }) else { throw SealingError(.forged) }

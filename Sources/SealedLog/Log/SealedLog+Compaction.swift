@@ -9,14 +9,11 @@ public struct CompactionReport: Hashable, Sendable, Encodable {
     public let sizeBefore: Int
     /// The new file's size.
     public let sizeAfter: Int
-
-    package init(sizeBefore: Int, sizeAfter: Int) { (self.sizeBefore, self.sizeAfter) = (sizeBefore, sizeAfter) }
 }
 
 /// How far a long call has come: pass it in, and read it from another thread.
 public final class UpkeepProgress: Sendable {
     private let doneBytes = Atomic<UInt64>(0)
-    /// 0 before it is known.
     private let totalBytes = Atomic<UInt64>(0)
 
     /// Belongs to a call that has not begun.
@@ -31,11 +28,10 @@ public final class UpkeepProgress: Sendable {
     func begin(_ total: UInt64) { totalBytes.store(total, ordering: .relaxed) }
     func advance(by bytes: UInt64) { doneBytes.add(bytes, ordering: .relaxed) }
 
-    /// Ends at 1: the total was an estimate.
+    /// Sets the fraction to 1: the total was an estimate.
     package func finish() {
-        let total = max(totalBytes.load(ordering: .relaxed), 1)
-        begin(total)
-        doneBytes.store(total, ordering: .relaxed)
+        begin(1)
+        doneBytes.store(1, ordering: .relaxed)
     }
 }
 
@@ -56,7 +52,7 @@ extension SealedLog {
     ) throws(LogError) -> CompactionReport {
         let old = try read { (view) throws(LogError) in view.header }
         // Before any lock is taken: stretching takes long.
-        let new = try old.slots(raising: key, to: limits)
+        let new = try old.slots.raising(key, to: limits)
         return try compactRemembering(slots: (old.slots, new), timeout: timeout, counter)
     }
 
@@ -74,8 +70,16 @@ extension SealedLog {
         }
     }
 
-    /// Compacts after a transaction, which is not undone if this fails.
-    func compactIfPossible(_ writer: inout Writer, _ lock: consuming StoreLock) {
+    /// Compacts after a transaction, which is not undone if this fails. If it has failed a short while ago, in this
+    /// process or in another, there is no other try yet.
+    func compactIfDue(_ writer: inout Writer, _ lock: consuming StoreLock) {
+        let (head, origin, isDue) = view.withLock { ($0.head, $0.origin.authenticator, $0.isCompactionDue) }
+        guard isDue, head.sequence >= writer.compactAfter else { return }
+        if let failed = memory?.upkeep(), failed.origin == origin, head.sequence < failed.retryAt {
+            notices.post(.compactionFailed(failed.error))
+            writer.compactAfter = failed.retryAt
+            return
+        }
         do throws(LogError) { _ = try compact(&writer, lock) } catch {
             writer.compactAfter = rememberFailure(error).retryAt
             notices.post(.compactionFailed(error))
@@ -93,7 +97,6 @@ extension SealedLog {
         return upkeep
     }
 
-    /// - Parameter slots: replace those of the vault; nil to keep them.
     private func compact(
         _ writer: inout Writer, _ lock: consuming StoreLock, slots: [KeySlot]? = nil, _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> CompactionReport {
@@ -155,21 +158,19 @@ private struct Compactor {
         let now = SealedLog.now
         var merge = try old.entries()
         while var entry = try merge.next() {
-            if var content = entry.content {
-                try content.current.move(to: boxes)
-                for index in content.earlier.indices { try content.earlier[index].version.move(to: boxes) }
-                entry.content = content
-                counter?.advance(by: entry.footprint)
-            } else {
-                // A time in the future, from a wrong clock, counts as young.
-                guard entry.modified >= now || now - entry.modified < Limits.tombstoneLifetime else { continue }
+            // A time in the future, from a wrong clock, counts as young.
+            if entry.isRemoved, entry.modified < now, now - entry.modified >= Limits.tombstoneLifetime { continue }
+            try entry.content?.current.move(to: boxes)
+            for index in entry.content?.earlier.indices ?? 0..<0 {
+                try entry.content?.earlier[index].version.move(to: boxes)
             }
+            counter?.advance(by: entry.footprint)
             try checkpoint.add(entry)
         }
     }
 
-    /// Copies the values of all present names, still sealed, in the order of their old offsets. The order of the names
-    /// would reveal itself to a reader of both files. Returns the copied boxes, by their old offsets.
+    /// Copies the values in the order of their old offsets: that of their names would show to a reader of both files.
+    /// Returns the new places by the old offsets.
     private mutating func copyValues() throws(LogError) -> [UInt64: MovedBox] {
         var versions: [(offset: UInt64, length: Int)] = []
         var merge = try old.entries()
@@ -183,13 +184,13 @@ private struct Compactor {
             let box = try reader.bytes(at: offset, upTo: length)
             guard box.count == length else { throw .cut(at: offset) }
             counter?.advance(by: UInt64(length))
-            let target = try box.withRawBytes { (box) throws(LogError) in try checkpoint.write(value: box) }
+            let target = try checkpoint.write(value: box)
             boxes[offset] = (target, length)
         }
         return boxes
     }
 
-    /// Writes the root, the manifest and the header, which continues the chain after the old file's last record.
+    /// Continues the chain after the old file's last record.
     mutating func finish(after notice: Record, slots: [KeySlot]) throws(LogError) {
         manifest.chain = Array((manifest.chain + [notice.authenticator]).suffix(Limits.chainLength))
         let sequence = notice.index.sequence + 1

@@ -26,7 +26,6 @@ extension SealedLog {
     /// The time in milliseconds since 1970.
     static var now: UInt64 { UInt64(max(Clock.realTime, 0)) / 1_000_000 }
 
-    /// Returns the subkeys of a new data key, and the slot that wraps it.
     static func newKeys(
         for key: borrowing KeyFile, _ limits: KeyDerivation.StretchLimits
     ) throws(LogError) -> (KeyRing, [KeySlot]) {
@@ -41,7 +40,7 @@ extension SealedLog {
         return (keys, slots)
     }
 
-    /// Creates a vault file from a checkpoint that `write` finishes: on the disk when this returns, or not at all.
+    /// - Parameter write: finishes the checkpoint.
     static func create(
         _ path: String, keys: KeyRing, options: Options, in fileSystem: any FileSystem,
         write: (inout CheckpointWriter) throws(LogError) -> Void
@@ -55,19 +54,17 @@ extension SealedLog {
             store.discard()
             throw error
         }
-        let view = try HeaderImage(of: store).view(with: keys).view
-        let notices = NoticeBoard()
-        let memory = options.memory(of: view, at: path, notices, in: fileSystem)
-        let log = SealedLog(view, memory, notices, lockTimeout: options.lockTimeout)
+        let view = try HeaderImage(of: store).view(with: keys)
+        let memory = options.memory(of: view, at: path, in: fileSystem)
+        let log = SealedLog(view, memory, lockTimeout: options.lockTimeout)
         try log.writer.withLock { (writer) throws(LogError) in try log.flushName(&writer) }
         memory?.remember(view.origin)
-        log.register()
-        return log
+        return shared(log)
     }
 
-    /// Returns the id of the vault that was last opened at a path; nil if this machine remembers none.
-    package static func rememberedVault(at path: String, memoryFolder: String, in files: any FileSystem) -> String? {
-        RollbackMemory.rememberedVault(at: path, in: MemoryFolder(path: memoryFolder, fileSystem: files))
+    /// Returns whether this machine has opened a vault at a path.
+    package static func remembersVault(at path: String, memoryFolder: String, in files: any FileSystem) -> Bool {
+        RollbackMemory.remembersVault(at: path, in: MemoryFolder(path: memoryFolder, fileSystem: files))
     }
 }
 
@@ -80,7 +77,6 @@ struct CheckpointWriter {
     private var tree: TreeBuilder
     private var totals = Totals()
 
-    /// - Parameter entries: about how many there will be.
     init(into store: any RecordStore, keys: KeyRing, expecting entries: Int = 0) {
         self.store = store
         self.keys = keys
@@ -88,8 +84,8 @@ struct CheckpointWriter {
         tree = TreeBuilder(keys: keys, expecting: entries)
     }
 
-    /// Writes the box of a value, and returns its offset.
-    mutating func write(value box: UnsafeRawBufferPointer) throws(LogError) -> UInt64 {
+    /// Returns the offset.
+    mutating func write(value box: some Collection<UInt8>) throws(LogError) -> UInt64 {
         let offset = sink.offset
         try sink.write(box)
         return offset

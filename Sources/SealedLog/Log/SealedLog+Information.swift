@@ -57,7 +57,7 @@ extension SealedLog {
         let view = try read { (view) throws(LogError) in view }
         let manifest = try view.manifest()
         let totals = view.totals ?? manifest.totals
-        var problems = memory?.problem().map { [$0] } ?? []
+        var problems = memory?.problems() ?? []
         let isMemoryUsable = problems.isEmpty
         if let upkeep = memory?.upkeep(), upkeep.origin == view.origin.authenticator {
             problems.append(.compactionFailed(upkeep.error))

@@ -2,9 +2,7 @@ package import LinuxSystem
 import Sealing
 
 extension SealedLog {
-    /// How to open a log.
     package struct Options: Sendable {
-        /// How long to wait for other processes.
         package var lockTimeout: Duration
         /// Alarms of the rollback memory that the user has accepted: `rolledBack`, `diverged`, `exchanged`.
         package var accepted: [LogError.Code]
@@ -18,13 +16,11 @@ extension SealedLog {
         }
 
         /// Returns what this machine remembers of a vault; nil if it must remember nothing.
-        func memory(
-            of view: LogView, at path: String, _ notices: NoticeBoard, in fileSystem: any FileSystem
-        ) -> RollbackMemory? {
+        func memory(of view: LogView, at path: String, in fileSystem: any FileSystem) -> RollbackMemory? {
             memoryFolder.map { folder in
                 RollbackMemory(
                     folder: MemoryFolder(path: folder, fileSystem: fileSystem), keys: view.keys,
-                    vaultID: view.header.vaultID, path: path, notices: notices)
+                    vaultID: view.header.vaultID, path: path)
             }
         }
     }
@@ -45,12 +41,9 @@ extension SealedLog {
     private struct KnownLog: Sendable { weak var log: SealedLog? }
     private static let registry = Mutex<[KnownLog]>([])
 
-    /// Makes this the log of this process for its file.
-    func register() { SealedLog.registry.withLock { $0.append(KnownLog(log: self)) } }
-
     /// Returns the log of this process for the same file, or the new one: with one core, threads do not wait for each
     /// other's file locks.
-    private static func shared(_ opened: SealedLog) -> SealedLog {
+    static func shared(_ opened: SealedLog) -> SealedLog {
         let view = opened.view.withLock { $0 }
         let log = registry.withLock { logs in
             logs.removeAll { $0.log == nil }
@@ -59,7 +52,15 @@ extension SealedLog {
             return opened
         }
         if log === opened { return log }
-        if opened.isAccepted { log.accept(view, opened.overruled.withLock { $0 }) }
+        if opened.isAccepted {
+            // The user has accepted another file than this process knows.
+            let overruled = opened.overruled.withLock { $0 }
+            log.writer.withLock { writer in
+                (writer.durableFile, writer.rememberedFingerprint) = (nil, nil)
+                log.overruled.withLock { $0 = overruled }
+                log.view.withLock { $0 = view }
+            }
+        }
         for notice in opened.notices.take() { log.notices.post(notice) }
         return log
     }
@@ -74,15 +75,6 @@ extension SealedLog {
         return store.identity == other.identity || (opened.isAccepted && store.location == other.location)
     }
 
-    /// Replaces the file of this log by the one that the user has accepted.
-    private func accept(_ accepted: LogView, _ seen: LogPosition?) {
-        writer.withLock { writer in
-            (writer.durableFile, writer.rememberedFingerprint) = (nil, nil)
-            overruled.withLock { $0 = seen }
-            view.withLock { $0 = accepted }
-        }
-    }
-
     // MARK: Again
 
     /// Opens the file again, while no process can write: the path leads to another file, or something is doubtful.
@@ -95,14 +87,10 @@ extension SealedLog {
         let current = view.withLock { $0 }
         // Read before the file: what is remembered was durable before, so the file that is read now must contain it.
         let seen = seen()
-        while true {
-            let store = try current.store.reopened()
-            let lock = try store.lock(.shared, until: deadline)
-            guard try store.isCurrent() else { continue }
-            let next = try current.reopened(on: store, knowing: seen)
-            lock.release()
-            return view.withLock { $0 = next }
-        }
+        let lock = try StoreLock.toRead(until: deadline, current.store.reopened)
+        let next = try current.reopened(on: lock.store, knowing: seen)
+        lock.release()
+        view.withLock { $0 = next }
     }
 
     /// Makes the next reading look whether the path leads to another file.
@@ -112,6 +100,19 @@ extension SealedLog {
     func seen() -> LogPosition? {
         guard let seen = memory?.seen()?.position, seen != overruled.withLock({ $0 }) else { return nil }
         return seen
+    }
+}
+
+extension StoreLock {
+    /// Opens a store and waits for its lock: no process can write then. If a compaction has replaced the store
+    /// meanwhile, opens the new one.
+    static func toRead(
+        until deadline: Deadline, _ open: () throws(LogError) -> any RecordStore
+    ) throws(LogError) -> StoreLock {
+        while true {
+            let lock = try open().lock(.shared, until: deadline)
+            if try lock.store.isCurrent() { return lock }
+        }
     }
 }
 
@@ -132,35 +133,30 @@ struct Opening {
         }
         // Something was doubtful: a record half written, or a file just replaced. Now no process can write, and what
         // fails is an error.
-        let deadline = Deadline(after: options.lockTimeout)
-        while true {
-            let store = try FileRecordStore.open(path, in: fileSystem)
-            let lock = try store.lock(.shared, until: deadline)
-            guard try store.isCurrent() else { continue }
-            let log = try open(store, &keys, readKey, isSettled: true)
-            lock.release()
-            return log
+        let lock = try StoreLock.toRead(until: Deadline(after: options.lockTimeout)) { () throws(LogError) in
+            try FileRecordStore.open(path, in: fileSystem)
         }
+        let log = try open(lock.store, &keys, readKey, isSettled: true)
+        lock.release()
+        return log
     }
 
-    /// - Parameter isSettled: whether no process can write now.
     private func open(
         _ store: any RecordStore, _ keys: inout KeyRing?, _ readKey: () throws(LogError) -> KeyFile, isSettled: Bool
     ) throws(LogError) -> SealedLog {
         let image = try HeaderImage(of: store)
         let ring = if let keys { keys } else { try image.unlock(readKey) }
         keys = ring
-        var (view, hint) = try image.view(with: ring)
-        let notices = NoticeBoard()
-        let memory = options.memory(of: view, at: path, notices, in: fileSystem)
+        var view = try image.view(with: ring)
+        let memory = options.memory(of: view, at: path, in: fileSystem)
         // Read before the log: what is remembered was durable before, so the log that is read now must contain it.
         let remembered = memory?.seen()
         let seen = remembered?.position
         let durable = remembered?.isFlushedByWriter == true ? seen : nil
-        try view.followToEnd(from: hint, durable: durable, covering: [seen], isSettled: isSettled)
+        try view.followToEnd(from: image.hint, durable: durable, covering: [seen], isSettled: isSettled)
         if durable == view.head { view.durable = view.head }
         view.confirmed = seen
-        view.lookedAtPath = LogView.coarseNow
+        view.lookedAtPath = Clock.coarse
 
         let record = memory?.pathRecord()
         // Needed rarely, but a part of the memory that cannot be used is reported.
@@ -171,11 +167,11 @@ struct Opening {
             isAccepted = true
         }
         if let record, record.vaultID != view.header.vaultID { try raise(LogError(.exchanged, path)) }
-        if let seen, let alarm = try view.alarm(against: seen) { try raise(alarm) }
+        if let alarm = try view.alarm(against: seen) { try raise(alarm) }
         if isAccepted { memory?.remember(view.head, isForced: true) }
         if isAccepted || record == nil { memory?.rememberPath(durable: nil) }
         return SealedLog(
-            view, memory, notices, lockTimeout: options.lockTimeout, isAccepted: isAccepted,
-            overruled: isAccepted ? seen : nil, rememberedFingerprint: isAccepted ? nil : record?.durable)
+            view, memory, lockTimeout: options.lockTimeout, isAccepted: isAccepted, overruled: isAccepted ? seen : nil,
+            rememberedFingerprint: isAccepted ? nil : record?.durable)
     }
 }

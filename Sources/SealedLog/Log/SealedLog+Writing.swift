@@ -37,13 +37,11 @@ extension SealedLog {
         }
         let version = StoredVersion(kind: kind, nonce: nonces.next(), offset: 0, length: value.count)
         var box = [UInt8](repeating: 0, count: version.boxLength)
-        do throws(SealingError) {
-            try value.withPaddedBytes { (value) throws(SealingError) in
-                try box.withMutableRawBytes { (box) throws(SealingError) in
-                    try keys.seal(value, for: .value, nonce: version.nonce, into: box)
-                }
+        try value.withPaddedBytes { (value) throws(LogError) in
+            try box.withMutableRawBytes { (box) throws(LogError) in
+                try translated(keys.seal(value, for: .value, nonce: version.nonce, into: box))
             }
-        } catch { throw LogError(error) }
+        }
         return SealedValue(version: version, box: box)
     }
 
@@ -54,14 +52,12 @@ extension SealedLog {
     package func commit(_ changes: [Change], timeout: Duration) throws(LogError) {
         let pending = PendingCommit(changes, deadline: Deadline(after: timeout))
         queue.withLock { $0.append(pending) }
-        writer.withLock { writer in
+        try writer.withLock { (writer) throws(LogError) in
             // The thread that had the lock before may have written this transaction with its own. One record may not
             // have room for all that wait.
-            while pending.result == nil {
-                let batch = queue.withLock { waiting in
-                    defer { waiting.removeAll() }
-                    return waiting
-                }
+            while true {
+                if let result = pending.result { return try result.get() }
+                let batch = queue.withLock { exchange(&$0, with: []) }
                 do throws(LogError) {
                     // No transaction of the batch gives up before its own deadline.
                     let rest = try write(batch, &writer, until: batch.map(\.deadline).max() ?? pending.deadline)
@@ -71,10 +67,9 @@ extension SealedLog {
                 }
             }
         }
-        try (pending.result ?? .failure(LogError(.outcomeUnknown))).get()
     }
 
-    /// Writes one record for all the transactions that can be written. Returns those for which it has no room.
+    /// Writes one record for the transactions. Returns those for which it has no room.
     private func write(
         _ batch: [PendingCommit], _ writer: inout Writer, until deadline: Deadline
     ) throws(LogError) -> ArraySlice<PendingCommit> {
@@ -102,20 +97,8 @@ extension SealedLog {
             try append(plan, &writer)
         }
         for pending in batch.dropLast(rest.count) { pending.finish(.success(())) }
-        // The transactions are done; a compaction that fails does not undo them.
-        if plan != nil, isTimeToCompact(&writer) { compactIfPossible(&writer, lock) } else { lock.release() }
+        if plan == nil { lock.release() } else { compactIfDue(&writer, lock) }
         return rest
-    }
-
-    /// Returns whether a compaction is due, and none has failed a short while ago, in this process or in another.
-    private func isTimeToCompact(_ writer: inout Writer) -> Bool {
-        let (head, origin, isDue) = view.withLock { ($0.head, $0.origin, $0.isCompactionDue) }
-        guard isDue, head.sequence >= writer.compactAfter else { return false }
-        guard let upkeep = memory?.upkeep(), upkeep.origin == origin.authenticator, head.sequence < upkeep.retryAt
-        else { return true }
-        notices.post(.compactionFailed(upkeep.error))
-        writer.compactAfter = upkeep.retryAt
-        return false
     }
 
     /// Flushes everything that can be read now, and the name of the file.
@@ -155,20 +138,17 @@ extension SealedLog {
         let seen = seen()
         try view.withLock { (view) throws(LogError) in
             // The new record must not follow a head that its writer took back, nor one of an older file.
-            if try view.headIsThere(), try view.catchUp(), try view.agrees(with: seen) { return }
+            if try view.headIsThere(), try view.catchUp(), try view.alarm(against: seen) == nil { return }
             view = try view.reopened(on: store, knowing: seen)
         }
         let (end, newest, needsClearing, isDurable) = view.withLock {
             ($0.end, $0.newestRecord, $0.needsClearing, $0.durable == $0.head)
         }
+        if !isDurable { try store.rewrite(newest) }
+        if needsClearing { try store.clear(end..<max(end, store.size())) }
         if needsClearing || !isDurable {
-            if !isDurable { try store.rewrite(newest) }
-            if needsClearing { try store.clear(end..<max(end, store.size())) }
             try flush(store, &writer)
-            view.withLock { view in
-                view.needsClearing = false
-                view.durable = view.head
-            }
+            view.withLock { ($0.needsClearing, $0.durable) = (false, $0.head) }
         }
         if !writer.hasTidied { store.removeLeftReplacement() }
         writer.hasTidied = true

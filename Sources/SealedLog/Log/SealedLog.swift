@@ -15,7 +15,7 @@ package final class SealedLog: Sendable {
     let lockTimeout: Duration
     /// Whether this opening has accepted the file in spite of an alarm.
     let isAccepted: Bool
-    /// What the memory held when the user accepted the file in spite of it: the memory may be read-only.
+    /// What the memory held then: it may be read-only.
     let overruled: Mutex<LogPosition?>
     let view: Mutex<LogView>
     let writer: Mutex<Writer>
@@ -24,13 +24,13 @@ package final class SealedLog: Sendable {
 
     /// - Parameter view: was followed to its end and compared with what this machine remembers.
     init(
-        _ view: LogView, _ memory: RollbackMemory?, _ notices: NoticeBoard, lockTimeout: Duration,
-        isAccepted: Bool = false, overruled: LogPosition? = nil, rememberedFingerprint fingerprint: Authenticator? = nil
+        _ view: LogView, _ memory: RollbackMemory?, lockTimeout: Duration, isAccepted: Bool = false,
+        overruled: LogPosition? = nil, rememberedFingerprint fingerprint: Authenticator? = nil
     ) {
         keys = view.keys
         vaultID = view.header.vaultID
         self.memory = memory
-        self.notices = notices
+        notices = memory?.notices ?? NoticeBoard()
         needsLockToRead = view.store.needsLockToRead
         self.lockTimeout = lockTimeout
         self.isAccepted = isAccepted
@@ -39,7 +39,6 @@ package final class SealedLog: Sendable {
         writer = Mutex(Writer(rememberedFingerprint: fingerprint))
     }
 
-    /// Returns the notices since the last time.
     package func takeNotices() -> [Notice] { notices.take() }
 }
 
@@ -60,19 +59,17 @@ extension SealedLog {
     // All of these throw `damaged`, `busy`, `unavailable`, and what a replaced file may bring. Those that open values
     // throw `outOfMemory` too.
 
-    /// Returns the entry of a name; nil if it is absent.
+    /// Returns nil for a name that is absent, as the next two.
     package func entry(_ name: EntryName) throws(LogError) -> Entry? {
         let entry = try read(isSure: true) { (view) throws(LogError) in try view.find(name) }
         return entry?.content == nil ? nil : entry
     }
 
-    /// Opens the value of a name into guarded memory; nil if it is absent.
     package func open(_ name: String) throws(LogError) -> SecretBytes? {
         guard let opened = try openTagged(name) else { return nil }
         return opened.bytes
     }
 
-    /// Opens the value of a name, with what its entry says of it; nil if it is absent.
     package func openTagged(_ name: String) throws(LogError) -> OpenedValue? {
         try certain { () throws(LogError) in
             let found = try withValue(name) { (view, version) throws(LogError) in (version, try view.box(of: version)) }
@@ -81,8 +78,7 @@ extension SealedLog {
         }
     }
 
-    /// Opens the values of all present names that begin with a prefix, as they were at one time, in the order of their
-    /// names.
+    /// Opens the present values of names with a prefix, as they were at one time, in the order of the names.
     ///
     /// - Parameter convert: called without any lock held.
     package func openTagged<Result>(
@@ -92,7 +88,7 @@ extension SealedLog {
             // A view's file keeps what the view shows, whatever becomes of the log.
             var snapshot = try read { (view) throws(LogError) in view }
             var results: [Result] = []
-            var listing = EntryListing(try snapshot.entries(from: prefix), prefix: prefix)
+            var listing = EntryListing(merge: try snapshot.entries(from: prefix), prefix: prefix)
             while let entry = try listing.next() {
                 guard let version = entry.content?.current else { continue }
                 results.append(convert(entry.name, try OpenedValue(version, snapshot.box(of: version), keys)))
@@ -101,16 +97,14 @@ extension SealedLog {
         }
     }
 
-    /// Lists the present entries whose names begin with a prefix, as they are now.
     package func listing(prefix: [UInt8] = []) throws(LogError) -> EntryListing {
         let view = try read(isSure: true) { (view) throws(LogError) in view }
-        return EntryListing(try view.entries(from: prefix), prefix: prefix)
+        return EntryListing(merge: try view.entries(from: prefix), prefix: prefix)
     }
 
     /// Opens a value that is not yet written.
     package func open(_ value: SealedValue) throws(LogError) -> SecretBytes { try keys.open(value.box, value.version) }
 
-    /// Finds the value of a name, and has `body` take it from the view; nil if it is absent.
     @inline(__always)
     func withValue<Result: Sendable>(
         _ name: String, _ body: (inout LogView, StoredVersion) throws(LogError) -> Result
@@ -195,30 +189,25 @@ extension SealedLog {
     @inline(__always)
     private func refresh(_ view: inout LogView) throws(LogError) -> Bool {
         guard try view.refresh() else { return false }
-        let isDue = view.isDueForLookAtPath()
+        // A compaction announces itself. From time to time the path is looked at, for a file that was put there by
+        // other means: the coarse clock costs 5 ns, a look a microsecond.
+        let now = Clock.coarse
+        let isDue = now >= view.lookedAtPath + 50_000_000
         guard isDue || view.isCompactionAnnounced else { return true }
-        return try look(at: &view, isDue)
+        guard try look(at: &view, isDue) else { return false }
+        if isDue { view.lookedAtPath = now }
+        return true
     }
 
     /// Returns whether the view's file is still the vault, and, if that is due, whether it is as new as it was seen to
     /// be: a backup that is copied over it keeps the file's identity, and may end where this view does.
     @inline(never)
     private func look(at view: inout LogView, _ isDue: Bool) throws(LogError) -> Bool {
-        // If the look fails, the next reading looks again.
-        let lookedAtPath = view.lookedAtPath
-        view.lookedAtPath = 0
-        guard try view.headIsThere(), try view.store.isCurrent(), try isDue ? holdsWhatWasSeen(&view) : true else {
-            return false
-        }
-        view.lookedAtPath = lookedAtPath
-        return true
-    }
-
-    private func holdsWhatWasSeen(_ view: inout LogView) throws(LogError) -> Bool {
-        let seen = seen()
-        if try view.agrees(with: seen) { return true }
+        guard try view.headIsThere(), try view.store.isCurrent() else { return false }
+        let seen = isDue ? seen() : nil
+        if try view.alarm(against: seen) == nil { return true }
         // Others may have written since.
-        return try view.catchUp() ? view.agrees(with: seen) : false
+        return try view.catchUp() ? view.alarm(against: seen) == nil : false
     }
 
     /// Flushes the newest record and remembers it, before its contents are returned: a machine that only reads has to
@@ -237,8 +226,15 @@ extension SealedLog {
             // came before.
             let lock = try? store.lock(.shared, until: Deadline(after: .milliseconds(200)))
             guard try view.headIsThere() else { return false }
-            // The writer itself may have remembered it by now.
-            if memory.seen()?.position != view.head { confirm(view, through: store, memory) }
+            // The writer itself may have remembered it by now. If the flush fails, it is not remembered: a power loss
+            // would then look like a rollback.
+            if memory.seen()?.position != view.head {
+                do throws(LogError) {
+                    try store.synchronize()
+                    _ = try flushName(of: store, view.file, unless: memory.pathRecord()?.durable)
+                    memory.remember(view.head, isFlushedByWriter: false)
+                } catch {}
+            }
             lock?.release()
         }
         self.view.withLock { current in
@@ -246,22 +242,11 @@ extension SealedLog {
         }
         return true
     }
-
-    /// Flushes and remembers the newest record. If the flush fails it is not remembered: a power loss would then look
-    /// like a rollback.
-    private func confirm(_ view: LogView, through store: any RecordStore, _ memory: RollbackMemory) {
-        do throws(LogError) {
-            try store.synchronize()
-            _ = try flushName(of: store, view.file, unless: memory.pathRecord()?.durable)
-            memory.remember(view.head, isFlushedByWriter: false)
-        } catch {}
-    }
 }
 
 extension KeyRing {
-    /// Opens a value's box into guarded memory.
     func open(_ box: [UInt8], _ version: StoredVersion) throws(LogError) -> SecretBytes {
-        var value = try SecretBytes.guarded(version.length)
+        var value = try translated(SecretBytes(zeroCount: version.length))
         try box.withRawBytes { (box) throws(LogError) in try open(box, version, into: &value) }
         return value
     }
@@ -279,12 +264,5 @@ extension KeyRing {
                 try body(UnsafeRawBufferPointer(value))
             }
         } catch { throw error.code == .forged ? LogError.damaged("a value", at: version.offset) : LogError(error) }
-    }
-}
-
-extension SecretBytes {
-    /// Allocates zero bytes.
-    static func guarded(_ count: Int) throws(LogError) -> SecretBytes {
-        do { return try SecretBytes(zeroCount: count) } catch { throw LogError(error) }
     }
 }

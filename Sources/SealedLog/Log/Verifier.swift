@@ -4,15 +4,11 @@ import Sealing
 /// What a verification has checked.
 public struct VerificationReport: Hashable, Sendable, Encodable {
     /// The number of names that are present.
-    public internal(set) var entries: Int
+    public internal(set) var entries = 0
     /// The number of records since the last compaction.
-    public internal(set) var records: Int
+    public internal(set) var records = 0
     /// Bytes that were authenticated.
-    public internal(set) var bytes: Int
-
-    package init(entries: Int = 0, records: Int = 0, bytes: Int = 0) {
-        (self.entries, self.records, self.bytes) = (entries, records, bytes)
-    }
+    public internal(set) var bytes = 0
 }
 
 extension SealedLog {
@@ -64,11 +60,8 @@ private struct Verifier: ~Copyable {
             report.records += 1
             report.bytes += Int(clamping: record.frame.recordLength)
         }
-        // Counts the present names, as a list shows them.
-        var merge = try view.entries()
-        while let entry = try merge.next() {
-            if !entry.isRemoved { report.entries += 1 }
-        }
+        var listing = EntryListing(merge: try view.entries(), prefix: [])
+        while try listing.next() != nil { report.entries += 1 }
         return report
     }
 

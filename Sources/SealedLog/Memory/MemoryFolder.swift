@@ -45,61 +45,54 @@ struct MemoryFolder: Sendable {
     let path: String
     let fileSystem: any FileSystem
 
-    /// The largest file, in bytes.
-    private static let fileSize = 256
-    /// How long to wait for another process that writes a file. It needs much less.
-    private static let patience: Duration = .seconds(1)
-
-    /// Returns the bytes of a file, and why it cannot be written; nil if there is none.
-    func read(_ name: String) throws(Notice) -> (bytes: [UInt8], refusal: Notice?)? {
-        guard try folderStatus() != nil else { return nil }
-        let location = location(of: name)
-        var refusal: SystemError?
-        let file: FileDescriptor
-        do throws(SystemError) {
-            file = try fileSystem.open(location, .readWriteNoFollow, orElse: .readNoFollow, refusal: &refusal)
+    /// Returns the bytes of a file; nil if there is none. Reports a file that exists and cannot be read or written.
+    func read(_ name: String, report: (Notice) -> Void) -> [UInt8]? {
+        do throws(Notice) {
+            guard try folderStatus() != nil else { return nil }
+            let location = location(of: name)
+            var refusal: SystemError?
+            let opened = try translated(
+                unlessMissing { () throws(SystemError) in
+                    try fileSystem.open(location, .readWriteNoFollow, orElse: .readNoFollow, refusal: &refusal)
+                }, at: location)
+            guard let file = opened else { return nil }
+            _ = try checkedStatus(of: file, location)
+            let bytes = try translated(contents(of: file), at: location)
+            if let refusal { report(unusable(location, refusal)) }
+            return bytes
         } catch {
-            guard !error.isMissing else { return nil }
-            throw unusable(location, error)
-        }
-        _ = try checkedStatus(of: file, location)
-        do throws(SystemError) { return (try contents(of: file), refusal.map { unusable(location, $0) }) } catch {
-            throw unusable(location, error)
+            report(error)
+            return nil
         }
     }
 
     /// Writes a file if `isNeeded` says so of its present bytes, while no other process writes it. If the folder cannot
     /// be created, nothing is remembered.
-    func update(_ name: String, to bytes: [UInt8], isNeeded: ([UInt8]) -> Bool = { _ in true }) throws(Notice) {
+    func update(_ name: String, to bytes: [UInt8], isNeeded: ([UInt8]) -> Bool) throws(Notice) {
         let folder = try folderStatus()
         if folder == nil, (try? fileSystem.makeFolders(path)) == nil { return }
         let location = location(of: name)
-        let file = try openForUpdate(location)
+        let file = try translated(fileSystem.open(location, .readWriteOrCreateNoFollow), at: location)
         let status = try checkedStatus(of: file, location)
         do throws(SystemError) {
             // A file that root creates in a user's folder must remain the user's.
             if let folder, folder.owner != status.owner, geteuid() == 0 {
                 try fileSystem.setOwner(file, owner: folder.owner, group: folder.group)
             }
-            try fileSystem.lock(file, .exclusive, until: Deadline(after: MemoryFolder.patience))
+            // Another process that writes the file needs much less.
+            try fileSystem.lock(file, .exclusive, until: Deadline(after: .seconds(1)))
             guard isNeeded(try contents(of: file)) else { return }
             try bytes.withRawBytes { (bytes) throws(SystemError) in try fileSystem.write(file, bytes, at: 0) }
         } catch { throw unusable(location, error) }
     }
 
-    private func openForUpdate(_ location: String) throws(Notice) -> FileDescriptor {
-        do { return try fileSystem.open(location, .readWriteOrCreateNoFollow) } catch {
-            throw unusable(location, error)
-        }
-    }
-
-    /// Removes a file, if it exists.
     func remove(_ name: String) { try? fileSystem.remove(location(of: name)) }
 
     private func location(of name: String) -> String { "\(path)/\(name)" }
 
     private func contents(of file: borrowing FileDescriptor) throws(SystemError) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: MemoryFolder.fileSize)
+        // More than any of them takes.
+        var bytes = [UInt8](repeating: 0, count: 256)
         let count = try bytes.withMutableRawBytes { (bytes) throws(SystemError) in
             try fileSystem.read(file, into: bytes, at: 0)
         }
@@ -108,7 +101,7 @@ struct MemoryFolder: Sendable {
 
     // MARK: Checks
 
-    /// Checks the folder; nil if there is none.
+    /// nil if there is no folder.
     private func folderStatus() throws(Notice) -> FileStatus? {
         let status: FileStatus
         do { status = try fileSystem.status(at: path) } catch {
@@ -121,8 +114,7 @@ struct MemoryFolder: Sendable {
     }
 
     private func checkedStatus(of file: borrowing FileDescriptor, _ location: String) throws(Notice) -> FileStatus {
-        let status: FileStatus
-        do { status = try fileSystem.status(of: file) } catch { throw unusable(location, error) }
+        let status = try translated(fileSystem.status(of: file), at: location)
         guard status.isRegularFile else { throw .memoryUnusable("\(location) is \(status.kind)") }
         // The other name could be that of a file that an attacker wants overwritten.
         guard status.links <= 1 else { throw .memoryUnusable("\(location) has another name, a hard link") }
@@ -135,6 +127,12 @@ struct MemoryFolder: Sendable {
             throw .memoryUnusable("\(location) belongs to another user")
         }
         guard status.mode & 0o022 == 0 else { throw .memoryUnusable("others can write to \(location)") }
+    }
+
+    private func translated<Result: ~Copyable>(
+        _ call: @autoclosure () throws(SystemError) -> Result, at location: String
+    ) throws(Notice) -> Result {
+        do { return try call() } catch { throw unusable(location, error) }
     }
 
     private func unusable(_ location: String, _ error: SystemError) -> Notice {

@@ -11,18 +11,16 @@ struct RollbackMemory: Sendable {
     let vaultID: [UInt8]
     /// The path of the vault.
     let path: String
-    let notices: NoticeBoard
+    let notices = NoticeBoard()
 
-    private static let codeSize = KeyedHash.size
     /// The size of `.seen` and `.path`, in bytes.
     private static let fileSize = 88
 
-    /// Reports the first part of the memory that exists and cannot be read or written; nil if there is none.
-    func problem() -> Notice? {
-        for name in [seenName, RollbackMemory.pathName(path), upkeepName] {
-            do { if let refusal = try folder.read(name)?.refusal { return refusal } } catch { return error }
-        }
-        return nil
+    /// Returns the first part of the memory that exists and cannot be read or written; none if there is none.
+    func problems() -> [Notice] {
+        let found = NoticeBoard()
+        for name in [seenName, RollbackMemory.pathName(path), upkeepName] { _ = folder.read(name, report: found.post) }
+        return found.take()
     }
 
     // MARK: Authenticated files
@@ -33,33 +31,20 @@ struct RollbackMemory: Sendable {
         of bytes: [UInt8]?, magic: [UInt8], size: Int = RollbackMemory.fileSize, context: [UInt8] = []
     ) -> ByteReader? {
         guard let bytes, bytes.count >= size, bytes.starts(with: magic + vaultID) else { return nil }
-        let checked = Array(bytes[..<(size - RollbackMemory.codeSize)])
-        guard let code = try? code(of: checked, context: context), bytes[checked.count..<size].elementsEqual(code)
+        let checked = Array(bytes[..<(size - KeyedHash.size)])
+        guard let code = try? keys.authenticate(checked + context, for: .memory),
+            bytes[checked.count..<size].elementsEqual(code)
         else { return nil }
         return ByteReader(checked, in: magic.count + vaultID.count..<checked.count)
     }
 
-    private func code(of bytes: [UInt8], context: [UInt8]) throws(LogError) -> [UInt8] {
-        try (bytes + context).withRawBytes { (bytes) throws(LogError) in try keys.authenticate(bytes, for: .memory) }
-    }
-
-    /// Returns the bytes of a file, if it can be read. Posts a notice if it exists and cannot be read or written.
-    private func read(_ name: String) -> [UInt8]? {
-        do {
-            let file = try folder.read(name)
-            if let refusal = file?.refusal { notices.post(refusal) }
-            return file?.bytes
-        } catch {
-            notices.post(error)
-            return nil
-        }
-    }
+    private func read(_ name: String) -> [UInt8]? { folder.read(name, report: notices.post) }
 
     /// Writes a file. If that fails, it only posts a notice: an older vault may then pass unnoticed.
     private func update(
         _ name: String, to bytes: [UInt8], context: [UInt8] = [], isNeeded: ([UInt8]) -> Bool = { _ in true }
     ) {
-        guard let code = try? code(of: bytes, context: context) else { return }
+        guard let code = try? keys.authenticate(bytes + context, for: .memory) else { return }
         do { try folder.update(name, to: bytes + code, isNeeded: isNeeded) } catch { notices.post(error) }
     }
 }
@@ -70,7 +55,6 @@ extension RollbackMemory {
     private static let seenMagic: [UInt8] = Array("vltseen1".utf8)
     private var seenName: String { "\(Hexadecimal.string(of: vaultID)).seen" }
 
-    /// The newest position of a vault that this machine has seen.
     struct Seen: Hashable, Sendable {
         let position: LogPosition
         /// Whether its writer has flushed it. A reader that flushes what it returns cannot know that: after a failed
@@ -78,7 +62,6 @@ extension RollbackMemory {
         let isFlushedByWriter: Bool
     }
 
-    /// Returns the newest position that is remembered; nil without memory.
     func seen() -> Seen? { seen(in: read(seenName)) }
 
     private func seen(in bytes: [UInt8]?) -> Seen? {
@@ -113,14 +96,12 @@ extension RollbackMemory {
 
     private static func pathName(_ path: String) -> String { "\(Hexadecimal.string(of: hash(Array(path.utf8)))).path" }
 
-    /// Which vault was at the path.
     struct PathRecord: Hashable, Sendable {
         let vaultID: [UInt8]
         /// The fingerprint of the file whose name was flushed; nil if another vault wrote the record.
         let durable: Authenticator?
     }
 
-    /// Returns which vault was at the path; nil without memory.
     func pathRecord() -> PathRecord? {
         guard let bytes = read(RollbackMemory.pathName(path)), let id = RollbackMemory.vaultID(inPathFile: bytes)
         else { return nil }
@@ -140,10 +121,8 @@ extension RollbackMemory {
         update(RollbackMemory.pathName(path), to: file.bytes, context: Array(path.utf8))
     }
 
-    /// Returns the id of the vault that was last opened at a path; nil without memory.
-    static func rememberedVault(at path: String, in folder: MemoryFolder) -> String? {
-        guard let bytes = try? folder.read(pathName(path))?.bytes else { return nil }
-        return vaultID(inPathFile: bytes).map(Hexadecimal.string(of:))
+    static func remembersVault(at path: String, in folder: MemoryFolder) -> Bool {
+        folder.read(pathName(path)) { _ in }.flatMap(vaultID(inPathFile:)) != nil
     }
 
     /// Returns the vault id in a path's record, if its checksum is right: all that can be read without a key.
@@ -191,7 +170,7 @@ extension RollbackMemory {
     /// The room for the words, in bytes.
     private static let wordsSize = 127
     /// Magic, id, authenticator, sequence number, damage or not, errno, words with their length, code.
-    private static let upkeepSize = 8 + 16 + 16 + 8 + 1 + 4 + 1 + wordsSize + codeSize
+    private static let upkeepSize = 8 + 16 + 16 + 8 + 1 + 4 + 1 + wordsSize + KeyedHash.size
     private var upkeepName: String { "\(Hexadecimal.string(of: vaultID)).upkeep" }
 
     /// Why the last compaction or verification failed. The next process knows it too, and does not try again at once.
@@ -203,7 +182,6 @@ extension RollbackMemory {
         let error: LogError
     }
 
-    /// Returns how upkeep has failed, if that is remembered.
     func upkeep() -> Upkeep? {
         let bytes = read(upkeepName)
         guard var reader = body(of: bytes, magic: RollbackMemory.upkeepMagic, size: RollbackMemory.upkeepSize),

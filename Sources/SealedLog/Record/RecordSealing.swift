@@ -6,8 +6,7 @@ struct RecordPlan: Sendable {
     let record: Record
     let bytes: [UInt8]
 
-    /// Seals a record that will be written at `offset`. `indexSize` is the size of the index without its tag, if the
-    /// offsets in it are based on one.
+    /// - Parameter indexSize: the size of the index without its tag, if the offsets in it are based on one.
     init(
         _ index: RecordIndex, payload: [UInt8], at offset: UInt64, indexSize: Int? = nil, keys: KeyRing,
         vaultID: [UInt8]
@@ -35,7 +34,6 @@ struct RecordPlan: Sendable {
 
 /// Reads and opens records, many with one system call.
 struct RecordReader {
-    /// What was found at an offset.
     enum Finding {
         /// Zeros, or the end of the file.
         case nothing
@@ -52,18 +50,12 @@ struct RecordReader {
     let store: any RecordStore
     let keys: KeyRing
     let vaultID: [UInt8]
-    private var window: [UInt8] = []
+    private(set) var window: [UInt8] = []
     /// The number of bytes of the window that were read.
-    private var windowCount = 0
-    private var windowOffset: UInt64 = 0
+    private(set) var windowCount = 0
+    private(set) var windowOffset: UInt64 = 0
     /// Whether the window reaches to the end of the file.
-    private var windowIsLast = false
-
-    init(store: any RecordStore, keys: KeyRing, vaultID: [UInt8]) {
-        self.store = store
-        self.keys = keys
-        self.vaultID = vaultID
-    }
+    private(set) var windowIsLast = false
 
     /// Reads the record at an offset, which must follow `previous` unless that is nil.
     mutating func record(at offset: UInt64, after previous: LogPosition?) throws(LogError) -> Finding {
@@ -93,13 +85,11 @@ struct RecordReader {
         return .record(record)
     }
 
-    /// Copies the nonce before the box is read: a slice of the window that is still in use makes the next read copy the
-    /// window.
+    /// Copies the nonce before the box is read: a read copies the window if a slice of it is still in use.
     static func nonce(inHead head: ArraySlice<UInt8>) -> Nonce {
         head.withUnsafeBytes { Nonce(UnsafeRawBufferPointer(rebasing: $0[Frame.size...])) }
     }
 
-    /// Returns whether the payload has the hash that the index states.
     func payloadHolds(_ record: Record) throws(LogError) -> Bool {
         var hash = RunningHash()
         for piece in record.payload.pieces {
@@ -110,8 +100,7 @@ struct RecordReader {
         return hash.finish() == record.index.payloadHash
     }
 
-    /// Returns up to `count` bytes at an offset: from the window, or after reading a new window. There are fewer only
-    /// at the end of the file.
+    /// Returns up to `count` bytes, from the window or a new one; fewer only at the end of the file.
     mutating func bytes(at offset: UInt64, upTo count: Int) throws(LogError) -> ArraySlice<UInt8> {
         let windowEnd = windowOffset + UInt64(windowCount)
         if offset < windowOffset || (offset + UInt64(count) > windowEnd && !(windowIsLast && offset <= windowEnd)) {

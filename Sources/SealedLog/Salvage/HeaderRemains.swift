@@ -2,14 +2,13 @@ import Sealing
 
 /// What is left of the header and its copy: each can replace what the other has lost.
 struct HeaderRemains {
-    let keys: KeyRing
+    /// The vault before its first record.
+    let view: LogView
     /// The slot that the key opened.
     private let slot: KeySlot
-    let header: Header
-    let authenticator: Authenticator
-    /// Whether its MAC is right. Otherwise the header is a guess, which may lead to outdated pages.
+    /// Whether the header's MAC is right. Otherwise the header is a guess, which may lead to outdated pages.
     let isAuthentic: Bool
-    /// What is damaged, in words.
+    /// In words.
     let damage: [String]
 
     /// - Throws: `keyWrong` if the key opens no slot that is left; `newerFormat`; `damaged` if no more than a slot is
@@ -18,11 +17,11 @@ struct HeaderRemains {
         var image = try store.available(at: 0, upTo: 2 * Header.size)
         image.append(contentsOf: repeatElement(0, count: 2 * Header.size - image.count))
         let blocks = [Array(image[..<Header.size]), Array(image[Header.copyOffset...])]
-        var opened: (KeyRing, KeySlot)?
+        var opened: (keys: KeyRing, slot: KeySlot)?
         var found: Candidate?
         // All slots that are tried may cost no more than those of one header.
         var tried: [KeySlot] = []
-        for slot in blocks.slots where found == nil && Header.isBearable(tried + [slot]) {
+        for slot in blocks.slots where found == nil && (tried + [slot]).isBearable {
             tried.append(slot)
             guard let keys = try HeaderRemains.keys(of: slot, key) else { continue }
             found = HeaderRemains.authentic(blocks, keys)
@@ -30,10 +29,8 @@ struct HeaderRemains {
         }
         guard let opened else {
             for block in blocks { try HeaderRemains.checkVersion(block) }
-            guard blocks.contains(where: { $0.starts(with: Header.magic) }) else {
-                throw LogError.damaged("it does not begin as a vault does")
-            }
-            throw LogError(.keyWrong)
+            let isVault = blocks.contains { $0.starts(with: Header.magic) }
+            throw isVault ? LogError(.keyWrong) : .damaged("it does not begin as a vault does")
         }
         isAuthentic = found != nil
         let names = ["the header at byte 0", "the header's copy at byte \(Header.copyOffset)"]
@@ -46,20 +43,22 @@ struct HeaderRemains {
             found = HeaderRemains.candidate(Header.normalised(block, slotCount: block[Header.slotCountOffset]))
         }
         guard let found else { throw LogError.damaged("of the header nothing but a key slot is left") }
-        (keys, slot) = opened
-        header = found.header
-        authenticator = found.bytes[Header.macOffset...].withUnsafeBytes { Authenticator($0) }
+        slot = opened.slot
+        let authenticator = found.bytes[Header.macOffset...].withUnsafeBytes { Authenticator($0) }
+        view = LogView(store: store, keys: opened.keys, header: found.header, authenticator: authenticator)
     }
 
     /// What the chain of records begins with. A guess must not hide any of them.
-    var origin: LogPosition { LogPosition(sequence: isAuthentic ? header.sequence : 0, authenticator: authenticator) }
+    var origin: LogPosition {
+        isAuthentic ? view.origin : LogPosition(sequence: 0, authenticator: view.origin.authenticator)
+    }
 
     /// The cost of a guess at the key file in a new vault.
     var limits: KeyDerivation.StretchLimits { slot.kind == KeyFile.Kind.other.rawValue ? slot.limits : .recommended }
 
     /// Reads the manifest, or says what is wrong with it.
-    func manifest(in store: any RecordStore) throws(LogError) -> (Manifest?, fault: String?) {
-        do throws(LogError) { return (try view(of: store).manifest(), nil) } catch {
+    func manifest() throws(LogError) -> (Manifest?, fault: String?) {
+        do throws(LogError) { return (try view.manifest(), nil) } catch {
             guard error.code == .damaged else { throw error }
             return (nil, error.detail)
         }
@@ -68,23 +67,15 @@ struct HeaderRemains {
     /// Returns the manifest of a new vault with one slot, which keeps its label unless that is lost.
     func newManifest(after old: Manifest?) -> Manifest {
         let now = SealedLog.now
-        let label = header.slots.firstIndex(of: slot).flatMap { old?.labels[$0] } ?? SlotLabel(created: now, text: "")
+        let index = view.header.slots.firstIndex(of: slot)
+        let label = index.flatMap { old?.labels[$0] } ?? SlotLabel(created: now, text: "")
         return Manifest(
             created: old?.created ?? now, totals: Totals(), chain: [], labels: [label], settings: old?.settings ?? [])
     }
 
-    /// The vault before its first record.
-    func view(of store: any RecordStore) -> LogView {
-        LogView(store: store, keys: keys, header: header, authenticator: authenticator)
-    }
-
     /// Derives the keys from a slot; nil if the key does not open it.
     private static func keys(of slot: KeySlot, _ key: borrowing KeyFile) throws(LogError) -> KeyRing? {
-        do throws(LogError) {
-            return try KeyRing { (dataKey, scratch) throws(LogError) in
-                guard try slot.unwrap(with: key, into: dataKey, scratch: scratch) else { throw LogError(.keyWrong) }
-            }
-        } catch {
+        do throws(LogError) { return try [slot].unlock(with: key) } catch {
             guard error.code == .keyWrong else { throw error }
             return nil
         }
@@ -136,7 +127,7 @@ extension [[UInt8]] {
     /// The slots of both, each once, the cheap ones first: one that an attacker made expensive must not keep the others
     /// from being tried.
     fileprivate var slots: [KeySlot] {
-        let all = flatMap(Header.slots).filter { Header.isBearable([$0]) }
+        let all = flatMap(Header.slots).filter { [$0].isBearable }
         let different = all.indices.filter { !all[..<$0].contains(all[$0]) }.map { all[$0] }
         func cost(_ slot: KeySlot) -> UInt64 { slot.kind == KeyFile.Kind.other.rawValue ? slot.limits.cost : 0 }
         return different.sorted { cost($0) < cost($1) }

@@ -15,13 +15,10 @@ struct RecordScan {
     /// Bytes that may still be authenticated in vain. Merely damaged records take far less. Forged frames that overlap
     /// would take a mebibyte each, and so would the search for the length of an index.
     private var (frameBudget, lengthBudget) = (256 << 20, 256 << 20)
-    /// The least cost of a frame.
-    private static let frameCost = 4 << 10
     /// The bytes that were last searched for frames.
     private var piece: [UInt8] = []
     private var pieceOffset: UInt64 = 0
 
-    /// - Parameter view: before the first record.
     init(of view: LogView, from start: UInt64, _ counter: UpkeepProgress?) throws(LogError) {
         self.view = view
         reader = view.reader
@@ -73,7 +70,7 @@ struct RecordScan {
         case .failing, .foreign:
             let head = try view.store.available(at: offset, upTo: Frame.size)
             if let frame = head.withUnsafeBytes({ Frame($0, vaultID: reader.vaultID) }) {
-                frameBudget -= max(frame.indexLength, RecordScan.frameCost)
+                frameBudget -= max(frame.indexLength, 4 << 10)
                 guard frameBudget >= 0 else {
                     stop = offset
                     return nil
@@ -110,14 +107,12 @@ struct RecordScan {
 }
 
 extension RecordReader {
-    /// The largest index that is searched for behind a failing frame: the work grows with the square. Writers write
-    /// hardly any larger one.
-    private static let recoveredSize = Limits.inlineIndexSize + 1 << 10
-
     /// Reads a record whose frame is damaged, by the index behind it. The index is authenticated, so its length, which
     /// the frame would say, can be found by trial, within the budget; it says where the payload ends.
     fileprivate mutating func recordBehindFrame(at offset: UInt64, _ budget: inout Int) throws(LogError) -> Record? {
-        let bytes = Array(try bytes(at: offset, upTo: Frame.headSize + RecordReader.recoveredSize))
+        // Writers write hardly any larger index, and the work grows with the square.
+        let limit = Limits.inlineIndexSize + 1 << 10
+        let bytes = Array(try bytes(at: offset, upTo: Frame.headSize + limit))
         guard bytes.count > Frame.headSize else { return nil }
         let nonce = RecordReader.nonce(inHead: bytes[..<Frame.headSize])
         for length in stride(from: 32, through: bytes.count - Frame.headSize, by: 16) {

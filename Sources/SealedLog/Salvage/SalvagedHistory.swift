@@ -6,47 +6,41 @@ struct SalvagedHistory {
     typealias Found = (entry: Entry, standing: UInt64)
 
     private var newest: [EntryName: Found] = [:]
-    /// What is damaged, in words.
+    /// In words.
     private(set) var damage: [String]
     private var losses: [(names: NameRange, sequence: UInt64)] = []
     /// Whether pages or changes are lost, even if later ones replace them.
     private(set) var hasGaps = false
 
-    private let origin: LogPosition
-    private let root: PageReference?
-    /// The records of the history, in its order.
+    private let remains: HeaderRemains
+    /// In the order of the history.
     private let records: [Record]
     /// Indices of records that do not follow the one before.
     private let breaks: [Int]
-    private let loader: PageLoader
 
-    /// Reads all that is left, and classifies what is behind it.
     init(
-        _ remains: HeaderRemains, _ manifest: Manifest?, _ memory: RollbackMemory?, in store: any RecordStore,
-        _ counter: UpkeepProgress?
+        _ remains: HeaderRemains, _ manifest: Manifest?, _ memory: RollbackMemory?, _ counter: UpkeepProgress?
     ) throws(LogError) {
+        self.remains = remains
         damage = remains.damage
-        origin = remains.origin
-        root = remains.header.root
-        loader = PageLoader(store: store, keys: remains.keys)
         let seen = memory?.seen()?.position
-        let start = remains.isAuthentic ? remains.header.checkpointEnd : Limits.checkpointStart
-        var scan = try RecordScan(of: remains.view(of: store), from: start, counter)
+        let start = remains.isAuthentic ? remains.view.header.checkpointEnd : Limits.checkpointStart
+        var scan = try RecordScan(of: remains.view, from: start, counter)
         let foreign = try scan.classifyEnd()
         let found = scan.records.filter { record in
-            !remains.isAuthentic || record.index.tree.map { $0.header == remains.authenticator } ?? true
+            !remains.isAuthentic || record.index.tree.map { $0.header == remains.view.origin.authenticator } ?? true
         }
-        (records, breaks) = SalvagedHistory.chain(found, after: origin)
+        (records, breaks) = SalvagedHistory.chain(found, after: remains.origin)
         if !remains.isAuthentic { lose() }
         let agreed = agreement(with: seen, manifest)
         let standing = origin.sequence
-        note(try loader.readRemains(of: root) { newest[$0.name] = ($0, standing) })
+        note(try loader.readRemains(of: remains.view.header.root) { newest[$0.name] = ($0, standing) })
         try readRecords(agreedUpTo: agreed)
         if let foreign {
             // There was nothing behind the change that this machine has seen as the newest.
             if seen == head { damage.append(foreign) } else { lose(foreign) }
         }
-        if let record = memory?.pathRecord(), record.vaultID != remains.header.vaultID {
+        if let record = memory?.pathRecord(), record.vaultID != remains.view.header.vaultID {
             lose("this machine has seen another vault at this path")
         }
     }
@@ -74,7 +68,8 @@ struct SalvagedHistory {
         return present.sorted { ($0.entry.content?.current.offset ?? 0) < ($1.entry.content?.current.offset ?? 0) }
     }
 
-    /// The newest position of the history.
+    private var loader: PageLoader { remains.view.loader }
+    private var origin: LogPosition { remains.origin }
     private var head: LogPosition { records.last?.position ?? origin }
 
     /// Returns how many of the names that there were are lost; nil if that is unknown.
@@ -132,7 +127,6 @@ struct SalvagedHistory {
         }
     }
 
-    /// Says what is missing before a record.
     private func words(forBreakAt index: Int) -> String {
         let first = (index > 0 ? records[index - 1].index.sequence : origin.sequence) + 1
         let next = records[index]
@@ -154,7 +148,7 @@ struct SalvagedHistory {
             for entry in record.index.transactions.joined().reversed() { take(entry) }
             _ = try loader.readRemains(of: record.index.tree?.root, take: take)
         }
-        _ = try loader.readRemains(of: root, take: take)
+        _ = try loader.readRemains(of: remains.view.header.root, take: take)
         return earlier
     }
 
@@ -184,10 +178,7 @@ struct SalvagedHistory {
 private typealias LostPage = (offset: UInt64, names: NameRange)
 
 extension PageLoader {
-    /// Reads what is left of a tree, and returns the pages that do not open.
-    ///
-    /// - Parameter take: called with the entries in the order of their names.
-    /// - Throws: `unavailable`.
+    /// Reads what is left of a tree: its entries, in the order of their names. Returns the pages that do not open.
     fileprivate func readRemains(of root: PageReference?, take: (Entry) -> Void) throws(LogError) -> [LostPage] {
         var lost: [LostPage] = []
         func read(_ reference: PageReference, level: UInt8?, _ names: NameRange) throws(LogError) {

@@ -1,48 +1,62 @@
 package import LinuxSystem
 import Sealing
 
+/// What was found in a damaged vault, the most certain first. Every name is in one of the lists, and every value is
+/// authentic.
+public struct Salvage: Hashable, Sendable {
+    /// The number of names with their last value.
+    public internal(set) var certain = 0
+    /// Names with a value of theirs whose later change or removal may be lost.
+    public internal(set) var doubtful: [String] = []
+    /// Names whose last value is lost, with an earlier one instead.
+    public internal(set) var older: [String] = []
+    /// Names without a value that opens.
+    public internal(set) var lost: [String] = []
+    /// How many more names are lost, as far as is known; nil if nothing says how many there were.
+    public internal(set) var unnamed: Int? = 0
+    /// What is damaged: parts of sentences.
+    public internal(set) var damage: [String] = []
+    /// Whether something may be missing that is in none of the lists.
+    package internal(set) var hasGaps = false
+
+    /// Whether the new vault has everything that the damaged one had.
+    public var isComplete: Bool { !hasGaps && doubtful.isEmpty && older.isEmpty && lost.isEmpty && unnamed == 0 }
+}
+
 extension SealedLog {
-    /// Copies what is left of a damaged vault into a new one. The damaged file is only read.
+    /// Copies what is left of a damaged vault, which is only read, into a new one with keys of its own, under the same
+    /// key file. No path leads through symbolic links. `counter` counts the bytes that were read.
     ///
-    /// - Parameters:
-    ///   - path: of the damaged vault, without symbolic links.
-    ///   - target: of the new vault, likewise. It gets keys of its own, under the same key file.
-    ///   - counter: counts the bytes that were read.
     /// - Throws: `missing`, `keyWrong` if the key opens no slot that is left, `damaged` if nothing but a slot is left,
     ///   `newerFormat`; `exists` if there is something at the target; `busy`, `unavailable`, `outOfMemory`.
     package static func salvage(
         _ path: String, to target: String, key: borrowing KeyFile, options: Options, in fileSystem: any FileSystem,
         _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> Salvage {
-        let deadline = Deadline(after: options.lockTimeout)
-        while true {
-            let store = try FileRecordStore.open(path, isDamaged: true, in: fileSystem)
-            let lock = try store.lock(.shared, until: deadline)
-            // If this waited for a compaction, the path leads to another file now.
-            guard try store.isCurrent() else { continue }
-            let remains = try HeaderRemains(in: store, key: key)
-            // Everything is searched, and then the present values are read once more.
-            counter?.begin(try 2 * store.size())
-            let notices = NoticeBoard()
-            let memory = options.memory(of: remains.view(of: store), at: path, notices, in: fileSystem)
-            let (manifest, fault) = try remains.manifest(in: store)
-            let history = try SalvagedHistory(remains, manifest, memory, in: store, counter)
-
-            var report = Salvage(damage: history.damage + (fault.map { [$0] } ?? []), hasGaps: history.hasGaps)
-            for case .memoryUnusable(let reason) in notices.take() {
-                report.damage.append("this machine's memory: \(reason)")
-            }
-            report.unnamed = history.unnamed(manifest)
-            let (keys, slots) = try newKeys(for: key, remains.limits)
-            _ = try create(target, keys: keys, options: options, in: fileSystem) { (checkpoint) throws(LogError) in
-                var copier = SalvageCopier(keys: keys, values: try ValueOpener(of: store, keys: remains.keys))
-                for entry in try copier.copy(history, to: &checkpoint, &report, counter) { try checkpoint.add(entry) }
-                let manifest = remains.newManifest(after: manifest)
-                try checkpoint.finish(manifest, slots: slots)
-            }
-            lock.release()
-            return report
+        let lock = try StoreLock.toRead(until: Deadline(after: options.lockTimeout)) { () throws(LogError) in
+            try FileRecordStore.open(path, isDamaged: true, in: fileSystem)
         }
+        let store = lock.store
+        let remains = try HeaderRemains(in: store, key: key)
+        // Everything is searched, and then the present values are read once more.
+        counter?.begin(try 2 * store.size())
+        let memory = options.memory(of: remains.view, at: path, in: fileSystem)
+        let (manifest, fault) = try remains.manifest()
+        let history = try SalvagedHistory(remains, manifest, memory, counter)
+
+        var report = Salvage(damage: history.damage + (fault.map { [$0] } ?? []), hasGaps: history.hasGaps)
+        for case .memoryUnusable(let reason) in memory?.notices.take() ?? [] {
+            report.damage.append("this machine's memory: \(reason)")
+        }
+        report.unnamed = history.unnamed(manifest)
+        let (keys, slots) = try newKeys(for: key, remains.limits)
+        _ = try create(target, keys: keys, options: options, in: fileSystem) { (checkpoint) throws(LogError) in
+            var copier = SalvageCopier(keys: keys, values: try ValueOpener(of: store, keys: remains.view.keys))
+            for entry in try copier.copy(history, to: &checkpoint, &report, counter) { try checkpoint.add(entry) }
+            try checkpoint.finish(remains.newManifest(after: manifest), slots: slots)
+        }
+        lock.release()
+        return report
     }
 }
 
@@ -60,25 +74,25 @@ private struct SalvageCopier: ~Copyable {
         _ counter: UpkeepProgress?
     ) throws(LogError) -> [Entry] {
         var entries: [Entry] = []
-        var failed: Set<EntryName> = []
+        var (doubtful, failed): ([EntryName], Set<EntryName>) = ([], [])
         for found in history.present {
             if let entry = try copy(found.entry, to: &checkpoint) {
                 entries.append(entry)
-                if history.isDoubtful(found) { report.doubtful.append(entry.name.text) } else { report.certain += 1 }
+                if history.isDoubtful(found) { doubtful.append(entry.name) } else { report.certain += 1 }
             } else {
                 failed.insert(found.entry.name)
             }
             counter?.advance(by: found.entry.footprint)
         }
         let earlier = failed.isEmpty ? [:] : try history.earlier(of: failed)
+        var older: [EntryName: Entry] = [:]
         for name in failed {
-            var copied: Entry?
-            for entry in earlier[name] ?? [] where copied == nil { copied = try copy(entry, to: &checkpoint) }
-            if let copied { entries.append(copied) }
-            if copied == nil { report.lost.append(name.text) } else { report.older.append(name.text) }
+            for entry in earlier[name] ?? [] where older[name] == nil { older[name] = try copy(entry, to: &checkpoint) }
         }
-        report.sort()
-        return entries.sorted { $0.name < $1.name }
+        report.doubtful = doubtful.sorted().map(\.text)
+        report.older = older.keys.sorted().map(\.text)
+        report.lost = failed.subtracting(older.keys).sorted().map(\.text)
+        return (entries + older.values).sorted { $0.name < $1.name }
     }
 
     /// Copies an entry with its values; nil if its present value does not open. Earlier ones that do not are left out.
@@ -110,7 +124,7 @@ private struct SalvageCopier: ~Copyable {
             guard error.code == .damaged else { throw error }
             return nil
         }
-        version.offset = try box.withRawBytes { (box) throws(LogError) in try checkpoint.write(value: box) }
+        version.offset = try checkpoint.write(value: box)
         return version
     }
 }

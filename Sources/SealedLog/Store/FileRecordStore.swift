@@ -2,7 +2,6 @@ private import Glibc
 import LinuxSystem
 import Sealing
 
-/// A sealed log in one file.
 final class FileRecordStore: RecordStore {
     /// The path, without symbolic links: a rename would replace them.
     let location: String
@@ -11,7 +10,7 @@ final class FileRecordStore: RecordStore {
     private let fileSystem: any FileSystem
     private let file: FileDescriptor
     private let processID = getpid()
-    /// The reason why the file is open for reading only; nil if it can be written.
+    /// Why the file is open for reading only.
     private let writeRefusal: SystemError?
     private let readsAroundFaults: Bool
 
@@ -19,8 +18,7 @@ final class FileRecordStore: RecordStore {
         _ file: consuming FileDescriptor, at path: String, in fileSystem: any FileSystem,
         writeRefusal: SystemError? = nil, readsAroundFaults: Bool = false
     ) throws(LogError) {
-        let status: FileStatus
-        do { status = try fileSystem.status(of: file) } catch { throw LogError(error, path) }
+        let status = try translated(fileSystem.status(of: file), at: path)
         guard status.isRegularFile else { throw LogError(.notAFile, status.kind) }
         location = path
         identity = status.identity
@@ -54,33 +52,25 @@ final class FileRecordStore: RecordStore {
     func reopened() throws(LogError) -> any RecordStore { try FileRecordStore.open(location, in: fileSystem) }
 
     func isCurrent() throws(LogError) -> Bool {
-        do { return try fileSystem.status(at: location).identity == identity } catch {
-            guard error.isMissing else { throw LogError(error, location) }
-            return false
-        }
+        try translated(WholeFile(location, in: fileSystem).status(), at: location)?.identity == identity
     }
 
     var isWritable: Bool { writeRefusal == nil }
 
-    /// Whether a parent process opened the store. A child shares its descriptor, and with it the lock: flock would
-    /// admit both.
+    // A child process shares its parent's descriptor, and with it the lock: flock would admit both.
     var isInherited: Bool { processID != getpid() }
 
     func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock {
         if kind == .exclusive, let writeRefusal { throw LogError(writeRefusal, location) }
-        do { try fileSystem.lock(file, kind, until: deadline) } catch { throw LogError(error, location) }
+        try translated(fileSystem.lock(file, kind, until: deadline), at: location)
         return StoreLock(store: self)
     }
 
     func unlock() { fileSystem.unlock(file) }
-}
 
-// MARK: - Bytes
+    // MARK: Bytes
 
-extension FileRecordStore {
-    func size() throws(LogError) -> UInt64 {
-        do { return try fileSystem.status(of: file).size } catch { throw LogError(error, location) }
-    }
+    func size() throws(LogError) -> UInt64 { try translated(fileSystem.status(of: file).size, at: location) }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(LogError) -> Int {
         guard offset < 1 << 62 else { return 0 }
@@ -109,19 +99,17 @@ extension FileRecordStore {
     }
 
     func nextData(from offset: UInt64) throws(LogError) -> UInt64? {
-        do { return try fileSystem.nextData(file, from: offset) } catch { throw LogError(error, location) }
+        try translated(fileSystem.nextData(file, from: offset), at: location)
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError) {
-        do { try fileSystem.write(file, bytes, at: offset) } catch { throw LogError(error, location) }
+        try translated(fileSystem.write(file, bytes, at: offset), at: location)
     }
 
-    func synchronize() throws(LogError) {
-        do { try fileSystem.synchronizeData(file) } catch { throw LogError(error, location) }
-    }
+    func synchronize() throws(LogError) { try translated(fileSystem.synchronizeData(file), at: location) }
 
     func synchronizeLocation() throws(LogError) {
-        do { try fileSystem.synchronizeFolder(location.parentFolder) } catch { throw LogError(error, location) }
+        try translated(fileSystem.synchronizeFolder(location.parentFolder), at: location)
     }
 }
 
@@ -130,16 +118,11 @@ extension FileRecordStore {
 // A compaction writes a new file beside the log and renames it into place; Format.md, "Writing".
 
 extension FileRecordStore {
-    /// Creates an empty file that will be renamed to `path`.
     static func createUnpublished(for path: String, in fileSystem: any FileSystem) throws(LogError) -> FileRecordStore {
-        let file: FileDescriptor
-        do { file = try fileSystem.createUnpublished(for: path) } catch {
-            throw LogError(error, unpublishedPath(for: path))
-        }
+        let file = try translated(fileSystem.createUnpublished(for: path), at: unpublishedPath(for: path))
         return try FileRecordStore(file, at: path, in: fileSystem)
     }
 
-    /// Creates an empty file, with this one's owner and mode, that takes its place once it is published.
     func makeReplacement() throws(LogError) -> any RecordStore {
         let new = try FileRecordStore.createUnpublished(for: location, in: fileSystem)
         do throws(SystemError) {

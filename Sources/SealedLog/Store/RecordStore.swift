@@ -18,7 +18,6 @@ protocol RecordStore: AnyObject, Sendable {
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError)
     /// Returns the offset of the next bytes, at or after `offset`, that are not in a hole; nil if there are none.
     func nextData(from offset: UInt64) throws(LogError) -> UInt64?
-    /// Flushes what was written.
     func synchronize() throws(LogError)
     /// Flushes the folder, and with it the file's name.
     func synchronizeLocation() throws(LogError)
@@ -31,12 +30,11 @@ protocol RecordStore: AnyObject, Sendable {
     /// Opens the store that the location leads to now.
     func reopened() throws(LogError) -> any RecordStore
 
-    /// Creates an empty store that takes the place of this one once it is published.
+    /// Creates an empty store, of the same owner and mode, that takes the place of this one once it is published.
     func makeReplacement() throws(LogError) -> any RecordStore
     /// Flushes the replacement and renames it into place. The rename itself is durable only after
     /// ``synchronizeLocation()``. Throws `exists` if there is a file that may not be replaced.
     func publish(replacing: Bool) throws(LogError)
-    /// Removes an unpublished replacement.
     func discard()
     /// Removes a replacement that a killed process has left. The caller holds the lock.
     func removeLeftReplacement()
@@ -75,7 +73,6 @@ extension RecordStore {
         for piece in range.pieces {
             let bytes = try available(at: piece.lowerBound, upTo: piece.count)
             guard bytes.withUnsafeBytes({ $0.isZero }) else { return false }
-            guard bytes.count == piece.count else { break }
         }
         return true
     }
@@ -88,10 +85,8 @@ extension RecordStore {
         for piece in range.pieces { try write([UInt8](repeating: 0, count: piece.count), at: piece.lowerBound) }
     }
 
-    /// Overwrites with zeros from the back to the front, the first sector last and by itself. Holes stay holes.
-    ///
-    /// Readers look at the front. If the process is killed on the way, bytes are left there; zeros would pass for the
-    /// end of the log, with remains behind it.
+    /// Overwrites with zeros from the back to the front, the first sector last and by itself. Holes stay holes. If the
+    /// process is killed on the way, zeros at the front would pass for the end of the log, with remains behind it.
     func clear(_ range: Range<UInt64>) throws(LogError) {
         let sectorEnd = min(range.upperBound, (range.lowerBound / Limits.sector + 1) * Limits.sector)
         var end = range.upperBound
@@ -114,8 +109,4 @@ extension Range<UInt64> {
     var pieces: some Sequence<Range<UInt64>> {
         stride(from: lowerBound, to: upperBound, by: 1 << 20).lazy.map { $0..<Swift.min($0 + 1 << 20, upperBound) }
     }
-}
-
-extension LogError {
-    static func cut(at offset: UInt64) -> LogError { .damaged("the file ends too early; it was cut", at: offset) }
 }

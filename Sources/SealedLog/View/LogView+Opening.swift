@@ -1,14 +1,12 @@
 import LinuxSystem
 import Sealing
 
-/// A vault's header and its copy, as read from the file. ``view(with:)`` authenticates them.
+/// A vault's header and its copy, as read from the file: not yet authenticated.
 struct HeaderImage {
     let store: any RecordStore
-    /// The fields of the header, or the reason why they cannot be read.
     let header: Result<Header, LogError>
     private let bytes: [UInt8]
 
-    /// - Throws: `damaged` if the file is shorter; `unavailable`.
     init(of store: any RecordStore) throws(LogError) {
         self.store = store
         let bytes = try store.available(at: 0, upTo: 2 * Header.size)
@@ -21,12 +19,12 @@ struct HeaderImage {
     /// Reads the key, and derives the subkeys from the data key in the slot that it opens.
     func unlock(_ readKey: () throws(LogError) -> KeyFile) throws(LogError) -> KeyRing {
         let key = try key(readKey)
-        do throws(LogError) { return try header.get().unlock(with: key) } catch {
+        do throws(LogError) { return try header.get().slots.unlock(with: key) } catch {
             // All slots that are tried, of header and copy, may ask for no more work than those of one header.
             let tried = (try? header.get().slots) ?? []
             throw explained(error) { copy in
-                let isBearable = Header.isBearable(copy.slots + tried.filter { !copy.slots.contains($0) })
-                return isBearable ? try? copy.unlock(with: key) : nil
+                let isBearable = (copy.slots + tried.filter { !copy.slots.contains($0) }).isBearable
+                return isBearable ? try? copy.slots.unlock(with: key) : nil
             }
         }
     }
@@ -39,15 +37,14 @@ struct HeaderImage {
         }
     }
 
-    /// Authenticates the header.
-    ///
-    /// - Returns: the view of a log that has not been followed yet, and where its newest minor checkpoint may be.
-    func view(with keys: KeyRing) throws(LogError) -> (view: LogView, hint: Hint?) {
+    var hint: Hint? { Header.hint(in: bytes) }
+
+    /// Authenticates the header. Returns the view of a log that has not been followed yet.
+    func view(with keys: KeyRing) throws(LogError) -> LogView {
         do throws(LogError) {
             let header = try header.get()
             let authenticator = try Header.authenticate(bytes, with: keys)
-            let view = LogView(store: store, keys: keys, header: header, authenticator: authenticator)
-            return (view, Header.hint(in: bytes))
+            return LogView(store: store, keys: keys, header: header, authenticator: authenticator)
         } catch { throw explained(error) { _ in keys } }
     }
 
@@ -68,7 +65,7 @@ struct HeaderImage {
 extension LogView {
     /// Reads a whole log, without a hint, while no process can write to it.
     static func settled(_ store: any RecordStore, _ keys: KeyRing) throws(LogError) -> LogView {
-        var (view, _) = try HeaderImage(of: store).view(with: keys)
+        var view = try HeaderImage(of: store).view(with: keys)
         try view.followToEnd(from: nil, durable: nil, covering: [], isSettled: true)
         return view
     }
@@ -83,10 +80,10 @@ extension LogView {
         if case .success(let header) = image.header, header.vaultID != self.header.vaultID {
             throw LogError(.exchanged, store.location)
         }
-        var (view, hint) = try image.view(with: keys)
+        var view = try image.view(with: keys)
         let known = [durable, seen]
-        try view.followToEnd(from: hint, durable: durable, covering: known, isSettled: true)
-        for case let position? in known {
+        try view.followToEnd(from: image.hint, durable: durable, covering: known, isSettled: true)
+        for position in known {
             if let alarm = try view.alarm(against: position) { throw alarm }
         }
         return view
@@ -101,20 +98,10 @@ extension LogView {
     ///   - durable: a position known to be durable: a large payload of that record is not checked.
     ///   - known: positions that the view has to know: if one is older than the hint, the hint is not followed.
     ///   - isSettled: whether no process can write now. Otherwise anything behind the log's end is `damaged` too.
-    /// - Throws: `damaged`, `unavailable`.
     mutating func followToEnd(
         from hint: Hint?, durable: LogPosition?, covering known: [LogPosition?], isSettled: Bool
     ) throws(LogError) {
-        let start = self
-        try followToEnd(from: hint, durable, isSettled)
-        for case let position? in known where position.sequence <= head.sequence {
-            guard try includes(position) == .unknown else { continue }
-            self = start
-            return try followToEnd(from: nil, durable, isSettled)
-        }
-    }
-
-    private mutating func followToEnd(from hint: Hint?, _ durable: LogPosition?, _ isSettled: Bool) throws(LogError) {
+        let unfollowed = self
         let size = try store.size()
         guard size >= end else { throw LogError.damaged("the file is cut within its checkpoint") }
         var reader = reader
@@ -129,9 +116,13 @@ extension LogView {
             guard case .nothing = ending else { throw LogError.damaged("the log's end", at: end) }
         }
         try classifyTail(ending, &reader)
+        for case let position? in known where position.sequence <= head.sequence {
+            guard try includes(position) == .unknown else { continue }
+            self = unfollowed
+            return try followToEnd(from: nil, durable: durable, covering: [], isSettled: isSettled)
+        }
     }
 
-    /// Starts at the record that the hint names, if it is a minor checkpoint of this header.
     private mutating func start(at hint: Hint, _ reader: inout RecordReader, durable: LogPosition?) throws(LogError) {
         guard hint.offset >= end, hint.offset.isMultiple(of: 16), hint.offset < 1 << 62,
             case .record(let record) = try reader.record(at: hint.offset, after: nil),
@@ -144,11 +135,11 @@ extension LogView {
         apply(record)
     }
 
-    /// Returns whether a record is surely whole: it is durable, another one follows it, or its payload matches.
     private func isWhole(
         _ record: Record, _ reader: inout RecordReader, durable: LogPosition?
     ) throws(LogError) -> Bool {
         if record.needsNoCheck(durable) { return true }
+        // A record was written only after the one before it was durable.
         if case .record = try reader.record(at: record.end, after: record.position) { return true }
         return try reader.payloadHolds(record)
     }
@@ -157,7 +148,6 @@ extension LogView {
 // MARK: - The checkpoint
 
 extension LogView {
-    /// Reads the manifest of the checkpoint.
     func manifest() throws(LogError) -> Manifest {
         let extent = header.manifest
         let bytes = try loader.open(extent, "the manifest")
@@ -166,7 +156,6 @@ extension LogView {
         }
     }
 
-    /// - Throws: `damaged` if the header's copy differs from the header.
     func checkHeaderCopy() throws(LogError) {
         guard Header.copyHolds(in: try store.bytes(at: 0, count: 2 * Header.size)) else {
             throw LogError.damaged("the header's copy", at: UInt64(Header.copyOffset))

@@ -12,7 +12,7 @@ struct LogView: Sendable {
     let origin: LogPosition
     /// The end of the newest record, where the next one begins.
     var end: UInt64
-    /// The position of the newest record, or of the header.
+    /// The position of the newest record, or ``origin``.
     var head: LogPosition
     /// The offset of the head's authenticator.
     var headOffset = UInt64(Header.macOffset)
@@ -23,21 +23,19 @@ struct LogView: Sendable {
     var confirmed: LogPosition?
     /// The totals of the newest record; nil before the first, when the manifest has them.
     var totals: Totals?
-    /// The newest minor checkpoint's tree.
+    /// The newest minor checkpoint's tree, and its payload's size in bytes.
     var minor: RecordIndex.Tree?
-    /// The payload of the newest minor checkpoint, in bytes.
     var minorSize: UInt64 = 0
     var recent = RecentEntries()
-    /// The number of records after the newest checkpoint, minor or not.
+    /// Counts from the newest checkpoint, minor or not.
     var recordsSinceMinor = 0
     /// Consecutive positions up to the head.
     var passed: [LogPosition]
-    /// Whether a writer has announced that it is about to replace the file.
     var isCompactionAnnounced = false
     /// Whether there are bytes other than zeros behind the end: the next writer clears them first.
     var needsClearing = false
-    /// When the path was last looked at, in milliseconds of the coarse clock.
-    var lookedAtPath: UInt64 = 0
+    /// When the path was last looked at, by the coarse clock, in nanoseconds.
+    var lookedAtPath: Int64 = 0
     var cache = PageCache()
 
     init(store: any RecordStore, keys: KeyRing, header: Header, authenticator: Authenticator) {
@@ -78,7 +76,7 @@ struct LogView: Sendable {
         if let tree = record.index.tree {
             minor = tree
             minorSize = record.frame.payloadLength
-            recent.removeAll()
+            recent = RecentEntries()
             recordsSinceMinor = 0
         } else {
             for entry in record.index.transactions.joined() { recent.insert(entry) }
@@ -88,7 +86,6 @@ struct LogView: Sendable {
 }
 
 extension Record {
-    /// The position that the record follows.
     var previous: LogPosition { LogPosition(sequence: index.sequence - 1, authenticator: index.previous) }
 
     /// Whether the payload need not be read: it is large, and the record is known to be durable.
@@ -105,14 +102,13 @@ struct CheckpointFile: Hashable, Sendable {
 
 extension LogView {
     /// Follows what was appended; false if something is doubtful.
-    mutating func refresh() throws(LogError) -> Bool { try isCurrent() ? true : catchUp() }
-
-    /// Returns whether nothing was appended: one read of a few bytes.
-    private func isCurrent() throws(LogError) -> Bool {
-        try withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { (buffer) throws(LogError) in
+    mutating func refresh() throws(LogError) -> Bool {
+        // Usually nothing was, which one read of a few bytes shows.
+        let isCurrent = try withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { (buffer) throws(LogError) in
             guard try store.read(into: buffer, at: end) == buffer.count else { return true }
             return buffer.load(as: UInt64.self) | buffer.load(fromByteOffset: 8, as: UInt64.self) == 0
         }
+        return isCurrent ? true : try catchUp()
     }
 
     /// Follows the log to its end; false if something is doubtful.
@@ -120,8 +116,7 @@ extension LogView {
         // Usually nothing was appended. One short read shows that, and saves a reader with its window.
         if try store.isZero(end..<end + UInt64(Frame.headSize)) { return true }
         var reader = reader
-        guard case .nothing = try catchUp(&reader) else { return false }
-        return true
+        return if case .nothing = try catchUp(&reader) { true } else { false }
     }
 
     /// Applies each record once the next one follows: that one was written only after the first was durable. The last
@@ -130,25 +125,23 @@ extension LogView {
         _ reader: inout RecordReader, durable: LogPosition? = nil
     ) throws(LogError) -> RecordReader.Finding {
         var last: Record?
-        while true {
-            let finding = try reader.record(at: last?.end ?? end, after: last?.position ?? head)
-            if case .record(let next) = finding {
-                if let tree = next.index.tree, tree.header != origin.authenticator {
-                    throw LogError.damaged("a minor checkpoint of another checkpoint", at: next.offset)
-                }
-                if let last { apply(last) }
-                last = next
-                continue
+        var finding = try reader.record(at: end, after: head)
+        while case .record(let next) = finding {
+            if let tree = next.index.tree, tree.header != origin.authenticator {
+                throw LogError.damaged("a minor checkpoint of another checkpoint", at: next.offset)
             }
-            guard let last else { return finding }
-            guard try last.needsNoCheck(durable) ? true : reader.payloadHolds(last) else {
-                let torn: StaticString = "a payload does not hold"
-                if case .foreign = finding { return .foreign(torn) }
-                return .failing(torn)
-            }
-            apply(last)
-            return finding
+            if let last { apply(last) }
+            last = next
+            finding = try reader.record(at: next.end, after: next.position)
         }
+        guard let last else { return finding }
+        guard try last.needsNoCheck(durable) ? true : reader.payloadHolds(last) else {
+            let torn: StaticString = "a payload does not hold"
+            if case .foreign = finding { return .foreign(torn) }
+            return .failing(torn)
+        }
+        apply(last)
+        return finding
     }
 
     /// Returns whether the newest record is still there. It is not if its writer took it back after a failed flush, or
@@ -157,17 +150,6 @@ extension LogView {
         let tag = try store.available(at: headOffset, upTo: Authenticator.size)
         return tag.count == Authenticator.size && tag.withUnsafeBytes { Authenticator($0) } == head.authenticator
     }
-
-    /// Returns whether the path was last looked at some time ago. A compaction announces itself; this is for a file
-    /// that was put there by other means. The coarse clock costs 5 ns, a look at the path a microsecond.
-    mutating func isDueForLookAtPath() -> Bool {
-        let now = LogView.coarseNow
-        guard now >= lookedAtPath + 50 else { return false }
-        lookedAtPath = now
-        return true
-    }
-
-    static var coarseNow: UInt64 { UInt64(Clock.coarse) / 1_000_000 }
 }
 
 // MARK: - History
@@ -186,17 +168,13 @@ extension LogView {
 
     /// Returns what is wrong with this view if a position is known to have been durable: the view is older, or it has
     /// another history. nil if nothing is.
-    func alarm(against position: LogPosition) throws(LogError) -> LogError? {
+    func alarm(against position: LogPosition?) throws(LogError) -> LogError? {
+        guard let position else { return nil }
         guard position.sequence <= head.sequence else {
-            let what = "change \(head.sequence), and this machine has seen change \(position.sequence)"
-            return LogError(.rolledBack, what)
+            return LogError(
+                .rolledBack, "change \(head.sequence), and this machine has seen change \(position.sequence)")
         }
         return try includes(position) == .excluded ? LogError(.diverged, "change \(position.sequence)") : nil
-    }
-
-    func agrees(with seen: LogPosition?) throws(LogError) -> Bool {
-        guard let seen, seen != head else { return true }
-        return try alarm(against: seen) == nil
     }
 }
 
@@ -210,7 +188,6 @@ extension LogView {
         return if let found { try found.leaf.entry(found.cell) } else { nil }
     }
 
-    /// Finds the value of a name; nil if it is absent.
     mutating func findVersion(_ name: UnsafeRawBufferPointer) throws(LogError) -> StoredVersion? {
         if let entry = recent.find(name) { return entry.content?.current }
         guard let found = try search(name) else { return nil }
@@ -219,15 +196,15 @@ extension LogView {
 
     /// Searches the trees for a name, the newer one first; nil if it is in neither.
     private mutating func search(_ name: UnsafeRawBufferPointer) throws(LogError) -> (leaf: Page, cell: Int)? {
-        if let minor, let found = try search(name, below: minor.root) { return found }
-        guard let root = header.root else { return nil }
-        return try search(name, below: root)
+        if let found = try search(name, below: minor?.root) { return found }
+        return try search(name, below: header.root)
     }
 
     private mutating func search(
-        _ name: UnsafeRawBufferPointer, below root: PageReference
+        _ name: UnsafeRawBufferPointer, below root: PageReference?
     ) throws(LogError) -> (leaf: Page, cell: Int)? {
-        var (reference, level) = (root, UInt8?.none)
+        guard var reference = root else { return nil }
+        var level: UInt8?
         while true {
             let page = try page(reference, level: level)
             guard let cell = try page.lastCell(notAfter: name) else { return nil }
@@ -243,7 +220,6 @@ extension LogView {
         return page
     }
 
-    /// Copies the box of a value.
     mutating func copy(_ version: StoredVersion, into box: UnsafeMutableRawBufferPointer) throws(LogError) {
         try cache.copy(from: version.offset, into: box, of: store, end: end)
     }

@@ -36,8 +36,13 @@ package struct Change: Sendable {
 }
 
 extension Change {
-    /// Returns the entry that this change results in; nil if it changes nothing.
+    /// Returns the entry that this results in, if the old one is as expected; nil if it changes nothing.
     fileprivate func entry(replacing old: Entry?, at offset: Int, now: UInt64) throws(LogError) -> Entry? {
+        switch expectation {
+        case .absent where old?.content != nil: throw LogError(.exists)
+        case .unchanged(let nonce) where old?.content?.current.nonce != nonce: throw LogError(.conflict)
+        case .anything, .absent, .unchanged: break
+        }
         switch action {
         case .rely: return nil
         case .remove: return old?.isRemoved ?? true ? nil : Entry(name: name, modified: now, content: nil)
@@ -57,18 +62,6 @@ extension Change {
     }
 }
 
-extension Change.Expectation {
-    fileprivate func check(_ entry: Entry?) throws(LogError) {
-        switch self {
-        case .anything: return
-        case .absent:
-            guard entry?.content == nil else { throw LogError(.exists) }
-        case .unchanged(let nonce):
-            guard entry?.content?.current.nonce == nonce else { throw LogError(.conflict) }
-        }
-    }
-}
-
 /// Collects the transactions of one record.
 ///
 /// The offset of the payload is known only when the index is complete. Until then, entries have offsets relative to it.
@@ -78,7 +71,6 @@ struct TransactionBatch: Sendable {
     private(set) var totals: Totals
     /// The bytes that these transactions add to the file, without pages.
     private var size: UInt64 = 0
-    /// The entries that these transactions have set, by name.
     private var recent = RecentEntries()
 
     init(totals: Totals) { self.totals = totals }
@@ -87,7 +79,6 @@ struct TransactionBatch: Sendable {
 
     /// Adds a transaction, all of it or nothing.
     ///
-    /// - Parameter find: returns the newest entry of a name in the log.
     /// - Returns: false if the record has no room for it. It must be added to another record then.
     /// - Throws: `conflict`, `exists` or `invalid` if this transaction fails; or what `find` throws.
     mutating func add(
@@ -101,7 +92,6 @@ struct TransactionBatch: Sendable {
         for change in changes {
             let set = own.find(change.name) ?? recent.find(change.name)
             let old = if let set { set } else { try find(change.name) }
-            try change.expectation.check(old)
             guard let entry = try change.entry(replacing: old, at: offset, now: now) else { continue }
             totals.replace(old, with: entry)
             added += entry.footprint
@@ -167,7 +157,6 @@ extension LogView {
         return nil
     }
 
-    /// Plans a minor checkpoint that contains the batch's entries.
     private func treePlan(_ batch: TransactionBatch) throws(LogError) -> RecordPlan {
         // The greatest length of an index with a tree.
         let size = 160
@@ -187,7 +176,6 @@ extension LogView {
         return try plan(index, sink.bytes, indexSize: size)
     }
 
-    /// Returns an index that continues the chain.
     private func nextIndex(_ totals: Totals) -> RecordIndex {
         RecordIndex(
             sequence: head.sequence + 1, previous: head.authenticator,

@@ -9,8 +9,8 @@
 /// The library's stores are such stores; a ``ValueStore`` of your own becomes one by an empty extension. They keep a
 /// value in the same form as a key of its type, such as a ``KeychainStorable`` of String.
 ///
-/// Calls leave the caller's actor. They do not suspend but block a thread while the disk writes and while another
-/// process holds the file: milliseconds as a rule, ten seconds at most. They cannot be cancelled half way.
+/// Calls leave the caller's actor and block another thread, for ten seconds at most: see <doc:Gotchas>. They cannot be
+/// cancelled half way.
 public protocol DataStore: Sendable {
     /// Returns the value of a key; nil if, and only if, there is none.
     ///

@@ -14,19 +14,13 @@ public struct LocalStorageAdapter: Sendable {
     /// - Parameter store: the store of the data; if nil, ``Keychain/standard``, which each call looks up again.
     public init(in store: (any ValueStore)? = nil) { home = .given(store, or: .keychain) }
 
-    /// Sets the data of a key; the store has it when this returns.
-    ///
-    /// - Throws: ``VaultError`` as ``StoredKeyed/write(_:)``.
+    /// Sets the data of a key, as ``StoredKeyed/write(_:)`` does.
     public func store(key: String, value: Data) throws(VaultError) { try stored(key).write(value) }
 
-    /// Returns the data of a key; nil if, and only if, there is none.
-    ///
-    /// - Throws: ``VaultError`` as ``StoredKeyed/read()``.
+    /// Returns the data of a key, as ``StoredKeyed/read()`` does; nil if, and only if, there is none.
     public func retrieve(key: String) throws(VaultError) -> Data? { try stored(key).read() }
 
-    /// Removes the data of a key, if it has some.
-    ///
-    /// - Throws: ``VaultError`` as ``StoredKeyed/remove()``.
+    /// Removes the data of a key, as ``StoredKeyed/remove()`` does.
     public func remove(key: String) throws(VaultError) { try stored(key).remove() }
 
     private func stored(_ key: String) -> StoredKey<Data> { StoredKey(key, in: home) }

@@ -1,12 +1,4 @@
-/// Stores what a user has done, or where they left off, under keys that an enum lists.
-///
-/// ```swift
-/// enum UserAction: String { case firstLogin, indicatorIndex }
-/// let actions = UserActions<UserAction>(in: Preferences(suite: userID))
-/// try await actions.mark(.firstLogin)
-/// try await actions.write(3, for: .indicatorIndex)
-/// let index = try await actions.read(.indicatorIndex, as: Int.self)
-/// ```
+/// Stores what a user has done, or where they left off, under keys that an enum lists: see <doc:WhichStoreForWhat>.
 ///
 /// A case's raw value is its key: keep it when you rename the case. Use a separate store for each user,
 /// `Preferences(suite: userID)` or `keychain.scoped(to: userID)`, so that none sees another's values.
@@ -29,24 +21,18 @@ public struct UserActions<Action: RawRepresentable & Sendable>: Sendable where A
         try await store.read(action.rawValue, as: Bool.self) ?? false
     }
 
-    /// Returns the value that was written for an action; nil if there is none.
-    ///
-    /// - Throws: ``VaultError`` as ``DataStore/read(_:as:)``.
+    /// Returns the value that was written for an action, as ``DataStore/read(_:as:)`` does.
     public func read<Value: Decodable & Sendable>(
         _ action: Action, as type: Value.Type
     ) async throws(VaultError) -> Value? {
         try await store.read(action.rawValue, as: type)
     }
 
-    /// Sets the value of an action.
-    ///
-    /// - Throws: ``VaultError`` as ``DataStore/write(_:for:)``.
+    /// Sets the value of an action, as ``DataStore/write(_:for:)`` does.
     public func write<Value: Encodable & Sendable>(_ value: Value, for action: Action) async throws(VaultError) {
         try await store.write(value, for: action.rawValue)
     }
 
-    /// Removes an action's mark or value.
-    ///
-    /// - Throws: ``VaultError`` as ``DataStore/delete(_:)``.
+    /// Removes an action's mark or value, as ``DataStore/delete(_:)`` does.
     public func delete(_ action: Action) async throws(VaultError) { try await store.delete(action.rawValue) }
 }

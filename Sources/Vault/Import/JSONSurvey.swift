@@ -13,7 +13,6 @@ struct JSONSurvey {
     /// Deeper nesting is refused: decoding 500 levels overflows the 512 KiB of stack that a thread may have.
     static let maximumDepth = 128
 
-    /// An array or an object that is open.
     private struct Container {
         let isObject: Bool
         /// Whether the next string is a key.
@@ -27,11 +26,8 @@ struct JSONSurvey {
     private var offset = 0
     private var open: [Container] = []
 
-    private init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-    /// - Throws: the first finding.
     static func check(_ bytes: [UInt8]) throws(Finding) {
-        var survey = JSONSurvey(bytes)
+        var survey = JSONSurvey(bytes: bytes)
         while survey.offset < bytes.count { try survey.step() }
     }
 
@@ -94,27 +90,26 @@ struct JSONSurvey {
 
 /// A value in a JSON file.
 struct JSONValue: Decodable {
-    /// nil for `null`, which at the top level means that there is no value.
-    let stored: StoredValue?
+    let stored: StoredValue
+
+    private static let scalars: [any (Decodable & StorablePrimitive).Type] = [
+        Bool.self, Int64.self, UInt64.self, Double.self, String.self,
+    ]
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
+        for type in JSONValue.scalars {
+            if let value = try? container.decode(type) {
+                stored = value.stored
+                return
+            }
+        }
         if container.decodeNil() {
-            stored = nil
-        } else if let value = try? container.decode(Bool.self) {
-            stored = .boolean(value)
-        } else if let value = try? container.decode(Int64.self) {
-            stored = .integer(Int128(value))
-        } else if let value = try? container.decode(UInt64.self) {
-            stored = .integer(Int128(value))
-        } else if let value = try? container.decode(Double.self) {
-            stored = .real(value)
-        } else if let value = try? container.decode(String.self) {
-            stored = .string(value)
+            stored = .null
         } else if let values = try? container.decode([JSONValue].self) {
-            stored = .array(values.map { $0.stored ?? .null })
+            stored = .array(values.map(\.stored))
         } else {
-            stored = .dictionary(try container.decode([String: JSONValue].self).mapValues { $0.stored ?? .null })
+            stored = .dictionary(try container.decode([String: JSONValue].self).mapValues(\.stored))
         }
     }
 }

@@ -73,21 +73,13 @@ public struct PlainFile: ~Copyable {
             return try PropertyListFormat.parseDictionary(bytes).values.mapValues(StoredValue.init(propertyList:))
         }
         try JSONSurvey.check(bytes)
-        return try JSONDecoder().decode([String: JSONValue].self, from: Data(bytes)).compactMapValues(\.stored)
+        let values = try JSONDecoder().decode([String: JSONValue].self, from: Data(bytes)).mapValues(\.stored)
+        return values.filter { $0.value != .null }
     }
 }
 
 /// Moves the values that an older program kept in a plain file, a property list or JSON, into the stores, once: secrets
-/// into the keychain, the rest into the preferences. Then removes the file.
-///
-/// ```swift
-/// let report = try PlainFileImport(path: "/home/ada/.config/app/tokens.json").run { key in
-///     key == "theme" ? .preferences : .keychain
-/// }
-/// ```
-///
-/// The file is removed last, when the stores have everything durably. So a crash at any point loses nothing, and
-/// running the import again finishes it. For what stays on the disk see <doc:MovingValues>.
+/// into the keychain, the rest into the preferences. Then removes the file: see <doc:MovingValues>.
 public struct PlainFileImport: Sendable {
     /// Where to store a value.
     public enum Destination: Sendable, Hashable {
@@ -127,7 +119,7 @@ public struct PlainFileImport: Sendable {
     public var conflict: Conflict
     let fileSystem: any FileSystem
 
-    /// - Parameter path: a property list, XML or binary, or JSON; the content tells which.
+    /// - Parameter path: a file as for ``PlainFile/init(path:)``.
     public init(path: String, conflict: Conflict = .refuse) {
         self.init(path: path, conflict: conflict, in: PosixFileSystem())
     }

@@ -63,9 +63,7 @@ extension Keychain {
         return names
     }
 
-    /// Returns the items of ``items(prefix:attributes:)`` one after the other, for lists of any length.
-    ///
-    /// - Throws: as ``item(_:)``.
+    /// As ``items(prefix:attributes:)``, one after the other, for lists of any length.
     package func listing(prefix: String = "", attributes: [String: String] = [:]) throws(VaultError) -> ItemListing {
         ItemListing(
             entries: try translated(log.listing(prefix: Array(prefix.utf8))),
@@ -73,17 +71,14 @@ extension Keychain {
     }
 }
 
-/// The items of a keychain as of one point in time, sorted bytewise by name, each read when it is asked for.
-///
-/// A copy continues where the original was: to go through a listing twice, copy it before the first time.
+/// The items of a keychain as of one point in time, sorted bytewise by name, each read when it is asked for. To go
+/// through a listing twice, copy it before the first time.
 package struct ItemListing: Sendable {
     fileprivate var entries: EntryListing
     fileprivate let attributes: [Attribute]
     fileprivate let places: VaultPlaces
 
-    /// Reads the next item; nil at the end.
-    ///
-    /// - Throws: ``VaultError`` with `damaged`, `unavailable`.
+    /// Reads the next item; nil at the end. Throws `damaged`, `unavailable`.
     package mutating func next() throws(VaultError) -> Item? {
         while let entry = try places.translated(entries.next()), let content = entry.content {
             if attributes.allSatisfy(content.attributes.contains) { return Item(entry) }

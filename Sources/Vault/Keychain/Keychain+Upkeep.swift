@@ -20,7 +20,7 @@ extension Keychain {
     ///
     /// It happens by itself when it is worth it. File systems, SSDs and backups may keep what the old file contained.
     ///
-    /// - Parameter progress: shows another thread how far it has come.
+    /// - Parameter progress: shows another thread how far it is.
     /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable` (the vault is as it was); `rolledBack`,
     ///   `diverged` or `exchanged` if the file was replaced meanwhile.
     @discardableResult
@@ -37,7 +37,7 @@ extension Keychain {
         raisingCostTo cost: KeyFileCost, progress: UpkeepProgress? = nil
     ) throws(VaultError) -> Compaction {
         try waiting(progress) { (timeout) throws(LogError) in
-            let key = try KeychainOpening(places, options).readKey()
+            let key = try places.readKey(options)
             return try log.compact(raising: key, to: cost.limits, timeout: timeout, progress)
         }
     }
@@ -47,9 +47,7 @@ extension Keychain {
 
     /// Reads and authenticates everything in the vault. Values are opened in guarded memory and passed to no caller.
     ///
-    /// - Parameter progress: shows another thread how far it has come.
-    /// - Throws: ``VaultError`` with `damaged`, naming the first offset; `busy`, `unavailable`; `rolledBack`,
-    ///   `diverged` or `exchanged` if the file was replaced meanwhile.
+    /// - Throws: as ``compact(progress:)``; `damaged` names the first offset.
     public func verify(progress: UpkeepProgress? = nil) throws(VaultError) -> Verification {
         try waiting(progress) { (timeout) throws(LogError) in try log.verify(timeout: timeout, progress) }
     }
@@ -60,14 +58,15 @@ extension Keychain {
     /// takes the new one in its stead for another vault: accept it once with ``Options/acceptedAlarms``. Whether a
     /// value may be out of date is decided by what is lost, and by what this machine remembers of the vault.
     ///
-    /// - Parameter progress: as for ``verify(progress:)``.
     /// - Throws: ``VaultError`` with `noVault`, `gone`; `locked` if the key opens none of the remaining slots;
     ///   `damaged` if nothing but a slot is left; `newerFormat`; `exists` if there is a file at the target; `busy`,
     ///   `unavailable`.
     public static func salvage(
         from places: VaultPlaces, to target: String, options: Options = Options(), progress: UpkeepProgress? = nil
     ) throws(VaultError) -> Salvage {
-        try KeychainOpening(places, options).salvage(to: target, progress)
+        let opening = try KeychainOpening(places, options)
+        try VaultPlaces.check(target, "The new vault's path")
+        return try places.translated(opening.salvage(to: target, progress))
     }
 
     /// Returns figures about the vault.
@@ -88,7 +87,9 @@ extension Information {
 
 extension KeySlotInformation {
     /// The cost of a guess at the key file; nil for a generated one, which cannot be guessed.
-    public var cost: KeyFileCost? { limits.map(KeyFileCost.init) }
+    public var cost: KeyFileCost? {
+        limits.map { KeyFileCost(passes: Int(clamping: $0.passes), memory: Int(clamping: $0.memory)) }
+    }
     /// When the slot was created.
     public var created: Date { Date(milliseconds: creation) }
 }
@@ -116,19 +117,14 @@ public struct KeyFileCost: Hashable, Sendable {
 
     /// Creates a cost.
     public init(passes: Int, memory: Int) {
-        self.passes = passes
-        self.memory = memory
+        (self.passes, self.memory) = (passes, memory)
     }
 
     /// 3 passes over 64 MiB, the second recommendation of RFC 9106: about 0.1 s.
     public static let standard = KeyFileCost(passes: 3, memory: 64 << 20)
 
-    fileprivate init(_ limits: KeyDerivation.StretchLimits) {
-        self.init(passes: Int(clamping: limits.passes), memory: Int(clamping: limits.memory))
-    }
-
     var limits: KeyDerivation.StretchLimits {
-        // Negative numbers are out of bounds either way.
+        // A negative number becomes zero, which is out of bounds too.
         KeyDerivation.StretchLimits(passes: UInt64(clamping: passes), memory: UInt64(clamping: memory))
     }
 }

@@ -84,8 +84,7 @@ extension Keychain {
     ///
     /// The keychain's own calls do not need it: what they wrote is durable when they return.
     ///
-    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`; `rolledBack`, `diverged` or
-    ///   `exchanged` if the file was replaced meanwhile.
+    /// - Throws: as ``set(_:to:attributes:)-(_,SecretBytes,_)``, but never `invalid`.
     public func makeDurable() throws(VaultError) { try waiting(nil, log.makeDurable) }
 
     // MARK: Sealing

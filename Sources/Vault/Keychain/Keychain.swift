@@ -58,7 +58,7 @@ public final class Keychain: ValueStore, SecretStore {
     /// The largest value, in bytes: 16 MiB.
     public static let maximumValueSize = Limits.valueSize
 
-    /// The locations of the vault, its key file and the memory.
+    /// Where the vault, its key file and the memory are.
     public let places: VaultPlaces
     /// What had to be created.
     public let created: Created
@@ -74,9 +74,8 @@ public final class Keychain: ValueStore, SecretStore {
 
     /// Opens a vault.
     ///
-    /// A vault without its key, or one that the key does not open, is never replaced. If this machine remembers a vault
-    /// that is gone, none is created in its stead, even with ``Creation/ifAbsent``:
-    /// ``create(at:label:cost:options:failures:)`` does that.
+    /// A vault whose key is missing or wrong is never replaced. If this machine remembers a vault that is gone, only
+    /// ``create(at:label:cost:options:failures:)`` creates another in its stead.
     ///
     /// - Parameter failures: receives the errors that a property's getter or setter cannot throw, and what fails
     ///   without failing a call: a compaction that was due after a change, a memory of the vault that cannot be used.
@@ -95,8 +94,8 @@ public final class Keychain: ValueStore, SecretStore {
         at places: VaultPlaces, creating creation: Creation, options: Options = Options(),
         failures: FailureLog = FailureLog(), in fileSystem: any FileSystem
     ) throws(VaultError) {
-        let opening = KeychainOpening(places, options, fileSystem: fileSystem)
-        try self.init(opening, opening.open(creating: creation), failures)
+        let opening = try KeychainOpening(places, options, fileSystem: fileSystem)
+        try self.init(opening, places.translated(opening.open(creating: creation)), failures)
     }
 
     /// Creates a vault, and a generated key file if there is none.
@@ -111,8 +110,9 @@ public final class Keychain: ValueStore, SecretStore {
         at places: VaultPlaces, label: String = "", cost: KeyFileCost = .standard, options: Options = Options(),
         failures: FailureLog = FailureLog()
     ) throws(VaultError) -> Keychain {
-        let opening = KeychainOpening(places, options)
-        return try Keychain(opening, opening.create(label: label, cost: cost), failures)
+        let opening = try KeychainOpening(places, options)
+        let created = try places.translated(opening.create(label: label, cost: cost, evenIfOneIsGone: true))
+        return Keychain(opening, created, failures)
     }
 
     private init(_ opening: KeychainOpening, _ opened: KeychainOpening.Outcome, _ failures: FailureLog) {
@@ -133,7 +133,7 @@ public final class Keychain: ValueStore, SecretStore {
         do { return try operation() } catch { throw VaultError(error, places) }
     }
 
-    /// Does the same for what needs the vault for itself, and may wait for other processes.
+    /// Does the same for what may wait for other processes.
     func waiting<Result>(
         _ progress: UpkeepProgress? = nil, _ body: (_ timeout: Duration) throws(LogError) -> Result
     ) throws(VaultError) -> Result {
@@ -168,11 +168,9 @@ public final class Keychain: ValueStore, SecretStore {
     }
 }
 
-extension Keychain: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Keychain: Redacted {
     /// The vault's path.
     public var description: String { described(Keychain.self, places.vault) }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 // MARK: - Reading
@@ -215,10 +213,7 @@ extension Keychain {
         return text
     }
 
-    // MARK: Typed values
-
-    // A typed value leaves guarded memory: it becomes a String, a Data, a struct. Values that must stay guarded are
-    // read with ``withSecret(_:_:)`` and ``KeychainStorable/withSecret(_:)``.
+    // MARK: Typed values, in ordinary memory
 
     public func value(of key: String) throws(VaultError) -> StoredValue? {
         try Keychain.checkName(key)

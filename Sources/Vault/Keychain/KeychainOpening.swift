@@ -11,39 +11,29 @@ struct KeychainOpening {
     let vaultPath: String
     private let fileSystem: any FileSystem
 
-    init(_ places: VaultPlaces, _ options: Keychain.Options, fileSystem: any FileSystem = PosixFileSystem()) {
-        self.places = places
-        self.options = options
-        self.fileSystem = fileSystem
+    init(
+        _ places: VaultPlaces, _ options: Keychain.Options, fileSystem: any FileSystem = PosixFileSystem()
+    ) throws(VaultError) {
+        (self.places, self.options, self.fileSystem) = (places, options, fileSystem)
         vaultPath = resolvedPath(places.vault)
+        try places.check(resolvedVault: vaultPath)
     }
 
     private func logOptions(lockTimeout: Duration? = nil) -> SealedLog.Options {
-        let alarms: [(VaultError.Code, LogError.Code)] = [
-            (.rolledBack, .rolledBack), (.diverged, .diverged), (.exchanged, .exchanged),
-        ]
-        return SealedLog.Options(
-            lockTimeout: lockTimeout ?? options.lockTimeout,
-            accepted: alarms.filter { options.acceptedAlarms.contains($0.0) }.map(\.1), memoryFolder: places.memory)
-    }
-
-    // MARK: Opening
-
-    func open(creating creation: Keychain.Creation) throws(VaultError) -> Outcome {
-        try places.check(resolvedVault: vaultPath)
-        return try places.translated(creation == .ifAbsent ? openOrCreate() : openExisting())
-    }
-
-    private func openExisting() throws(LogError) -> Outcome {
-        do { return try open() } catch {
-            if error.code == .missing { try checkThatNoneIsGone() }
-            throw error
+        let accepted = [LogError.Code.rolledBack, .diverged, .exchanged].filter {
+            options.acceptedAlarms.contains(VaultError(LogError($0), places).code)
         }
+        return SealedLog.Options(
+            lockTimeout: lockTimeout ?? options.lockTimeout, accepted: accepted, memoryFolder: places.memory)
     }
 
-    private func openOrCreate() throws(LogError) -> Outcome {
+    func open(creating creation: Keychain.Creation) throws(LogError) -> Outcome {
         do { return try open() } catch {
             guard error.code == .missing else { throw error }
+            guard creation == .ifAbsent else {
+                try checkThatNoneIsGone()
+                throw error
+            }
         }
         do { return try create(label: "", cost: .standard, evenIfOneIsGone: false) } catch {
             // Another process was faster: its vault counts.
@@ -55,27 +45,16 @@ struct KeychainOpening {
     private func open() throws(LogError) -> Outcome {
         var sharing: KeyFile.Sharing?
         let log = try SealedLog.open(vaultPath, options: logOptions(), in: fileSystem) { () throws(LogError) in
-            let key = try readKey()
+            let key = try places.readKey(options, in: fileSystem)
             sharing = key.sharing
             return key
         }
         return (log, Keychain.Created(), sharing)
     }
 
-    func readKey() throws(LogError) -> KeyFile {
-        try KeyFile.read(
-            places.keyFile, secretFolders: places.secretFolders, acceptsShared: options.acceptsSharedKeyFile,
-            in: fileSystem)
-    }
-
     // MARK: Creating
 
-    func create(label: String, cost: KeyFileCost) throws(VaultError) -> Outcome {
-        try places.check(resolvedVault: vaultPath)
-        return try places.translated(create(label: label, cost: cost, evenIfOneIsGone: true))
-    }
-
-    private func create(label: String, cost: KeyFileCost, evenIfOneIsGone: Bool) throws(LogError) -> Outcome {
+    func create(label: String, cost: KeyFileCost, evenIfOneIsGone: Bool) throws(LogError) -> Outcome {
         let deadline = Deadline(after: options.lockTimeout)
         let lock = try FolderLock.acquire(forFile: vaultPath, in: fileSystem, until: deadline)
         guard try !exists(vaultPath) else { throw LogError(.exists, vaultPath) }
@@ -90,7 +69,7 @@ struct KeychainOpening {
             created.keyFile = true
             key = new
         } else {
-            key = try readKey()
+            key = try places.readKey(options, in: fileSystem)
             created.keyFileIsShort = key.isShort
             try KeyFile.makeDurable(at: places.keyFile, in: fileSystem)
         }
@@ -108,15 +87,10 @@ struct KeychainOpening {
 
     // MARK: Salvaging
 
-    func salvage(to target: String, _ progress: UpkeepProgress?) throws(VaultError) -> Salvage {
-        try places.check(resolvedVault: vaultPath)
-        try VaultPlaces.check(target, "The new vault's path")
-        return try places.translated(salvage(toResolved: resolvedPath(target), progress))
-    }
-
-    private func salvage(toResolved target: String, _ progress: UpkeepProgress?) throws(LogError) -> Salvage {
+    func salvage(to target: String, _ progress: UpkeepProgress?) throws(LogError) -> Salvage {
+        let target = resolvedPath(target)
         if try !exists(vaultPath) { try checkThatNoneIsGone() }
-        let key = try readKey()
+        let key = try places.readKey(options, in: fileSystem)
         // All locks are taken again after `onWaiting`, so that none is held while it runs.
         return try options.waiting(for: vaultPath) { (timeout) throws(LogError) in
             let lock = try FolderLock.acquire(forFile: target, in: fileSystem, until: Deadline(after: timeout))
@@ -144,9 +118,18 @@ struct KeychainOpening {
     /// that, and so would an error that there never was one.
     private func checkThatNoneIsGone() throws(LogError) {
         guard let memory = places.memory, try !exists(vaultPath),
-            SealedLog.rememberedVault(at: vaultPath, memoryFolder: memory, in: fileSystem) != nil
+            SealedLog.remembersVault(at: vaultPath, memoryFolder: memory, in: fileSystem)
         else { return }
         throw LogError(.gone, vaultPath)
+    }
+}
+
+extension VaultPlaces {
+    func readKey(
+        _ options: Keychain.Options, in fileSystem: any FileSystem = PosixFileSystem()
+    ) throws(LogError) -> KeyFile {
+        try KeyFile.read(
+            keyFile, secretFolders: secretFolders, acceptsShared: options.acceptsSharedKeyFile, in: fileSystem)
     }
 }
 
@@ -162,7 +145,7 @@ extension Keychain.Options {
         do throws(LogError) { return try body(silence) } catch {
             guard error.code == .busy else { throw error }
         }
-        onWaiting(LockHolder.process(holding: path))
+        onWaiting(lockHolder(of: path))
         return try body(lockTimeout - silence)
     }
 }

@@ -85,7 +85,7 @@ public struct Transaction: ~Copyable, OptimisticTransaction {
         add(try keychain.setting(name, to: value, kind: kind, attributes: attributes, nonces: &nonces))
     }
 
-    /// Returns the entry of a name in the vault, and expects it to stay so.
+    /// The transaction expects the entry to stay so.
     mutating func entry(_ name: EntryName) throws(VaultError) -> Entry? {
         let entry = try keychain.translated(keychain.log.entry(name))
         if expected[name] == nil { expected[name] = .some(entry?.content?.current.nonce) }
@@ -113,9 +113,7 @@ public struct Transaction: ~Copyable, OptimisticTransaction {
 
     // MARK: Typed values
 
-    /// Takes up a batch's changes.
-    ///
-    /// - Returns: false, with nothing to commit, if a name does not have the value that the batch expects.
+    /// Takes up a batch's changes; false, with nothing to commit, if a name does not have the value that it expects.
     fileprivate mutating func take(_ batch: StoreBatch) throws(VaultError) -> Bool {
         // If a value changes between these two, the transaction runs again.
         let holds = try batch.holds { (name) throws(VaultError) in

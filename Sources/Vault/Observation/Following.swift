@@ -1,44 +1,29 @@
-/// A part of a store that can be followed: a key, or all keys with a prefix.
-protocol FollowedContent<Element> {
-    /// What the store keeps. Two equal contents are no change.
-    associatedtype Content: Equatable
-    /// What observers get.
-    associatedtype Element
-
-    /// The feeds of the stores that keep it.
-    var feeds: [ChangeFeed] { get }
-    func read() throws(VaultError) -> Content
-    func element(_ content: Content) throws(VaultError) -> Element
-}
-
 /// Reads a part of a store again after each notice, and returns it if it has changed.
-struct StoreFollower<Source: FollowedContent> {
-    private let source: Source
-    private let notices: AsyncStream<Void>
+///
+/// `Content` is what the store keeps; two equal contents are no change. `Element` is what observers get.
+struct StoreFollower<Content: Equatable, Element> {
+    /// No change is missed after these begin.
+    fileprivate let notices: AsyncStream<Void>
+    fileprivate let read: () throws(VaultError) -> Content
+    fileprivate let element: (Content) throws(VaultError) -> Element
     /// nil before the first read, and after one that failed.
-    private var latest: Source.Content?
-    private var isDue = true
-
-    /// Misses no change from now on.
-    init(_ source: Source) throws(VaultError) {
-        self.source = source
-        notices = try ChangeFeed.notices(of: source.feeds)
-    }
+    fileprivate var latest: Content?
+    fileprivate var isDue = true
 
     /// Returns the present element; nil if it was returned before. If reading throws, the next attempt is due only
     /// after another notice.
-    mutating func current() throws(VaultError) -> Source.Element? {
+    mutating func current() throws(VaultError) -> Element? {
         isDue = false
         let former = latest
         latest = nil
-        let content = try source.read()
-        let element = try content == former ? nil : source.element(content)
+        let content = try read()
+        let element = try content == former ? nil : element(content)
         latest = content
         return element
     }
 
     /// Returns the present element first, then the latest after each change; nil when the task is cancelled.
-    mutating func next(isolation actor: isolated (any Actor)?) async throws(VaultError) -> Source.Element? {
+    mutating func next(isolation actor: isolated (any Actor)?) async throws(VaultError) -> Element? {
         var iterator = notices.makeAsyncIterator()
         while !Task.isCancelled {
             if isDue, let element = try current() { return element }
@@ -49,19 +34,15 @@ struct StoreFollower<Source: FollowedContent> {
     }
 }
 
-extension StoreFollower: Sendable where Source: Sendable, Source.Content: Sendable {}
-
 /// Follows a part of a store until an error: the base of the sequences' iterators.
-struct FollowingIterator<Source: FollowedContent> {
+struct FollowingIterator<Content: Equatable, Element> {
     /// Returns what follows from here on, and begins with it the first time; nil at the end.
-    private var resume: (() throws(VaultError) -> StoreFollower<Source>)?
+    private var resume: (() throws(VaultError) -> StoreFollower<Content, Element>)?
 
     /// - Parameter start: finds the store, when the first element is asked for.
-    init(_ start: @escaping () throws(VaultError) -> Source) {
-        resume = { () throws(VaultError) in try StoreFollower(start()) }
-    }
+    init(_ start: @escaping () throws(VaultError) -> StoreFollower<Content, Element>) { resume = start }
 
-    mutating func next(isolation actor: isolated (any Actor)?) async throws(VaultError) -> Source.Element? {
+    mutating func next(isolation actor: isolated (any Actor)?) async throws(VaultError) -> Element? {
         let former = resume
         // However the iteration ends, it releases the observer.
         resume = nil
@@ -71,38 +52,28 @@ struct FollowingIterator<Source: FollowedContent> {
     }
 }
 
-/// A key, with its stores looked up once; only an old store that cannot be opened now is looked up again at each read.
-struct FollowedKey<Value: StoredObject>: FollowedContent {
-    private let key: StoredKey<Value>
-    private let storedDefault: StoredValue?
-    let feeds: [ChangeFeed]
-
-    init(_ key: StoredKey<Value>) throws(VaultError) {
-        let (store, oldStore) = (try key.store(), try? key.oldHome?.resolve())
-        self.key = StoredKey(
-            key.name, default: key.defaultValue, in: .store(store),
-            movedFrom: oldStore.map { .store($0) } ?? key.oldHome)
-        // A value that an older program writes to the old store is moved as well.
-        feeds = [store, oldStore].compactMap { $0?.changes }
+extension StoredKey {
+    /// Follows the key in the stores that it has now. Only an old store that cannot be opened now is looked up again at
+    /// each read.
+    func follower() throws(VaultError) -> StoreFollower<StoredValue?, Value?> {
+        let (store, oldStore) = (try store(), try? oldHome?.resolve())
+        let key = StoredKey(
+            name, default: defaultValue, in: .store(store), movedFrom: oldStore.map { .store($0) } ?? oldHome)
         // For an observer, storing the default where there was no value changes nothing.
-        storedDefault = try? key.defaultValue?.storedValue(for: key.name)
-    }
-
-    func read() throws(VaultError) -> StoredValue? { try key.storedValue() ?? storedDefault }
-
-    func element(_ content: StoredValue?) throws(VaultError) -> Value? {
-        guard let content, content != storedDefault else { return key.defaultValue }
-        return try Value(stored: content, of: key.name)
+        let storedDefault = try? defaultValue?.storedValue(for: name)
+        // A value that an older program writes to the old store is moved as well.
+        let notices = try ChangeFeed.notices(of: [store, oldStore].compactMap { $0?.changes })
+        return StoreFollower(notices: notices) { () throws(VaultError) in
+            try key.storedValue() ?? storedDefault
+        } element: { (content) throws(VaultError) in
+            try key.converted(content == storedDefault ? nil : content)
+        }
     }
 }
 
-extension FollowedKey: Sendable where Value: Sendable {}
-
-/// The keys of a store that begin with a prefix.
-struct FollowedPrefix: FollowedContent, Sendable {
-    let store: any ValueStore
-    let prefix: String
-    var feeds: [ChangeFeed] { [store.changes] }
-    func read() throws(VaultError) -> [String: StoredValue] { try store.contents(prefix: prefix) }
-    func element(_ content: [String: StoredValue]) -> [String: StoredValue] { content }
+extension ValueStore {
+    func follower(prefix: String) throws(VaultError) -> StoreFollower<[String: StoredValue], [String: StoredValue]> {
+        let read = { () throws(VaultError) in try contents(prefix: prefix) }
+        return StoreFollower(notices: try changes.notices(), read: read, element: { $0 })
+    }
 }

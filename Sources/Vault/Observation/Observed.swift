@@ -37,33 +37,32 @@ public final class Observed<Value: StoredObject & Sendable>: Observable, Sendabl
     /// - Parameter isolation: the actor on which changes arrive.
     public init(_ key: some StoredKeyed<Value>, isolation: (any Actor)? = #isolation) {
         do throws(VaultError) {
-            var follower = try StoreFollower(FollowedKey(key.stored))
+            var follower = try key.stored.follower()
             // No code observes this object yet.
-            set(Result { () throws(VaultError) in try follower.current() ?? nil })
-            task.withLock { $0 = follow(with: follower, on: isolation) }
-        } catch { set(.failure(error)) }
+            set(Result { () throws(VaultError) in try follower.current() ?? nil }, on: nil)
+            let following = follow(with: follower, on: isolation)
+            task.withLock { $0 = following }
+        } catch { set(.failure(error), on: nil) }
     }
 
     deinit { task.withLock { $0 }?.cancel() }
 
     /// While the task waits it holds neither this object nor the actor, which may be the one that holds this object.
-    private func follow(with follower: StoreFollower<FollowedKey<Value>>, on actor: (any Actor)?) -> Task<Void, Never> {
+    private func follow(
+        with follower: sending StoreFollower<StoredValue?, Value?>, on actor: (any Actor)?
+    ) -> Task<Void, Never> {
         Task { [weak self, weak actor] in
             var follower = follower
             while true {
-                let result: Result<Value?, VaultError>
                 do throws(VaultError) {
                     guard let value = try await follower.next(isolation: nil) else { return }
-                    result = .success(value)
-                } catch { result = .failure(error) }
-                await self?.set(result, on: actor)
+                    await self?.set(.success(value), on: actor)
+                } catch { await self?.set(.failure(error), on: actor) }
             }
         }
     }
 
-    private func set(_ result: Result<Value?, VaultError>, on actor: isolated (any Actor)?) { set(result) }
-
-    private func set(_ result: Result<Value?, VaultError>) {
+    private func set(_ result: Result<Value?, VaultError>, on actor: isolated (any Actor)?) {
         // The former value is released after the lock: its end may run outside code.
         let (former, present) = state.withLock { state in
             let former = state

@@ -7,9 +7,9 @@ extension StoredKeyed {
     /// }
     /// ```
     ///
-    /// As with ``read()``, the default stands in for a missing value, and nil means that there is neither. Of changes
-    /// in quick succession some may be skipped; none comes late or twice, and the last one always comes. Storing an
-    /// equal value is no change. The last value stays in memory, to be compared.
+    /// As with ``read()``, the default stands in for a missing value, and nil means that there is neither. Some of
+    /// several changes may be skipped, never the last (see <doc:Gotchas>). Storing an equal value is no change. The
+    /// last value stays in memory, to be compared.
     ///
     /// An error ends the sequence: ``VaultError`` as ``read()``. Cancelling the task ends it without one. Each
     /// iteration follows the key on its own, in the store that the key has in the task where it starts. Each read runs
@@ -25,12 +25,12 @@ public struct StoredValues<Value: StoredObject>: AsyncSequence {
     let key: StoredKey<Value>
 
     public func makeAsyncIterator() -> Iterator {
-        Iterator(base: FollowingIterator { () throws(VaultError) in try FollowedKey(key) })
+        Iterator(base: FollowingIterator { () throws(VaultError) in try key.follower() })
     }
 
     /// Returns the values one after the other, for one task.
     public struct Iterator: AsyncIteratorProtocol {
-        fileprivate var base: FollowingIterator<FollowedKey<Value>>
+        fileprivate var base: FollowingIterator<StoredValue?, Value?>
 
         /// Waits for the next value; nil, the end of the sequence, when the task is cancelled or after an error.
         ///
@@ -64,16 +64,14 @@ public struct StoreContents: AsyncSequence, Sendable {
     let prefix: String
 
     public func makeAsyncIterator() -> Iterator {
-        Iterator(base: FollowingIterator { () throws(VaultError) in FollowedPrefix(store: store, prefix: prefix) })
+        Iterator(base: FollowingIterator { () throws(VaultError) in try store.follower(prefix: prefix) })
     }
 
     /// Returns the contents one after the other, for one task.
     public struct Iterator: AsyncIteratorProtocol {
-        fileprivate var base: FollowingIterator<FollowedPrefix>
+        fileprivate var base: FollowingIterator<Element, Element>
 
-        /// Waits for the next contents; nil, the end of the sequence, when the task is cancelled or after an error.
-        ///
-        /// - Throws: ``VaultError`` as ``ValueStore/contents(prefix:)``.
+        /// As ``StoredValues/Iterator/next(isolation:)``, with the errors of ``ValueStore/contents(prefix:)``.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(VaultError) -> Element? {

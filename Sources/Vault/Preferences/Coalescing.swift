@@ -25,50 +25,43 @@ extension Preferences {
     func gather(_ batch: StoreBatch, _ interval: Duration) throws(VaultError) -> Bool {
         // What cannot be written is refused now, while the error can still be thrown.
         _ = try file.get().serialized(batch.propertyLists().compactMapValues { $0 }, current().format)
-        let (holds, writeAt) = try pending.withLock { (pending) throws(VaultError) in
+        let (holds, isFirst) = try pending.withLock { (pending) throws(VaultError) in
             // Read within the lock: what leaves the pending changes is in the file by then.
             let present = try current()
             let holds = try batch.holds { (key) throws(VaultError) in pending.changes[key] ?? present.value(of: key) }
-            return (holds, holds ? pending.add(batch.changes, writingEvery: interval) : nil)
+            return (holds, holds && pending.add(batch.changes))
         }
-        if let writeAt { schedule(at: writeAt, interval) }
-        return holds
-    }
-
-    private func schedule(at instant: ContinuousClock.Instant, _ interval: Duration) {
+        guard isFirst else { return holds }
         Task.detached { [weak self] in
-            var next: ContinuousClock.Instant? = instant
-            while let instant = next {
+            // Asked again after each sleep: a flush may have come first.
+            while let instant = self?.pending.withLock({ $0.nextWrite(every: interval) }) {
                 try? await Task.sleep(until: instant, clock: .continuous)
-                // A flush may have come first since this write was scheduled.
-                next = self?.pending.withLock { $0.postponed(writingEvery: interval) }
             }
             self?.flushReporting()
         }
+        return holds
     }
 }
 
 /// Changes of coalescing preferences that are not yet written.
 struct PendingChanges: Sendable {
     private(set) var changes: [String: StoredValue?] = [:]
-    /// Whether a write is scheduled.
     private var isScheduled = false
     private var lastWrite: ContinuousClock.Instant?
     /// What clocks can add: a year.
     private static let longestInterval: Duration = .seconds(365 * 86_400)
 
-    /// Adds changes. Returns when to write them; nil if a write is scheduled already.
-    mutating func add(_ new: [String: StoredValue?], writingEvery interval: Duration) -> ContinuousClock.Instant? {
+    /// Adds changes. Returns whether to schedule a write.
+    mutating func add(_ new: [String: StoredValue?]) -> Bool {
         for (key, value) in new { changes.updateValue(value, forKey: key) }
-        guard !isScheduled else { return nil }
-        isScheduled = true
-        return nextWrite(interval)
+        defer { isScheduled = true }
+        return !isScheduled
     }
 
-    /// Called at the time that ``add(_:writingEvery:)`` returned. Returns a later one after another write meanwhile.
-    mutating func postponed(writingEvery interval: Duration) -> ContinuousClock.Instant? {
-        let next = nextWrite(interval)
-        guard next <= .now else { return next }
+    /// Returns when the scheduled write is due; nil, which ends the schedule, if it is now.
+    mutating func nextWrite(every interval: Duration) -> ContinuousClock.Instant? {
+        let next = lastWrite.map { $0 + min(interval, PendingChanges.longestInterval) }
+        if let next, next > .now { return next }
         isScheduled = false
         // Counted from the beginning of a write, even one that fails: changes during it need the next one.
         lastWrite = .now
@@ -79,10 +72,6 @@ struct PendingChanges: Sendable {
     mutating func wrote(_ written: [String: StoredValue?]) {
         lastWrite = .now
         for (key, value) in written where changes[key] == .some(value) { changes.removeValue(forKey: key) }
-    }
-
-    private func nextWrite(_ interval: Duration) -> ContinuousClock.Instant {
-        lastWrite.map { $0 + min(interval, PendingChanges.longestInterval) } ?? .now
     }
 }
 

@@ -13,9 +13,8 @@ public final class Preferences: ValueStore {
         case atOnce
         /// Together, at most once per interval, and at the process's exit: for values that change many times a second.
         ///
-        /// Users of this object see changes at once, others when they are written. If another changes the same key
-        /// before that, the later write counts, even after an ``StoredKeyed/update(_:)``. A crash loses what was not
-        /// written. An error goes to ``Preferences/failures``; ``Preferences/flush()`` writes what is left.
+        /// If another object or process changes the same key meanwhile, the later write counts, even after an
+        /// ``StoredKeyed/update(_:)``: see <doc:WhichStoreForWhat>. An error goes to ``Preferences/failures``.
         case coalesced(every: Duration)
     }
 
@@ -33,7 +32,6 @@ public final class Preferences: ValueStore {
     private let snapshot = Mutex<PreferencesSnapshot?>(nil)
     /// The file's metadata when this object last flushed the file and its name.
     private let durable = Mutex<FileStatus?>(nil)
-    /// Changes that are not yet written.
     let pending = Mutex(PendingChanges())
     /// Held while the file is written: this process's threads need not wait for one another through the folder's lock.
     let writer = Mutex(())
@@ -124,15 +122,8 @@ extension Preferences {
 
     /// Writes a batch's changes to the file, durably, if its expectations hold. The writer's lock is held.
     func replaceFile(_ batch: StoreBatch) throws(VaultError) -> Bool {
-        let changes = try batch.propertyLists()
-        var holds = false
-        let new = try file.get().update { (values) throws(VaultError) in
-            holds = try batch.holds { (key) throws(VaultError) in values[key].map(StoredValue.init(propertyList:)) }
-            guard holds else { return false }
-            let former = values
-            for (key, value) in changes { values[key] = value }
-            return values != former
-        }
+        let forms = try batch.propertyLists()
+        let (holds, new) = try file.get().update(batch, forms)
         if let new {
             durable.withLock { $0 = new.status }
             snapshot.withLock { $0 = new }
@@ -179,9 +170,7 @@ extension Preferences {
 
 // MARK: - Redaction
 
-extension Preferences: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Preferences: Redacted {
     /// The property list's path.
     public var description: String { described(Preferences.self, (try? path) ?? "") }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

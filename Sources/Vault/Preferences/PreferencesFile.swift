@@ -9,7 +9,7 @@ struct PreferencesFile: Sendable {
     /// The largest file that is read: 64 MiB.
     static let sizeLimit = UInt64(PropertyListFormat.maximumSize)
 
-    /// Returns the metadata of the file at the path now; nil if there is none.
+    /// nil if there is no file.
     func status() throws(VaultError) -> FileStatus? { try translated(file.status()) }
 
     /// Reads the file. A missing file has no values.
@@ -35,35 +35,31 @@ struct PreferencesFile: Sendable {
         } catch { throw VaultError(damagedPreferences: error.sentence, path) }
     }
 
-    /// Reads the file, lets `body` change the values, and writes them, all under the folder's lock. If `body` returns
-    /// false, the file is left as it is, and this returns nil.
+    /// Reads the file and makes a batch's changes in it, if its expectations hold, all under the folder's lock.
+    ///
+    /// - Parameter forms: the changes, as they are in a property list.
+    /// - Returns: whether the expectations hold, and what the file holds now; nil if it was left as it is.
     func update(
-        _ body: (inout [String: StoredValue]) throws(VaultError) -> Bool
-    ) throws(VaultError) -> PreferencesSnapshot? {
+        _ batch: StoreBatch, _ forms: [String: StoredValue?]
+    ) throws(VaultError) -> (holds: Bool, new: PreferencesSnapshot?) {
         let lock = try translated(
             FolderLock.acquire(path.parentFolder, in: file.fileSystem, until: Deadline(after: .seconds(10))))
         let former = try read()
+        guard try batch.holds(former.value(of:)) else { return (false, nil) }
         var values = former.values
-        guard try body(&values) else { return nil }
-        let new = try replace(with: values, former.format)
+        for (key, form) in forms { values[key] = form }
+        guard values != former.values else { return (true, nil) }
+        let bytes = try serialized(values, former.format)
+        let replacedAt = Clock.realTime
+        let new = try translated(bytes.withRawBytes { (bytes) throws(SystemError) in try file.replace(with: bytes) })
+        let status = try translated(file.fileSystem.status(of: new))
         do { try lock.synchronizeFolder(in: file.fileSystem) } catch {
             throw VaultError(unflushedPreferences: error, path)
         }
         lock.release()
-        return new
+        return (true, PreferencesSnapshot(values, former.format, status, new, readAt: replacedAt))
     }
 
-    private func replace(
-        with values: [String: StoredValue], _ format: PropertyListFormat
-    ) throws(VaultError) -> PreferencesSnapshot {
-        let bytes = try serialized(values, format)
-        let replacedAt = Clock.realTime
-        let new = try translated(bytes.withRawBytes { (bytes) throws(SystemError) in try file.replace(with: bytes) })
-        let status = try translated(file.fileSystem.status(of: new))
-        return PreferencesSnapshot(values, format, status, new, readAt: replacedAt)
-    }
-
-    /// - Throws: ``VaultError/Code/invalid`` for what the format cannot hold.
     func serialized(_ values: [String: StoredValue], _ format: PropertyListFormat) throws(VaultError) -> [UInt8] {
         do throws(PropertyListError) { return try format.serialized(.dictionary(values)) } catch {
             throw VaultError(.invalid, "That cannot be stored in a property list: \(error.sentence).")
@@ -161,7 +157,6 @@ extension StoredValue {
         }
     }
 
-    /// nil for a dictionary that is only itself.
     private static func replaced(by form: [String: StoredValue]) -> StoredValue? {
         guard form.count == 1, let (key, value) = form.first else { return nil }
         switch (key, value) {
@@ -201,7 +196,6 @@ extension StoredValue {
 }
 
 extension StoreBatch {
-    /// Returns the changes in the forms that they have in a property list.
     func propertyLists() throws(VaultError) -> [String: StoredValue?] {
         var forms: [String: StoredValue?] = [:]
         for (key, value) in changes { forms.updateValue(try value?.propertyList(for: key), forKey: key) }

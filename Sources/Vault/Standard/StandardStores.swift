@@ -1,9 +1,7 @@
 private import CLinux
 import LinuxSystem
 
-/// The stores that are found without being passed around.
-///
-/// They are looked up at each access, so that a task-local value can replace them, as tests do.
+/// The standard stores. They are looked up at each access, so that a task-local value can replace them, as tests do.
 package struct StandardStores: Sendable {
     package let keychain: Keychain
     package let preferences: Preferences
@@ -15,7 +13,6 @@ package struct StandardStores: Sendable {
 
     @TaskLocal package static var replaced: StandardStores?
 
-    /// Returns the task's store, or else the process's own.
     fileprivate static func find<Store>(
         _ replacement: (StandardStores) -> Store, else own: () throws(VaultError) -> Store
     ) throws(VaultError) -> Store {
@@ -94,13 +91,12 @@ public struct StoreReference: Sendable {
     let failures: FailureLog
     let resolve: @Sendable () throws(VaultError) -> any ValueStore
 
-    /// Creates a reference to the store that a function returns at each use: one that can be locked at times, say. Its
-    /// errors are reported to `failures` by what cannot throw, such as a property's getter.
+    /// Creates a reference to the store that a function returns at each use. What cannot throw, such as a property's
+    /// getter, reports the function's errors to `failures`.
     public init(
         failures: FailureLog = FailureLog(), _ resolve: @escaping @Sendable () throws(VaultError) -> any ValueStore
     ) {
-        self.failures = failures
-        self.resolve = resolve
+        (self.failures, self.resolve) = (failures, resolve)
     }
 
     /// ``Keychain/standard``.

@@ -14,17 +14,16 @@ public final class ChangeFeed: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Begins to watch the file in which other processes make changes.
+    /// Starts watching for the changes of other processes.
     private let watch: @Sendable (_ notify: @escaping @Sendable () -> Void) throws(VaultError) -> FileWatch?
 
     /// Creates a feed for changes that this process makes.
     public init() { watch = { _ in nil } }
 
-    /// Creates a feed that also notices what other processes do to a file, while there is an observer.
+    /// Creates a feed that also notices what other processes do to a file, while there is an observer. `prepare` is
+    /// called before observers are told of a change to the file, on a thread of the feed's own.
     ///
-    /// - Parameters:
-    ///   - path: without symbolic links. Neither the file nor its folder need exist.
-    ///   - prepare: called before observers are told of a change to the file, on a thread of the feed's own.
+    /// - Parameter path: without symbolic links. Neither the file nor its folder need exist.
     init(
         watching path: String, in fileSystem: any FileSystem = PosixFileSystem(),
         prepare: @escaping @Sendable () -> Void = {}
@@ -51,39 +50,35 @@ public final class ChangeFeed: Sendable {
     /// - Throws: ``VaultError/Code/unavailable`` if the thread that watches the file cannot be started.
     public func notices() throws(VaultError) -> AsyncStream<Void> { try ChangeFeed.notices(of: [self]) }
 
-    /// Returns one stream for the notices of several feeds.
     static func notices(of feeds: [ChangeFeed]) throws(VaultError) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        var removals: [@Sendable () -> Void] = []
         do throws(VaultError) {
-            for feed in feeds { removals.append(try feed.add(continuation)) }
+            for feed in feeds { try feed.add(continuation) }
         } catch {
-            for remove in removals { remove() }
+            continuation.finish()
             throw error
-        }
-        continuation.onTermination = { [removals] _ in
-            for remove in removals { remove() }
         }
         return stream
     }
 
-    /// - Returns: what removes the observer.
-    private func add(_ observer: AsyncStream<Void>.Continuation) throws(VaultError) -> @Sendable () -> Void {
+    /// Adds an observer until its stream ends.
+    private func add(_ observer: AsyncStream<Void>.Continuation) throws(VaultError) {
         let id = try state.withLock { (state) throws(VaultError) in
             if state.watch == nil { state.watch = try watch { [weak self] in self?.notify() } }
             state.lastID += 1
             state.observers[state.lastID] = observer
             return state.lastID
         }
-        return { [weak self] in self?.remove(id) }
+        let removeFromOthers = observer.onTermination
+        observer.onTermination = { [weak self] termination in
+            removeFromOthers?(termination)
+            // What is taken out is released after the lock: the end of a continuation runs outside code.
+            _ = self?.state.withLock { state in
+                (state.observers.removeValue(forKey: id), state.observers.isEmpty ? state.watch.take() : nil)
+            }
+        }
     }
 
-    private func remove(_ id: Int) {
-        // What is taken out is released after the lock: the end of a continuation runs outside code.
-        _ = state.withLock { ($0.observers.removeValue(forKey: id), $0.observers.isEmpty ? $0.watch.take() : nil) }
-    }
-
-    /// The number of observers.
     var observerCount: Int { state.withLock { $0.observers.count } }
 }
 

@@ -30,8 +30,4 @@ public final class MemoryStore: ValueStore {
     }
 }
 
-extension MemoryStore: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String { "MemoryStore" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: []) }
-}
+extension MemoryStore: Redacted { public var description: String { "MemoryStore" } }

@@ -9,13 +9,10 @@ public struct StoreBatch: Sendable {
 
     /// Creates a batch of changes, nil to remove, that are made only if all of `expectations` hold.
     public init(_ changes: [String: StoredValue?], expecting expectations: [String: StoredValue?] = [:]) {
-        self.changes = changes
-        self.expectations = expectations
+        (self.changes, self.expectations) = (changes, expectations)
     }
 
-    /// Returns whether a store's present values are those expected.
-    ///
-    /// - Throws: what `value` throws.
+    /// Returns whether the values that `value` returns are those expected; throws what it throws.
     public func holds(_ value: (String) throws(VaultError) -> StoredValue?) throws(VaultError) -> Bool {
         for (key, expected) in expectations {
             guard try value(key) == expected else { return false }
@@ -24,11 +21,9 @@ public struct StoreBatch: Sendable {
     }
 }
 
-extension StoreBatch: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension StoreBatch: Redacted {
     /// The keys that are changed.
     public var description: String { "StoreBatch(\(changes.keys.sortedByBytes()))" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// Changes to several keys of one store, made all together or not at all: see `atomically` of ``ValueStore``.
@@ -57,14 +52,8 @@ public struct StoreTransaction: ~Copyable, OptimisticTransaction {
 }
 
 extension ValueStore {
-    /// Makes changes to several keys all together or not at all, with one durable write and one change event.
-    ///
-    /// ```swift
-    /// try Keychain.standard.atomically { transaction in
-    ///     try transaction.write("new", to: token)
-    ///     try transaction.remove(refreshToken)
-    /// }
-    /// ```
+    /// Makes changes to several keys all together or not at all, with one durable write and one change event: see
+    /// <doc:GettingStarted>.
     ///
     /// If another process or thread changes what the transaction has read, `body` runs again. So it should do nothing
     /// but read and write through the transaction. No lock is held while it runs. If it throws, nothing is changed.
@@ -86,19 +75,14 @@ extension ValueStore {
     }
 }
 
-/// A transaction that takes no lock: what it reads becomes an expectation, what it writes is collected, and it commits
-/// only if every expectation still holds. ``StoreTransaction`` is the one for values, ``Transaction`` that for bytes.
+/// A transaction that takes no lock: what it reads becomes an expectation, and what it writes is collected.
 protocol OptimisticTransaction: ~Copyable {
-    /// Makes the changes.
-    ///
-    /// - Returns: false, with nothing changed, if something that was read is no longer so.
+    /// Makes the changes; false, with nothing changed, if something that was read is no longer so.
     consuming func commit() throws(VaultError) -> Bool
 }
 
 extension OptimisticTransaction where Self: ~Copyable {
-    /// Runs `body` on new transactions until one commits.
-    ///
-    /// - Parameter error: converts an error of the store to what this throws.
+    /// Runs `body` on new transactions until one commits. `error` converts an error of the store to what this throws.
     static func run<Result, Failure: Error>(
         _ begin: () -> Self, patience: Duration = Contention.patience, rethrowing error: (VaultError) -> Failure,
         _ body: (inout Self) throws(Failure) -> Result
@@ -115,22 +99,20 @@ extension OptimisticTransaction where Self: ~Copyable {
     }
 }
 
-/// Waits before what others have thwarted is tried again, and ends it when that takes too long.
-///
-/// One of the competitors always succeeds. Pauses of random length keep it from being the same one each time.
+/// Waits before what others have thwarted is tried again; throws ``VaultError/Code/busy`` when that takes too long. One
+/// of the competitors always succeeds: pauses of random length keep it from being the same one each time.
 struct Contention: ~Copyable {
     static let patience: Duration = .seconds(10)
 
     private let deadline: ContinuousClock.Instant
-    private var attempts = 0
+    private var attempts: UInt32 = 0
 
     init(patience: Duration = Contention.patience) { deadline = .now + patience }
 
-    /// - Throws: ``VaultError/Code/busy`` after the deadline.
     mutating func pause() throws(VaultError) {
         guard .now < deadline else { throw .contended }
         attempts += 1
         // Short at first: a first failure is often the only one.
-        Clock.sleep(microseconds: UInt32.random(in: 0...min(8_000, 32 << UInt32(min(attempts, 8)))))
+        Clock.sleep(microseconds: .random(in: 0...min(8_000, 32 << min(attempts, 8))))
     }
 }

@@ -1,13 +1,12 @@
+import Sealing
+
 /// Keeps values under names: all that a store has to do to work with ``Storable``, its siblings, transactions and
 /// observation.
 ///
-/// ``Keychain``, ``Preferences`` and ``MemoryStore`` are stores. A store of your own needs three methods and two
-/// constants; `VaultTesting` has a conformance suite for it. If it shows what a crash may undo, it needs
-/// ``makeDurable()`` too.
+/// A store of your own, beside ``Keychain``, ``Preferences`` and ``MemoryStore``, needs three methods and two constants;
+/// `VaultTesting` has a conformance suite for it. If it shows what a crash may undo, it needs ``makeDurable()`` too.
 ///
-/// Keys are 1 to 1,024 bytes of UTF-8 without control characters. Don't use two that differ only in how an accented
-/// letter is encoded: Swift's dictionaries treat them as one. Stores may be used from any thread. A store calls no
-/// outside code while it holds a lock.
+/// Stores may be used from any thread. A store calls no outside code while it holds a lock. For keys see <doc:Gotchas>.
 public protocol ValueStore: Sendable {
     /// Returns the value of a key; nil if, and only if, there is none.
     ///
@@ -34,11 +33,8 @@ public protocol ValueStore: Sendable {
     /// - Throws: as ``value(of:)``, and `invalid` for what the store cannot hold; nothing is changed then.
     func commit(_ batch: StoreBatch) throws(VaultError) -> Bool
 
-    /// Makes everything that the store shows durable, whichever process wrote it.
-    ///
-    /// A store may show more than what is durable: a write whose process died before its flush, a write whose outcome
-    /// is unknown, or one that is still held back. This is called before the only other copy of a value is removed. A
-    /// store that shows only what is durable, or that keeps nothing durably, does nothing.
+    /// Makes everything that the store shows durable, whichever process wrote it. This is called before the only other
+    /// copy of a value is removed. A store that shows only what is durable, or that keeps nothing durably, does nothing.
     ///
     /// - Throws: as ``commit(_:)``; what is durable is unknown then.
     func makeDurable() throws(VaultError)
@@ -57,7 +53,6 @@ public protocol ValueStore: Sendable {
 }
 
 extension ValueStore {
-    /// Reads key by key, until two readings in a row are equal.
     public func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
         var contention = Contention()
         var former: [String: StoredValue]?
@@ -70,9 +65,7 @@ extension ValueStore {
         }
     }
 
-    /// Does nothing.
     public func makeDurable() throws(VaultError) {}
-    /// Does nothing.
     public func eraseRemoved() throws(VaultError) {}
 
     /// The last error that ``StoredKeyed/value`` met on this store; nil if there was none.
@@ -106,7 +99,7 @@ public struct StoreIdentity: Hashable, Sendable {
 }
 
 extension Sequence<String> {
-    /// Returns the strings sorted by their UTF-8: the same order in every language and region.
+    /// The order is the same in every language and region.
     func sortedByBytes() -> [String] { sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
 }
 
@@ -114,12 +107,17 @@ extension String {
     /// Writes each byte of UTF-8 that is not allowed as `%` and two hexadecimal digits (RFC 3986, section 2.1). Byte by
     /// byte: a slash with a combining accent is another character.
     func percentEncoded(allowing isAllowed: (UInt8) -> Bool) -> String {
-        let bytes = utf8.flatMap { byte in
-            isAllowed(byte)
-                ? [byte] : Array(((byte < 0x10 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)).utf8)
-        }
+        let bytes = utf8.flatMap { isAllowed($0) ? [$0] : Array("%\(Hexadecimal.string(of: [$0]).uppercased())".utf8) }
         return String(decoding: bytes, as: UTF8.self)
     }
+}
+
+/// What shows nothing but its description: a mirror, or a text for debugging, would show values.
+protocol Redacted: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
+
+extension Redacted {
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// Returns a type's name without its generic parameters, and a text that tells one value from another. What stores and

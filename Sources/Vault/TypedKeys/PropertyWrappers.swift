@@ -37,11 +37,6 @@ public struct Stored<Wrapped, Value: StoredObject> {
 }
 
 /// A property whose value is kept in the keychain: ``KeychainStorable`` as a property wrapper. Otherwise as ``Stored``.
-///
-/// ```swift
-/// @KeychainStored("u.token") var token: String?
-/// @KeychainStored("u.attempts", default: 0) var attempts: Int
-/// ```
 @propertyWrapper
 public struct KeychainStored<Wrapped, Value: StoredObject> {
     /// The key.
@@ -72,11 +67,6 @@ public struct KeychainStored<Wrapped, Value: StoredObject> {
 }
 
 /// A property whose value is kept in memory: ``RAMStorable`` as a property wrapper. Otherwise as ``Stored``.
-///
-/// ```swift
-/// @RAMStored("u.draft") var draft: String?
-/// @RAMStored("u.zoom", default: 1.0) var zoom: Double
-/// ```
 @propertyWrapper
 public struct RAMStored<Wrapped, Value: StoredObject> {
     /// The key.
@@ -118,20 +108,14 @@ extension Stored: Sendable where Value: Sendable {}
 extension KeychainStored: Sendable where Value: Sendable {}
 extension RAMStored: Sendable where Value: Sendable {}
 
-extension Stored: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Stored: Redacted {
     public var description: String { described(Self.self, projectedValue.stored.name) }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension KeychainStored: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension KeychainStored: Redacted {
     public var description: String { described(Self.self, projectedValue.stored.name) }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension RAMStored: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RAMStored: Redacted {
     public var description: String { described(Self.self, projectedValue.stored.name) }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -44,8 +44,7 @@ extension StoredKeyed {
     /// - Throws: ``VaultError``: `locked`, `damaged`, `busy` and `unavailable` if the store cannot be read; `wrongType`
     ///   and `unreadable` if the value is not of this type.
     public func read() throws(VaultError) -> Value? {
-        guard let value = try stored.storedValue() else { return stored.defaultValue }
-        return try Value(stored: value, of: stored.name)
+        try stored.converted(stored.storedValue())
     }
 
     /// Sets the value; the store has it when this returns.
@@ -93,11 +92,7 @@ extension StoredKeyed {
         try stored.store().atomically { transaction in
             var value = try transaction.read(stored)
             let result = try body(&value)
-            if let value {
-                try transaction.write(value, to: stored)
-            } else {
-                try transaction.remove(stored)
-            }
+            try transaction.put(value, for: stored)
             return result
         }
     }
@@ -117,8 +112,13 @@ extension StoredKey {
         return store
     }
 
-    /// Returns the value in the key's store, after moving it there if it is still in the old one.
     func storedValue() throws(VaultError) -> StoredValue? { try store(for: .reading).value(of: name) }
+
+    /// Returns what reading returns if the store has `stored`.
+    func converted(_ stored: StoredValue?) throws(VaultError) -> Value? {
+        guard let stored else { return defaultValue }
+        return try Value(stored: stored, of: name)
+    }
 }
 
 /// What a key is used for: it decides whether an old store that fails prevents the use.
@@ -144,12 +144,10 @@ extension StoredKeyed {
         mutating set { setReporting(newValue) }
     }
 
-    /// Sets ``value``, or removes it.
     func setReporting(_ value: Value?) {
         _ = reporting { () throws(VaultError) in try set(value?.storedValue(for: stored.name)) }
     }
 
-    /// Reports an error to the store's failure log, and then returns nil.
     private func reporting<Result>(_ body: () throws(VaultError) -> Result) -> Result? {
         do { return try body() } catch {
             let failures = (try? stored.home.resolve())?.failures ?? stored.home.failures
@@ -167,23 +165,24 @@ extension StoreTransaction {
     /// - Throws: ``VaultError`` as ``StoredKeyed/read()``; `invalid` for a key of another store.
     public mutating func read<Key: StoredKeyed>(_ key: Key) throws(VaultError) -> Key.Value? {
         let key = try settled(key, for: .reading)
-        guard let stored = try value(of: key.name) else { return key.defaultValue }
-        return try Key.Value(stored: stored, of: key.name)
+        return try key.converted(value(of: key.name))
     }
 
     /// Sets the value of a key.
     ///
     /// - Throws: ``VaultError`` with `invalid` for a value that refuses to be stored or a key of another store.
     public mutating func write<Key: StoredKeyed>(_ value: Key.Value, to key: Key) throws(VaultError) {
-        let key = try settled(key, for: .writing)
-        set(key.name, to: try value.storedValue(for: key.name))
+        try put(value, for: key)
     }
 
     /// Removes the value of a key, if it has one.
     ///
     /// - Throws: ``VaultError`` with `invalid` for a key of another store.
-    public mutating func remove(_ key: some StoredKeyed) throws(VaultError) {
-        set(try settled(key, for: .removing).name, to: nil)
+    public mutating func remove(_ key: some StoredKeyed) throws(VaultError) { try put(nil, for: key) }
+
+    fileprivate mutating func put<Key: StoredKeyed>(_ value: Key.Value?, for key: Key) throws(VaultError) {
+        let key = try settled(key, for: value == nil ? .removing : .writing)
+        set(key.name, to: try value?.storedValue(for: key.name))
     }
 
     /// Checks that a key belongs to the transaction's store: a secret must not end up in the preferences by mistake. A

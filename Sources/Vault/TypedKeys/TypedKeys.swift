@@ -6,8 +6,7 @@ public import Sealing
 /// var upgradeAlertIgnored: Storable<Bool> = "u.upgradeIgnored"
 /// ```
 ///
-/// Prefer the calls that throw, such as ``StoredKeyed/read()`` and ``StoredKeyed/write(_:)``. They do not mutate the
-/// key, so they work from a `static let` and from any thread.
+/// Prefer the calls that throw, such as ``StoredKeyed/read()`` and ``StoredKeyed/write(_:)``: see <doc:GettingStarted>.
 public struct Storable<Value: StoredObject>: StoredKeyed, ExpressibleByStringLiteral {
     public let stored: StoredKey<Value>
 
@@ -29,11 +28,7 @@ public struct Storable<Value: StoredObject>: StoredKeyed, ExpressibleByStringLit
     public init(stringLiteral key: String) { self.init(key: key) }
 }
 
-/// A value in the keychain: encrypted in the vault file.
-///
-/// ```swift
-/// var token: KeychainStorable<String> = "u.token"
-/// ```
+/// A value in the keychain: encrypted in the vault file. Otherwise as ``Storable``.
 public struct KeychainStorable<Value: StoredObject>: StoredKeyed, ExpressibleByStringLiteral {
     public let stored: StoredKey<Value>
 
@@ -75,11 +70,7 @@ public struct KeychainStorable<Value: StoredObject>: StoredKeyed, ExpressibleByS
     }
 }
 
-/// A value in memory, lost when the process ends.
-///
-/// ```swift
-/// var graphData: RAMStorable<[GraphBody]> = "u.graphData"
-/// ```
+/// A value in memory, lost when the process ends. Otherwise as ``Storable``.
 public struct RAMStorable<Value: StoredObject>: StoredKeyed, ExpressibleByStringLiteral {
     public let stored: StoredKey<Value>
 

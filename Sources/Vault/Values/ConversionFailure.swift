@@ -3,13 +3,8 @@ enum ConversionProblem: Error {
     case mismatch(expected: String, found: String)
     /// Of the right type, but not one of its values: the type, with its article.
     case outOfBounds(String)
-    /// A field that is required: its key.
     case missing(String)
-    /// The type's own code refuses the value.
-    case refused
-    case tooDeep
-    /// The type's own code encodes the value as an array and as a dictionary, for example.
-    case twoForms
+    case refused, tooDeep, twoForms
 
     /// A part of a sentence.
     var text: String {
@@ -30,12 +25,19 @@ struct ConversionFailure {
     static let hiddenKey = "*"
 
     /// Field names that types declare, and indices.
-    private(set) var path: [String]
+    let path: [String]
     let problem: ConversionProblem
 
+    /// A part of a sentence: "at points.3.x: expected a real number, found a string".
+    var text: String { path.isEmpty ? problem.text : "at \(path.joined(separator: ".")): \(problem.text)" }
+
+    /// Returns the same failure for the container that holds the value at `key`.
+    func inside(_ key: String) -> ConversionFailure { ConversionFailure(path: [key] + path, problem: problem) }
+}
+
+extension ConversionFailure {
     init(_ problem: ConversionProblem, at path: [any CodingKey] = []) {
-        self.path = path.map(\.shown)
-        self.problem = problem
+        self.init(path: path.map(\.shown), problem: problem)
     }
 
     /// - Parameter error: an error of Codable. Its text may quote the value: only its path and our own words are used.
@@ -50,16 +52,6 @@ struct ConversionFailure {
         default: self.init(.refused)
         }
     }
-
-    /// Returns the same failure for the container that holds the value at `key`.
-    func inside(_ key: String) -> ConversionFailure {
-        var outer = self
-        outer.path.insert(key, at: 0)
-        return outer
-    }
-
-    /// A part of a sentence: "at points.3.x: expected a real number, found a string".
-    var text: String { path.isEmpty ? problem.text : "at \(path.joined(separator: ".")): \(problem.text)" }
 }
 
 extension VaultError {
@@ -82,10 +74,10 @@ extension VaultError {
 
 // MARK: - The location of a failure
 
-// Conversions return nil when they fail. These repeat a failed one, so that those that succeed need not carry a path.
+// Conversions return nil when they fail. These repeat a failed one and return the reason, or nil if it succeeds: so
+// conversions that succeed need not carry a path.
 
 extension StoredObject {
-    /// Returns why `stored` cannot be read as this type; nil if it can.
     static func failure(reading stored: StoredValue) -> ConversionFailure? {
         if let type = Self.self as? any StoredAsCodable.Type {
             do { _ = try stored.decoded(as: type) } catch { return ConversionFailure(error) }
@@ -101,7 +93,6 @@ extension StoredObject {
         return ConversionFailure(found == expected ? .outOfBounds(found) : .mismatch(expected: expected, found: found))
     }
 
-    /// Returns why the value cannot be stored; nil if it can.
     func failureStoring() -> ConversionFailure? {
         if let value = self as? any StoredAsCodable {
             do { _ = try StoredValue(encoding: value) } catch { return ConversionFailure(error) }

@@ -36,14 +36,11 @@ public protocol StoredObject: SendableMetatype {
 }
 
 extension StoredObject {
-    /// - Throws: ``VaultError/Code/invalid`` if the value refuses to be stored.
     func storedValue(for key: String) throws(VaultError) -> StoredValue {
         if let primitive = toPrimitive() { return primitive.stored }
         throw VaultError(unstorable: failureStoring() ?? ConversionFailure(.refused), for: key, Self.self)
     }
 
-    /// - Throws: ``VaultError/Code/wrongType`` if the stored value is of another type; ``VaultError/Code/unreadable``
-    ///   if it is out of the type's bounds or refused, or if any of this applies to something in it.
     init(stored: StoredValue, of key: String) throws(VaultError) {
         guard let primitive = Primitive(stored: stored), let value = Self.from(primitive: primitive) else {
             let failure = Self.failure(reading: stored) ?? ConversionFailure(.refused)
@@ -54,15 +51,16 @@ extension StoredObject {
 }
 
 extension StoredObject where Self: RawRepresentable, RawValue: StorablePrimitive {
+    /// Returns the raw value.
     public func toPrimitive() -> RawValue? { rawValue }
+    /// Returns the value with this raw value; nil if there is none.
     public static func from(primitive: RawValue) -> Self? { Self(rawValue: primitive) }
 }
 
 /// A Codable type that is stored field by field: one line of conformance, `extension Profile: StoredAsCodable {}`.
 ///
-/// The fields become a dictionary of primitives, real plist types in the preferences, also `Data`, `Date`, `URL` and
-/// `UUID`. A string is never read as a number. nil is stored if the type's code encodes it, as in an array; a field
-/// that is nil is left out. For types that change see <doc:MovingValues>.
+/// The fields become a dictionary of primitives, real plist types in the preferences. nil is stored if the type's code
+/// encodes it, as in an array; a field that is nil is left out. For types that change see <doc:MovingValues>.
 ///
 /// An error names the location in the value, such as `points.3.x`. It shows only names that types declare (the cases of
 /// `CodingKeys`); other keys, such as those of a dictionary, are part of the value: `users.*.age`.
@@ -72,7 +70,9 @@ extension StoredObject where Self: RawRepresentable, RawValue: StorablePrimitive
 public protocol StoredAsCodable: StoredObject, Codable where Primitive == StoredValue {}
 
 extension StoredAsCodable {
+    /// Returns the value as its `encode(to:)` encodes it; nil if that throws.
     public func toPrimitive() -> StoredValue? { try? StoredValue(encoding: self) }
+    /// Returns the value as its `init(from:)` decodes it; nil if that throws.
     public static func from(primitive: StoredValue) -> Self? { try? primitive.decoded(as: Self.self) }
 }
 
@@ -80,7 +80,9 @@ extension StoredAsCodable {
 public protocol StoredAsSelf: StoredObject, StorablePrimitive where Primitive == Self {}
 
 extension StoredAsSelf {
+    /// Returns the value itself.
     public func toPrimitive() -> Self? { self }
+    /// Returns the primitive itself.
     public static func from(primitive: Self) -> Self? { primitive }
 }
 

@@ -41,7 +41,6 @@ public struct ValueKind: RawRepresentable, Hashable, Sendable, CustomStringConve
 // Writing.
 
 extension StoredValue {
-    /// - Throws: ``VaultError/Code/invalid`` if the value is nested too deeply, or contains an integer out of bounds.
     func encoded(for key: String) throws(VaultError) -> (ValueKind, [UInt8]) {
         do { return try encoded(depth: 0) } catch {
             throw VaultError(.invalid, "The value for \"\(key)\" cannot be stored: \(error.text).")

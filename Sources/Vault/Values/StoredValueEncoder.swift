@@ -3,19 +3,41 @@ extension StoredValue {
     init(encoding value: some Encodable) throws { self = try StoredValueEncoder().encoded(value) }
 }
 
-/// Builds a ``StoredValue`` of what encodes itself. Types that stores keep, such as Data and Date, stay what they are.
-private struct StoredValueEncoder: Encoder, SingleValueEncodingContainer {
+/// A value that is being encoded: Codable asks for a container first, and fills it afterwards. Types that stores keep,
+/// such as Data and Date, stay what they are.
+private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
+    enum Form {
+        case undecided, single, array, dictionary
+    }
+
+    enum Content {
+        case finished(StoredValue)
+        case pending(StoredValueEncoder)
+    }
+
     /// The first error that could not be thrown where it happened, since asking for a container cannot throw.
     final class Mishap {
         var error: EncodingError?
     }
 
-    var node = EncodedNode()
-    var codingPath: [any CodingKey] = []
+    let codingPath: [any CodingKey]
     /// How many values are around this one, also those that leave no trace in what is stored: each takes stack.
-    var depth = 0
-    var mishap = Mishap()
+    private let depth: Int
+    private let mishap: Mishap
+    private var form: Form
+    private var single = StoredValue.null
+    var elements: [Content] = []
+    var fields: [String: Content] = [:]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    init(
+        _ form: Form = .undecided, at codingPath: [any CodingKey] = [], depth: Int = 0, mishap: Mishap = Mishap()
+    ) {
+        self.form = form
+        self.codingPath = codingPath
+        self.depth = depth
+        self.mishap = mishap
+    }
 
     func container<Key>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         KeyedEncodingContainer(KeyedEncoding(encoder: becoming(.dictionary)))
@@ -30,56 +52,51 @@ private struct StoredValueEncoder: Encoder, SingleValueEncodingContainer {
     func encode(_ value: some Encodable) throws { try put(encoded(value)) }
 
     private func put(_ value: StoredValue) throws {
-        guard node.form == .undecided, node.become(.single) else { throw error(.twoForms, ()) }
-        node.single = value
+        guard form == .undecided else { throw error(.twoForms, ()) }
+        form = .single
+        single = value
     }
 
     /// Returns the stored form of a value inside this one.
     func encoded<Value: Encodable>(_ value: Value, at key: (any CodingKey)? = nil) throws -> StoredValue {
         if let whole = value as? any StoredAsSelf { return whole.stored }
-        let inner = inside(EncodedNode(), at: key)
+        let inner = inside(key)
         guard inner.isWithinBounds else { throw inner.error(.tooDeep, value) }
         try value.encode(to: inner)
         if let error = mishap.error { throw error }
-        return inner.node.finished
+        return inner.finished
     }
 
     /// Returns the stored form of an integer of a wider type than stores know. Throws if no store keeps it.
     func wideInteger(_ value: some BinaryInteger, at key: (any CodingKey)? = nil) throws -> StoredValue {
         guard let integer = Int128(exactly: value), StoredValue.integers.contains(integer) else {
-            throw inside(node, at: key).error(.outOfBounds("an integer"), value)
+            throw inside(key).error(.outOfBounds("an integer"), value)
         }
         return .integer(integer)
     }
 
     /// Returns an encoder for a value inside this one, which is filled after `put` has added it to this one.
-    func nested(_ present: EncodedNode?, at key: any CodingKey, put: (EncodedNode) -> Void) -> StoredValueEncoder {
-        let inner = inside(present ?? EncodedNode(), at: key)
+    func nested(at key: any CodingKey, put: (Content) -> Void) -> StoredValueEncoder {
+        let inner = inside(key)
         guard inner.isWithinBounds else {
             inner.note(.tooDeep)
             // Not added, and no deeper however often it is asked for another.
-            return with(EncodedNode())
+            return StoredValueEncoder(at: codingPath, depth: depth, mishap: mishap)
         }
-        put(inner.node)
+        put(.pending(inner))
         return inner
     }
 
-    /// Returns this encoder with its value's form decided.
-    private func becoming(_ form: EncodedNode.Form) -> StoredValueEncoder {
-        guard !node.become(form) else { return self }
+    /// Returns this encoder with its value's form decided, or one whose value is dropped if it has another form.
+    private func becoming(_ form: Form) -> StoredValueEncoder {
+        if self.form == .undecided { self.form = form }
+        guard self.form != form else { return self }
         note(.twoForms)
-        return with(EncodedNode(form))
+        return StoredValueEncoder(form, at: codingPath, depth: depth, mishap: mishap)
     }
 
-    private func with(_ node: EncodedNode) -> StoredValueEncoder {
-        StoredValueEncoder(node: node, codingPath: codingPath, depth: depth, mishap: mishap)
-    }
-
-    private func inside(_ node: EncodedNode, at key: (any CodingKey)?) -> StoredValueEncoder {
-        var inner = with(node)
-        if let key { inner.codingPath.append(key) }
-        inner.depth += 1
-        return inner
+    private func inside(_ key: (any CodingKey)?) -> StoredValueEncoder {
+        StoredValueEncoder(at: key.map { codingPath + [$0] } ?? codingPath, depth: depth + 1, mishap: mishap)
     }
 
     private var isWithinBounds: Bool { depth < StoredValue.maximumDepth }
@@ -92,45 +109,19 @@ private struct StoredValueEncoder: Encoder, SingleValueEncodingContainer {
             codingPath: codingPath, debugDescription: problem.text, underlyingError: problem)
         return .invalidValue(value, context)
     }
-}
-
-/// A value that is being encoded: Codable adds a container first, and fills it afterwards.
-private final class EncodedNode {
-    enum Form {
-        case undecided, single, array, dictionary
-    }
-
-    enum Content {
-        case value(StoredValue)
-        case node(EncodedNode)
-
-        var finished: StoredValue {
-            switch self {
-            case .value(let value): value
-            case .node(let node): node.finished
-            }
-        }
-    }
-
-    private(set) var form: Form
-    var single = StoredValue.null
-    var elements: [Content] = []
-    var fields: [String: Content] = [:]
-
-    init(_ form: Form = .undecided) { self.form = form }
-
-    /// Decides on a form; false if the node has another one already.
-    func become(_ form: Form) -> Bool {
-        if self.form == .undecided { self.form = form }
-        return self.form == form
-    }
 
     /// The value as it is now. A type that encodes nothing has no fields yet, and may gain some: an empty dictionary.
-    var finished: StoredValue {
-        switch form {
+    private var finished: StoredValue {
+        func finished(_ content: Content) -> StoredValue {
+            switch content {
+            case .finished(let value): value
+            case .pending(let encoder): encoder.finished
+            }
+        }
+        return switch form {
         case .single: single
-        case .array: .array(elements.map(\.finished))
-        case .dictionary, .undecided: .dictionary(fields.mapValues(\.finished))
+        case .array: .array(elements.map(finished))
+        case .dictionary, .undecided: .dictionary(fields.mapValues(finished))
         }
     }
 }
@@ -153,20 +144,19 @@ private struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func superEncoder() -> any Encoder { nested(UndeclaredKey.superclass) }
     func superEncoder(forKey key: Key) -> any Encoder { nested(key) }
 
-    private func put(_ value: StoredValue, _ key: Key) { encoder.node.fields[key.stringValue] = .value(value) }
+    private func put(_ value: StoredValue, _ key: Key) { encoder.fields[key.stringValue] = .finished(value) }
 
     private func nested(_ key: any CodingKey) -> StoredValueEncoder {
         // A container that is asked for once more is filled further.
-        var present: EncodedNode?
-        if case .node(let node) = encoder.node.fields[key.stringValue] { present = node }
-        return encoder.nested(present, at: key) { encoder.node.fields[key.stringValue] = .node($0) }
+        if case .pending(let present) = encoder.fields[key.stringValue] { return present }
+        return encoder.nested(at: key) { encoder.fields[key.stringValue] = $0 }
     }
 }
 
 private struct UnkeyedEncoding: UnkeyedEncodingContainer {
     let encoder: StoredValueEncoder
     var codingPath: [any CodingKey] { encoder.codingPath }
-    var count: Int { encoder.node.elements.count }
+    var count: Int { encoder.elements.count }
     private var index: UndeclaredKey { UndeclaredKey(intValue: count) }
     func encodeNil() { put(.null) }
     func encode(_ value: some Encodable & StoredAsSelf) { put(value.stored) }
@@ -179,9 +169,7 @@ private struct UnkeyedEncoding: UnkeyedEncodingContainer {
     func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { nested().unkeyedContainer() }
     func superEncoder() -> any Encoder { nested() }
 
-    private func put(_ value: StoredValue) { encoder.node.elements.append(.value(value)) }
+    private func put(_ value: StoredValue) { encoder.elements.append(.finished(value)) }
 
-    private func nested() -> StoredValueEncoder {
-        encoder.nested(nil, at: index) { encoder.node.elements.append(.node($0)) }
-    }
+    private func nested() -> StoredValueEncoder { encoder.nested(at: index) { encoder.elements.append($0) } }
 }

@@ -25,10 +25,8 @@ public protocol AccountService<Profile>: Sendable {
     func validate(_ tokens: Tokens) async throws(ServiceError) -> Profile?
 }
 
-/// Describes a person, beyond the login: any Codable type, stored field by field.
-///
-/// Make fields that a later version adds optional, or decode them with a default: Codable ignores a default in the
-/// declaration. A profile that cannot be read does not log anyone out: it is nil until the server sends it again.
+/// Describes a person, beyond the login: any Codable type, stored field by field. Make fields that a later version adds
+/// optional, or decode them with a default: see <doc:KeepingAPersonLoggedIn>.
 public protocol AccountProfile: StoredAsCodable, Equatable, Sendable {}
 
 /// Holds what a server sends at a login.
@@ -63,8 +61,6 @@ public struct Tokens: StoredAsCodable, Hashable, Sendable {
         self.refresh = refresh
         self.expires = expires
     }
-
-    func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 }
 
 extension Tokens: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -69,8 +69,6 @@ public enum AccountError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Another account became the current one meanwhile.
     case switched
 
-    init(_ error: ServiceError) { self = error.kind == .rejected ? .rejected(error) : .unreachable(error) }
-
     public var description: String {
         switch self {
         case .rejected(let error): "The server refused: \(error.message)"
@@ -87,7 +85,9 @@ public enum AccountError: Error, Sendable, Hashable, CustomStringConvertible {
 func answered<Answer>(
     _ answer: @autoclosure () async throws(ServiceError) -> Answer
 ) async throws(AccountError) -> Answer {
-    do { return try await answer() } catch { throw AccountError(error) }
+    do { return try await answer() } catch {
+        throw error.kind == .rejected ? .rejected(error) : .unreachable(error)
+    }
 }
 
 /// Reports an error of a store as ``AccountError/store(_:)``.

@@ -45,8 +45,7 @@ extension AccountManager {
 
     /// Takes over an account that older code kept in plain form, once. Call it before ``autoLogin()``.
     ///
-    /// Moves tokens and the password to the vault and everything else to the profile, then removes the plain copy: see
-    /// <doc:Migrating>. A crash at any point loses nothing, and the next call finishes the work.
+    /// <doc:Migrating> tells what is stored where. A crash at any point loses nothing; the next call finishes the work.
     ///
     /// - Returns: what was done; nothing secret.
     /// - Throws: ``AccountError/store(_:)``. Nothing was changed for `damaged`: neither a property list nor JSON;

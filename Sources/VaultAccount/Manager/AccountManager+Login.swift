@@ -12,14 +12,14 @@ extension AccountManager {
     public func login(userName: String, password: String) async throws(AccountError) -> State {
         let login = try await ask(await answered(await service.login(userName: userName, password: password)))
         let kept = options.keepsPassword ? password : nil
-        try change(storage.logIn(login, as: userName, at: options.now(), password: kept))
+        let session = Session(
+            accountID: login.accountID, userName: userName, tokens: login.tokens, loggedInAt: options.now())
+        try change(storage.logIn(session, fields: login.profile?.fields() ?? [:], password: kept))
         return state
     }
 
-    /// Asks until there is an answer or the attempts are used up. Half of each pause is random: not all clients may
-    /// return at the same instant to a server that has just recovered.
-    ///
-    /// - Throws: `unreachable` after the last attempt, or when the task is cancelled; other errors at once.
+    /// Asks until there is an answer, the attempts are used up or the task is cancelled. Half of each pause is random:
+    /// not all clients may return at the same instant to a server that has just recovered.
     func ask<Answer: Sendable>(
         _ question: @autoclosure () async throws(AccountError) -> Answer
     ) async throws(AccountError) -> Answer {
@@ -55,7 +55,6 @@ extension AccountManager {
         }
     }
 
-    /// Logs in with the user name and the password that an older program kept, if there are any.
     private func waitingLogin() async -> State {
         guard let waiting = try? storage.vault().waiting.read() else { return state }
         do { return try await login(userName: waiting.userName, password: waiting.password) } catch {
@@ -66,7 +65,7 @@ extension AccountManager {
 
     /// Logs in with the kept password, if there is one and the app still wants it kept.
     private func renewedLogin() async -> State {
-        guard options.keepsPassword, case .session(let session, _) = core.withLock({ $0.view }) else { return state }
+        guard options.keepsPassword, case .session(let session, _)? = core.withLock({ $0.view }) else { return state }
         do throws(AccountError) {
             guard let kept = try stored(storage.vault().password(session.accountID).read()) else { return state }
             do { try await login(userName: session.userName, password: kept) } catch .rejected {
@@ -88,10 +87,7 @@ extension AccountManager {
 
 extension AccountManager {
     /// Logs out the account that ``state`` shows. Removes its tokens, a kept password, the profile and a password that
-    /// ``migrate(from:)`` found, and compacts the vault, so that the file no longer holds them.
-    ///
-    /// If another process made another account the current one, that one stays, and ``state`` then shows it. What disks
-    /// and backups may keep, and why to log out at the server too, is in <doc:KeepingAPersonLoggedIn>.
+    /// ``migrate(from:)`` found, and compacts the vault. <doc:KeepingAPersonLoggedIn> tells what may remain of them.
     ///
     /// - Throws: ``AccountError/store(_:)``. If ``state`` still shows the account, nothing was changed. If not, only
     ///   what follows the logout failed, and is done at the next start.
@@ -104,9 +100,8 @@ extension AccountManager {
         }
     }
 
-    /// Records that the server ended the session that ``state`` shows, as an app learns from a request of its own.
-    ///
-    /// Tokens and a kept password are removed, as by ``logout()``; the profile stays for the next login.
+    /// Records that the server ended the session that ``state`` shows, as an app learns from a request of its own. In
+    /// contrast to ``logout()`` the profile stays, for the next login.
     ///
     /// - Throws: ``AccountError/store(_:)``, as ``logout()``.
     public func kicked() throws(AccountError) {
@@ -115,18 +110,17 @@ extension AccountManager {
 
     /// Returns the id of the account that is shown, logged in or expired; nil if there is none.
     private func shownAccount() throws(AccountError) -> String? {
-        if case .failed = core.withLock({ $0.view }) { load() }
+        if case .failed? = core.withLock({ $0.view }) { load() }
         switch firstView() {
         case .session(let session, _): return session.accountID
         case .failed(let error): throw .store(error)
-        case .unread, .ended: return nil
+        case .ended: return nil
         }
     }
 
-    /// Ends the session of an account, whether it is still the current one or not.
+    /// Ends the session of an account, which need not be the current one.
     ///
-    /// - Parameter tokens: only if it still has these.
-    /// - Returns: false if it has others, or if there is none.
+    /// - Returns: false, and nothing is changed, if the account does not have these tokens any more.
     @discardableResult
     func logOut(_ id: String, _ reason: LogoutReason, if tokens: Tokens? = nil) throws(AccountError) -> Bool {
         guard try change(storage.vault().logOut(id, reason, if: tokens)) else { return false }

@@ -41,10 +41,10 @@ extension AccountManager {
 
     private func freshSession() async throws(AccountError) -> Session {
         let session = try currentSession()
-        return try await session.tokens.isExpired(at: options.now()) ? refreshed(session) : session
+        return try await isPast(session.tokens.expires) ? refreshed(session) : session
     }
 
-    /// Returns the same session with other tokens than it has. One refresh of each account runs at a time.
+    /// Returns the session with new tokens. One refresh of each account runs at a time.
     private func refreshed(_ session: Session) async throws(AccountError) -> Session {
         let id = session.accountID
         let task = core.withLock { core in
@@ -69,7 +69,7 @@ extension AccountManager {
             if try stored(storage.vault().current.read()) == session.accountID {
                 let tokens = try await ask(
                     await lease.acquire() ? answered(await service.refresh(session.tokens)) : nil)
-                if let tokens { try lease.finish(with: tokens) }
+                if let tokens { try stored(lease.finish(with: tokens)) }
             }
         } catch .rejected(let error) {
             return try await rejected(session, error, lease)
@@ -93,9 +93,8 @@ extension AccountManager {
         return session
     }
 
-    /// Logs out after a rejection, unless there are newer tokens or another holder of the lease is about to get some.
-    ///
-    /// - Returns: the session with newer tokens, if there are any.
+    /// Logs out after a rejection, unless there are newer tokens or another holder of the lease is about to get some:
+    /// then it returns the session with those.
     private func rejected(
         _ session: Session, _ error: ServiceError, _ lease: RefreshLease
     ) async throws(AccountError) -> Session {
@@ -109,35 +108,27 @@ extension AccountManager {
 }
 
 extension AccountManager {
-    /// Asks the server whether it still accepts the login.
+    /// Asks the server whether it still accepts the login. A profile that it sends is kept.
     ///
-    /// If it does not accept the access token, that is refreshed, and the server is asked once more. The person is
-    /// logged out only after a kick, a rejected refresh, or a rejection of new tokens or of tokens that cannot be
-    /// refreshed. A server that cannot be reached changes nothing. A profile that the server sends is kept.
+    /// A rejected access token is refreshed, and the server is asked once more before the person is logged out.
     ///
     /// - Returns: the state afterwards.
     /// - Throws: ``AccountError``, as ``refresh()``.
     @discardableResult
     public func checkSession() async throws(AccountError) -> State {
         var session = try await freshSession()
-        var answer = try await validate(session.tokens)
-        if case .failure(let error) = answer {
-            let canRefresh = session.tokens.refresh != nil && !error.isKick
-            session = try await canRefresh ? refreshed(session) : rejected(session, error, lease(for: session))
-            answer = try await validate(session.tokens)
-        }
-        if case .failure(let error) = answer { _ = try await rejected(session, error, lease(for: session)) }
-        if case .success(let profile?) = answer {
-            try stored(storage.keep(profile.fields(), of: session))
-            load()
+        for isFirst in [true, false] {
+            do throws(AccountError) {
+                if let profile = try await ask(await answered(await service.validate(session.tokens))) {
+                    try stored(storage.keep(profile.fields(), of: session))
+                    load()
+                }
+                return state
+            } catch .rejected(let error) {
+                let canRefresh = isFirst && session.tokens.refresh != nil && !error.isKick
+                session = try await canRefresh ? refreshed(session) : rejected(session, error, lease(for: session))
+            }
         }
         return state
-    }
-
-    /// - Returns: the profile, if the server sends one; the error if it does not accept the tokens.
-    private func validate(_ tokens: Tokens) async throws(AccountError) -> Result<Profile?, ServiceError> {
-        do throws(AccountError) {
-            return .success(try await ask(await answered(await service.validate(tokens))))
-        } catch .rejected(let error) { return .failure(error) }
     }
 }

@@ -5,8 +5,7 @@ public import Vault
 
 /// Keeps a person logged in: tokens in the vault, the profile in the preferences, and a state for observers.
 ///
-/// It knows no server: an ``AccountService`` talks to one. Use it from any thread and any actor. The vault decides: a
-/// login or a logout is one commit there, and what a crash leaves pending in the preferences is done at the next start.
+/// An ``AccountService`` talks to the server. Use the manager from any thread and any actor.
 /// <doc:KeepingAPersonLoggedIn> shows each step.
 public final class AccountManager<Service: AccountService>: Sendable, Observable {
     /// Describes a person, beyond the login.
@@ -33,17 +32,19 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
 
     /// What was last read from the stores. The state is computed from it.
     enum View: Sendable, Equatable {
-        case unread
         case session(Session, Profile?)
         case ended(LogoutReason)
         case failed(VaultError)
     }
 
     struct Core: Sendable {
-        var view = View.unread
+        /// nil before the first look.
+        var view: View?
         /// Counts the changes of the view.
         var version = 0
-        /// The refreshes that are running, by the account's id, for all callers that want one.
+        /// Tells observers when the view's login becomes too old.
+        var timer: Task<Void, Never>?
+        /// The refreshes that are running, by the account's id.
         var refreshing: [String: Task<Result<Session, AccountError>, Never>] = [:]
     }
 
@@ -51,7 +52,6 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
     let options: Options
     let storage: AccountStorage
     let core = Mutex(Core())
-    private let expiry = ExpiryTimer()
     private let registrar = ObservationRegistrar()
     fileprivate let feed = ChangeFeed()
 
@@ -70,22 +70,23 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
         let program = CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "default"
         storage = AccountStorage(keychain: keychain ?? .keychain.scoped(to: program), plain: preferences)
     }
+
+    deinit { core.withLock { $0.timer }?.cancel() }
 }
 
 extension AccountManager {
     /// Tells who is logged in, or why nobody is.
-    ///
-    /// Each read computes it anew: a login becomes too old without any change in memory.
     public var state: State {
         registrar.access(self, keyPath: \.state)
+        // Computed anew each time: a login becomes too old without any change in memory.
         switch core.withLock({ $0.view }) {
-        case .unread: return .unknown
+        case nil: return .unknown
         case .failed(let error): return .locked(error)
         case .ended(let reason): return .loggedOut(reason)
         case .session(let session, let profile):
             let account = Account(
                 id: session.accountID, userName: session.userName, loggedInAt: session.loggedInAt, profile: profile)
-            return isExpired(session) ? .expired(account) : .loggedIn(account)
+            return isPast(end(of: session)) ? .expired(account) : .loggedIn(account)
         }
     }
 
@@ -101,21 +102,45 @@ extension AccountManager {
         return state
     }
 
-    func load() {
-        let (former, version) = core.withLock { ($0.view, $0.version) }
-        let view = readView()
-        let isApplied = core.withLock { core in
-            guard core.version == version else { return false }
-            if view != former { (core.view, core.version) = (view, version + 1) }
-            return true
+    /// Reads the stores, and again if another view was applied meanwhile: that one may be later than what was read.
+    @discardableResult
+    func load() -> View {
+        while true {
+            let version = core.withLock { $0.version }
+            let view = readView()
+            var former: Core?
+            let isApplied = core.withLock { core in
+                guard core.version == version else { return false }
+                guard core.view != view else { return true }
+                former = core
+                (core.view, core.version, core.timer) = (view, version + 1, timer(for: view))
+                return true
+            }
+            guard isApplied else { continue }
+            if let former {
+                former.timer?.cancel()
+                tellObservers()
+            }
+            return view
         }
-        // Another view was applied since, which may be later than this one.
-        guard isApplied else { return load() }
-        guard view != former else { return }
-        tellObservers()
-        var end: Date?
-        if case .session(let session, _) = view { end = self.end(of: session) }
-        expiry.set(end, version: version + 1, options.now, options.sleep) { [weak self] in self?.tellObservers() }
+    }
+
+    /// Returns what tells observers when a login becomes too old: no store changes then.
+    private func timer(for view: View) -> Task<Void, Never>? {
+        guard case .session(let session, _) = view, let end = end(of: session) else { return nil }
+        return Task.detached { [options, weak self] in
+            while !Task.isCancelled {
+                let before = options.now()
+                guard before < end else {
+                    self?.tellObservers()
+                    return
+                }
+                // An hour at most: the clock may be set meanwhile, and the end may be later than a sleep can last.
+                try? await options.sleep(.seconds(min(end.timeIntervalSince(before), 3_600)))
+                // A clock that stands still, or was set back, must not turn this into a busy loop.
+                if options.now() <= before { try? await Task.sleep(for: .seconds(1)) }
+            }
+        }
     }
 
     /// Changes the stores. Memory then follows the vault, also after a failure.
@@ -140,25 +165,20 @@ extension AccountManager {
         }
     }
 
-    /// Returns what memory has, and reads it the first time.
-    func firstView() -> View {
-        if case .unread = core.withLock({ $0.view }) { load() }
-        return core.withLock { $0.view }
-    }
+    /// Returns what memory has, after reading it the first time.
+    func firstView() -> View { core.withLock { $0.view } ?? load() }
 
-    /// Returns the session of the person who is logged in, as memory has it.
     func currentSession() throws(AccountError) -> Session {
         switch firstView() {
         case .session(let session, _):
-            guard !isExpired(session) else { throw .expired }
+            guard !isPast(end(of: session)) else { throw .expired }
             return session
         case .ended(let reason): throw .notLoggedIn(reason)
         case .failed(let error): throw .store(error)
-        case .unread: throw .notLoggedIn(.never)
         }
     }
 
-    private func isExpired(_ session: Session) -> Bool { end(of: session).map { $0 <= options.now() } ?? false }
+    func isPast(_ end: Date?) -> Bool { end.map { $0 <= options.now() } ?? false }
 
     /// Returns when a session ends by time; nil if it does not.
     private func end(of session: Session) -> Date? {

@@ -1,23 +1,27 @@
 import FoundationEssentials
 public import Vault
 
-/// Names where older code kept an account in plain form.
+/// Names where older code kept an account in plain form: see <doc:Migrating>.
 public struct AccountSource: Sendable {
-    enum Location: Sendable {
-        case file(@Sendable () throws(VaultError) -> PlainFile?)
-        case preferences(any ValueStore)
-    }
-
-    let location: Location
     /// Distinguishes the source from others.
     let name: String
-    let names: AccountFieldNames
+    /// Returns the account of the plain copy, and what removes the copy; nil if there is none.
+    let account: @Sendable () throws(VaultError) -> (PlainAccount, removeCopy: () throws(VaultError) -> Void)?
 
     /// Names a property list or a JSON file that holds the account and nothing else, with its fields at the root.
-    ///
-    /// All fields except the secrets become fields of the profile and keep their names, id and user name included.
     public static func file(_ path: String, names: AccountFieldNames = AccountFieldNames()) -> AccountSource {
-        AccountSource(location: .file { () throws(VaultError) in try PlainFile(path: path) }, name: path, names: names)
+        file(named: path, names) { () throws(VaultError) in try PlainFile(path: path) }
+    }
+
+    static func file(
+        named name: String, _ names: AccountFieldNames, _ open: @escaping @Sendable () throws(VaultError) -> PlainFile?
+    ) -> AccountSource {
+        AccountSource(name: name) { () throws(VaultError) in
+            guard let file = try open(), let account = try PlainAccount(file.values, names, keepingFields: true) else {
+                return nil
+            }
+            return (account, { () throws(VaultError) in try file.remove() })
+        }
     }
 
     /// Names a store, usually ``Vault/Preferences``, with the account among other values. Only named keys are taken.
@@ -25,13 +29,16 @@ public struct AccountSource: Sendable {
         _ store: some ValueStore, names: AccountFieldNames = AccountFieldNames(id: nil)
     ) -> AccountSource {
         let path = try? (store as? Preferences)?.path
-        return AccountSource(location: .preferences(store), name: "preferences " + (path ?? ""), names: names)
+        return AccountSource(name: "preferences " + (path ?? "")) { () throws(VaultError) in
+            var values: [String: StoredValue] = [:]
+            for name in names.all { values[name] = try store.value(of: name) }
+            let account = try PlainAccount(values, names, keepingFields: false)
+            return account.map { [values] in ($0, { () throws(VaultError) in try store.remove(values) }) }
+        }
     }
 }
 
-/// Lists the names under which older code kept the parts of an account; nil for a part to ignore.
-///
-/// Values are strings; the id and the user name may be integers too. An empty string counts as absent.
+/// Lists the names under which older code kept the parts of an account; nil for a part to ignore: see <doc:Migrating>.
 public struct AccountFieldNames: Hashable, Sendable {
     /// Names the account's id, as the server sends it at a login. If there is none, the user name takes its place.
     public var id: String?
@@ -41,7 +48,7 @@ public struct AccountFieldNames: Hashable, Sendable {
     public var token: String?
     /// Names the refresh token.
     public var refreshToken: String?
-    /// Names the password; <doc:Migrating> explains what happens to it.
+    /// Names the password.
     public var password: String?
     /// Names fields that are removed with the plain copy: above all, secrets that ``AccountManager`` does not keep.
     public var dropped: Set<String>
@@ -90,28 +97,8 @@ public struct AccountMigration: Hashable, Sendable {
 
 // MARK: - Reading the plain copy
 
-extension AccountSource {
-    /// Returns the account of the plain copy, and what removes the copy; nil if there is none.
-    func account() throws(VaultError) -> (PlainAccount, removeCopy: () throws(VaultError) -> Void)? {
-        switch location {
-        case .file(let open):
-            guard let file = try open(), let account = try PlainAccount(file.values, names, keepingFields: true) else {
-                return nil
-            }
-            return (account, { () throws(VaultError) in try file.remove() })
-        case .preferences(let store):
-            var values: [String: StoredValue] = [:]
-            for name in names.all { values[name] = try store.value(of: name) }
-            let account = try PlainAccount(values, names, keepingFields: false)
-            return account.map { [values] in ($0, { () throws(VaultError) in try store.remove(values) }) }
-        }
-    }
-}
-
 extension ValueStore {
     /// Removes values durably, unless another process changed one. If it removed them all, there is nothing left to do.
-    ///
-    /// - Throws: ``VaultError`` with `busy` if one was changed.
     fileprivate func remove(_ values: [String: StoredValue]) throws(VaultError) {
         let removals = values.mapValues { _ in StoredValue?.none }
         if try !commit(StoreBatch(removals, expecting: values.mapValues { $0 })) {
@@ -123,7 +110,6 @@ extension ValueStore {
     }
 }
 
-/// An account as older code kept it.
 struct PlainAccount {
     let id: String
     let userName: String
@@ -133,8 +119,6 @@ struct PlainAccount {
     let fields: [String: StoredValue]
 
     /// Finds the account among values; nil if there is none.
-    ///
-    /// - Throws: ``VaultError``: `wrongType` if a part is not a string; `invalid` for secrets without id and user name.
     init?(_ values: [String: StoredValue], _ names: AccountFieldNames, keepingFields: Bool) throws(VaultError) {
         let id = try values.text(names.id, orInteger: true)
         let userName = try values.text(names.userName, orInteger: true)

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Vault
 
 /// Finds the stores of the accounts, anew at each use: the vault may be locked at times.
@@ -9,17 +8,13 @@ struct AccountStorage: Sendable {
     func vault() throws(VaultError) -> AccountVault { AccountVault(try keychain.store()) }
     func preferences() throws(VaultError) -> AccountPreferences { AccountPreferences(try plain.store()) }
 
-    /// Keeps a login. Its profile is pending until the preferences have it.
-    func logIn(
-        _ login: Login<some AccountProfile>, as userName: String, at now: Date, password: String?
-    ) throws(VaultError) {
-        let fields = try login.profile?.fields() ?? [:]
-        let session = Session(accountID: login.accountID, userName: userName, tokens: login.tokens, loggedInAt: now)
+    /// Keeps a login. The fields of its profile are pending until the preferences have them.
+    func logIn(_ session: Session, fields: [String: StoredValue], password: String?) throws(VaultError) {
         try vault().logIn(session, fields: fields, password: password)
         try settle()
     }
 
-    /// Finishes a logout: does what is pending, and erases what was removed from the vault's file.
+    /// Does what is pending, and erases what was removed from the vault's file.
     func finishLogout() throws(VaultError) {
         try settle()
         try vault().store.eraseRemoved()
@@ -35,7 +30,6 @@ struct AccountPreferences: Sendable {
 
     init(_ preferences: any ValueStore) { store = preferences.scoped(to: "account") }
 
-    /// The user name of the last login: the default at the next one.
     var lastUserName: StoredKey<String> { StoredKey("lastUserName", in: .store(store)) }
     /// Flushes what is stored, before anything that could restore it is removed.
     func makeDurable() throws(VaultError) { try store.makeDurable() }
@@ -67,10 +61,7 @@ struct AccountPreferences: Sendable {
         }
     }
 
-    /// Removes all fields.
-    ///
-    /// - Parameter isPending: as for ``write(_:of:if:)``.
-    /// - Returns: the fields that were removed.
+    /// Removes all fields, as ``write(_:of:if:)``, and returns those that were removed.
     func remove(
         _ id: String, if isPending: @autoclosure () throws(VaultError) -> Bool
     ) throws(VaultError) -> [String: StoredValue] {
@@ -83,7 +74,6 @@ struct AccountPreferences: Sendable {
         }
     }
 
-    /// Changes a profile. Only changed fields are written.
     func update<Profile: AccountProfile>(_ id: String, _ body: (inout Profile) throws -> Void) throws {
         let store = profile(id)
         try store.atomically { transaction in

@@ -10,7 +10,6 @@ struct AccountVault: Sendable {
 
     init(_ keychain: any ValueStore) { store = keychain.scoped(to: "account") }
 
-    /// The id of the current account.
     var current: StoredKey<String> { key("current") }
     /// Why nobody is logged in.
     var ended: StoredKey<LogoutReason> { key("ended") }
@@ -45,7 +44,6 @@ struct AccountVault: Sendable {
     }
 }
 
-/// What the vault keeps of a login.
 struct Session: StoredAsCodable, Sendable, Equatable {
     var accountID: String
     var userName: String
@@ -87,8 +85,6 @@ extension AccountVault {
         }
     }
 
-    /// Ends the session of an account.
-    ///
     /// - Returns: false, and nothing is changed, if the account has other tokens than those given.
     func logOut(_ id: String, _ reason: LogoutReason, if tokens: Tokens?) throws(VaultError) -> Bool {
         try store.atomically { (transaction) throws(VaultError) in
@@ -109,9 +105,7 @@ extension AccountVault {
         }
     }
 
-    /// Makes an account the current one.
-    ///
-    /// - Returns: false if it has no session.
+    /// - Returns: false if the account has no session.
     func switchAccount(to id: String) throws(VaultError) -> Bool {
         try store.atomically { (transaction) throws(VaultError) in
             guard try transaction.read(session(id)) != nil else { return false }
@@ -121,10 +115,7 @@ extension AccountVault {
         }
     }
 
-    /// Drops a waiting login, if there is one.
-    func removeWaiting() throws(VaultError) {
-        if try waiting.read() != nil { try waiting.remove() }
-    }
+    func removeWaiting() throws(VaultError) { if try waiting.read() != nil { try waiting.remove() } }
 
     /// Drops a waiting login that the server has rejected.
     func giveUp(_ login: WaitingLogin) throws(VaultError) {

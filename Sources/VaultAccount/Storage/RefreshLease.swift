@@ -8,15 +8,9 @@ struct RefreshLease: Sendable {
     /// A holder that was killed delays the others for no longer than this.
     private static let length: Duration = .seconds(15)
 
-    /// A lease as the vault keeps it.
     struct Record: StoredAsCodable, Sendable, Equatable {
         var holder: UUID
         var until: Date
-    }
-
-    private enum Claim {
-        case granted, pointless
-        case heldByAnother(Record)
     }
 
     let session: Session
@@ -34,51 +28,46 @@ struct RefreshLease: Sendable {
         var (seen, waited) = (Record?.none, Duration.zero)
         while true {
             // The pauses are counted, too: a clock may stand still. The count begins anew when the lease is renewed.
-            switch try claim(ignoring: waited >= RefreshLease.length ? seen : nil) {
-            case .granted: return true
-            case .pointless: return false
-            case .heldByAnother(let record):
-                waited = record == seen ? waited + pause : .zero
-                seen = record
-            }
+            let overdue = waited >= RefreshLease.length ? seen : nil
+            guard let record = try stored(claim(ignoring: overdue)) else { return false }
+            if record.holder == holder { return true }
+            waited = record == seen ? waited + pause : .zero
+            seen = record
             try? await sleep(pause)
         }
     }
 
-    /// - Parameter overdue: a lease that counts as ended.
-    private func claim(ignoring overdue: Record?) throws(AccountError) -> Claim {
-        do throws(VaultError) {
-            let (vault, id) = (try storage.vault(), session.accountID)
-            return try vault.store.atomically { (transaction) throws(VaultError) in
-                guard try transaction.read(vault.session(id))?.tokens == session.tokens else { return .pointless }
-                let record = try transaction.read(vault.lease(id))
-                // Last: a lease taken in between must not look like one from before a clock was set back.
-                let now = now()
-                let end = now.addingTimeInterval(RefreshLease.length / .seconds(1))
-                // One that ends later than a new one was taken before the clock was set back: it does not count.
-                if let record, record.holder != holder, record != overdue, now < record.until, record.until <= end {
-                    return .heldByAnother(record)
-                }
-                try transaction.write(Record(holder: holder, until: end), to: vault.lease(id))
-                return .granted
+    /// Takes or renews the lease, unless another holder has it.
+    ///
+    /// - Returns: the lease as it is now; nil if the account has other tokens by now, or none.
+    private func claim(ignoring overdue: Record?) throws(VaultError) -> Record? {
+        let (vault, id) = (try storage.vault(), session.accountID)
+        return try vault.store.atomically { (transaction) throws(VaultError) in
+            guard try transaction.read(vault.session(id))?.tokens == session.tokens else { return nil }
+            let record = try transaction.read(vault.lease(id))
+            // Last: a lease taken in between must not look like one from before a clock was set back.
+            let now = now()
+            let end = now.addingTimeInterval(RefreshLease.length / .seconds(1))
+            // One that ends later than a new one was taken before the clock was set back: it does not count.
+            if let record, record.holder != holder, record != overdue, now < record.until, record.until <= end {
+                return record
             }
-        } catch { throw .store(error) }
+            let own = Record(holder: holder, until: end)
+            try transaction.write(own, to: vault.lease(id))
+            return own
+        }
     }
 
     /// Ends the lease, unless another holder has it by now, and stores new tokens, if any, in the same commit.
-    ///
-    /// - Throws: ``AccountError/store(_:)``.
-    func finish(with tokens: Tokens?) throws(AccountError) {
-        do throws(VaultError) {
-            let (vault, id) = (try storage.vault(), session.accountID)
-            try vault.store.atomically { (transaction) throws(VaultError) in
-                if try transaction.read(vault.lease(id))?.holder == holder { try transaction.remove(vault.lease(id)) }
-                // Newer tokens of another process stay, and a logout stays. The account need not be the current one.
-                guard let tokens, var stored = try transaction.read(vault.session(id)), stored.tokens == session.tokens
-                else { return }
-                stored.tokens = tokens
-                try transaction.write(stored, to: vault.session(id))
-            }
-        } catch { throw .store(error) }
+    func finish(with tokens: Tokens?) throws(VaultError) {
+        let (vault, id) = (try storage.vault(), session.accountID)
+        try vault.store.atomically { (transaction) throws(VaultError) in
+            if try transaction.read(vault.lease(id))?.holder == holder { try transaction.remove(vault.lease(id)) }
+            // Newer tokens of another process stay, and a logout stays. The account need not be the current one.
+            guard let tokens, var stored = try transaction.read(vault.session(id)), stored.tokens == session.tokens
+            else { return }
+            stored.tokens = tokens
+            try transaction.write(stored, to: vault.session(id))
+        }
     }
 }

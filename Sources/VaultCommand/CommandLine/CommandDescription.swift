@@ -16,18 +16,15 @@ struct CommandDescription: Sendable {
     /// Half a sentence, without a full stop.
     let summary: String
     var arguments: [ArgumentDescription] = []
-    /// The command's own options; ``GlobalOptions`` come on top.
     var options: [OptionDescription] = []
-    /// Paragraphs of help.
+    /// Paragraphs.
     var details: [String] = []
     var examples: [(line: String, meaning: String)] = []
-    /// The codes worth naming for this command.
     var exitCodes: [(code: ExitCode, meaning: String)] = []
     /// Whether a person may have typed a secret among the words by mistake: then no error repeats a word.
     var mayHoldSecrets = false
 }
 
-/// A word that a command takes by its position.
 struct ArgumentDescription: Sendable, Encodable {
     enum Count: String, Sendable, Encodable {
         case one, optional, oneOrMore
@@ -61,7 +58,6 @@ enum OptionName: String, CaseIterable, Sendable, Encodable {
     var spelling: String { "--" + rawValue }
 }
 
-/// A row of a table of options.
 struct OptionDescription: Sendable, Encodable {
     let name: OptionName
     /// One ASCII letter: `-a`.

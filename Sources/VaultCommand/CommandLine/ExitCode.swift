@@ -1,8 +1,16 @@
-/// How the process ends. The numbers, from 0 in this order, are stable: scripts rely on them.
+/// How the process ends. The numbers are stable: scripts rely on them.
 enum ExitCode: Int32, CaseIterable, Sendable, Encodable {
-    case success, other, usage, notFound, refused, locked, damaged, busy, inputOutput, alarm
+    case success = 0
+    case other = 1
+    case usage = 2
+    case notFound = 3
+    case refused = 4
+    case locked = 5
+    case damaged = 6
+    case busy = 7
+    case inputOutput = 8
+    case alarm = 9
 
-    /// For help.
     var meaning: String {
         switch self {
         case .success: "done"

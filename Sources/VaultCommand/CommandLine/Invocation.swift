@@ -1,7 +1,6 @@
 import Vault
 
-/// A checked command line: a known command, known options, the right number of arguments. What a command needs of the
-/// vault and the outputs is in extensions of it; see ``Command``.
+/// A checked command line: a known command, known options, the right number of arguments.
 struct Invocation: Equatable, Sendable {
     let command: CommandName
     var arguments: [String] = []
@@ -10,7 +9,6 @@ struct Invocation: Equatable, Sendable {
 
     func has(_ name: OptionName) -> Bool { options[name] != nil }
 
-    /// Returns the value of an option that may be given once.
     func value(of name: OptionName) -> String? { options[name]?.first }
 
     /// nil unless `--timeout` is given.

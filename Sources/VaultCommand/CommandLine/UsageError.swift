@@ -1,5 +1,5 @@
 /// What can be wrong with a command line. Words that may hold a secret are nil: they are never repeated.
-enum UsageError: Error, Equatable {
+enum UsageError: Error, Equatable, CustomStringConvertible {
     case noCommand, badTimeout, badCost, badAttribute, doubledAttribute, valueInName
     case unknownCommand(String, near: String?)
     case unknownOption(String?, of: CommandName?, near: String?)
@@ -14,9 +14,7 @@ enum UsageError: Error, Equatable {
     case surplusArgument(String?, of: CommandName)
     case visibleInput(String)
     case notUnicode(Int)
-}
 
-extension UsageError: CustomStringConvertible {
     var description: String {
         switch self {
         case .noCommand: return "Missing command." + Self.seeList

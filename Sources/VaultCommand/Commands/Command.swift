@@ -39,54 +39,44 @@ extension Invocation {
     /// The first argument; the parser has checked that there is one.
     var name: String { arguments[0] }
 
-    /// Writes a result to standard output, as text or JSON. Many commands have a result only in JSON.
-    func print(json report: @autoclosure () -> JSONObject, text: () -> String = { "" }) throws {
+    /// Ends a command: writes its result to standard output, as text or JSON. Many have a result only in JSON.
+    func finish(
+        _ exit: ExitCode = .success, json report: @autoclosure () -> JSONObject, text: () -> String = { "" }
+    ) throws -> ExitCode {
         try StandardOutput.write(wantsJSON ? report().line() : text())
+        return exit
     }
 
-    /// Runs a long call and shows its progress at the terminal.
     func withProgress<Result>(_ title: String, _ body: (UpkeepProgress?) throws -> Result) throws -> Result {
         let line = wantsJSON ? nil : ProgressLine(title)
         defer { line?.end() }
         return try body(line?.progress)
     }
 
-    // MARK: The vault
-
     /// Opens the vault that the options name. Reports it if that created one.
     func openVault(creating: Keychain.Creation = .never) throws -> Keychain {
         try announced(Keychain(at: places(), creating: creating, options: vaultOptions(), failures: warnings))
     }
 
-    /// Creates a vault at the path that the options name; an existing one is an error.
     func createVault(label: String, cost: KeyFileCost) throws -> Keychain {
         try announced(
             Keychain.create(at: places(), label: label, cost: cost, options: vaultOptions(), failures: warnings))
     }
 
-    /// Copies what is intact of the vault that the options name.
-    func salvage(to target: String) throws -> Salvage {
-        try withProgress("Salvaging") { progress in
-            try Keychain.salvage(from: places(), to: target, options: vaultOptions(), progress: progress)
-        }
-    }
-
-    /// Reports problems that the library meets and that do not stop the command.
     private var warnings: FailureLog {
         FailureLog { [wantsJSON] error, _ in Notes.warn(CommandError(error), asJSON: wantsJSON) }
     }
 
     private func announced(_ keychain: Keychain) -> Keychain {
-        let made = MadeReport(keychain)
-        if made.madeVault || made.madeKeyFile { Notes.report(made, asJSON: wantsJSON) }
+        if keychain.created.vault || keychain.created.keyFile { Notes.reportCreated(keychain, asJSON: wantsJSON) }
         return keychain
     }
 
-    private func places() throws -> VaultPlaces {
+    func places() throws -> VaultPlaces {
         try VaultPlaces.standard(vault: value(of: .vault), keyFile: value(of: .keyFile))
     }
 
-    private func vaultOptions() throws(UsageError) -> Keychain.Options {
+    func vaultOptions() throws(UsageError) -> Keychain.Options {
         var options = Keychain.Options()
         if let lockTimeout = try lockTimeout { options.lockTimeout = lockTimeout }
         if has(.acceptRolledBack) { options.acceptedAlarms.insert(.rolledBack) }
@@ -99,14 +89,11 @@ extension Invocation {
 }
 
 extension Keychain {
-    /// A longer list of names is not searched for the sake of a hint.
-    private static let mostNamesSearched = 20_000
-
     /// Returns the error for a missing name, with the name that may have been meant.
     func absent(_ name: String) -> CommandError {
-        guard let information = try? information(), information.entries <= Self.mostNamesSearched,
-            let names = try? names()
-        else { return .absent(name, near: nil) }
+        // A longer list is not searched for the sake of a hint.
+        let isShort = (try? information()).map { $0.entries <= 20_000 } ?? false
+        let names = isShort ? (try? names()) ?? [] : []
         return .absent(name, near: NearName.nearest(to: name, among: names))
     }
 }

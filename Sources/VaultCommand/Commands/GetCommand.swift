@@ -27,20 +27,18 @@ enum GetCommand: Command {
         guard let value = try keychain.get(invocation.name) else { throw keychain.absent(invocation.name) }
         let newline = invocation.value(of: .newline).flatMap(ValueForm.Newline.init) ?? .auto
         if invocation.wantsJSON {
-            try StandardOutput.write(ValueForm.json(value, name: invocation.name))
+            try ValueForm.json(value, name: invocation.name).withUnsafeBytes(StandardOutput.write)
         } else if let form = try ValueForm.rendered(value, newline: newline, onTerminal: StandardOutput.isTerminal) {
-            try StandardOutput.write(form)
+            try form.withUnsafeBytes(StandardOutput.write)
         } else {
-            try StandardOutput.write(value)
+            try value.withUnsafeBytes(StandardOutput.write)
         }
         return .success
     }
 }
 
-/// How `get` writes a value.
 enum ValueForm {
-    /// As given to `--newline`: `yes` always adds a newline, `no` never, and `auto` on a terminal unless the value ends
-    /// with one.
+    /// `auto` adds a newline on a terminal, unless the value ends with one.
     enum Newline: String, CaseIterable {
         case auto, yes, no
     }
@@ -76,8 +74,7 @@ enum ValueForm {
 }
 
 extension SecretBytes {
-    /// Puts all that `write` emits into guarded memory of just that size. `write` runs twice, the first time to be
-    /// counted.
+    /// Puts what `write` emits into guarded memory of just that size. `write` runs twice, first to be counted.
     fileprivate init(composing write: ((UInt8) -> Void) -> Void) throws {
         var count = 0
         write { _ in count += 1 }

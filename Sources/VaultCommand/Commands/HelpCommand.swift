@@ -24,8 +24,7 @@ enum HelpCommand: Command {
             let known = CommandName.allCases.map(\.rawValue) + HelpTopic.allCases.map(\.rawValue)
             throw UsageError.unknownTopic(word, near: NearName.nearest(to: word, among: known))
         }
-        try invocation.print(json: json) { TextLayout.fitted(text, to: terminalWidth(STDOUT_FILENO)) }
-        return .success
+        return try invocation.finish(json: json) { TextLayout.fitted(text, to: terminalWidth(STDOUT_FILENO)) }
     }
 
     static var report: JSONObject {
@@ -49,7 +48,6 @@ enum VersionCommand: Command {
     static var report: JSONObject { ["version": version] }
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        try invocation.print(json: report) { "vault \(version)\n" }
-        return .success
+        try invocation.finish(json: report) { "vault \(version)\n" }
     }
 }

@@ -1,6 +1,5 @@
 /// Help text, created from the table of commands alone.
 enum HelpText {
-    /// For `vault` without a command.
     static func short() -> String {
         """
         vault keeps secrets in an encrypted file.

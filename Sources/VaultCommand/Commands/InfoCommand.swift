@@ -7,8 +7,7 @@ enum InfoCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let information = try invocation.openVault().information()
-        try invocation.print(json: report(information)) { TextLayout.table(rows(information)) }
-        return .success
+        return try invocation.finish(json: report(information)) { TextLayout.table(rows(information)) }
     }
 
     private static func rows(_ information: Information) -> [(String, String)] {
@@ -19,6 +18,7 @@ enum InfoCommand: Command {
         }
         let (live, dead) = (Quantity.size(information.liveBytes), Quantity.size(information.deadBytes))
         let sharing = information.keyFileSharing.map { " (\($0))" } ?? ""
+        let notLocked = "not locked: may be swapped out, see `ulimit -l`"
         return [
             ("Vault", StandardOutput.shown(information.vault)),
             ("Key file", StandardOutput.shown(information.keyFile) + sharing),
@@ -30,11 +30,9 @@ enum InfoCommand: Command {
             ("Records", "\(Quantity.number(information.recordsSinceCheckpoint)) since the last compaction"),
         ] + keys + [
             ("Rollback memory", information.memoryIsKept ? "kept" : "not kept: an older file would not be noticed"),
-            ("Keys in memory", information.keysAreLockedInMemory ? "locked" : Self.notLocked),
+            ("Keys in memory", information.keysAreLockedInMemory ? "locked" : notLocked),
         ] + information.problems.map { ("Problem", StandardOutput.shown($0)) }
     }
-
-    private static let notLocked = "not locked: may be swapped out, see `ulimit -l`"
 
     private static func report(_ information: Information) -> JSONObject {
         let keys = information.keySlots.map { slot -> JSONObject in

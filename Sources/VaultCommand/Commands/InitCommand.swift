@@ -31,7 +31,6 @@ enum InitCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let cost = try invocation.stretchCost ?? .standard
         let keychain = try invocation.createVault(label: invocation.value(of: .label) ?? "", cost: cost)
-        try invocation.print(json: MadeReport(keychain).json)
-        return .success
+        return try invocation.finish(json: keychain.created.json(at: keychain.places))
     }
 }

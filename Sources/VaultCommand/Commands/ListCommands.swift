@@ -44,7 +44,7 @@ enum FindCommand: Command {
         let words = invocation.arguments.map { (text: $0, attribute: Attributes.split($0)) }
         let list = try ItemList(listing: invocation.openVault().listing()) { item in
             words.allSatisfy { text, attribute in
-                attribute.map { item.attributes[$0.key] == $0.value } ?? false || contains(item.name, text)
+                attribute.map { item.attributes[$0.key] == $0.value } == true || contains(item.name, text)
             }
         }
         try list.print(invocation)
@@ -59,9 +59,7 @@ enum FindCommand: Command {
     }
 }
 
-// MARK: - What both write
-
-/// Lists entries, never their values. Writes each one as soon as it is read.
+/// What `ls` and `find` write: entries, never their values, each as soon as it is read.
 struct ItemList {
     static let longOption = OptionDescription(
         name: .long, short: "l", help: "Show size in bytes, kind and time of last change before each name.")

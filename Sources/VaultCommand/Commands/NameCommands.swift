@@ -1,7 +1,5 @@
 import Vault
 
-// The commands that touch names, but show no value.
-
 enum ExistsCommand: Command {
     static let description = CommandDescription(
         name: .exists, summary: "check whether a name exists (exit code only)",
@@ -15,14 +13,12 @@ enum ExistsCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let exists = try invocation.openVault().exists(invocation.name)
-        try invocation.print(json: report(name: invocation.name, exists: exists))
-        return exists ? .success : .notFound
+        let json = report(name: invocation.name, exists: exists)
+        return try invocation.finish(exists ? .success : .notFound, json: json)
     }
 
     static func report(name: String, exists: Bool) -> JSONObject { ["name": name, "exists": exists] }
 }
-
-// MARK: - rm
 
 enum RemoveCommand: Command {
     static let description = CommandDescription(
@@ -35,25 +31,22 @@ enum RemoveCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
-        let isForced = invocation.has(.force)
         // Compared as bytes: as strings, two spellings of an accented letter are equal.
         var seen: Set<[UInt8]> = []
         let names = invocation.arguments.filter { seen.insert(Array($0.utf8)).inserted }
-        let removed: [String]
         do {
-            removed = try keychain.transaction { transaction in
+            let removed = try keychain.transaction { transaction in
                 try names.filter { name in
                     let wasThere = try transaction.remove(name)
-                    guard wasThere || isForced else { throw AbsentName(name: name) }
+                    guard wasThere || invocation.has(.force) else { throw AbsentName(name: name) }
                     return wasThere
                 }
             }
+            return try invocation.finish(json: report(removed: removed))
         } catch let error as AbsentName {
             // The similar name is searched outside of the transaction, which blocks other writers.
             throw keychain.absent(error.name)
         }
-        try invocation.print(json: report(removed: removed))
-        return .success
     }
 
     private struct AbsentName: Error {
@@ -62,8 +55,6 @@ enum RemoveCommand: Command {
 
     static func report(removed: [String]) -> JSONObject { ["removed": removed] }
 }
-
-// MARK: - mv and cp
 
 enum MoveCommand: Command {
     static let description = Relocation.description(
@@ -106,7 +97,6 @@ enum Relocation {
             ])
     }
 
-    /// Runs `relocate` and adds this tool's hints to its errors.
     static func run(
         _ invocation: Invocation, _ relocate: (Keychain, _ from: String, _ to: String, _ isForced: Bool) throws -> Void
     ) throws -> ExitCode {
@@ -121,8 +111,7 @@ enum Relocation {
             refusal.message += " Use --force to replace it."
             throw refusal
         }
-        try invocation.print(json: report(from: from, to: to))
-        return .success
+        return try invocation.finish(json: report(from: from, to: to))
     }
 
     static func report(from: String, to: String) -> JSONObject { ["from": from, "to": to] }

@@ -23,14 +23,18 @@ enum SalvageCommand: Command {
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        let salvage = try invocation.salvage(to: invocation.name)
+        let (places, options) = try (invocation.places(), invocation.vaultOptions())
+        let salvage = try invocation.withProgress("Salvaging") { progress in
+            try Keychain.salvage(from: places, to: invocation.name, options: options, progress: progress)
+        }
         let json: JSONObject = [
             "vault": invocation.name, "certain": salvage.certain, "doubtful": salvage.doubtful, "older": salvage.older,
             "lost": salvage.lost, "unnamed": salvage.unnamed, "damage": salvage.damage,
             "is_complete": salvage.isComplete,
         ]
-        try invocation.print(json: json) { text(invocation.name, salvage) }
-        return salvage.isComplete ? .success : .damaged
+        return try invocation.finish(salvage.isComplete ? .success : .damaged, json: json) {
+            text(invocation.name, salvage)
+        }
     }
 
     private static func text(_ vault: String, _ salvage: Salvage) -> String {

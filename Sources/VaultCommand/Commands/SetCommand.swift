@@ -50,8 +50,7 @@ enum SetCommand: Command {
             throw CommandError.invalid("The value is empty; nothing was stored. Use --allow-empty to store it.")
         }
         try invocation.openVault(creating: .ifAbsent).set(invocation.name, to: value, attributes: attributes)
-        try invocation.print(json: report(name: invocation.name, size: value.count))
-        return .success
+        return try invocation.finish(json: report(name: invocation.name, size: value.count))
     }
 
     private static func readValue(_ invocation: Invocation) throws -> SecretBytes {

@@ -13,11 +13,10 @@ enum VerifyCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
         let found = try invocation.withProgress("Verifying") { try keychain.verify(progress: $0) }
-        try invocation.print(json: report(found)) {
+        return try invocation.finish(json: report(found)) {
             let entries = "\(Quantity.number(found.entries)) \(found.entries == 1 ? "entry" : "entries")"
             return "The vault is intact: \(entries) checked (\(Quantity.number(found.bytes)) bytes).\n"
         }
-        return .success
     }
 
     static func report(_ found: Keychain.Verification) -> JSONObject {
@@ -41,13 +40,12 @@ enum CompactCommand: Command {
             if let cost { return try keychain.compact(raisingCostTo: cost, progress: progress) }
             return try keychain.compact(progress: progress)
         }
-        try invocation.print(json: report(compaction)) {
+        return try invocation.finish(json: report(compaction)) {
             let (before, after) = (Quantity.size(compaction.sizeBefore), Quantity.size(compaction.sizeAfter))
             let raised = cost == nil ? "" : "Raised the cost of a guess. "
             return raised
                 + (before == after ? "Nothing to compact (\(after)).\n" : "Compacted: \(before) to \(after).\n")
         }
-        return .success
     }
 
     static func report(_ compaction: Keychain.Compaction) -> JSONObject {

@@ -38,11 +38,12 @@ extension CommandError {
     static func invalid(_ message: String) -> CommandError { .init(code: "invalid", exit: .usage, message: message) }
     static func refused(_ message: String) -> CommandError { .init(code: "refused", exit: .refused, message: message) }
 
+    static let tooLarge = invalid(
+        "The value is too large (at most \(Keychain.maximumValueSize >> 20) MiB); nothing was stored.")
+
     static func absent(_ name: String, near: String?) -> CommandError {
         .init(code: "absent", exit: .notFound, message: "No entry named \"\(name)\".\(NearName.question(near))")
     }
-
-    // MARK: Errors of the library
 
     init(_ error: VaultError) {
         let row = CommandError.row(of: error.code)

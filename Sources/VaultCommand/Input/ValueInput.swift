@@ -4,12 +4,10 @@ import Vault
 
 /// Reads the value that `set` stores, straight into guarded memory.
 enum ValueInput {
-    /// Reads a file byte for byte.
     static func readFile(at path: String) throws -> SecretBytes {
-        let (opened, error) = SystemCall.retrying { Int(open(path, O_RDONLY | O_CLOEXEC)) }
-        guard let opened else { throw CommandError.system("\(path) could not be opened", error) }
-        defer { close(Int32(opened)) }
-        return try read(from: Int32(opened), named: path, isExact: true)
+        let descriptor = try SystemCall.retrying("\(path) could not be opened") { open(path, O_RDONLY | O_CLOEXEC) }
+        defer { close(descriptor) }
+        return try read(from: descriptor, named: path, isExact: true)
     }
 
     /// Reads a pipe or a file to its end. Errors name the `source`. An exact value keeps its final newline.
@@ -18,17 +16,13 @@ enum ValueInput {
         let largest = Keychain.maximumValueSize
         // One byte more than the largest value with its newline is enough to refuse it.
         let value = try SecretBytes.growing(from: likelySize(descriptor), to: largest + 2) { buffer, used in
-            while used < buffer.count {
-                let free = UnsafeMutableRawBufferPointer(rebasing: buffer[used...])
-                let (count, error) = SystemCall.retrying { Glibc.read(descriptor, free.baseAddress, free.count) }
-                guard let count else { throw CommandError.system("\(source) could not be read", error) }
-                if count == 0 {
-                    if !isExact { dropFinalNewline(buffer, &used) }
-                    return true
-                }
-                used += count
+            let free = UnsafeMutableRawBufferPointer(rebasing: buffer[used...])
+            let count = try SystemCall.retrying("\(source) could not be read") {
+                Glibc.read(descriptor, free.baseAddress, free.count)
             }
-            return false
+            if count == 0, !isExact { dropFinalNewline(buffer, &used) }
+            used += count
+            return count == 0
         }
         guard value.count <= largest else { throw CommandError.tooLarge }
         return value
@@ -52,11 +46,6 @@ enum ValueInput {
 
     // MARK: At the terminal
 
-    /// How long to wait after the byte of Esc before it counts as that key: the bytes of other keys arrive together.
-    private static let escapeMilliseconds: Int32 = 50
-
-    /// Asks for a value twice, without showing it.
-    ///
     /// - Throws: ``CommandError``: refused if the two inputs differ, or if Ctrl-D cancels an empty one.
     static func ask(for name: String) throws -> SecretBytes {
         let terminal = try HiddenTerminal.open()
@@ -75,22 +64,19 @@ enum ValueInput {
         defer { SystemCall.writeAll("\n", to: descriptor) }
         var editor = LineEditor(keys: terminal.keys)
         return try SecretBytes.growing(from: 4096, to: Keychain.maximumValueSize + 1) { line, used in
-            while used < line.count {
-                let patience = editor.awaitsEscape ? escapeMilliseconds : -1
-                switch try terminal.next(to: line.baseAddress! + used, within: patience) {
-                case .byte:
-                    switch editor.takeByte(line, &used) {
-                    case .goesOn: break
-                    case .finished: return true
-                    case .cancelled: throw CommandError.refused("Cancelled; nothing was stored.")
-                    }
-                case .pause: editor.endEscape()
-                case .interruption:
-                    editor = LineEditor(keys: terminal.keys)
-                    used = 0
-                    SystemCall.writeAll(prompt, to: descriptor)
-                case .end: throw CommandError.system("The terminal could not be read", EIO)
+            // After 50 ms alone, the byte of Esc was that key: the bytes of other keys arrive together.
+            switch try terminal.next(to: line.baseAddress! + used, within: editor.awaitsEscape ? 50 : -1) {
+            case .byte:
+                switch editor.takeByte(line, &used) {
+                case .goesOn: break
+                case .finished: return true
+                case .cancelled: throw CommandError.refused("Cancelled; nothing was stored.")
                 }
+            case .pause: editor.endEscape()
+            case .interruption:
+                editor = LineEditor(keys: terminal.keys)
+                used = 0
+                SystemCall.writeAll(prompt, to: descriptor)
             }
             return false
         }
@@ -101,32 +87,25 @@ extension SecretBytes {
     /// Reads an input of unknown length into guarded memory, which is doubled as needed. One that fills `limit` bytes
     /// is refused.
     ///
-    /// - Parameter fill: gets the memory and how many of its bytes are used, and uses more. It returns true at the end
-    ///   of the input, false once the memory is full.
+    /// - Parameter read: gets the memory and how many of its bytes are used; returns whether the input has ended.
     fileprivate static func growing(
-        from capacity: Int, to limit: Int, _ fill: (UnsafeMutableRawBufferPointer, inout Int) throws -> Bool
+        from capacity: Int, to limit: Int, _ read: (UnsafeMutableRawBufferPointer, inout Int) throws -> Bool
     ) throws -> SecretBytes {
         var isComplete = false
-        func filled(_ size: Int, _ start: UnsafeRawBufferPointer) throws -> SecretBytes {
-            try SecretBytes(unsafeCapacity: size) { buffer in
-                buffer.copyMemory(from: start)
-                var used = start.count
-                isComplete = try fill(buffer, &used)
-                return used
-            }
-        }
         var size = min(capacity, limit)
-        var held = try filled(size, UnsafeRawBufferPointer(start: nil, count: 0))
-        while !isComplete {
+        var held = try SecretBytes(zeroCount: 0)
+        while true {
+            held = try held.withUnsafeBytes { start in
+                try SecretBytes(unsafeCapacity: size) { buffer in
+                    buffer.copyMemory(from: start)
+                    var used = start.count
+                    while used < buffer.count, !isComplete { isComplete = try read(buffer, &used) }
+                    return used
+                }
+            }
+            if isComplete { return held }
             guard size < limit else { throw CommandError.tooLarge }
             size = min(size * 2, limit)
-            held = try held.withUnsafeBytes { try filled(size, $0) }
         }
-        return held
     }
-}
-
-extension CommandError {
-    static let tooLarge = invalid(
-        "The value is too large (at most \(Keychain.maximumValueSize >> 20) MiB); nothing was stored.")
 }

@@ -2,7 +2,6 @@ import CLinux
 import CVaultCommand
 import Glibc
 
-/// The process's state, which the tool changes before it touches a secret.
 enum ProcessState {
     /// Forbids core dumps and reading of this process's memory by the user's other programs, makes new files private,
     /// and turns a closed pipe or a file size limit into an error instead of a silent death. If the system refuses one
@@ -46,21 +45,22 @@ enum ProcessState {
     }
 }
 
-/// Retries around system calls.
 enum SystemCall {
-    /// Repeats a call that a signal interrupted. Returns nil and the error's number if it failed.
-    static func retrying(_ call: () -> Int) -> (result: Int?, error: Int32) {
+    /// Repeats a call that a signal interrupts. The error for one that fails begins with `problem`.
+    static func retrying<Result: SignedInteger>(
+        _ problem: @autoclosure () -> String, _ call: () -> Result
+    ) throws(CommandError) -> Result {
         while true {
             let result = call()
-            if result >= 0 { return (result, 0) }
-            if errno != EINTR { return (nil, errno) }
+            if result >= 0 { return result }
+            let number = errno
+            if number != EINTR { throw .system(problem(), number) }
         }
     }
 
-    @discardableResult
-    static func writeAll(_ text: String, to descriptor: Int32) -> Int32 {
-        var text = text
-        return text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: descriptor) }
+    /// Writes a text. A failure is ignored.
+    static func writeAll(_ text: String, to descriptor: Int32) {
+        _ = Array(text.utf8).withUnsafeBytes { writeAll($0, to: descriptor) }
     }
 
     /// Writes all bytes, in as few calls as possible. Returns 0 or the error's number.
@@ -68,15 +68,15 @@ enum SystemCall {
         var rest = bytes[...]
         while !rest.isEmpty {
             let part = UnsafeRawBufferPointer(rebasing: rest)
-            let (written, error) = retrying { write(descriptor, part.baseAddress, part.count) }
-            if let written {
+            let written = write(descriptor, part.baseAddress, part.count)
+            if written >= 0 {
                 rest = rest.dropFirst(written)
-            } else if error == EAGAIN {
+            } else if errno == EAGAIN {
                 // The pipe is non-blocking: wait for the reader instead of losing the rest.
                 var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&wait, 1, -1)
-            } else {
-                return error
+            } else if errno != EINTR {
+                return errno
             }
         }
         return 0

@@ -1,23 +1,19 @@
-/// Escapes bytes for a terminal, and for the inside of a JSON string.
-///
-/// The bytes are emitted one by one through `put`, into memory of the caller's choice: guarded memory, for a secret.
+/// Escapes bytes for a terminal, and for the inside of a JSON string. They are emitted one by one through `put`, so that
+/// a secret stays in guarded memory.
 enum Escaping {
     /// Keeps newlines and tabs. Other unsafe characters become `\x1b` or `\u{202e}`, bytes that are not UTF-8 `\xff`.
     /// A backslash is kept, so that the text can be copied and pasted.
     static func terminal(_ bytes: UnsafeRawBufferPointer, _ put: (UInt8) -> Void) {
         walk(bytes) { scalar, piece in
-            guard let scalar else {
-                for byte in piece { hexadecimal("\\x", UInt32(byte), digits: 2, put) }
-                return
-            }
-            if !scalar.isUnsafeOnTerminal || scalar == "\n" || scalar == "\t" {
-                piece.forEach(put)
-            } else if scalar.value < 0x80 {
-                hexadecimal("\\x", scalar.value, digits: 2, put)
-            } else {
+            switch scalar {
+            case "\n", "\t": piece.forEach(put)
+            case let scalar? where !scalar.isUnsafeOnTerminal: piece.forEach(put)
+            case let scalar? where scalar.value >= 0x80:
                 let bits = UInt32.bitWidth - scalar.value.leadingZeroBitCount
                 hexadecimal("\\u{", scalar.value, digits: scalar.value < 0x100 ? 2 : max(4, (bits + 3) / 4), put)
                 put(UInt8(ascii: "}"))
+            default:
+                for byte in piece { hexadecimal("\\x", UInt32(byte), digits: 2, put) }
             }
         }
     }
@@ -40,10 +36,9 @@ enum Escaping {
         }
     }
 
-    /// Returns the inside of a JSON string, for a text that is not secret.
+    /// As ``json(_:_:)``, for a text that is not secret.
     static func json(_ text: String) -> [UInt8] { escaped(text, json) }
 
-    /// Whether bytes are UTF-8. They are not copied.
     static func isUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
         (try? UTF8Span(validating: bytes.assumingMemoryBound(to: UInt8.self).span)) != nil
     }
@@ -87,7 +82,6 @@ enum Escaping {
 }
 
 extension String {
-    /// The text with what a terminal would obey escaped, whatever its parts come from.
     var forTerminal: String {
         guard unicodeScalars.contains(where: { $0.isUnsafeOnTerminal && $0 != "\n" && $0 != "\t" }) else { return self }
         return String(decoding: Escaping.escaped(self, Escaping.terminal), as: UTF8.self)

@@ -1,4 +1,3 @@
-/// Finds the name that was meant by a mistyped one.
 enum NearName {
     /// Returns the candidate with the fewest slips from the typed word; nil if none is near. A slip is an extra,
     /// missing, wrong or swapped letter. Case is ignored.

@@ -1,12 +1,8 @@
-/// Numbers as people read them.
 enum Quantity {
     /// Returns the digits in groups of three: `4,560`.
     static func number(_ value: some BinaryInteger) -> String {
         let digits = String(value)
-        return digits.enumerated().reduce(into: "") { text, digit in
-            if digit.offset > 0, (digits.count - digit.offset).isMultiple(of: 3) { text += "," }
-            text.append(digit.element)
-        }
+        return digits.count <= 3 ? digits : number(value / 1_000) + "," + digits.suffix(3)
     }
 
     /// Returns a size in the largest unit that fits, with one decimal below ten: `512 bytes`, `1.5 KiB`, `64 MiB`.

@@ -2,15 +2,10 @@
 enum TextLayout {
     static let width = 80
 
-    /// Breaks a paragraph into indented lines between words.
-    static func wrapped(_ text: String, indent: Int) -> String {
-        wrapped(text.split(separator: " "), indent: indent, width: width)
-    }
-
-    static func wrapped(_ words: [Substring], indent: Int, width: Int) -> String {
+    static func wrapped(_ text: String, indent: Int, width: Int = width) -> String {
         let margin = String(repeating: " ", count: indent)
         var lines: [String] = []
-        for word in words {
+        for word in text.split(separator: " ") {
             if let line = lines.last, line.count + 1 + word.count <= width {
                 lines[lines.count - 1] += " " + word
             } else {
@@ -41,8 +36,6 @@ enum TextLayout {
         return onLeft ? spaces + text : text + spaces
     }
 
-    // MARK: Narrow terminals
-
     /// Wraps help again for a terminal that has fewer columns than ``width`` and would break lines inside words.
     ///
     /// Help consists of paragraphs without indent, rows with an indent of two, which may have a term and a meaning, and
@@ -63,8 +56,6 @@ enum TextLayout {
 
     private struct Row {
         static let indent = 2
-        /// The indent of a meaning below its term.
-        static let indentBelow = 6
 
         let indent: Int
         let term: [Substring]
@@ -87,11 +78,11 @@ enum TextLayout {
             !words.isEmpty && !last.words.isEmpty && indent >= last.column && (indent == 0 || last.column > Row.indent)
         }
 
-        /// Returns the row with its meaning beside the term, or below it if there is too little space.
+        /// Returns the row with its meaning beside the term or, if space is short, below it with an indent of six.
         func text(_ width: Int) -> String {
             guard column <= width / 2, column + longest(words) <= width else {
                 return (term.isEmpty ? "" : lines(term, indent: indent, width))
-                    + lines(words, indent: min(column, Row.indentBelow), width)
+                    + lines(words, indent: min(column, 6), width)
             }
             let start = String(repeating: " ", count: indent) + term.joined(separator: " ")
             return TextLayout.padded(start, to: column) + lines(words, indent: column, width).dropFirst(column)
@@ -99,7 +90,8 @@ enum TextLayout {
 
         /// Breaks words into lines, with less indent if a word needs the whole line.
         private func lines(_ words: [Substring], indent: Int, _ width: Int) -> String {
-            TextLayout.wrapped(words, indent: max(0, min(indent, width - longest(words))), width: width)
+            let indent = max(0, min(indent, width - longest(words)))
+            return TextLayout.wrapped(words.joined(separator: " "), indent: indent, width: width)
         }
 
         private func longest(_ words: [Substring]) -> Int { words.map(\.count).max() ?? 0 }

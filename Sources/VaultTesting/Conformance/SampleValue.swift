@@ -5,7 +5,6 @@ import Vault
 struct SampleValue: Sendable {
     let name: String
     let value: StoredValue
-    /// Whether a store may have no form for it.
     let mayBeRefused: Bool
 
     /// Returns whether the value was read back. Bytes without a type may be read as data.

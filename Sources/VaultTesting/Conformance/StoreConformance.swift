@@ -3,9 +3,8 @@ public import Vault
 
 /// Checks that a store keeps the rules of `ValueStore`, so that keys, transactions and observation work on it.
 ///
-/// Each broken rule is recorded as an issue of the test: one sentence for the rule, and one for what happened. A store
-/// may refuse values that it cannot hold with ``VaultError/Code/invalid``, if they are odd ones, such as a control
-/// character or NaN. <doc:IsolatedTests> lists the rules, with an example.
+/// Each broken rule is an issue of the test: <doc:IsolatedTests> lists them, with an example. A store may refuse odd
+/// values, such as a control character or NaN, with ``VaultError/Code/invalid``.
 ///
 /// - Parameters:
 ///   - maximumKeySize: the longest key in bytes, for a store that adds a prefix to its keys.
@@ -39,7 +38,6 @@ package func brokenRules<Store: ValueStore>(
 
 /// A rule that every store must keep, and its check.
 package struct StoreRule: Sendable {
-    /// The rule in words.
     package let sentence: String
     let check: @Sendable (any ValueStore, inout Findings) async throws -> Void
 
@@ -59,8 +57,6 @@ package struct StoreRule: Sendable {
 struct Findings: Sendable {
     let maximumKeySize: Int
     private(set) var all: [String] = []
-
-    init(maximumKeySize: Int) { self.maximumKeySize = maximumKeySize }
 
     mutating func add(_ sentence: String) { all.append(sentence) }
     mutating func expect(_ isKept: Bool, _ sentence: @autoclosure () -> String) { if !isKept { add(sentence()) } }

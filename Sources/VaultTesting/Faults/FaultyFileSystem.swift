@@ -1,4 +1,3 @@
-private import Glibc
 package import LinuxSystem
 
 /// A call on a file system, by kind.
@@ -11,7 +10,6 @@ package enum FileCall: Hashable, Sendable, CaseIterable {
     ]
 }
 
-/// One call that was made.
 package struct FileCallRecord: Hashable, Sendable {
     package let kind: FileCall
     /// The path; for an open file the one that it was opened with.
@@ -34,10 +32,9 @@ package enum Fault: Hashable, Sendable {
 package final class FaultyFileSystem: FileSystem {
     private struct Plan {
         let kinds: Set<FileCall>
-        /// Only calls on these bytes of a file.
-        var bytes: Range<UInt64>?
-        var skipped = 0
-        var remaining = Int.max
+        let bytes: Range<UInt64>?
+        var skipped: Int
+        var remaining: Int
         let fault: Fault
 
         func concerns(_ call: FileCallRecord) -> Bool {
@@ -58,20 +55,17 @@ package final class FaultyFileSystem: FileSystem {
     private let state = Mutex(State())
     private let volume: Volume
 
-    /// - Parameter volume: what it reports as the file system of its files: a local disk by default.
     package init(volume: Volume = Volume()) { self.volume = volume }
 
-    /// Lets `times` calls of these kinds fail, after `skipped` more have succeeded.
-    package func fail(_ kinds: Set<FileCall>, after skipped: Int = 0, times: Int = 1, with fault: Fault) {
-        state.withLock { $0.plans.append(Plan(kinds: kinds, skipped: skipped, remaining: times, fault: fault)) }
+    /// Lets `times` calls of these kinds, on these bytes of a file if any are given, fail after `skipped` have succeeded.
+    package func fail(
+        _ kinds: Set<FileCall>, on bytes: Range<UInt64>? = nil, after skipped: Int = 0, times: Int = 1,
+        with fault: Fault
+    ) {
+        let plan = Plan(kinds: kinds, bytes: bytes, skipped: skipped, remaining: times, fault: fault)
+        state.withLock { $0.plans.append(plan) }
     }
 
-    /// Lets every read of these bytes of a file fail, as a disk with a bad block does.
-    package func failReads(of bytes: Range<UInt64>) {
-        state.withLock { $0.plans.append(Plan(kinds: [.read], bytes: bytes, fault: .error(EIO))) }
-    }
-
-    /// Cancels all planned failures and watchers.
     package func heal() { state.withLock { ($0.plans, $0.watchers) = ([], [:]) } }
 
     /// Runs `body` before each call of this kind, whether it fails or not.
@@ -79,7 +73,6 @@ package final class FaultyFileSystem: FileSystem {
         state.withLock { $0.watchers[kind] = body }
     }
 
-    /// How many calls have failed on demand.
     package var failures: Int { state.withLock { $0.failures } }
     /// The calls made, oldest first.
     package var calls: [FileCallRecord] { state.withLock { $0.calls } }
@@ -87,9 +80,7 @@ package final class FaultyFileSystem: FileSystem {
 
     // MARK: The calls
 
-    /// Records a call.
-    ///
-    /// - Returns: how it must fail; nil if it should be made.
+    /// Records a call, and returns how it must fail; nil if it should be made.
     private func note(_ call: FileCallRecord) -> Fault? {
         let watcher = state.withLock { $0.watchers[call.kind] }
         watcher?(call)
@@ -108,9 +99,7 @@ package final class FaultyFileSystem: FileSystem {
         }
     }
 
-    /// Makes a call, or lets it fail.
-    ///
-    /// - Parameter short: makes a part of it, for a fault that is ``Fault/short(_:_:)``.
+    /// Makes a call, or lets it fail. For a ``Fault/short(_:_:)`` one, `short` makes a part of it.
     private func make<Result: ~Copyable>(
         _ kind: FileCall, _ path: String, at offset: UInt64 = 0, count: Int = 0,
         _ body: @autoclosure () throws(SystemError) -> Result, short: (Int) throws(SystemError) -> Void = { _ in }

@@ -1,6 +1,4 @@
-/// Files whose calls fail on demand, for the stores of a test: what does your program do when the disk is full?
-///
-/// <doc:IsolatedTests> has an example.
+/// Files whose calls fail on demand, for the stores of a test: <doc:IsolatedTests> has an example.
 public final class FaultyFiles: Sendable {
     /// What a call does.
     public enum Operation: Hashable, Sendable, CaseIterable {

@@ -31,6 +31,5 @@ package final class TemporaryFolder: Sendable {
     /// Removes the folder now, even if its files are still in use.
     func remove() { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Returns the path of a file in the folder.
     package func file(_ name: String) -> String { "\(path)/\(name)" }
 }

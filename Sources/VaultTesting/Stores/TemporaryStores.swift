@@ -4,11 +4,8 @@ public import Vault
 
 /// Fresh, empty stores for one test: a keychain and preferences in a folder of their own, and a store in memory.
 ///
-/// While a closure of `withTemporaryStores(files:_:)` or a test with the trait `.temporaryStores` runs, they are
-/// ``Keychain/standard``, ``Preferences/standard`` and ``MemoryStore/standard`` for its task and the tasks below it.
-/// Detached tasks and threads do not inherit them: pass the stores to them.
-///
-/// Releasing this object removes the folder.
+/// While a closure of `withTemporaryStores(files:_:)` or a test with the trait `.temporaryStores` runs, they are the
+/// standard stores of its task: see <doc:IsolatedTests>. Releasing this object removes the folder.
 public final class TemporaryStores: Sendable {
     /// The keychain: a vault with a key of its own.
     public let keychain: Keychain

@@ -70,7 +70,7 @@ struct EntryMergeTests {
         #expect(recent.find(try .sample("name 100")) == nil)
         let names = (0..<recent.count).map { recent[$0].name }
         #expect(names == names.sorted())
-        recent.removeAll()
+        recent = RecentEntries()
         #expect(recent.count == 0 && recent.find(last.name) == nil)
     }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import LinuxSystem
 import Sealing
 import TestSupport
@@ -178,7 +179,7 @@ struct SalvageTests {
     @Test func aBadBlockCostsWhatLiesInIt() throws {
         let block = UInt64(file.records[5].lowerBound) / 4_096 * 4_096
         let files = FaultyFileSystem()
-        files.failReads(of: block..<block + 4_096)
+        files.fail([.read], on: block..<block + 4_096, times: .max, with: .error(EIO))
         let salvaged = try SalvagedVault(fixture, file.bytes, in: files)
         #expect(files.failures > 0)
         salvaged.expectHonesty(vault.history)

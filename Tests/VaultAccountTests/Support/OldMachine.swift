@@ -128,12 +128,10 @@ struct OldMachine {
 extension AccountSource {
     /// A file whose calls may fail; its name is the same in whatever folder it lies.
     static func file(_ path: String, in files: any FileSystem) -> AccountSource {
-        AccountSource(
-            location: .file { () throws(VaultError) in try PlainFile(path: path, in: files) }, name: "file",
-            names: AccountFieldNames())
+        file(named: "file", AccountFieldNames()) { () throws(VaultError) in try PlainFile(path: path, in: files) }
     }
 
     fileprivate static func keys(of store: Preferences) -> AccountSource {
-        AccountSource(location: .preferences(store), name: "keys", names: AccountSource.preferences(store).names)
+        AccountSource(name: "keys", account: preferences(store).account)
     }
 }

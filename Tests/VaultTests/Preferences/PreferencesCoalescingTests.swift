@@ -35,12 +35,13 @@ struct PreferencesCoalescingTests {
         var pending = PendingChanges()
         let interval = Duration.seconds(3_600)
         let began = ContinuousClock.now
-        let first = pending.add(["k": .integer(1)], writingEvery: interval)
-        let postponed = pending.postponed(writingEvery: interval)
-        let second = pending.add(["k": .integer(2)], writingEvery: interval)
-        #expect(postponed == nil)
-        #expect(try #require(first) <= .now)
-        #expect(try #require(second) >= began + interval)
+        let (first, again) = (pending.add(["k": .integer(1)]), pending.add(["k": .integer(2)]))
+        let dueAtOnce = pending.nextWrite(every: interval)
+        let second = pending.add(["k": .integer(3)])
+        let dueLater = pending.nextWrite(every: interval)
+        #expect(first && !again && second)
+        #expect(dueAtOnce == nil)
+        #expect(try #require(dueLater) >= began + interval)
     }
 
     @Test func mayWaitForEver() throws {

@@ -49,10 +49,9 @@ extension VaultPlaces {
         return places
     }
 
-    /// Rejects paths that would create files in unexpected locations.
+    /// Throws ``VaultError/Code/invalid`` for paths that would create files in unexpected locations.
     ///
     /// - Parameter vaultPath: the vault's path without symbolic links.
-    /// - Throws: ``VaultError/Code/invalid``.
     func check(resolvedVault vaultPath: String) throws(VaultError) {
         try Self.check(vault, "The vault's path")
         try Self.check(keyFile, "The key file's path", isKeyFile: true)
@@ -64,8 +63,6 @@ extension VaultPlaces {
         }
     }
 
-    /// Rejects a path that would create a file in an unexpected location.
-    ///
     /// - Parameter what: what the path is, as the start of a sentence.
     static func check(_ path: String, _ what: String, isKeyFile: Bool = false) throws(VaultError) {
         // Shells do not expand `~`, `~/` and `~user/` after an equals sign or in quotes.
@@ -88,9 +85,8 @@ extension VaultPlaces {
     }
 }
 
-/// The environment's variables that name paths. An empty one counts as not set.
+/// The environment's variables that name paths, or those given instead. An empty one counts as not set.
 struct PlaceVariables {
-    /// Variables instead of the process's own.
     var given: [String: String]?
 
     /// - Throws: ``VaultError/Code/invalid`` for a value that is not UTF-8: a repaired path would lead to another file.

@@ -170,33 +170,20 @@ package struct SystemError: Error, Hashable, Sendable {
     }
 }
 
-// MARK: - The bytes of arrays
-
-// The standard library's `withUnsafeBytes` of arrays forgets the type of its closure's error. These, and the ways to
-// bytes in Sealing, are inlinable: a generic of another module would look its types up at run time.
-
-extension ArraySlice<UInt8> {
-    @inlinable
-    package func withRawBytes<Result: ~Copyable, Failure: Error>(
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try span.bytes.withUnsafeBytes(body)
+/// Returns nil if `body` does not find a file or folder.
+package func unlessMissing<Result: ~Copyable>(
+    _ body: () throws(SystemError) -> Result
+) throws(SystemError) -> Result? {
+    do { return try body() } catch {
+        guard error.isMissing else { throw error }
+        return nil
     }
 }
 
-extension [UInt8] {
-    @inlinable
-    package func withRawBytes<Result: ~Copyable, Failure: Error>(
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try span.bytes.withUnsafeBytes(body)
-    }
-
-    @inlinable
-    package mutating func withMutableRawBytes<Result: ~Copyable, Failure: Error>(
-        _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        var span = mutableSpan
-        return try span.withUnsafeMutableBytes(body)
+extension FileStatus {
+    /// Throws an error with a ``SystemError/kindOfNoFile``, or one that ``SystemError/isTooLarge``: more bytes than `limit`.
+    package func checkRegular(upTo limit: UInt64 = .max) throws(SystemError) {
+        guard isRegularFile else { throw SystemError(isDirectory ? EISDIR : EINVAL, "read") }
+        guard size <= limit else { throw SystemError(EFBIG, "read") }
     }
 }

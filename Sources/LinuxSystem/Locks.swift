@@ -39,29 +39,6 @@ private import Glibc
 
 #endif
 
-// MARK: - Time
-
-/// The system's clocks, in nanoseconds.
-package enum Clock {
-    /// Since 1970.
-    package static var realTime: Int64 { now(CLOCK_REALTIME) }
-    /// Since the machine started, in steps of some milliseconds; reading it costs next to nothing.
-    package static var coarse: Int64 { now(CLOCK_MONOTONIC_COARSE) }
-
-    private static func now(_ clock: clockid_t) -> Int64 {
-        var time = timespec()
-        clock_gettime(clock, &time)
-        return time.nanoseconds
-    }
-
-    package static func sleep(microseconds: UInt32) { usleep(microseconds) }
-}
-
-extension timespec {
-    /// Wraps around for times past the year 2262, which a file system may give; they are only compared.
-    var nanoseconds: Int64 { Int64(tv_sec) &* 1_000_000_000 &+ Int64(tv_nsec) }
-}
-
 /// A point in time after which waiting for a lock ends.
 package typealias Deadline = SuspendingClock.Instant
 

@@ -178,3 +178,57 @@ extension String {
         sequence(first: self) { $0.parentFolder == $0 ? nil : $0.parentFolder }.dropFirst()
     }
 }
+
+// MARK: - Time
+
+/// The system's clocks, in nanoseconds.
+package enum Clock {
+    /// Since 1970.
+    package static var realTime: Int64 { now(CLOCK_REALTIME) }
+    /// Since the machine started, in steps of some milliseconds; reading it costs next to nothing.
+    package static var coarse: Int64 { now(CLOCK_MONOTONIC_COARSE) }
+
+    private static func now(_ clock: clockid_t) -> Int64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return time.nanoseconds
+    }
+
+    package static func sleep(microseconds: UInt32) { usleep(microseconds) }
+}
+
+extension timespec {
+    /// Wraps around for times past the year 2262, which a file system may give; they are only compared.
+    var nanoseconds: Int64 { Int64(tv_sec) &* 1_000_000_000 &+ Int64(tv_nsec) }
+}
+
+// MARK: - The bytes of arrays
+
+// The standard library's `withUnsafeBytes` of arrays forgets the type of its closure's error. These, and the ways to
+// bytes in Sealing, are inlinable: a generic of another module would look its types up at run time.
+
+extension ArraySlice<UInt8> {
+    @inlinable
+    package func withRawBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try span.bytes.withUnsafeBytes(body)
+    }
+}
+
+extension [UInt8] {
+    @inlinable
+    package func withRawBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try span.bytes.withUnsafeBytes(body)
+    }
+
+    @inlinable
+    package mutating func withMutableRawBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        var span = mutableSpan
+        return try span.withUnsafeMutableBytes(body)
+    }
+}

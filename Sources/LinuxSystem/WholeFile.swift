@@ -80,24 +80,6 @@ package struct WholeFile: Sendable {
     }
 }
 
-/// Returns nil if `body` does not find a file or folder.
-package func unlessMissing<Result: ~Copyable>(
-    _ body: () throws(SystemError) -> Result
-) throws(SystemError) -> Result? {
-    do { return try body() } catch {
-        guard error.isMissing else { throw error }
-        return nil
-    }
-}
-
-extension FileStatus {
-    /// Throws an error with a ``SystemError/kindOfNoFile``, or one that ``SystemError/isTooLarge``: more bytes than `limit`.
-    package func checkRegular(upTo limit: UInt64 = .max) throws(SystemError) {
-        guard isRegularFile else { throw SystemError(isDirectory ? EISDIR : EINVAL, "read") }
-        guard size <= limit else { throw SystemError(EFBIG, "read") }
-    }
-}
-
 // MARK: - Files that are not yet published
 
 // A file is written under another name in the same folder and then renamed: no process ever sees a part of it. That

@@ -66,6 +66,46 @@ extension LogError {
     static func cut(at offset: UInt64) -> LogError { .damaged("the file ends too early; it was cut", at: offset) }
 }
 
+// MARK: - Notices
+
+/// A problem that did not keep an operation from succeeding, and that the user should know. ``MemoryFolder`` throws it.
+package enum Notice: Error, Hashable {
+    /// A part of the rollback memory exists and cannot be used: which one, and why.
+    case memoryUnusable(String)
+    /// A compaction that was due has failed: dead bytes stay in the file.
+    case compactionFailed(LogError)
+
+    fileprivate var isOfMemory: Bool { if case .memoryUnusable = self { true } else { false } }
+}
+
+/// Gathers notices until they can be told: no outside code is called while a lock is held.
+final class NoticeBoard: Sendable {
+    /// What was posted, and how many of them were taken.
+    private let state = Mutex((posted: [Notice](), taken: 0))
+
+    /// Adds a notice, unless it was posted here before.
+    func post(_ notice: Notice) {
+        state.withLock { state in
+            if !state.posted.contains(notice) { state.posted.append(notice) }
+        }
+    }
+
+    /// Returns what was posted since the last time. Of the memory's parts that cannot be used, the first is enough.
+    func take() -> [Notice] {
+        var notices = state.withLock { state in
+            guard state.taken < state.posted.count else { return [Notice]() }
+            defer { state.taken = state.posted.count }
+            return Array(state.posted[state.taken...])
+        }
+        guard !notices.isEmpty else { return [] }
+        let firstOfMemory = notices.first(where: \.isOfMemory)
+        notices.removeAll { $0.isOfMemory && $0 != firstOfMemory }
+        return notices
+    }
+}
+
+// MARK: - Translation
+
 /// Translates the error of a system call about `path`, or of a call to Sealing.
 func translated<Result: ~Copyable>(
     _ call: @autoclosure () throws(SystemError) -> Result, at path: String

@@ -223,3 +223,19 @@ extension ByteWriter {
         varint(version.length)
     }
 }
+
+/// Finds the first of `count` sorted names that is not before the sought one, and whether it is equal. `order` compares
+/// by index: a negative number, 0 or a positive number.
+@inline(__always)
+func binarySearch<Failure: Error>(
+    _ count: Int, order: (Int) throws(Failure) -> Int
+) throws(Failure) -> (index: Int, isExact: Bool) {
+    var (low, high) = (0, count)
+    while low < high {
+        let middle = (low + high) / 2
+        let order = try order(middle)
+        if order == 0 { return (middle, true) }
+        if order < 0 { low = middle + 1 } else { high = middle }
+    }
+    return (low, false)
+}

@@ -69,6 +69,7 @@ struct Page: Sendable {
     }
 
     /// - Parameter isWhole: whether `body` reads all of the cell. Only the last cell is followed by padding.
+    @inline(__always)
     private func read<Result>(
         _ index: Int, isWhole: Bool = true, _ body: (inout ByteReader) throws(Malformed) -> Result
     ) throws(LogError) -> Result {
@@ -91,7 +92,8 @@ struct Page: Sendable {
         do throws(Malformed) {
             return try bytes.withRawBytes { (page) throws(Malformed) in
                 let found = try binarySearch(count) { (index) throws(Malformed) in
-                    try Page.name(in: page, at: start(index)).order(to: name)
+                    let start = Int(page.integer(at: Page.headSize + index * 2) as UInt16)
+                    return try Page.name(in: page, at: start).order(to: name)
                 }
                 if found.isExact { return found }
                 return found.index == 0 ? nil : (found.index - 1, false)
@@ -108,22 +110,6 @@ struct Page: Sendable {
         guard length <= Limits.nameSize, start + Int(length) <= page.count else { throw Malformed("a name") }
         return UnsafeRawBufferPointer(rebasing: page[start..<start + Int(length)])
     }
-}
-
-/// Finds the first of `count` sorted names that is not before the sought one, and whether it is equal. `order` compares
-/// by index: a negative number, 0 or a positive number.
-@inline(__always)
-func binarySearch<Failure: Error>(
-    _ count: Int, order: (Int) throws(Failure) -> Int
-) throws(Failure) -> (index: Int, isExact: Bool) {
-    var (low, high) = (0, count)
-    while low < high {
-        let middle = (low + high) / 2
-        let order = try order(middle)
-        if order == 0 { return (middle, true) }
-        if order < 0 { low = middle + 1 } else { high = middle }
-    }
-    return (low, false)
 }
 
 struct PageBuilder {

@@ -70,22 +70,6 @@ extension SealedLog {
         }
     }
 
-    /// Compacts after a transaction, which is not undone if this fails. If it has failed a short while ago, in this
-    /// process or in another, there is no other try yet.
-    func compactIfDue(_ writer: inout Writer, _ lock: consuming StoreLock) {
-        let (head, origin, isDue) = view.withLock { ($0.head, $0.origin.authenticator, $0.isCompactionDue) }
-        guard isDue, head.sequence >= writer.compactAfter else { return }
-        if let failed = memory?.upkeep(), failed.origin == origin, head.sequence < failed.retryAt {
-            notices.post(.compactionFailed(failed.error))
-            writer.compactAfter = failed.retryAt
-            return
-        }
-        do throws(LogError) { _ = try compact(&writer, lock) } catch {
-            writer.compactAfter = rememberFailure(error).retryAt
-            notices.post(.compactionFailed(error))
-        }
-    }
-
     /// Lets the next process know why a compaction or a verification failed.
     @discardableResult
     func rememberFailure(_ error: LogError) -> RollbackMemory.Upkeep {
@@ -97,7 +81,7 @@ extension SealedLog {
         return upkeep
     }
 
-    private func compact(
+    func compact(
         _ writer: inout Writer, _ lock: consuming StoreLock, slots: [KeySlot]? = nil, _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> CompactionReport {
         // The notice will count as seen, so its file has to be the one that is found after a power loss.

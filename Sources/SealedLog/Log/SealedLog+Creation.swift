@@ -23,9 +23,6 @@ extension SealedLog {
         }
     }
 
-    /// The time in milliseconds since 1970.
-    static var now: UInt64 { UInt64(max(Clock.realTime, 0)) / 1_000_000 }
-
     static func newKeys(
         for key: borrowing KeyFile, _ limits: KeyDerivation.StretchLimits
     ) throws(LogError) -> (KeyRing, [KeySlot]) {

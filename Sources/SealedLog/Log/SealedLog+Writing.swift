@@ -14,20 +14,6 @@ final class PendingCommit: Sendable {
 }
 
 extension SealedLog {
-    /// State that belongs to the thread that writes.
-    struct Writer: Sendable {
-        /// Whether the outcome of a write is unknown: nothing more is written.
-        var isPoisoned = false
-        /// The file whose name this log has flushed, or knows to be flushed.
-        var durableFile: CheckpointFile?
-        /// The fingerprint of the file whose name the memory knows to be durable.
-        var rememberedFingerprint: Authenticator?
-        /// Whether this log has looked for what a killed compaction may have left.
-        var hasTidied = false
-        /// After a failed compaction: the sequence number before which there is no other try.
-        var compactAfter: UInt64 = 0
-    }
-
     /// Seals a value for a transaction, without writing it.
     package func seal(
         _ value: borrowing SecretBytes, kind: UInt8, nonces: inout NonceSource
@@ -100,6 +86,25 @@ extension SealedLog {
         if plan == nil { lock.release() } else { compactIfDue(&writer, lock) }
         return rest
     }
+
+    /// Compacts after a transaction, which is not undone if this fails. If it has failed a short while ago, in this
+    /// process or in another, there is no other try yet.
+    func compactIfDue(_ writer: inout Writer, _ lock: consuming StoreLock) {
+        let (head, origin, isDue) = view.withLock { ($0.head, $0.origin.authenticator, $0.isCompactionDue) }
+        guard isDue, head.sequence >= writer.compactAfter else { return }
+        if let failed = memory?.upkeep(), failed.origin == origin, head.sequence < failed.retryAt {
+            notices.post(.compactionFailed(failed.error))
+            writer.compactAfter = failed.retryAt
+            return
+        }
+        do throws(LogError) { _ = try compact(&writer, lock) } catch {
+            writer.compactAfter = rememberFailure(error).retryAt
+            notices.post(.compactionFailed(error))
+        }
+    }
+
+    /// The time in milliseconds since 1970.
+    static var now: UInt64 { UInt64(max(Clock.realTime, 0)) / 1_000_000 }
 
     /// Flushes everything that can be read now, and the name of the file.
     ///

@@ -6,6 +6,20 @@ package import Sealing
 /// Reads follow the file without a lock. Writes of several threads are gathered: the first to get the writer's lock
 /// writes one record for all that wait.
 package final class SealedLog: Sendable {
+    /// State that belongs to the thread that writes.
+    struct Writer: Sendable {
+        /// Whether the outcome of a write is unknown: nothing more is written.
+        var isPoisoned = false
+        /// The file whose name this log has flushed, or knows to be flushed.
+        var durableFile: CheckpointFile?
+        /// The fingerprint of the file whose name the memory knows to be durable.
+        var rememberedFingerprint: Authenticator?
+        /// Whether this log has looked for what a killed compaction may have left.
+        var hasTidied = false
+        /// After a failed compaction: the sequence number before which there is no other try.
+        var compactAfter: UInt64 = 0
+    }
+
     let keys: KeyRing
     let vaultID: [UInt8]
     let memory: RollbackMemory?

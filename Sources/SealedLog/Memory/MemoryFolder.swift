@@ -2,40 +2,6 @@ private import Glibc
 import LinuxSystem
 import Sealing
 
-/// A problem that did not keep an operation from succeeding, and that the user should know. ``MemoryFolder`` throws it.
-package enum Notice: Error, Hashable {
-    /// A part of the rollback memory exists and cannot be used: which one, and why.
-    case memoryUnusable(String)
-    /// A compaction that was due has failed: dead bytes stay in the file.
-    case compactionFailed(LogError)
-
-    fileprivate var isOfMemory: Bool { if case .memoryUnusable = self { true } else { false } }
-}
-
-/// Gathers notices until they can be told: no outside code is called while a lock is held.
-final class NoticeBoard: Sendable {
-    /// What was posted, and how many of them were taken.
-    private let state = Mutex((posted: [Notice](), taken: 0))
-
-    /// Adds a notice, unless it was posted here before.
-    func post(_ notice: Notice) {
-        state.withLock { state in
-            if !state.posted.contains(notice) { state.posted.append(notice) }
-        }
-    }
-
-    /// Returns what was posted since the last time. Of the memory's parts that cannot be used, the first is enough.
-    func take() -> [Notice] {
-        var notices = state.withLock { state in
-            defer { state.taken = state.posted.count }
-            return Array(state.posted[state.taken...])
-        }
-        let firstOfMemory = notices.first(where: \.isOfMemory)
-        notices.removeAll { $0.isOfMemory && $0 != firstOfMemory }
-        return notices
-    }
-}
-
 /// The folder in which this machine remembers vaults. Its small files are read whole, and written in place under a
 /// lock.
 ///

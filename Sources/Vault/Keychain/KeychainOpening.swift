@@ -19,12 +19,14 @@ struct KeychainOpening {
         try places.check(resolvedVault: vaultPath)
     }
 
+    private static let alarms: [VaultError.Code: LogError.Code] = [
+        .rolledBack: .rolledBack, .diverged: .diverged, .exchanged: .exchanged,
+    ]
+
     private func logOptions(lockTimeout: Duration? = nil) -> SealedLog.Options {
-        let accepted = [LogError.Code.rolledBack, .diverged, .exchanged].filter {
-            options.acceptedAlarms.contains(VaultError(LogError($0), places).code)
-        }
-        return SealedLog.Options(
-            lockTimeout: lockTimeout ?? options.lockTimeout, accepted: accepted, memoryFolder: places.memory)
+        SealedLog.Options(
+            lockTimeout: lockTimeout ?? options.lockTimeout,
+            accepted: options.acceptedAlarms.compactMap { KeychainOpening.alarms[$0] }, memoryFolder: places.memory)
     }
 
     func open(creating creation: Keychain.Creation) throws(LogError) -> Outcome {

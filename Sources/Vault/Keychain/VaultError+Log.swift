@@ -5,15 +5,6 @@ import SealedLog
 // Translates the log's errors, once, to what a person can act on. The library's users and the command's read these
 // sentences, so they name no option or command; the command adds its own hints.
 
-extension VaultPlaces {
-    /// Runs an operation of the log that uses these places, and translates its error.
-    func translated<Result: ~Copyable>(
-        _ operation: @autoclosure () throws(LogError) -> Result
-    ) throws(VaultError) -> Result {
-        do { return try operation() } catch { throw VaultError(error, self) }
-    }
-}
-
 extension VaultError {
     /// What the log's codes become, except those of the key file, which become `locked`.
     private static let codes: [LogError.Code: Code] = [

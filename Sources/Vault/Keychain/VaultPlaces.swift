@@ -1,5 +1,6 @@
 private import Glibc
 import LinuxSystem
+import SealedLog
 
 /// Where a vault, its key file, and this machine's memory of it are.
 public struct VaultPlaces: Hashable, Sendable {
@@ -82,6 +83,15 @@ extension VaultPlaces {
         guard !["", ".", ".."].contains(path.lastPathComponent) else {
             throw VaultError(.invalid, "\(what) names a folder: \"\(path)\". Name a file in it, such as default.vault.")
         }
+    }
+}
+
+extension VaultPlaces {
+    /// Runs an operation of the log that uses these places, and translates its error.
+    func translated<Result: ~Copyable>(
+        _ operation: @autoclosure () throws(LogError) -> Result
+    ) throws(VaultError) -> Result {
+        do { return try operation() } catch { throw VaultError(error, self) }
     }
 }
 

@@ -108,7 +108,7 @@ extension StoredKey {
     func store(for use: KeyUse? = nil) throws(VaultError) -> any ValueStore {
         try Keychain.checkName(name)
         let store = try home.resolve()
-        if let use { try finishMove(for: use) }
+        if let use, oldHome != nil { try finishMove(for: use) }
         return store
     }
 

@@ -80,17 +80,3 @@ public enum AccountError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 }
-
-/// Reports a server's error as ``AccountError/rejected(_:)`` or ``AccountError/unreachable(_:)``.
-func answered<Answer>(
-    _ answer: @autoclosure () async throws(ServiceError) -> Answer
-) async throws(AccountError) -> Answer {
-    do { return try await answer() } catch {
-        throw error.kind == .rejected ? .rejected(error) : .unreachable(error)
-    }
-}
-
-/// Reports an error of a store as ``AccountError/store(_:)``.
-func stored<Result>(_ result: @autoclosure () throws(VaultError) -> Result) throws(AccountError) -> Result {
-    do { return try result() } catch { throw .store(error) }
-}

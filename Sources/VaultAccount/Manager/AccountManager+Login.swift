@@ -18,26 +18,6 @@ extension AccountManager {
         return state
     }
 
-    /// Asks until there is an answer, the attempts are used up or the task is cancelled. Half of each pause is random:
-    /// not all clients may return at the same instant to a server that has just recovered.
-    func ask<Answer: Sendable>(
-        _ question: @autoclosure () async throws(AccountError) -> Answer
-    ) async throws(AccountError) -> Answer {
-        let policy = options.retries
-        var (attempt, pause) = (1, policy.firstPause)
-        while true {
-            do { return try await question() } catch {
-                guard case .unreachable(let reason) = error, attempt < policy.attempts else { throw error }
-                let wanted = reason.retryAfter.map { max($0, pause) } ?? pause * Double.random(in: 0.5...1)
-                do { try await options.sleep(min(wanted, policy.longestPause)) } catch {
-                    throw .unreachable(.unreachable("The task was cancelled."))
-                }
-            }
-            attempt += 1
-            pause = min(pause * 2, policy.longestPause)
-        }
-    }
-
     /// Finds out at a program's start who is logged in, without the network. It asks the server only to renew a login
     /// that is too old with a kept password, and to log in with a password that ``migrate(from:)`` found.
     ///

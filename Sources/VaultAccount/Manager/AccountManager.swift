@@ -228,3 +228,14 @@ public struct AccountStates<Service: AccountService>: AsyncSequence, Sendable {
         }
     }
 }
+
+// MARK: - Errors
+
+/// Reports a server's error as ``AccountError/rejected(_:)`` or ``AccountError/unreachable(_:)``.
+func answered<Answer>(
+    _ answer: @autoclosure () async throws(ServiceError) -> Answer
+) async throws(AccountError) -> Answer {
+    do { return try await answer() } catch {
+        throw error.kind == .rejected ? .rejected(error) : .unreachable(error)
+    }
+}

@@ -110,3 +110,8 @@ extension ScopedStore {
         return fields
     }
 }
+
+/// Reports an error of a store as ``AccountError/store(_:)``.
+func stored<Result>(_ result: @autoclosure () throws(VaultError) -> Result) throws(AccountError) -> Result {
+    do { return try result() } catch { throw .store(error) }
+}

@@ -1,8 +1,8 @@
 private import CLinux
 private import Glibc
 
-/// Runs `body` on a new thread, which ends by itself: nothing joins it. It gets no signals: handlers run on the program's
-/// own threads. Tools show its name, of at most 15 bytes. Throws if a limit of the system is reached.
+/// Runs `body` on a new thread, which ends by itself: nothing joins it. It gets no signals: handlers run on the
+/// program's own threads. Tools show its name, of at most 15 bytes. Throws if a limit of the system is reached.
 package func startDetachedThread(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)

@@ -170,18 +170,22 @@ package struct SystemError: Error, Hashable, Sendable {
     }
 }
 
-/// Returns nil if `body` does not find a file or folder.
+/// Returns nil if a call does not find a file or folder.
 package func unlessMissing<Result: ~Copyable>(
-    _ body: () throws(SystemError) -> Result
+    _ call: @autoclosure () throws(SystemError) -> Result
 ) throws(SystemError) -> Result? {
-    do { return try body() } catch {
+    do { return try call() } catch {
         guard error.isMissing else { throw error }
         return nil
     }
 }
 
 extension FileStatus {
-    /// Throws an error with a ``SystemError/kindOfNoFile``, or one that ``SystemError/isTooLarge``: more bytes than `limit`.
+    /// Whether root or this user is the owner. For root, every file is its own.
+    package var isOwnedHere: Bool { owner == geteuid() || owner == 0 || geteuid() == 0 }
+
+    /// Throws an error with a ``SystemError/kindOfNoFile``, or one that ``SystemError/isTooLarge``: more bytes than
+    /// `limit`.
     package func checkRegular(upTo limit: UInt64 = .max) throws(SystemError) {
         guard isRegularFile else { throw SystemError(isDirectory ? EISDIR : EINVAL, "read") }
         guard size <= limit else { throw SystemError(EFBIG, "read") }

@@ -10,10 +10,12 @@ private import Glibc
 
     /// A mutex that the thread sanitizer sees. The standard library's locks through a futex inside a library that is
     /// not instrumented, so every use of it would be reported as a race.
+    ///
+    /// Sendable although unchecked: only `withLock` touches the value, while it holds the lock.
     package final class Mutex<Value: ~Copyable>: @unchecked Sendable {
         private let handle = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-        // Only `withLock` touches the value, while it holds the lock. The value has memory of its own: stored inline,
-        // one without a size would share its address with its neighbour, and the sanitizer would confuse the two.
+        // It has memory of its own: stored inline, a value without a size would share its address with its neighbour,
+        // and the sanitizer would confuse the two.
         private let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
 
         package init(_ value: consuming sending Value) {

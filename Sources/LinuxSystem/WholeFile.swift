@@ -11,7 +11,7 @@ package struct WholeFile: Sendable {
 
     /// nil if there is no file.
     package func status() throws(SystemError) -> FileStatus? {
-        try unlessMissing { () throws(SystemError) in try fileSystem.status(at: path) }
+        try unlessMissing(fileSystem.status(at: path))
     }
 
     /// An open file and what it held.
@@ -69,28 +69,28 @@ package struct WholeFile: Sendable {
 
     /// Removes the file, if there is one, and flushes its removal.
     package func remove() throws(SystemError) {
-        _ = try unlessMissing { () throws(SystemError) in try fileSystem.remove(path) }
+        _ = try unlessMissing(fileSystem.remove(path))
         try fileSystem.synchronizeFolder(path.parentFolder)
     }
 
     /// Flushes the file and its directory entry, or the file's absence.
     package func synchronize() throws(SystemError) {
-        _ = try unlessMissing { () throws(SystemError) in try fileSystem.synchronize(fileSystem.open(path, .read)) }
-        _ = try unlessMissing { () throws(SystemError) in try fileSystem.synchronizeFolder(path.parentFolder) }
+        _ = try unlessMissing(fileSystem.synchronize(fileSystem.open(path, .read)))
+        _ = try unlessMissing(fileSystem.synchronizeFolder(path.parentFolder))
     }
 }
 
 // MARK: - Files that are not yet published
 
 // A file is written under another name in the same folder and then renamed: no process ever sees a part of it. That
-// name is fixed and unlikely for a file of the user's own. Only the holder of a lock on the folder, or on the file to be
-// replaced, creates such a file, so an existing one was left by a crash.
+// name is fixed and unlikely for a file of the user's own. Only the holder of a lock on the folder, or on the file to
+// be replaced, creates such a file, so an existing one was left by a crash.
 
 extension FileSystem {
     package func createUnpublished(for path: String) throws(SystemError) -> FileDescriptor {
         let temporaryPath = unpublishedPath(for: path)
         vault_guard_temporary(temporaryPath)
-        _ = try unlessMissing { () throws(SystemError) in try remove(temporaryPath) }
+        _ = try unlessMissing(remove(temporaryPath))
         return try open(temporaryPath, .create)
     }
 

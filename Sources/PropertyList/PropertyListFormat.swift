@@ -21,8 +21,8 @@ package enum PropertyListFormat: Hashable, Sendable {
     /// Reads a property list in either format, which its first bytes tell. Total: whatever the bytes are, it returns a
     /// tree within the limits or throws.
     ///
-    /// Swift takes keys that are canonically equivalent (one é, or e and an accent) for the same. A file that holds both
-    /// is refused like one that holds a key twice.
+    /// Swift takes keys that are canonically equivalent (one é, or e and an accent) for the same. A file that holds
+    /// both is refused like one that holds a key twice.
     package static func parse(_ bytes: [UInt8]) throws(PropertyListError) -> (tree: StoredValue, format: Self) {
         try check(size: bytes.count)
         guard bytes.starts(with: "bplist".utf8) else { return (try XMLReader().read(bytes), .xml) }

@@ -93,7 +93,6 @@ final class NoticeBoard: Sendable {
     /// Returns what was posted since the last time. Of the memory's parts that cannot be used, the first is enough.
     func take() -> [Notice] {
         var notices = state.withLock { state in
-            guard state.taken < state.posted.count else { return [Notice]() }
             defer { state.taken = state.posted.count }
             return Array(state.posted[state.taken...])
         }

@@ -13,6 +13,9 @@ package struct StoredVersion: Hashable, Sendable {
 
     /// The length of the box: padded to a multiple of 16, at least 16, and the tag.
     package var boxLength: Int { SecretBytes.paddedSize(length) + SecretBox.tagSize }
+
+    /// The bytes of the box in the file.
+    var box: Range<UInt64> { offset..<offset + UInt64(boxLength) }
 }
 
 struct EarlierVersion: Hashable, Sendable {

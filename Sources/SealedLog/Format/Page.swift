@@ -10,9 +10,8 @@ package struct PageReference: Hashable, Sendable {
     let length: Int
     let nonce: Nonce
 
-    func isWithin(_ range: Range<UInt64>) -> Bool {
-        offset >= range.lowerBound && offset <= range.upperBound && range.upperBound - offset >= UInt64(length)
-    }
+    /// The bytes of the sealed page in the file.
+    var box: Range<UInt64> { offset..<offset + UInt64(length) }
 }
 
 /// An opened page of a tree: a leaf's cells have entries, an inner page's children. It decodes a cell only on request.

@@ -112,9 +112,9 @@ struct RecordIndex: Hashable, Sendable {
 
     /// Returns where the last item of the payload ends that the index refers to: a box, or the tree's root.
     func namedEnd(ofPayloadAt start: UInt64) -> UInt64 {
-        if let root = tree?.root { return root.offset &+ UInt64(root.length) }
+        if let root = tree?.root { return root.box.upperBound }
         let inPayload = transactions.joined().lazy.flatMap(\.versions).filter { $0.offset >= start }
-        return inPayload.map { $0.offset &+ UInt64($0.boxLength) }.max() ?? start
+        return inPayload.map(\.box.upperBound).max() ?? start
     }
 }
 

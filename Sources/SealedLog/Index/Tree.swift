@@ -75,7 +75,7 @@ struct TreeCursor {
     private mutating func descend(
         to reference: PageReference, level: UInt8?, from start: [UInt8], within bounds: NameRange
     ) throws(LogError) {
-        pages.append(reference.offset..<reference.offset + UInt64(reference.length))
+        pages.append(reference.box)
         let page = try loader.load(reference, level: level)
         let cell = try start.withRawBytes { (start) throws(LogError) in try page.lastCell(notAfter: start) }
         let position = Position(page: page, index: cell?.index ?? 0, bounds: bounds)

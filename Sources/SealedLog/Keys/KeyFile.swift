@@ -33,8 +33,8 @@ package struct KeyFile: ~Copyable {
 // MARK: - Creation
 
 extension KeyFile {
-    /// Creates a generated key file with mode 0600, and flushes it and its folder. Returns nil if there is already a file
-    /// at the path. Throws `unavailable`, `busy`, `outOfMemory`.
+    /// Creates a generated key file with mode 0600, and flushes it and its folder. Returns nil if there is already a
+    /// file at the path. Throws `unavailable`, `busy`, `outOfMemory`.
     ///
     /// - Parameter isFolderLocked: whether the caller holds the folder's lock. Waiting for it again would never end.
     package static func create(
@@ -89,8 +89,7 @@ extension KeyFile {
         let status = try reading(path, fileSystem.status(of: file))
         try reading(path, status.checkRegular(upTo: maximumSize))
         var sharing: Sharing?
-        let isTrustedOwner = [status.owner, 0].contains(geteuid()) || status.owner == 0
-        if !isTrustedOwner || status.mode & 0o077 != 0 {
+        if !status.isOwnedHere || status.mode & 0o077 != 0 {
             // Others may read a file of root's in some places, and never change one.
             guard status.owner == 0, status.mode & 0o022 == 0 else { throw LogError(.keyExposed, path) }
             let reason = reason(toTrust: file, status, path, secretFolders, in: fileSystem)

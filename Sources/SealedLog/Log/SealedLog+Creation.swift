@@ -94,8 +94,8 @@ struct CheckpointWriter {
         try tree.add(entry, to: &sink)
     }
 
-    /// Writes the root, the manifest with the totals of what was added, zeros ahead, and last the header: of a new vault,
-    /// unless the id and the sequence number of an old one are given.
+    /// Writes the root, the manifest with the totals of what was added, zeros ahead, and last the header: of a new
+    /// vault, unless the id and the sequence number of an old one are given.
     mutating func finish(
         _ manifest: Manifest, vaultID: [UInt8] = RandomBytes.array(Header.identifierSize), sequence: UInt64 = 1,
         slots: [KeySlot]

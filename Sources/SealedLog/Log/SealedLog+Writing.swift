@@ -136,9 +136,9 @@ extension SealedLog {
         }
     }
 
-    /// Reads everything that was appended, clears what is behind the end, and flushes the newest record again if another
-    /// process wrote it: that process may have died before fdatasync, and once a record follows it, readers regard it as
-    /// durable.
+    /// Reads everything that was appended, clears what is behind the end, and flushes the newest record again if
+    /// another process wrote it: that process may have died before fdatasync, and once a record follows it, readers
+    /// regard it as durable.
     private func makeReady(_ store: any RecordStore, _ writer: inout Writer) throws(LogError) {
         let seen = seen()
         try view.withLock { (view) throws(LogError) in

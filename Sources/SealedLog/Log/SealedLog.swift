@@ -63,9 +63,11 @@ package struct OpenedValue: ~Copyable {
     package let nonce: Nonce
     package let bytes: SecretBytes
 
-    fileprivate init(_ version: StoredVersion, _ box: [UInt8], _ keys: KeyRing) throws(LogError) {
-        (kind, nonce) = (version.kind, version.nonce)
-        bytes = try keys.open(box, version)
+    package consuming func takeBytes() -> SecretBytes { bytes }
+
+    fileprivate init(_ sealed: SealedValue, _ keys: KeyRing) throws(LogError) {
+        (kind, nonce) = (sealed.version.kind, sealed.version.nonce)
+        bytes = try keys.open(sealed)
     }
 }
 
@@ -81,14 +83,14 @@ extension SealedLog {
 
     package func open(_ name: String) throws(LogError) -> SecretBytes? {
         guard let opened = try openTagged(name) else { return nil }
-        return opened.bytes
+        return opened.takeBytes()
     }
 
     package func openTagged(_ name: String) throws(LogError) -> OpenedValue? {
         try certain { () throws(LogError) in
-            let found = try withValue(name) { (view, version) throws(LogError) in (version, try view.box(of: version)) }
-            guard let (version, box) = found else { return nil }
-            return try OpenedValue(version, box, keys)
+            let found = try withValue(name) { (view, version) throws(LogError) in try view.sealed(version) }
+            guard let found else { return nil }
+            return try OpenedValue(found, keys)
         }
     }
 
@@ -105,7 +107,7 @@ extension SealedLog {
             var listing = EntryListing(merge: try snapshot.entries(from: prefix), prefix: prefix)
             while let entry = try listing.next() {
                 guard let version = entry.content?.current else { continue }
-                results.append(convert(entry.name, try OpenedValue(version, snapshot.box(of: version), keys)))
+                results.append(convert(entry.name, try OpenedValue(snapshot.sealed(version), keys)))
             }
             return results
         }
@@ -117,7 +119,7 @@ extension SealedLog {
     }
 
     /// Opens a value that is not yet written.
-    package func open(_ value: SealedValue) throws(LogError) -> SecretBytes { try keys.open(value.box, value.version) }
+    package func open(_ value: SealedValue) throws(LogError) -> SecretBytes { try keys.open(value) }
 
     @inline(__always)
     func withValue<Result: Sendable>(
@@ -259,9 +261,9 @@ extension SealedLog {
 }
 
 extension KeyRing {
-    func open(_ box: [UInt8], _ version: StoredVersion) throws(LogError) -> SecretBytes {
-        var value = try translated(SecretBytes(zeroCount: version.length))
-        try box.withRawBytes { (box) throws(LogError) in try open(box, version, into: &value) }
+    func open(_ sealed: SealedValue) throws(LogError) -> SecretBytes {
+        var value = try translated(SecretBytes(zeroCount: sealed.version.length))
+        try sealed.box.withRawBytes { (box) throws(LogError) in try open(box, sealed.version, into: &value) }
         return value
     }
 

@@ -70,7 +70,7 @@ private struct Verifier: ~Copyable {
         let header = view.header
         let manifest = try view.manifest()
         guard UInt64(manifest.chain.count) <= header.sequence else { throw LogError.damaged("the manifest's chain") }
-        var boxes = [header.manifest.offset..<header.manifest.offset + UInt64(header.manifest.length)]
+        var boxes = [header.manifest.box]
         var cursor = try TreeCursor(root: header.root, loader: view.loader)
         while let entry = try cursor.next() {
             for version in entry.versions {
@@ -132,8 +132,4 @@ private struct Verifier: ~Copyable {
         }
         try values.open(version)
     }
-}
-
-extension StoredVersion {
-    fileprivate var box: Range<UInt64> { offset..<offset + UInt64(boxLength) }
 }

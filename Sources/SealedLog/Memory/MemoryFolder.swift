@@ -18,9 +18,9 @@ struct MemoryFolder: Sendable {
             let location = location(of: name)
             var refusal: SystemError?
             let opened = try translated(
-                unlessMissing { () throws(SystemError) in
-                    try fileSystem.open(location, .readWriteNoFollow, orElse: .readNoFollow, refusal: &refusal)
-                }, at: location)
+                unlessMissing(
+                    try fileSystem.open(location, .readWriteNoFollow, orElse: .readNoFollow, refusal: &refusal)),
+                at: location)
             guard let file = opened else { return nil }
             _ = try checkedStatus(of: file, location)
             let bytes = try translated(contents(of: file), at: location)
@@ -89,7 +89,7 @@ struct MemoryFolder: Sendable {
     }
 
     private func checkOwner(of location: String, _ status: FileStatus) throws(Notice) {
-        guard [geteuid(), 0].contains(status.owner) || geteuid() == 0 else {
+        guard status.isOwnedHere else {
             throw .memoryUnusable("\(location) belongs to another user")
         }
         guard status.mode & 0o022 == 0 else { throw .memoryUnusable("others can write to \(location)") }

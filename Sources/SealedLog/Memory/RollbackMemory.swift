@@ -25,8 +25,8 @@ struct RollbackMemory: Sendable {
 
     // MARK: Authenticated files
 
-    /// Returns a reader of what is between the vault's id and the code of a file, if magic, id and code are right. Bytes
-    /// of an older file may follow its `size`, since it is written in place. `context` is authenticated with it.
+    /// Returns a reader of what is between the vault's id and the code of a file, if magic, id and code are right.
+    /// Bytes of an older file may follow its `size`, since it is written in place. `context` is authenticated with it.
     private func body(
         of bytes: [UInt8]?, magic: [UInt8], size: Int = RollbackMemory.fileSize, context: [UInt8] = []
     ) -> ByteReader? {
@@ -134,8 +134,8 @@ extension RollbackMemory {
         return Array(bytes[pathMagic.count..<pathMagic.count + Header.identifierSize])
     }
 
-    /// Returns the fingerprint of a file, its checkpoint and its name. It changes with any name in the folder: a copy of
-    /// the file has the same header, and even the same inode number if the first file was removed.
+    /// Returns the fingerprint of a file, its checkpoint and its name. It changes with any name in the folder: a copy
+    /// of the file has the same header, and even the same inode number if the first file was removed.
     func fingerprint(of file: CheckpointFile) -> Authenticator? {
         guard let folder = try? folder.fileSystem.status(at: path.parentFolder) else { return nil }
         var writer = ByteWriter(reserving: 64)

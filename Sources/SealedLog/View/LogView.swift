@@ -108,13 +108,17 @@ extension LogView {
             guard try store.read(into: buffer, at: end) == buffer.count else { return true }
             return buffer.load(as: UInt64.self) | buffer.load(fromByteOffset: 8, as: UInt64.self) == 0
         }
-        return isCurrent ? true : try catchUp()
+        return isCurrent ? true : try follow()
     }
 
     /// Follows the log to its end; false if something is doubtful.
     mutating func catchUp() throws(LogError) -> Bool {
         // Usually nothing was appended. One short read shows that, and saves a reader with its window.
         if try store.isZero(end..<end + UInt64(Frame.headSize)) { return true }
+        return try follow()
+    }
+
+    private mutating func follow() throws(LogError) -> Bool {
         var reader = reader
         return if case .nothing = try catchUp(&reader) { true } else { false }
     }
@@ -224,10 +228,10 @@ extension LogView {
         try cache.copy(from: version.offset, into: box, of: store, end: end)
     }
 
-    mutating func box(of version: StoredVersion) throws(LogError) -> [UInt8] {
+    mutating func sealed(_ version: StoredVersion) throws(LogError) -> SealedValue {
         var box = [UInt8](repeating: 0, count: version.boxLength)
         try box.withMutableRawBytes { (box) throws(LogError) in try copy(version, into: box) }
-        return box
+        return SealedValue(version: version, box: box)
     }
 
     /// Returns all entries from a name on, in the order of their names, tombstones too.

@@ -1,6 +1,6 @@
 package import Sealing
 
-/// A sealed value that has no offset yet.
+/// A sealed value: read from the file, or without an offset yet.
 package struct SealedValue: Sendable {
     let version: StoredVersion
     let box: [UInt8]

@@ -19,14 +19,12 @@ struct KeychainOpening {
         try places.check(resolvedVault: vaultPath)
     }
 
-    private static let alarms: [VaultError.Code: LogError.Code] = [
-        .rolledBack: .rolledBack, .diverged: .diverged, .exchanged: .exchanged,
-    ]
-
     private func logOptions(lockTimeout: Duration? = nil) -> SealedLog.Options {
         SealedLog.Options(
             lockTimeout: lockTimeout ?? options.lockTimeout,
-            accepted: options.acceptedAlarms.compactMap { KeychainOpening.alarms[$0] }, memoryFolder: places.memory)
+            accepted: options.acceptedAlarms.compactMap { alarm in
+                VaultError.codes.first { $0.value == alarm }?.key
+            }, memoryFolder: places.memory)
     }
 
     func open(creating creation: Keychain.Creation) throws(LogError) -> Outcome {

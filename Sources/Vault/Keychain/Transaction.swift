@@ -67,14 +67,13 @@ public struct Transaction: ~Copyable, OptimisticTransaction {
     ///
     /// - Throws: as ``Keychain/get(_:)``.
     public mutating func get(_ name: String) throws(VaultError) -> SecretBytes? {
-        let checked = try keychain.checked(name)
-        if let index = latest[checked] {
+        let name = try keychain.checked(name)
+        if let index = latest[name] {
             guard case .set(let value, _) = changes[index].action else { return nil }
             return try keychain.translated(keychain.log.open(value))
         }
-        // If the value changes between these two, the transaction runs again.
-        guard try entry(checked) != nil else { return nil }
-        return try keychain.get(name)
+        guard let opened = try opened(name) else { return nil }
+        return opened.takeBytes()
     }
 
     // MARK: For the keychain
@@ -85,11 +84,25 @@ public struct Transaction: ~Copyable, OptimisticTransaction {
         add(try keychain.setting(name, to: value, kind: kind, attributes: attributes, nonces: &nonces))
     }
 
-    /// The transaction expects the entry to stay so.
+    // The transaction expects what these two return to stay so.
+
     mutating func entry(_ name: EntryName) throws(VaultError) -> Entry? {
         let entry = try keychain.translated(keychain.log.entry(name))
-        if expected[name] == nil { expected[name] = .some(entry?.content?.current.nonce) }
+        expect(entry?.content?.current.nonce, of: name)
         return entry
+    }
+
+    private mutating func opened(_ name: EntryName) throws(VaultError) -> OpenedValue? {
+        guard let opened = try keychain.translated(keychain.log.openTagged(name.text)) else {
+            expect(nil, of: name)
+            return nil
+        }
+        expect(opened.nonce, of: name)
+        return opened
+    }
+
+    private mutating func expect(_ nonce: Nonce?, of name: EntryName) {
+        if expected[name] == nil { expected[name] = .some(nonce) }
     }
 
     private mutating func add(_ change: Change) {
@@ -115,9 +128,9 @@ public struct Transaction: ~Copyable, OptimisticTransaction {
 
     /// Takes up a batch's changes; false, with nothing to commit, if a name does not have the value that it expects.
     fileprivate mutating func take(_ batch: StoreBatch) throws(VaultError) -> Bool {
-        // If a value changes between these two, the transaction runs again.
         let holds = try batch.holds { (name) throws(VaultError) in
-            try entry(keychain.checked(name)) == nil ? nil : keychain.value(of: name)
+            guard let opened = try opened(keychain.checked(name)) else { return nil }
+            return try StoredValue(opened, of: name)
         }
         guard holds else {
             expected = [:]

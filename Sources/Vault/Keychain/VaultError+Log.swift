@@ -7,7 +7,7 @@ import SealedLog
 
 extension VaultError {
     /// What the log's codes become, except those of the key file, which become `locked`.
-    private static let codes: [LogError.Code: Code] = [
+    static let codes: [LogError.Code: Code] = [
         .missing: .noVault, .gone: .gone, .notAFile: .unavailable, .exists: .exists, .invalid: .invalid,
         .damaged: .damaged, .newerFormat: .newerFormat, .rolledBack: .rolledBack, .diverged: .diverged,
         .exchanged: .exchanged, .busy: .busy, .unavailable: .unavailable, .outcomeUnknown: .outcomeUnknown,

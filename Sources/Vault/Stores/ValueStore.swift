@@ -3,8 +3,9 @@ import Sealing
 /// Keeps values under names: all that a store has to do to work with ``Storable``, its siblings, transactions and
 /// observation.
 ///
-/// A store of your own, beside ``Keychain``, ``Preferences`` and ``MemoryStore``, needs three methods and two constants;
-/// `VaultTesting` has a conformance suite for it. If it shows what a crash may undo, it needs ``makeDurable()`` too.
+/// A store of your own, beside ``Keychain``, ``Preferences`` and ``MemoryStore``, needs three methods and two
+/// constants; `VaultTesting` has a conformance suite for it. If it shows what a crash may undo, it needs
+/// ``makeDurable()`` too.
 ///
 /// Stores may be used from any thread. A store calls no outside code while it holds a lock. For keys see <doc:Gotchas>.
 public protocol ValueStore: Sendable {
@@ -34,7 +35,8 @@ public protocol ValueStore: Sendable {
     func commit(_ batch: StoreBatch) throws(VaultError) -> Bool
 
     /// Makes everything that the store shows durable, whichever process wrote it. This is called before the only other
-    /// copy of a value is removed. A store that shows only what is durable, or that keeps nothing durably, does nothing.
+    /// copy of a value is removed. A store that shows only what is durable, or that keeps nothing durably, does
+    /// nothing.
     ///
     /// - Throws: as ``commit(_:)``; what is durable is unknown then.
     func makeDurable() throws(VaultError)

@@ -2,13 +2,13 @@
 // store, or in both. The new store's value counts, and the next use finishes the move.
 
 extension StoredKey {
-    /// Moves the value of the key's old store, if any, here, unless there is one here already, and removes it there.
+    /// Moves the value of the key's old store, if any, to `new`, unless there is one here already, and removes it
+    /// there.
     ///
     /// A value that cannot be read as this key's type stays in the old store. That is an error, unless there is a value
     /// here, which counts, or one is about to be written.
-    func finishMove(for use: KeyUse) throws(VaultError) {
+    func finishMove(into new: any ValueStore, for use: KeyUse) throws(VaultError) {
         guard let oldHome else { return }
-        let new = try home.resolve()
         let old: any ValueStore
         var next: StoredValue?
         do throws(VaultError) {

@@ -108,7 +108,7 @@ extension StoredKey {
     func store(for use: KeyUse? = nil) throws(VaultError) -> any ValueStore {
         try Keychain.checkName(name)
         let store = try home.resolve()
-        if let use, oldHome != nil { try finishMove(for: use) }
+        if let use, oldHome != nil { try finishMove(into: store, for: use) }
         return store
     }
 
@@ -189,10 +189,11 @@ extension StoreTransaction {
     /// value in the key's old store moves first.
     private func settled<Key: StoredKeyed>(_ keyed: Key, for use: KeyUse) throws(VaultError) -> StoredKey<Key.Value> {
         let key = keyed.stored
-        guard try key.store().identity == store.identity else {
+        let home = try key.store()
+        guard home.identity == store.identity else {
             throw VaultError(.invalid, "The key \"\(key.name)\" belongs to another store than the transaction's.")
         }
-        try key.finishMove(for: use)
+        try key.finishMove(into: home, for: use)
         return key
     }
 }

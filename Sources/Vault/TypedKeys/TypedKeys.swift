@@ -65,7 +65,7 @@ public struct KeychainStorable<Value: StoredObject>: StoredKeyed, ExpressibleByS
         guard let store = try stored.store() as? any SecretStore else {
             throw VaultError(.invalid, "The store of \"\(stored.name)\" keeps no secrets in guarded memory.")
         }
-        try stored.finishMove(for: use)
+        try stored.finishMove(into: store, for: use)
         return store
     }
 }

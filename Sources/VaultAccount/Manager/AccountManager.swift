@@ -67,8 +67,12 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
     ) {
         self.service = service
         self.options = options
-        let program = CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "default"
-        storage = AccountStorage(keychain: keychain ?? .keychain.scoped(to: program), plain: preferences)
+        let keychain = keychain ?? .keychain.scoped(to: AccountManager.programName)
+        storage = AccountStorage(keychain: keychain, plain: preferences)
+    }
+
+    private static var programName: String {
+        CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "default"
     }
 
     deinit { core.withLock { $0.timer }?.cancel() }

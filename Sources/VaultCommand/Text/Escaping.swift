@@ -1,5 +1,5 @@
-/// Escapes bytes for a terminal, and for the inside of a JSON string. They are emitted one by one through `put`, so that
-/// a secret stays in guarded memory.
+/// Escapes bytes for a terminal, and for the inside of a JSON string. They are emitted one by one through `put`, so
+/// that a secret stays in guarded memory.
 enum Escaping {
     /// Keeps newlines and tabs. Other unsafe characters become `\x1b` or `\u{202e}`, bytes that are not UTF-8 `\xff`.
     /// A backslash is kept, so that the text can be copied and pasted.

@@ -57,7 +57,8 @@ package final class FaultyFileSystem: FileSystem {
 
     package init(volume: Volume = Volume()) { self.volume = volume }
 
-    /// Lets `times` calls of these kinds, on these bytes of a file if any are given, fail after `skipped` have succeeded.
+    /// Lets `times` calls of these kinds, on these bytes of a file if any are given, fail after `skipped` have
+    /// succeeded.
     package func fail(
         _ kinds: Set<FileCall>, on bytes: Range<UInt64>? = nil, after skipped: Int = 0, times: Int = 1,
         with fault: Fault

@@ -21,23 +21,15 @@ struct EntryMergeTests {
     @Test func theNewerSourceDecidesAndTombstonesAreEntries() throws {
         let newest = [try Entry.sample("b"), try Entry.tombstone("d")]
         let newer = [try Entry.sample("a"), try Entry.tombstone("b"), try Entry.sample("d")]
-        let keys = try randomKeys()
-        let store = try MemoryStore()
-        var builder = TreeBuilder(keys: keys)
-        var sink = ByteSink(start: 4_096, store: store)
         let oldest = try ["a", "b", "c", "d", "e"].map { try Entry.sample($0, modified: 1) }
-        for entry in oldest { try builder.add(entry, to: &sink) }
-        let root = try builder.finish(to: &sink)
-        try sink.flush()
-        let loader = PageLoader(store: store, keys: keys)
+        let tree = try SampleTree(of: oldest)
         let merged = try drain(
-            EntryMerge(
-                recent: [recent(newest), recent(newer)], trees: [try TreeCursor(root: root, loader: loader)]))
+            EntryMerge(recent: [recent(newest), recent(newer)], trees: [try tree.cursor()]))
         #expect(merged == [newer[0], newest[0], oldest[2], newest[1], oldest[4]])
         let fromC = try drain(
             EntryMerge(
                 recent: [recent(newest), recent(newer)],
-                trees: [try TreeCursor(root: root, loader: loader, from: Array("c".utf8))], from: Array("c".utf8)))
+                trees: [try tree.cursor(from: "c")], from: Array("c".utf8)))
         #expect(fromC == [oldest[2], newest[1], oldest[4]])
     }
 

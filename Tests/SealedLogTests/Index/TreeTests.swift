@@ -7,48 +7,26 @@ import Testing
 @Suite("Trees of sealed pages")
 struct TreeTests {
     /// A tree of entries whose names are even numbers.
-    private struct Tree {
-        let store: any RecordStore
-        let keys: KeyRing
-        let entries: [Entry]
-        let root: PageReference?
-        var loader: PageLoader { PageLoader(store: store, keys: keys) }
+    private func tree(_ count: Int) throws -> SampleTree {
+        try SampleTree(of: (0..<count).map { try .sample(name($0 * 2)) }, expecting: count)
+    }
 
-        init(_ count: Int) throws {
-            store = try MemoryStore()
-            keys = try randomKeys()
-            entries = try (0..<count).map { try .sample(Tree.name($0 * 2)) }
-            var builder = TreeBuilder(keys: keys, expecting: count)
-            var sink = ByteSink(start: 4_096, store: store)
-            for entry in entries { try builder.add(entry, to: &sink) }
-            root = try builder.finish(to: &sink)
-            try sink.flush()
-        }
+    private func name(_ number: Int) -> String {
+        let digits = String(number)
+        return "entry/" + String(repeating: "0", count: 6 - digits.count) + digits
+    }
 
-        static func name(_ number: Int) -> String {
-            let digits = String(number)
-            return "entry/" + String(repeating: "0", count: 6 - digits.count) + digits
-        }
-
-        /// Returns a view of this tree alone.
-        func view() throws -> LogView {
-            var header = Header.sample(slots: 1)
-            header.root = root
-            return LogView(store: store, keys: keys, header: header, authenticator: randomAuthenticator())
-        }
-
-        func scan(from start: String = "") throws -> [Entry] {
-            var cursor = try TreeCursor(root: root, loader: loader, from: Array(start.utf8))
-            var found: [Entry] = []
-            while let entry = try cursor.next() { found.append(entry) }
-            return found
-        }
+    /// Returns a view of a tree alone.
+    private func view(of tree: SampleTree) throws -> LogView {
+        var header = Header.sample(slots: 1)
+        header.root = tree.root
+        return LogView(store: tree.store, keys: tree.keys, header: header, authenticator: randomAuthenticator())
     }
 
     @Test(arguments: [(0, 0), (1, 1), (2, 1), (150, 1), (400, 2), (3_000, 2), (20_000, 2)])
     func findWhatIsThereAndNothingElse(_ count: Int, _ levels: Int) throws {
-        let tree = try Tree(count)
-        var view = try tree.view()
+        let tree = try tree(count)
+        var view = try view(of: tree)
         if let root = tree.root {
             #expect(Int(try tree.loader.load(root, level: nil).level) + 1 == levels)
         } else {
@@ -56,43 +34,35 @@ struct TreeTests {
         }
         for index in stride(from: 0, to: count, by: max(1, count / 500)) {
             #expect(try view.find(tree.entries[index].name) == tree.entries[index])
-            #expect(try view.find(.sample(Tree.name(index * 2 + 1))) == nil)
+            #expect(try view.find(.sample(name(index * 2 + 1))) == nil)
         }
         #expect(try view.find(.sample("a")) == nil)
         #expect(try view.find(.sample("z")) == nil)
     }
 
     @Test(arguments: [0, 1, 150, 400, 3_000, 20_000]) func areScannedInOrderFromAnyName(_ count: Int) throws {
-        let tree = try Tree(count)
+        let tree = try tree(count)
         #expect(try tree.scan() == tree.entries)
         for index in [0, 1, count / 3, count / 2, count - 1, count] where index >= 0 {
-            #expect(try tree.scan(from: Tree.name(index * 2)) == Array(tree.entries.dropFirst(index)))
+            #expect(try tree.scan(from: name(index * 2)) == Array(tree.entries.dropFirst(index)))
             // Between two names.
-            #expect(try tree.scan(from: Tree.name(index * 2 + 1)) == Array(tree.entries.dropFirst(index + 1)))
+            #expect(try tree.scan(from: name(index * 2 + 1)) == Array(tree.entries.dropFirst(index + 1)))
         }
         #expect(try tree.scan(from: "a") == tree.entries)
         #expect(try tree.scan(from: "z").isEmpty)
     }
 
     @Test func ofLongNamesHaveThreeLevels() throws {
-        let keys = try randomKeys()
-        let store = try MemoryStore()
-        var builder = TreeBuilder(keys: keys)
-        var sink = ByteSink(start: 4_096, store: store)
         let prefix = String(repeating: "p", count: 1_000)
         let entries = try (1_000..<1_600).map { try Entry.sample(prefix + "\($0)") }
-        for entry in entries { try builder.add(entry, to: &sink) }
-        let root = try #require(try builder.finish(to: &sink))
-        try sink.flush()
-        let loader = PageLoader(store: store, keys: keys)
-        #expect(try loader.load(root, level: nil).level == 2)
-        var cursor = try TreeCursor(root: root, loader: loader)
-        for entry in entries { #expect(try cursor.next() == entry) }
-        #expect(try cursor.next() == nil)
+        let tree = try SampleTree(of: entries)
+        let root = try #require(tree.root)
+        #expect(try tree.loader.load(root, level: nil).level == 2)
+        #expect(try tree.scan() == entries)
     }
 
     @Test func aChangedPageIsNeverRead() throws {
-        let tree = try Tree(400)
+        let tree = try tree(400)
         let size = try tree.store.size()
         let root = try #require(tree.root)
         for offset in stride(from: UInt64(4_096), to: size, by: 251) {

@@ -95,6 +95,9 @@ struct VaultVectorTests {
 
     private func value(of version: StoredVersion, in log: SealedLog) throws -> Data {
         let store = log.view.withLock { $0.store }
-        return Data(try log.keys.open(store.bytes(at: version.offset, count: version.boxLength), version).unsafeArray())
+        return Data(
+            try log.keys.open(
+                SealedValue(version: version, box: store.bytes(at: version.offset, count: version.boxLength))
+            ).unsafeArray())
     }
 }

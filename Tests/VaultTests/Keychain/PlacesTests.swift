@@ -16,13 +16,12 @@ struct PlacesTests {
     }
 
     private static let home = ["HOME": "/home/ann"]
+    private static let placesAtHome = [
+        "/home/ann/.local/share/vault/default.vault", "/home/ann/.config/vault/default.key",
+        "/home/ann/.local/state/vault",
+    ]
     private static let cases = [
-        Case(
-            testDescription: "home alone", environment: home,
-            expected: [
-                "/home/ann/.local/share/vault/default.vault", "/home/ann/.config/vault/default.key",
-                "/home/ann/.local/state/vault",
-            ]),
+        Case(testDescription: "home alone", environment: home, expected: placesAtHome),
         Case(
             testDescription: "the folders of XDG",
             environment: ["XDG_DATA_HOME": "/d", "XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s"],
@@ -33,10 +32,7 @@ struct PlacesTests {
                 "HOME": "/home/ann", "XDG_DATA_HOME": "d", "XDG_CONFIG_HOME": "", "XDG_STATE_HOME": "./s",
                 "VAULT_FILE": "", "VAULT_KEY_FILE": "", "CREDENTIALS_DIRECTORY": "",
             ],
-            expected: [
-                "/home/ann/.local/share/vault/default.vault", "/home/ann/.config/vault/default.key",
-                "/home/ann/.local/state/vault",
-            ]),
+            expected: placesAtHome),
         Case(
             testDescription: "files that are named go before folders",
             environment: ["HOME": "/home/ann", "VAULT_FILE": "/f.vault", "VAULT_KEY_FILE": "f.key"],

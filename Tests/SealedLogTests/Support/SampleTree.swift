@@ -1,0 +1,33 @@
+@testable import SealedLog
+
+/// A tree of sealed pages in memory, built of entries.
+struct SampleTree {
+    let store: any RecordStore
+    let keys: KeyRing
+    let entries: [Entry]
+    let root: PageReference?
+    var loader: PageLoader { PageLoader(store: store, keys: keys) }
+
+    /// - Parameter expecting: how many entries the builder is told to expect.
+    init(of entries: [Entry], expecting count: Int = 0) throws {
+        store = try MemoryStore()
+        keys = try randomKeys()
+        self.entries = entries
+        var builder = TreeBuilder(keys: keys, expecting: count)
+        var sink = ByteSink(start: 4_096, store: store)
+        for entry in entries { try builder.add(entry, to: &sink) }
+        root = try builder.finish(to: &sink)
+        try sink.flush()
+    }
+
+    func cursor(from start: String = "") throws -> TreeCursor {
+        try TreeCursor(root: root, loader: loader, from: Array(start.utf8))
+    }
+
+    func scan(from start: String = "") throws -> [Entry] {
+        var cursor = try cursor(from: start)
+        var found: [Entry] = []
+        while let entry = try cursor.next() { found.append(entry) }
+        return found
+    }
+}

@@ -98,6 +98,21 @@ struct RoundTripTests {
         }
     }
 
+    /// The sample's checkpoint ends at 9,312.
+    @Test(arguments: [(8_176, 32), (9_216, 112), (9_312, 32), (1 << 40, 32)] as [(UInt64, Int)])
+    func aHeaderRefersToNothingOutsideItsCheckpoint(_ offset: UInt64, _ length: Int) throws {
+        let outside = PageReference(offset: offset, length: length, nonce: randomNonce())
+        var (first, second) = (Header.sample(slots: 1), Header.sample(slots: 1))
+        first.root = outside
+        second.manifest = outside
+        for header in [first, second] {
+            let bytes = Array(try header.sealed(with: randomKeys())[..<Header.size])
+            #expect(throws: LogError.damaged("the header (the end of the checkpoint)")) {
+                try Header(parsing: bytes)
+            }
+        }
+    }
+
     @Test func aHintIsReadBack() throws {
         let hint = Hint(offset: 65_536, sequence: 513)
         let bytes = Array(try Header.sample(slots: 1).sealed(with: randomKeys())[..<Header.size])

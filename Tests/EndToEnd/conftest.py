@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,14 @@ from canaries import prepared
 from executables import executable
 from histories import History, full_tail, twenty_entries
 from homes import AS_NOBODY, NOBODY, Home
+
+
+def pytest_configure() -> None:
+    """Lets the tested programs begin with the default actions of signals: a job in the background, or `nohup`, ignores
+    some, and they would inherit that. A signal that is handled here is not ignored by them."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
 
 
 @pytest.fixture(scope="session")

@@ -18,8 +18,7 @@ struct MemoryFolder: Sendable {
             let location = location(of: name)
             var refusal: SystemError?
             let opened = try translated(
-                unlessMissing(
-                    try fileSystem.open(location, .readWriteNoFollow, orElse: .readNoFollow, refusal: &refusal)),
+                unlessMissing(fileSystem.open(location, .readWriteNoFollow, orElse: .readNoFollow, refusal: &refusal)),
                 at: location)
             guard let file = opened else { return nil }
             _ = try checkedStatus(of: file, location)

@@ -8,7 +8,7 @@ import Testing
 struct TreeTests {
     /// A tree of entries whose names are even numbers.
     private func tree(_ count: Int) throws -> SampleTree {
-        try SampleTree(of: (0..<count).map { try .sample(name($0 * 2)) }, expecting: count)
+        try SampleTree(of: (0..<count).map { try .sample(name($0 * 2)) })
     }
 
     private func name(_ number: Int) -> String {

@@ -94,10 +94,7 @@ struct VaultVectorTests {
     }
 
     private func value(of version: StoredVersion, in log: SealedLog) throws -> Data {
-        let store = log.view.withLock { $0.store }
-        return Data(
-            try log.keys.open(
-                SealedValue(version: version, box: store.bytes(at: version.offset, count: version.boxLength))
-            ).unsafeArray())
+        var view = log.view.withLock { $0 }
+        return Data(try log.keys.open(view.sealed(version)).unsafeArray())
     }
 }

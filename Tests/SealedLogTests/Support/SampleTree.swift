@@ -8,12 +8,11 @@ struct SampleTree {
     let root: PageReference?
     var loader: PageLoader { PageLoader(store: store, keys: keys) }
 
-    /// - Parameter expecting: how many entries the builder is told to expect.
-    init(of entries: [Entry], expecting count: Int = 0) throws {
+    init(of entries: [Entry]) throws {
         store = try MemoryStore()
         keys = try randomKeys()
         self.entries = entries
-        var builder = TreeBuilder(keys: keys, expecting: count)
+        var builder = TreeBuilder(keys: keys, expecting: entries.count)
         var sink = ByteSink(start: 4_096, store: store)
         for entry in entries { try builder.add(entry, to: &sink) }
         root = try builder.finish(to: &sink)

@@ -3,6 +3,7 @@ import LinuxSystem
 import Sealing
 import TestSupport
 import Testing
+import VaultTesting
 
 @testable import SealedLog
 
@@ -43,10 +44,11 @@ struct ConcurrencyTests {
     }
 
     @Test func threadsThatWaitShareOneRecord() throws {
-        let log = try fixture.open()
-        let files = PosixFileSystem()
-        // Whoever comes first waits for this lock, and all the others for it.
-        let store = try FileRecordStore.open(fixture.path, in: files)
+        let files = FaultyFileSystem()
+        let log = try fixture.open(in: files)
+        files.forgetCalls()
+        // The first thread waits for this lock, and all the others for it.
+        let store = try FileRecordStore.open(fixture.path, in: PosixFileSystem())
         let lock = try store.lock(.exclusive, until: Deadline(after: .seconds(1)))
         let isReleased = Flag()
         try onThreads(9) { thread in
@@ -54,6 +56,10 @@ struct ConcurrencyTests {
                 while log.queueCount < 7 { Thread.sleep(forTimeInterval: 0.001) }
                 isReleased.set()
                 return store.unlock()
+            }
+            // If others came before it has taken its batch, they would be in it, and the queue never full.
+            while thread > 1, !files.calls.contains(where: { $0.kind == .lock }) {
+                Thread.sleep(forTimeInterval: 0.001)
             }
             try log.set("name \(thread)", "value")
             #expect(isReleased.isSet)

@@ -22,8 +22,8 @@ struct KeychainOpening {
     private func logOptions(lockTimeout: Duration? = nil) -> SealedLog.Options {
         SealedLog.Options(
             lockTimeout: lockTimeout ?? options.lockTimeout,
-            accepted: options.acceptedAlarms.compactMap { alarm in
-                VaultError.codes.first { $0.value == alarm }?.key
+            accepted: [.rolledBack, .diverged, .exchanged].filter { (alarm: LogError.Code) in
+                options.acceptedAlarms.contains { $0 == VaultError.codes[alarm] }
             }, memoryFolder: places.memory)
     }
 

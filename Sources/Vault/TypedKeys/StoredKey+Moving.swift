@@ -2,13 +2,12 @@
 // store, or in both. The new store's value counts, and the next use finishes the move.
 
 extension StoredKey {
-    /// Moves the value of the key's old store, if any, to `new`, unless there is one here already, and removes it
-    /// there.
+    /// Moves the value of the key's old store, if any, to the new one, unless that has one already, and removes it from
+    /// the old one.
     ///
-    /// A value that cannot be read as this key's type stays in the old store. That is an error, unless there is a value
-    /// here, which counts, or one is about to be written.
-    func finishMove(into new: any ValueStore, for use: KeyUse) throws(VaultError) {
-        guard let oldHome else { return }
+    /// A value that cannot be read as this key's type stays in the old store. That is an error, unless the new one has
+    /// a value, which counts, or one is about to be written.
+    func move(from oldHome: StoreReference, into new: any ValueStore, for use: KeyUse) throws(VaultError) {
         let old: any ValueStore
         var next: StoredValue?
         do throws(VaultError) {
@@ -20,7 +19,7 @@ extension StoredKey {
         while let value = next {
             guard try isReadable(value, for: use, unlessIn: new) else { return }
             let moved = try take(value, into: new)
-            // Also if the value was here already: a process that was killed may have left it unflushed.
+            // Also if the value was there already: a process that was killed may have left it unflushed.
             try new.makeDurable()
             // False if a program of the older version changed the old value meanwhile.
             if try old.commit(StoreBatch([name: nil], expecting: [name: value])) { return }
@@ -52,11 +51,11 @@ extension StoredKey {
         return true
     }
 
-    /// Stores the old store's value, if there is none here, unchanged: a conversion to the type and back could lose
+    /// Stores the old store's value, if the new one has none, unchanged: a conversion to the type and back could lose
     /// what another version of the type has added. Only bytes without a type get the one they are read as, and a value
     /// that the store refuses gets the form in which the type is stored today.
     ///
-    /// - Returns: what was stored; nil if there already is a value here, which is the newer one.
+    /// - Returns: what was stored; nil if the new store has a value already, which is the newer one.
     private func take(_ value: StoredValue, into new: any ValueStore) throws(VaultError) -> StoredValue? {
         func converted() throws(VaultError) -> StoredValue { try Value(stored: value, of: name).storedValue(for: name) }
         func stored(_ value: StoredValue) throws(VaultError) -> StoredValue? {

@@ -108,8 +108,13 @@ extension StoredKey {
     func store(for use: KeyUse? = nil) throws(VaultError) -> any ValueStore {
         try Keychain.checkName(name)
         let store = try home.resolve()
-        if let use, oldHome != nil { try finishMove(into: store, for: use) }
+        if let use { try finishMove(into: store, for: use) }
         return store
+    }
+
+    /// Moves here what the old store still has, if the key has an old store.
+    func finishMove(into store: any ValueStore, for use: KeyUse) throws(VaultError) {
+        if let oldHome { try move(from: oldHome, into: store, for: use) }
     }
 
     func storedValue() throws(VaultError) -> StoredValue? { try store(for: .reading).value(of: name) }

@@ -22,13 +22,8 @@ extension String {
     /// - Parameter allowed: without `%` if the text is to be decoded again.
     func percentEncoded(allowing allowed: Set<UInt8>) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in utf8 {
-            if allowed.contains(byte) {
-                bytes.append(byte)
-            } else {
-                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
+        let bytes = utf8.flatMap { byte in
+            allowed.contains(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
         }
         return String(decoding: bytes, as: UTF8.self)
     }

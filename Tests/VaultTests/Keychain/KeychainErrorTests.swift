@@ -148,6 +148,11 @@ struct VaultErrorTests {
         try replace(places.vault, with: older)
         #expect(try opening(accepting: [.rolledBack]) == nil)
         #expect(try opening() == nil)
+        try fixture.open().set("a", to: "z")
+        try replace(places.vault, with: newer)
+        #expect(try opening(accepting: [.rolledBack, .exchanged]) == .diverged)
+        #expect(try opening(accepting: [.diverged]) == nil)
+        #expect(try opening() == nil)
     }
 
     @Test func ofTheDiskSayThatWhatWasThereHolds() throws {

@@ -10,8 +10,12 @@ from tracing import AROUND, CHANGING, Call, trace
 def calls_of(home: Home, *arguments: str, stdin: bytes = b"", names: tuple[str, ...] = CHANGING + AROUND) -> list[Call]:
     """The calls of a run, from the first that touches the home on; what the run did is undone."""
     template = home.copy(home.folder.with_name("untouched"))
-    calls = trace(home, *arguments, stdin=stdin, names=names)
-    home.restore(template)
+    runs = []
+    for _ in range(3):
+        runs.append(trace(home, *arguments, stdin=stdin, names=names))
+        home.restore(template)
+    # A run that takes more than 50 ms looks at the vault's path once more. A faster one would not reach that call.
+    calls = min(runs, key=len)
     mine = (str(home.folder), "(0<")
     first = next(index for index, call in enumerate(calls) if any(place in call.line for place in mine))
     assert len(calls) > first + 3

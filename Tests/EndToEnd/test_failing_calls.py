@@ -8,7 +8,7 @@ import pytest
 from faults import at_every_call, calls_of, goes_on
 from histories import History
 from homes import VAULT_AND_KEY, Home
-from tracing import CHANGING, Call, trace, with_fault
+from tracing import CHANGING, Call, with_fault
 
 EXIT_IO, EXIT_LOCKED = 8, 5
 NEW = b"new " * 200
@@ -120,7 +120,7 @@ def test_a_failed_compaction_takes_nothing_back_from_a_completed_set(twenty: His
 def test_a_read_that_fails_is_never_an_absent_name_or_damage(twenty: History, words: tuple[str, ...]) -> None:
     home = twenty.home
     right = home.output(*words)
-    for call in trace(home, *words, names=("pread64", "read", "openat")):
+    for call in calls_of(home, *words, names=("pread64", "read", "openat")):
         if str(home.folder) in call.line:
             finished = with_fault(home, call.name, f"error=EIO:when={call.ordinal}", *words)
             expected = (0, right) if finished.returncode == 0 else (finished.returncode, b"")

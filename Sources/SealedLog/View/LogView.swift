@@ -79,7 +79,9 @@ struct LogView: Sendable {
             recent = RecentEntries()
             recordsSinceMinor = 0
         } else {
-            for entry in record.index.transactions.joined() { recent.insert(entry) }
+            for transaction in record.index.transactions {
+                for entry in transaction { recent.insert(entry) }
+            }
             recordsSinceMinor += 1
         }
     }

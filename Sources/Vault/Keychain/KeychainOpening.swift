@@ -22,8 +22,8 @@ struct KeychainOpening {
     private func logOptions(lockTimeout: Duration? = nil) -> SealedLog.Options {
         SealedLog.Options(
             lockTimeout: lockTimeout ?? options.lockTimeout,
-            accepted: [.rolledBack, .diverged, .exchanged].filter { (alarm: LogError.Code) in
-                options.acceptedAlarms.contains { $0 == VaultError.codes[alarm] }
+            accepted: options.acceptedAlarms.compactMap { accepted in
+                [.rolledBack, .diverged, .exchanged].first { VaultError.codes[$0] == accepted }
             }, memoryFolder: places.memory)
     }
 

@@ -21,10 +21,26 @@ struct CommandDescription: Sendable {
     var options: [OptionDescription] = []
     /// Paragraphs.
     var details: [String] = []
-    var examples: [(line: String, meaning: String)] = []
-    var exitCodes: [(code: ExitCode, meaning: String)] = []
+    var examples: [ExampleDescription] = []
+    var exitCodes: [ExitCodeDescription] = []
     /// Whether a person may have typed a secret among the words by mistake: then no error repeats a word.
     var mayHoldSecrets = false
+}
+
+// These two are no tuples: the type of an array of tuples is put together at each start.
+
+struct ExampleDescription: Sendable {
+    let line: String
+    let meaning: String
+
+    init(_ line: String, _ meaning: String) { (self.line, self.meaning) = (line, meaning) }
+}
+
+struct ExitCodeDescription: Sendable {
+    let code: ExitCode
+    let meaning: String
+
+    init(_ code: ExitCode, _ meaning: String) { (self.code, self.meaning) = (code, meaning) }
 }
 
 struct ArgumentDescription: Sendable, Encodable {

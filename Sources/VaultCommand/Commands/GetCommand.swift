@@ -17,10 +17,10 @@ enum GetCommand: Command {
             """
         ],
         examples: [
-            ("vault get u.token", "show it"),
-            ("vault get ssh/key > key", "write it to a file, byte for byte"),
+            .init("vault get u.token", "show it"),
+            .init("vault get ssh/key > key", "write it to a file, byte for byte"),
         ],
-        exitCodes: [(.notFound, "no such name; a similar one is suggested")])
+        exitCodes: [.init(.notFound, "no such name; a similar one is suggested")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()

@@ -20,13 +20,12 @@ enum InitCommand: Command {
             """,
         ],
         examples: [
-            ("vault init --label laptop", "at the standard locations"),
-            (
+            .init("vault init --label laptop", "at the standard locations"),
+            .init(
                 "vault init --vault ./ci.vault --key-file /media/keys/ci.key",
-                "at other locations, the key on a separate disk"
-            ),
+                "at other locations, the key on a separate disk"),
         ],
-        exitCodes: [(.refused, "a vault already exists; it is left alone")])
+        exitCodes: [.init(.refused, "a vault already exists; it is left alone")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let cost = try invocation.stretchCost ?? .standard

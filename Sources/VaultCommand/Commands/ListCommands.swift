@@ -10,8 +10,8 @@ enum ListCommand: Command {
         options: [ItemList.longOption],
         details: ["One name per line, sorted bytewise. No match is not an error.", ItemList.completeness],
         examples: [
-            ("vault ls ssh/", "the names that begin with ssh/"),
-            ("vault ls --json", "everything but the values, for programs"),
+            .init("vault ls ssh/", "the names that begin with ssh/"),
+            .init("vault ls --json", "everything but the values, for programs"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -36,8 +36,8 @@ enum FindCommand: Command {
             ItemList.completeness,
         ],
         examples: [
-            ("vault find host=github.com", "by an attribute"),
-            ("vault find token user=mia", "by a part of the name and an attribute"),
+            .init("vault find host=github.com", "by an attribute"),
+            .init("vault find token user=mia", "by a part of the name and an attribute"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {

@@ -5,10 +5,10 @@ enum ExistsCommand: Command {
         name: .exists, summary: "check whether a name exists (exit code only)",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The name.")],
         details: ["Prints nothing, unless --json is given."],
-        examples: [("vault exists u.token || vault set u.token", "set it unless it exists")],
+        examples: [.init("vault exists u.token || vault set u.token", "set it unless it exists")],
         exitCodes: [
-            (.success, "the name exists"),
-            (.notFound, "it does not exist, or there is no vault"),
+            .init(.success, "the name exists"),
+            .init(.notFound, "it does not exist, or there is no vault"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -26,8 +26,8 @@ enum RemoveCommand: Command {
         arguments: [.init(name: "NAME", count: .oneOrMore, completion: .secretName, help: "A name to remove.")],
         options: [.init(name: .force, short: "f", help: "Ignore names that do not exist.")],
         details: ["Removes all names at once or, if one of them does not exist, none. Does not ask."],
-        examples: [("vault rm old.token old.password", "both or neither")],
-        exitCodes: [(.notFound, "one of the names does not exist; none was removed")])
+        examples: [.init("vault rm old.token old.password", "both or neither")],
+        exitCodes: [.init(.notFound, "one of the names does not exist; none was removed")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
@@ -60,7 +60,7 @@ enum MoveCommand: Command {
     static let description = Relocation.description(
         name: .move, summary: "rename an entry",
         details: ["Its attributes stay with it. Other processes see the old name or the new one, never both or none."],
-        examples: [("vault mv u.token u.token.old", "under the new name only")])
+        examples: [.init("vault mv u.token u.token.old", "under the new name only")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         try Relocation.run(invocation) { try $0.rename($1, to: $2, replacing: $3) }
@@ -71,7 +71,7 @@ enum CopyCommand: Command {
     static let description = Relocation.description(
         name: .copy, summary: "copy a value to another name",
         details: ["Its attributes are copied too."],
-        examples: [("vault cp u.token u.token.old", "under both names")])
+        examples: [.init("vault cp u.token u.token.old", "under both names")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         try Relocation.run(invocation) { try $0.copy($1, to: $2, replacing: $3) }
@@ -81,7 +81,7 @@ enum CopyCommand: Command {
 /// What `mv` and `cp` share: both put an entry under another name.
 enum Relocation {
     static func description(
-        name: CommandName, summary: String, details: [String], examples: [(line: String, meaning: String)]
+        name: CommandName, summary: String, details: [String], examples: [ExampleDescription]
     ) -> CommandDescription {
         CommandDescription(
             name: name, summary: summary,
@@ -92,8 +92,8 @@ enum Relocation {
             options: [.init(name: .force, short: "f", help: "Replace TO if it exists. Without it, that is refused.")],
             details: details, examples: examples,
             exitCodes: [
-                (.notFound, "FROM does not exist"),
-                (.refused, "TO already exists; --force replaces it"),
+                .init(.notFound, "FROM does not exist"),
+                .init(.refused, "TO already exists; --force replaces it"),
             ])
     }
 

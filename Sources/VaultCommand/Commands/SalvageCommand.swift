@@ -15,11 +15,11 @@ enum SalvageCommand: Command {
             with --accept-exchanged, such as `vault ls --accept-exchanged`.
             """,
         ],
-        examples: [("vault salvage ./salvaged.vault", "the standard vault, into a new file")],
+        examples: [.init("vault salvage ./salvaged.vault", "the standard vault, into a new file")],
         exitCodes: [
-            (.refused, "OUT already exists; it is left alone"),
-            (.locked, "the key opens none of the remaining key slots"),
-            (.damaged, "something is lost or doubtful; the report says what"),
+            .init(.refused, "OUT already exists; it is left alone"),
+            .init(.locked, "the key opens none of the remaining key slots"),
+            .init(.damaged, "something is lost or doubtful; the report says what"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {

@@ -31,13 +31,13 @@ enum SetCommand: Command {
             "Creates the vault and key file on first use, and prints where.",
         ],
         examples: [
-            ("vault set u.token", "ask for the value"),
-            ("gh auth token | vault set github -a host=github.com", "take it from a program"),
-            ("vault set ssh/key --file ~/.ssh/id_ed25519", "take it from a file"),
+            .init("vault set u.token", "ask for the value"),
+            .init("gh auth token | vault set github -a host=github.com", "take it from a program"),
+            .init("vault set ssh/key --file ~/.ssh/id_ed25519", "take it from a file"),
         ],
         exitCodes: [
-            (.usage, "the value is empty or too large, or was given as an argument"),
-            (.refused, "the two inputs at the prompt differ, or Ctrl-D cancelled it"),
+            .init(.usage, "the value is empty or too large, or was given as an argument"),
+            .init(.refused, "the two inputs at the prompt differ, or Ctrl-D cancelled it"),
         ],
         mayHoldSecrets: true)
 

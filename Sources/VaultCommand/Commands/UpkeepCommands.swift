@@ -5,9 +5,9 @@ enum VerifyCommand: Command {
         name: .verify, summary: "read and authenticate the whole vault",
         details: ["Opens every value and shows none."],
         exitCodes: [
-            (.locked, "the key does not open the vault"),
-            (.damaged, "the file is not as it was written; the error says what and where"),
-            (.alarm, "the file is intact, but not the one that this machine remembers"),
+            .init(.locked, "the key does not open the vault"),
+            .init(.damaged, "the file is not as it was written; the error says what and where"),
+            .init(.alarm, "the file is intact, but not the one that this machine remembers"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {

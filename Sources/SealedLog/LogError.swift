@@ -80,8 +80,13 @@ package enum Notice: Error, Hashable {
 
 /// Gathers notices until they can be told: no outside code is called while a lock is held.
 final class NoticeBoard: Sendable {
-    /// What was posted, and how many of them were taken.
-    private let state = Mutex((posted: [Notice](), taken: 0))
+    private struct State {
+        var posted: [Notice] = []
+        /// How many of them were taken.
+        var taken = 0
+    }
+
+    private let state = Mutex(State())
 
     /// Adds a notice, unless it was posted here before.
     func post(_ notice: Notice) {

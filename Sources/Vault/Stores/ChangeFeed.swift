@@ -91,12 +91,19 @@ public final class FailureLog: Sendable {
     ///   - key: the key that was read or written.
     public typealias Handler = @Sendable (_ error: VaultError, _ key: String) -> Void
 
-    private let state: Mutex<(lastError: VaultError?, handler: Handler)>
+    private struct State {
+        var lastError: VaultError?
+        var handler: Handler
+    }
+
+    private let state: Mutex<State>
 
     /// Creates a log.
     ///
     /// - Parameter handler: called on the thread that met the error, with no lock held.
-    public init(handler: @escaping Handler = FailureLog.standardErrorLine) { state = Mutex((nil, handler)) }
+    public init(handler: @escaping Handler = FailureLog.standardErrorLine) {
+        state = Mutex(State(handler: handler))
+    }
 
     /// The last error that was reported; nil if there was none.
     public var lastError: VaultError? { state.withLock { $0.lastError } }

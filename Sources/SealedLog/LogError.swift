@@ -34,6 +34,8 @@ package struct LogError: Error, Hashable, Sendable {
         case conflict
         /// Guarded memory cannot be allocated.
         case outOfMemory
+
+        package static let alarms: [Code] = [.rolledBack, .diverged, .exchanged]
     }
 
     package let code: Code

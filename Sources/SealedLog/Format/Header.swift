@@ -65,8 +65,8 @@ extension Header {
             let end: UInt64 = try reader.integer()
             guard sequence < Limits.sequence else { throw Malformed("its sequence number") }
             guard end.isMultiple(of: 16), end >= Limits.checkpointStart, end < Limits.sequence,
-                (Limits.checkpointStart..<end).contains(manifest.box),
-                root.map({ (Limits.checkpointStart..<end).contains($0.box) }) ?? true
+                case let checkpoint = Limits.checkpointStart..<end, checkpoint.contains(manifest.box),
+                root.map({ checkpoint.contains($0.box) }) ?? true
             else { throw Malformed("the end of the checkpoint") }
             (self.root, self.manifest, checkpointEnd) = (root, manifest, end)
             try reader.reserved(Header.slotsOffset - reader.position)

@@ -4,7 +4,7 @@ import Sealing
 extension SealedLog {
     package struct Options: Sendable {
         package var lockTimeout: Duration
-        /// Alarms of the rollback memory that the user has accepted: `rolledBack`, `diverged`, `exchanged`.
+        /// Those of ``LogError/Code/alarms`` that the user has accepted.
         package var accepted: [LogError.Code]
         /// The folder of the rollback memory; nil for none.
         package var memoryFolder: String?
@@ -128,7 +128,7 @@ struct Opening {
         if !store.needsLockToRead {
             do throws(LogError) { return try open(store, &keys, readKey, isSettled: false) } catch {
                 // A file that is replaced or written meanwhile can look like any of these.
-                guard [.damaged, .rolledBack, .diverged, .exchanged].contains(error.code) else { throw error }
+                guard error.code == .damaged || LogError.Code.alarms.contains(error.code) else { throw error }
             }
         }
         // Something was doubtful: a record half written, or a file just replaced. Now no process can write, and what

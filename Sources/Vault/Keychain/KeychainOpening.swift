@@ -23,7 +23,7 @@ struct KeychainOpening {
         SealedLog.Options(
             lockTimeout: lockTimeout ?? options.lockTimeout,
             accepted: options.acceptedAlarms.compactMap { accepted in
-                [.rolledBack, .diverged, .exchanged].first { VaultError.codes[$0] == accepted }
+                LogError.Code.alarms.first { VaultError.codes[$0] == accepted }
             }, memoryFolder: places.memory)
     }
 

@@ -101,9 +101,7 @@ public final class FailureLog: Sendable {
     /// Creates a log.
     ///
     /// - Parameter handler: called on the thread that met the error, with no lock held.
-    public init(handler: @escaping Handler = FailureLog.standardErrorLine) {
-        state = Mutex(State(handler: handler))
-    }
+    public init(handler: @escaping Handler = FailureLog.standardErrorLine) { state = Mutex(State(handler: handler)) }
 
     /// The last error that was reported; nil if there was none.
     public var lastError: VaultError? { state.withLock { $0.lastError } }

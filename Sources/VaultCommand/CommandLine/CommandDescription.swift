@@ -27,16 +27,14 @@ struct CommandDescription: Sendable {
     var mayHoldSecrets = false
 }
 
-// These two are no tuples: the type of an array of tuples is put together at each start.
-
-struct ExampleDescription: Sendable {
+struct ExampleDescription: Sendable, Encodable {
     let line: String
     let meaning: String
 
     init(_ line: String, _ meaning: String) { (self.line, self.meaning) = (line, meaning) }
 }
 
-struct ExitCodeDescription: Sendable {
+struct ExitCodeDescription: Sendable, Encodable {
     let code: ExitCode
     let meaning: String
 
@@ -104,7 +102,8 @@ enum GlobalOptions {
             help: "How long to wait for another writer (default: 10). 0 does not wait."),
         .init(name: .acceptRolledBack, help: "Accept, once, a vault file that is older than this machine remembers."),
         .init(
-            name: .acceptDiverged, help: "Accept, once, a vault file with another history than this machine remembers."),
+            name: .acceptDiverged,
+            help: "Accept, once, a vault file with another history than this machine remembers."),
         .init(name: .acceptExchanged, help: "Accept, once, a different vault from the one this machine remembers."),
         .init(
             name: .acceptSharedKey,

@@ -34,9 +34,8 @@ enum HelpCommand: Command {
     private static func report(_ command: CommandDescription) -> JSONObject {
         [
             "name": command.name, "summary": command.summary, "arguments": command.arguments,
-            "options": command.options, "details": command.details,
-            "examples": command.examples.map { ["line": $0.line, "meaning": $0.meaning] },
-            "exit_codes": command.exitCodes.map { ["code": $0.code, "meaning": $0.meaning] as JSONObject },
+            "options": command.options, "details": command.details, "examples": command.examples,
+            "exit_codes": command.exitCodes,
         ]
     }
 }

@@ -186,7 +186,10 @@ extension StoredValue {
             guard StoredValue.replaced(by: forms) == nil else {
                 throw VaultError(
                     .invalid,
-                    "A dictionary in the value for \"\(key)\" has the form that stands for nil or a date in a property list."
+                    """
+                    A dictionary in the value for "\(key)" has the form that stands for nil or a date in a property \
+                    list.
+                    """
                 )
             }
             return .dictionary(forms)

@@ -20,8 +20,10 @@ package struct StandardStores: Sendable {
         guard vault_is_under_test() == 0 else {
             throw VaultError(
                 .unavailable,
-                "A test asked for a standard store outside of its own stores. Give the test the `.temporaryStores` trait. "
-                    + "Detached tasks and threads do not inherit it: pass the stores to them.")
+                """
+                A test asked for a standard store outside of its own stores. Give the test the `.temporaryStores` \
+                trait. Detached tasks and threads do not inherit it: pass the stores to them.
+                """)
         }
         return try own()
     }

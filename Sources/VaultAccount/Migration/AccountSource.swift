@@ -151,7 +151,10 @@ extension [String: StoredValue] {
         guard let text = String(stored: value) else {
             throw VaultError(
                 .wrongType,
-                "The field \"\(name)\" of the older account must be a string, but is \(value.typeName). Nothing was migrated."
+                """
+                The field "\(name)" of the older account must be a string, but is \(value.typeName). Nothing was \
+                migrated.
+                """
             )
         }
         return text.isEmpty ? nil : text

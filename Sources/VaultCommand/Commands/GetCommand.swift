@@ -12,8 +12,8 @@ enum GetCommand: Command {
         ],
         details: [
             """
-            A pipe or file gets the exact bytes. On a terminal, control characters, invisible characters and bytes that \
-            are not UTF-8 are shown as escapes such as \\x1b or \\u{200b}, and a newline is added if there is none.
+            A pipe or file gets the exact bytes. On a terminal, control characters, invisible characters and bytes \
+            that are not UTF-8 are shown as escapes such as \\x1b or \\u{200b}, and a newline is added if there is none.
             """
         ],
         examples: [

@@ -16,7 +16,8 @@ enum InitCommand: Command {
             """,
             """
             A key file that was not generated may be guessed. Each guess costs 3 passes of Argon2id over 64 MiB, about \
-            0.1 seconds. --argon2id sets another cost, such as 1,64 or 10,76. `vault compact --argon2id` raises it later.
+            0.1 seconds. --argon2id sets another cost, such as 1,64 or 10,76. `vault compact --argon2id` raises it \
+            later.
             """,
         ],
         examples: [

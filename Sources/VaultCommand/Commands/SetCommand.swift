@@ -17,16 +17,17 @@ enum SetCommand: Command {
         ],
         details: [
             """
-            The value is never an argument. At a terminal you type it twice, hidden. From a pipe it is read to the end. \
-            If the input is a single line, its final newline is not part of the value. Newlines in longer input are, \
-            and so are carriage returns. A value has up to 16 MiB of any bytes.
+            The value is never an argument. At a terminal you type it twice, hidden. From a pipe it is read to the \
+            end. If the input is a single line, its final newline is not part of the value. Newlines in longer input \
+            are, and so are carriage returns. A value has up to 16 MiB of any bytes.
             """,
             """
             The prompt refuses a NAME with an equals sign: `vault set NAME=VALUE` would make the value part of a name.
             """,
             """
             At the prompt, Backspace, Ctrl-W and Ctrl-U erase a character, a word and the line, Ctrl-V takes the next \
-            byte literally, and Ctrl-D on an empty line cancels. Other control keys, arrows and function keys are ignored.
+            byte literally, and Ctrl-D on an empty line cancels. Other control keys, arrows and function keys are \
+            ignored.
             """,
             "Creates the vault and key file on first use, and prints where.",
         ],

@@ -1,4 +1,5 @@
 #include "CLinux.h"
+#include <sys/auxv.h>
 
 static int argument_count;
 static char **arguments;
@@ -15,6 +16,10 @@ __attribute__((constructor)) static void take_arguments(int count, char **values
 
 const char *vault_argument(int index) {
     return index >= 0 && index < argument_count ? arguments[index] : 0;
+}
+
+const char *vault_program_path(void) {
+    return (const char *)getauxval(AT_EXECFN);
 }
 
 void vault_set_under_test(void) {

@@ -54,8 +54,8 @@ struct GettingStartedSnippets {
 
         utility.graphData.value = [GraphBody(points: [1, 2.5])]
         #expect(try Preferences.standard.keys(prefix: "") == ["u.upgradeIgnored"])
-        #expect(try Keychain.standard.names() == ["u.token"])
-        #expect(try MemoryStore.standard.keys(prefix: "") == ["u.graphData"])
+        #expect(try Keychain.standard.keys() == ["u.token"])
+        #expect(MemoryStore.standard.keys(prefix: "") == ["u.graphData"])
         #expect(utility.graphData.value?.first?.points == [1, 2.5])
     }
 
@@ -85,7 +85,7 @@ struct GettingStartedSnippets {
         #expect(state(of: account) == .loggedOut)
         try account.token.write("secret")
         #expect(state(of: account) == .loggedIn("secret"))
-        let asNumber = KeychainStorable<Int>(key: "account.token")
+        let asNumber = KeychainStorable<Int>("account.token")
         try asNumber.write(1)
         guard case .failed(let message) = state(of: account) else {
             Issue.record("an integer was read as a string")
@@ -95,7 +95,7 @@ struct GettingStartedSnippets {
     }
 
     @Test func updatesCount() throws {
-        let launches = Storable<Int>(key: "launches", default: 0)
+        let launches = Storable("launches").defaulting(to: 0)
         let count = try launches.update { count in
             count += 1
             return count
@@ -103,6 +103,19 @@ struct GettingStartedSnippets {
 
         #expect(count == 1)
         #expect(try launches.read() == 1)
+    }
+
+    @Test func callsThatAwait() async throws {
+        let token: KeychainStorable<String> = "u.token"
+        let launches = Storable("launches").defaulting(to: 0)
+        let keychain = try Keychain.standard
+        try await token.write("secret")
+
+        let kept = try await token.read()
+        try await launches.update { $0 += 1 }
+        let items = try await keychain.asynchronously { try $0.items(prefix: "u.") }
+
+        #expect(kept == "secret" && items.map(\.name) == ["u.token"])
     }
 
     @Test func aTransactionChangesSeveralKeys() throws {
@@ -119,12 +132,12 @@ struct GettingStartedSnippets {
     }
 
     @Test func typesOfOnesOwn() throws {
-        let profile = Storable<Profile>(key: "profile")
+        let profile = Storable<Profile>("profile")
         try profile.write(Profile(name: "Ada", theme: .dark, visits: [Date(timeIntervalSinceReferenceDate: 1)]))
         #expect(try profile.read()?.theme == .dark)
         #expect(try profile.read()?.visits.count == 1)
 
-        let angles = Storable<[Angle]>(key: "angles")
+        let angles = Storable<[Angle]>("angles")
         try angles.write([Angle(degrees: 45)])
         #expect(try angles.read()?.first?.degrees == 45)
         let error = #expect(throws: VaultError.self) { try angles.write([Angle(degrees: .nan)]) }
@@ -138,7 +151,7 @@ struct GettingStartedSnippets {
         settings.token = "secret"
         #expect(try settings.$nickname.read() == "ada")
         #expect(try settings.$launches.read() == 1)
-        #expect(try Keychain.standard.names() == ["s.token"])
+        #expect(try Keychain.standard.keys() == ["s.token"])
         settings.nickname = nil
         #expect(try !settings.$nickname.exists())
     }

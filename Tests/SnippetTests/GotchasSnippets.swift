@@ -5,7 +5,7 @@ import VaultTesting
 @Suite("Gotchas", .temporaryStores)
 struct GotchasSnippets {
     @Test func anUpdateGivesTheResultOfTheRunThatCounted() throws {
-        let counter = Storable<Int>(key: "counter", default: 41)
+        let counter = Storable<Int>("counter").defaulting(to: 41)
 
         let total = try counter.update { value in
             value += 1
@@ -26,9 +26,9 @@ struct GotchasSnippets {
         var printed: [String] = []
         func print(_ error: VaultError) { printed.append(error.message) }
 
-        try Storable<String>(key: "port").write("8080")
+        try Storable<String>("port").write("8080")
         do {
-            _ = try Storable<Int>(key: "port").read()
+            _ = try Storable<Int>("port").read()
         } catch {
             print(error)  // The value of "port" is a string, but was asked for as an integer (Int).
         }

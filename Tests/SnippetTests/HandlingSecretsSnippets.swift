@@ -49,7 +49,7 @@ struct HandlingSecretsSnippets {
         try Keychain.create(at: places).set("u.token", to: "secret")
 
         let keychain = try Keychain(at: places, creating: .never)
-        let token = KeychainStorable<String>(key: "u.token", in: keychain)
+        let token = KeychainStorable<String>("u.token", in: .store(keychain))
 
         #expect(try token.read() == "secret")
     }
@@ -64,7 +64,7 @@ struct HandlingSecretsSnippets {
 
         defer { Keychain.standardFailures.setHandler(FailureLog.standardErrorLine) }
         // A detached task has none of the test's stores, so its standard keychain cannot be opened.
-        let value = await Task.detached { KeychainStorable<String>(key: "unreadable.token").value }.value
+        let value = await Task.detached { KeychainStorable<String>("unreadable.token").value }.value
         #expect(value == nil)
         #expect(Keychain.standardFailures.lastError?.code == .unavailable)
         #expect(lines.withLock { $0.filter { $0.hasPrefix("unreadable.token: ") }.count } == 1)

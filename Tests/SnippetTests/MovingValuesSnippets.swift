@@ -4,7 +4,7 @@ import Vault
 import VaultTesting
 
 struct Credentials {
-    var token = KeychainStorable<String>(key: "token", movedFrom: .preferences)
+    var token = KeychainStorable<String>("token", movedFrom: .preferences)
 }
 
 struct Bookmark: StoredAsCodable {
@@ -15,9 +15,9 @@ struct Bookmark: StoredAsCodable {
 @Suite("Moving values", .temporaryStores)
 struct MovingValuesSnippets {
     @Test func aValueComesAlongFromItsOldStore() throws {
-        try Storable<String>(key: "token").write("secret")
+        try Storable<String>("token").write("secret")
         #expect(try Credentials().token.read() == "secret")
-        #expect(try Keychain.standard.names() == ["token"])
+        #expect(try Keychain.standard.keys() == ["token"])
         #expect(try Preferences.standard.keys(prefix: "") == [])
     }
 
@@ -32,15 +32,32 @@ struct MovingValuesSnippets {
         }
 
         #expect(report.keychain == ["token"] && report.preferences == ["theme"])
-        #expect(try KeychainStorable<String>(key: "token").read() == "secret")
-        #expect(try Storable<Theme>(key: "theme").read() == .dark)
+        #expect(try KeychainStorable<String>("token").read() == "secret")
+        #expect(try Storable<Theme>("theme").read() == .dark)
         #expect(!FileManager.default.fileExists(atPath: path))
         #expect(try !PlainFileImport(path: path).run { _ in .keychain }.foundFile)
     }
 
+    @Test func aKeyIsRenamed() throws {
+        try Storable<Theme>("theme").write(.dark)
+
+        let theme = Storable<Theme>("ui.theme", formerName: "theme")
+
+        #expect(try theme.read() == .dark)
+        #expect(try Preferences.standard.keys() == ["ui.theme"])
+    }
+
+    @Test func anEarlierTypeIsConverted() throws {
+        try Storable<Int>("level").write(3)
+
+        let level = Storable<String>("level").migrating(from: Int.self) { "level \($0)" }
+
+        #expect(try level.read() == "level 3")
+    }
+
     @Test func anOlderVersionOfATypeIsRead() throws {
-        try Storable<[String: String]>(key: "bookmark").write(["title": "Swift", "colour": "red"])
-        let bookmark = try Storable<Bookmark>(key: "bookmark").read()
+        try Storable<[String: String]>("bookmark").write(["title": "Swift", "colour": "red"])
+        let bookmark = try Storable<Bookmark>("bookmark").read()
         #expect(bookmark?.title == "Swift" && bookmark?.visited == nil)
     }
 }

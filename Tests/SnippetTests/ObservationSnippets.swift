@@ -5,7 +5,7 @@ import Vault
 import VaultTesting
 
 @MainActor @Observable final class Model {
-    let theme = Observed(Storable<Theme>(key: "theme", default: .light))
+    let theme = Observed(Storable<Theme>("theme").defaulting(to: .light))
     var isDark: Bool { theme.value == .dark }
 }
 
@@ -39,21 +39,21 @@ struct ObservationSnippets {
             }
         }
         try await screen.waits(for: nil)
-        try account.token.write("secret")
+        try await account.token.write("secret")
         try await screen.waits(for: "secret")
-        try account.token.remove()
+        try await account.token.remove()
         try await screen.waits(for: nil)
         observer.cancel()
         try await observer.value
     }
 
     @Test func theReadmesLoop() async throws {
-        try Storable<Theme>(key: "theme").write(.dark)
+        try await Storable<Theme>("theme").write(.dark)
         let screen = Screen()
         let observer = Task {
             func show(_ theme: Theme?) { screen.show(theme?.rawValue) }
 
-            for try await theme in Storable<Theme>(key: "theme").values { show(theme) }
+            for try await theme in Storable<Theme>("theme").values { show(theme) }
         }
         try await screen.waits(for: "dark")
         observer.cancel()
@@ -63,7 +63,7 @@ struct ObservationSnippets {
     @MainActor @Test func aModelChangesWithTheValue() async throws {
         let model = Model()
         #expect(!model.isDark)
-        try Storable<Theme>(key: "theme").write(.dark)
+        try await Storable<Theme>("theme").write(.dark)
         while !model.isDark { try await Task.sleep(for: .milliseconds(1)) }
     }
 }

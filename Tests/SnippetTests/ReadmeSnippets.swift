@@ -20,8 +20,8 @@ struct ReadmeSnippets {
     @Test func theTypedAPI() throws {
         var tokens: [String] = []
         func logIn(with token: String) { tokens.append(token) }
-        try KeychainStorable<String>(key: "u.token").write("kept")
-        try KeychainStorable<String>(key: "u.refresh").write("spent")
+        try KeychainStorable<String>("u.token").write("kept")
+        try KeychainStorable<String>("u.refresh").write("spent")
 
         var utility = Persistence.Utility()
         utility.upgradeAlertIgnored.value = true
@@ -31,19 +31,19 @@ struct ReadmeSnippets {
         let token = try utility.token.read()
         try utility.token.write("secret")
 
-        // Others may write at the same time; nothing is lost:
-        let launches = Storable<Int>(key: "launches", default: 0)
+        // Others may write at the same time; nothing is lost. With a default, the value is not optional:
+        let launches = Storable("launches").defaulting(to: 0)
         try launches.update { $0 += 1 }
 
         // Several keys, all or nothing:
         try Keychain.standard.atomically { transaction in
             try transaction.write("new", to: utility.token)
-            try transaction.remove(KeychainStorable<String>(key: "u.refresh"))
+            try transaction.remove(KeychainStorable<String>("u.refresh"))
         }
 
         #expect(tokens == ["kept"] && token == "kept")
         #expect(try launches.read() == 1)
-        #expect(try Keychain.standard.names() == ["u.token"])
+        #expect(try Keychain.standard.keys() == ["u.token"])
         #expect(try utility.token.read() == "new")
         #expect(try Preferences.standard.keys(prefix: "") == ["launches", "u.upgradeIgnored"])
     }

@@ -48,17 +48,17 @@ struct TestingYourAppSnippets {
 
         try withTemporaryStores { stores in
             try account.logIn(token: "secret")
-            let names = try stores.keychain.names()
+            let names = try stores.keychain.keys()
             #expect(names == ["account.token"])
         }
     }
 
     @Test(.temporaryStores) func aDetachedTaskGetsTheStorePassed() async throws {
         let keychain = try Keychain.standard
-        let token = KeychainStorable<String>(key: "token", in: keychain)
+        let token = KeychainStorable<String>("token", in: .store(keychain))
         try await Task.detached { try token.write("secret") }.value
 
-        #expect(try token.read() == "secret")
+        #expect(try await token.read() == "secret")
         let standard: KeychainStorable<String> = "token"
         let error = await #expect(throws: VaultError.self) {
             try await Task.detached { try standard.write("secret") }.value

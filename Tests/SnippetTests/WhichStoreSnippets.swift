@@ -17,15 +17,32 @@ struct ReadOnlyStore: ValueStore {
     }
 }
 
+/// What a client library asks for.
+protocol ClientStorage {
+    func store(key name: String, value: Data) throws
+    func retrieve(key name: String) throws -> Data?
+    func remove(key name: String) throws
+}
+
+struct SessionStorage: ClientStorage {
+    private func key(_ name: String) -> KeychainStorable<Data> {
+        KeychainStorable(name, in: .keychain.scoped(to: "backend"))
+    }
+
+    func store(key name: String, value: Data) throws { try key(name).write(value) }
+    func retrieve(key name: String) throws -> Data? { try key(name).read() }
+    func remove(key name: String) throws { try key(name).remove() }
+}
+
 @Suite("Which store for what", .temporaryStores)
 struct WhichStoreSnippets {
     // Nothing is written here: it would go to the files of whoever runs the tests.
     @Test func aSuiteHasAFileOfItsOwn() throws {
-        let shared = Preferences(suite: "org.example.tools")
-        let theme = Storable<Theme>(key: "theme", default: .light, in: shared)
+        let theme = Storable<Theme>("theme", in: .preferences(suite: "org.example.tools")).defaulting(to: .light)
 
-        #expect(try shared.path.hasSuffix("/vault/preferences/org.example.tools.plist"))
-        #expect(theme.stored.defaultValue == .light)
+        let preferences = try #require(try theme.store.store() as? Preferences)
+        #expect(try preferences.path.hasSuffix("/vault/preferences/org.example.tools.plist"))
+        #expect(theme.defaultValue == .light)
     }
 
     @Test func coalescedPreferencesAreWrittenByFlush() throws {
@@ -34,29 +51,27 @@ struct WhichStoreSnippets {
         let path = folder + "/window.plist"
 
         let state = Preferences(path: path, writing: .coalesced(every: .seconds(1)))
-        let scroll = Storable<Double>(key: "scroll", in: state)
+        let scroll = Storable<Double>("scroll", in: .store(state))
         for line in 0..<1_000 { try scroll.write(Double(line)) }
         try state.flush()
 
-        #expect(try Storable<Double>(key: "scroll", in: Preferences(path: path)).read() == 999)
+        #expect(try Storable<Double>("scroll", in: .store(Preferences(path: path))).read() == 999)
     }
 
     @Test(arguments: ["ada", "ada/..", "é %"]) func eachUserHasAStore(userID: String) throws {
-        let keychain = try Keychain.standard.scoped(to: userID)
-        let token = KeychainStorable<String>(key: "token", in: keychain)
+        let token = KeychainStorable<String>("token", in: .keychain.scoped(to: userID))
 
-        let preferences = Preferences(suite: userID)
-        let nickname = Storable<String>(key: "nickname", in: preferences)
+        let nickname = Storable<String>("nickname", in: .preferences(suite: userID))
 
         try token.write("secret")
         #expect(try Keychain.standard.scoped(to: userID).keys(prefix: "") == ["token"])
         #expect(try Keychain.standard.scoped(to: userID + "x").keys(prefix: "") == [])
-        #expect(nickname.stored.name == "nickname")
-        #expect(try preferences.path != Preferences(suite: userID + "x").path)
+        #expect(nickname.name == "nickname")
+        #expect(try Preferences(suite: userID).path != Preferences(suite: userID + "x").path)
     }
 
     @Test func anEnumListsTheKeys() async throws {
-        let store = try Preferences.standard
+        let store = Preferences.standard
 
         enum UserAction: String {
             case firstLogin
@@ -74,19 +89,18 @@ struct WhichStoreSnippets {
     }
 
     @Test func aClientLibraryStoresItsSession() throws {
-        let session = Data([1, 2, 3])
-
-        let storage = LocalStorageAdapter(in: try Keychain.standard.scoped(to: "backend"))
-        try storage.store(key: "session", value: session)
-
-        #expect(try storage.retrieve(key: "session") == session)
-        #expect(try Keychain.standard.names() == ["backend/session"])
+        let storage: any ClientStorage = SessionStorage()
+        try storage.store(key: "session", value: Data([1, 2, 3]))
+        #expect(try storage.retrieve(key: "session") == Data([1, 2, 3]))
+        #expect(try Keychain.standard.keys() == ["backend/session"])
+        try storage.remove(key: "session")
+        #expect(try storage.retrieve(key: "session") == nil)
     }
 
     @Test func aReadOnlyStoreIsReadAndNotWritten() throws {
-        let theme = Storable<Theme>(key: "theme")
+        let theme = Storable<Theme>("theme")
         try theme.write(.dark)
-        let locked = Storable<Theme>(key: "theme", in: ReadOnlyStore(base: try Preferences.standard))
+        let locked = Storable<Theme>("theme", in: .store(ReadOnlyStore(base: Preferences.standard)))
         #expect(try locked.read() == .dark)
         let error = #expect(throws: VaultError.self) { try locked.write(.light) }
         #expect(error?.code == .unavailable)

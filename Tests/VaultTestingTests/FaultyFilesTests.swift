@@ -8,7 +8,7 @@ struct FaultyFilesTests {
     @Test func aFullDiskIsAnErrorAndTheOldValueHolds() throws {
         let files = FaultyFiles()
         try withTemporaryStores(files: files) { _ in
-            for key in [KeychainStorable(key: "k"), Storable<String>(key: "k")] as [any StoredKeyed<String>] {
+            for key in [KeychainStorable<String>("k"), Storable<String>("k")] as [any StandardKey<String>] {
                 try key.write("old")
                 files.fail(.write, with: ENOSPC)
                 let error = try #require(throws: VaultError.self) { try key.write("new") }
@@ -24,7 +24,7 @@ struct FaultyFilesTests {
     @Test func callsFailAfterAsManyAsWereSkippedAndAsOftenAsWasSaid() throws {
         let files = FaultyFiles()
         let stores = try TemporaryStores(files: files)
-        let key = Storable<Int>(key: "k", in: stores.preferences)
+        let key = Storable<Int>("k", in: .store(stores.preferences))
         try key.write(0)
         files.fail(.rename, with: EIO, after: 1, times: 2)
         let outcomes = (1...4).map { number in (try? key.write(number)) != nil }

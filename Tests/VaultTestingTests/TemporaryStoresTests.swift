@@ -8,15 +8,15 @@ import Vault
 @Suite("Stores of a test")
 struct TemporaryStoresTests {
     @Test(.temporaryStores, arguments: 0..<200) func parallelTestsDoNotMeet(_ number: Int) async throws {
-        let keys: [any StoredKeyed<Int>] = [
-            KeychainStorable<Int>(key: "number"), Storable<Int>(key: "number"), RAMStorable<Int>(key: "number"),
+        let keys: [any StandardKey<Int> & Sendable] = [
+            KeychainStorable<Int>("number"), Storable<Int>("number"), RAMStorable<Int>("number"),
         ]
         for key in keys {
-            #expect(try key.read() == nil)
-            try key.write(number)
+            #expect(try await key.read() == nil)
+            try await key.write(number)
         }
         await Task.yield()
-        for key in keys { #expect(try key.read() == number) }
+        for key in keys { #expect(try await key.read() == number) }
     }
 
     @Suite(.temporaryStores) struct InASuite {
@@ -32,9 +32,9 @@ struct TemporaryStoresTests {
         try await withTemporaryStores { stores in
             try stores.memory.commit("a", .integer(1))
             async let child = MemoryStore.standard.value(of: "a")
-            #expect(try await child == .integer(1))
-            let unstructured = Task { try MemoryStore.standard.value(of: "a") }
-            #expect(try await unstructured.value == .integer(1))
+            #expect(await child == .integer(1))
+            let unstructured = Task { MemoryStore.standard.value(of: "a") }
+            #expect(await unstructured.value == .integer(1))
         }
     }
 
@@ -123,8 +123,8 @@ struct TemporaryStoresTests {
     private static func errorsOfStandardStores() -> [VaultError] {
         var errors: [VaultError] = []
         do { _ = try Keychain.standard } catch { errors.append(error) }
-        do { _ = try Preferences.standard } catch { errors.append(error) }
-        do { _ = try MemoryStore.standard } catch { errors.append(error) }
+        do { _ = try Preferences.standard.keys(prefix: "") } catch { errors.append(error) }
+        do { _ = try StoreReference.memory.store() } catch { errors.append(error) }
         return errors
     }
 }

@@ -25,8 +25,8 @@ struct PreferenceFigures {
         return preferences
     }
 
-    private func key(_ number: Int, in preferences: Preferences) -> Storable<Int> {
-        Storable(key: "key-\(number)", default: 0, in: preferences)
+    private func key(_ number: Int, in preferences: Preferences) -> DefaultedKey<Storable<Int>> {
+        Storable("key-\(number)", in: .store(preferences)).defaulting(to: 0)
     }
 
     private func measure(_ label: String, _ writing: Preferences.Writing, setsEach: Int, rounds: Int) throws {

@@ -43,6 +43,10 @@ void vault_name_thread(const char *_Nonnull name);
 /// Returns one of the process's arguments; null past the last.
 const char *_Nullable vault_argument(int index);
 
+/// Returns the path by which the process's program was started, as the kernel got it: unlike the first argument, it is
+/// not the caller's choice. Null if the kernel does not tell.
+const char *_Nullable vault_program_path(void);
+
 /// Marks this as a test's process, which the standard stores then refuse to serve.
 void vault_set_under_test(void);
 

@@ -9,7 +9,7 @@
 /// The library's stores are such stores; a ``ValueStore`` of your own becomes one by an empty extension. They keep a
 /// value in the same form as a key of its type, such as a ``KeychainStorable`` of String.
 ///
-/// Calls leave the caller's actor and block another thread, for ten seconds at most: see <doc:Gotchas>. They cannot be
+/// Calls run on threads of the library's own, which they may block for ten seconds: see <doc:Gotchas>. They cannot be
 /// cancelled half way.
 public protocol DataStore: Sendable {
     /// Returns the value of a key; nil if, and only if, there is none.
@@ -27,7 +27,7 @@ public protocol DataStore: Sendable {
     /// Removes the value of a key, if it has one.
     ///
     /// - Throws: ``VaultError`` as ``write(_:for:)``.
-    func delete(_ key: String) async throws(VaultError)
+    func remove(_ key: String) async throws(VaultError)
 }
 
 extension Keychain: DataStore {}
@@ -35,43 +35,55 @@ extension Preferences: DataStore {}
 extension MemoryStore: DataStore {}
 extension ScopedStore: DataStore {}
 
-// A type that is a StoredObject has one stored form, even if it is Codable too.
-
 extension ValueStore {
     /// ``DataStore/read(_:as:)``
-    @concurrent
     public func read<Value: Decodable & Sendable>(
         _ key: String, as type: Value.Type
     ) async throws(VaultError) -> Value? {
-        try Keychain.checkName(key)
-        guard let stored = try value(of: key) else { return nil }
-        if let object = type as? any StoredObject.Type, let value = try object.init(stored: stored, of: key) as? Value {
-            return value
-        }
-        do { return try stored.decoded(as: type) } catch {
-            throw VaultError(unreadable: ConversionFailure(error), of: key, as: type, stored)
+        try await asynchronously { (store) throws(VaultError) in
+            try Keychain.checkName(key)
+            return try store.value(of: key).map { (stored) throws(VaultError) in
+                try stored.converted(to: type, of: key)
+            }
         }
     }
 
     /// ``DataStore/write(_:for:)``
-    @concurrent
     public func write<Value: Encodable & Sendable>(_ value: Value, for key: String) async throws(VaultError) {
-        try Keychain.checkName(key)
-        let stored: StoredValue
-        if let object = value as? any StoredObject {
-            stored = try object.storedValue(for: key)
-        } else {
-            do { stored = try StoredValue(encoding: value) } catch {
-                throw VaultError(unstorable: ConversionFailure(error), for: key, Value.self)
-            }
+        try await asynchronously { (store) throws(VaultError) in
+            try Keychain.checkName(key)
+            _ = try store.commitChecked(StoreBatch([key: StoredValue(converting: value, for: key)]))
         }
-        _ = try commit(StoreBatch([key: stored]))
     }
 
-    /// ``DataStore/delete(_:)``
-    @concurrent
-    public func delete(_ key: String) async throws(VaultError) {
-        try Keychain.checkName(key)
-        _ = try commit(StoreBatch([key: nil]))
+    /// ``DataStore/remove(_:)``
+    public func remove(_ key: String) async throws(VaultError) {
+        try await asynchronously { (store) throws(VaultError) in
+            try Keychain.checkName(key)
+            _ = try store.commitChecked(StoreBatch([key: nil]))
+        }
+    }
+}
+
+// A type that is a StoredObject has one stored form, even if it is Codable too.
+
+extension StoredValue {
+    fileprivate init<Value: Encodable>(converting value: Value, for key: String) throws(VaultError) {
+        if let object = value as? any StoredObject {
+            self = try object.storedValue(for: key)
+            return
+        }
+        do { try self.init(encoding: value) } catch {
+            throw VaultError(unstorable: ConversionFailure(error), for: key, Value.self)
+        }
+    }
+
+    fileprivate func converted<Value: Decodable>(to type: Value.Type, of key: String) throws(VaultError) -> Value {
+        if let object = type as? any StoredObject.Type, let value = try object.init(stored: self, of: key) as? Value {
+            return value
+        }
+        do { return try decoded(as: type) } catch {
+            throw VaultError(unreadable: ConversionFailure(error), of: key, as: type, self)
+        }
     }
 }

@@ -8,7 +8,7 @@ public struct UserActions<Action: RawRepresentable & Sendable>: Sendable where A
     /// - Parameter store: the store of the actions.
     public init(in store: any DataStore) { self.store = store }
 
-    /// Records that an action was done. It stays so until ``delete(_:)``.
+    /// Records that an action was done. It stays so until ``remove(_:)``.
     ///
     /// - Throws: ``VaultError`` as ``DataStore/write(_:for:)``.
     public func mark(_ action: Action) async throws(VaultError) { try await store.write(true, for: action.rawValue) }
@@ -33,6 +33,6 @@ public struct UserActions<Action: RawRepresentable & Sendable>: Sendable where A
         try await store.write(value, for: action.rawValue)
     }
 
-    /// Removes an action's mark or value, as ``DataStore/delete(_:)`` does.
-    public func delete(_ action: Action) async throws(VaultError) { try await store.delete(action.rawValue) }
+    /// Removes an action's mark or value, as ``DataStore/remove(_:)`` does.
+    public func remove(_ action: Action) async throws(VaultError) { try await store.remove(action.rawValue) }
 }

@@ -133,22 +133,22 @@ public struct PlainFileImport: Sendable {
     /// Imports the file.
     ///
     /// - Parameters:
-    ///   - keychain: in place of ``Keychain/standard``.
-    ///   - preferences: in place of ``Preferences/standard``.
+    ///   - keychain: the store of the secrets.
+    ///   - preferences: the store of the rest.
     ///   - destination: where to store the value of a key of the file. Keys are used as they are.
     /// - Throws: ``VaultError`` with `damaged` as ``PlainFile/init(path:)``, `exists` as ``Conflict`` says, `invalid`
     ///   for what a store cannot hold, and what the stores throw. The file then stays; the import can be run again.
     @discardableResult
     public func run(
-        keychain: (any ValueStore)? = nil, preferences: (any ValueStore)? = nil,
+        keychain: StoreReference = .keychain, preferences: StoreReference = .preferences,
         _ destination: (_ key: String) -> Destination
     ) throws(VaultError) -> Report {
         guard let file = try PlainFile(path: path, in: fileSystem) else { return Report(foundFile: false) }
         let values = Dictionary(grouping: file.values) { destination($0.key) }
         // Both are checked before either is changed: a refusal leaves everything as it is.
         let imports = [
-            try prepared(values[.keychain], for: .given(keychain, or: .keychain)),
-            try prepared(values[.preferences], for: .given(preferences, or: .preferences)),
+            try prepared(values[.keychain], for: keychain),
+            try prepared(values[.preferences], for: preferences),
         ]
         for (store, batch) in imports.compactMap(\.self) {
             if !batch.changes.isEmpty, try !store.commit(batch) {

@@ -17,9 +17,9 @@ public struct Item: Hashable, Sendable {
     public let attributes: [String: String]
 
     /// nil for a tombstone.
-    fileprivate init?(_ entry: Entry) {
+    fileprivate init?(_ entry: Entry, as name: String) {
         guard let content = entry.content else { return nil }
-        name = entry.name.text
+        self.name = name
         size = content.current.length
         kind = ValueKind(rawValue: content.current.kind)
         created = Date(milliseconds: content.created)
@@ -34,8 +34,9 @@ extension Keychain {
     /// - Throws: ``VaultError`` with `invalid`, `damaged`, `busy`, `unavailable`; `rolledBack`, `diverged` or
     ///   `exchanged` if the file was replaced meanwhile.
     public func item(_ name: String) throws(VaultError) -> Item? {
-        let name = try checked(name)
-        return try translated(log.entry(name)).flatMap(Item.init)
+        let shown = try shownName(name)
+        guard let entry = EntryName(shown) else { return nil }
+        return try translated(log.entry(entry)).flatMap { Item($0, as: name) }
     }
 
     /// Returns whether a name exists. Its value is not opened.
@@ -53,10 +54,7 @@ extension Keychain {
         return items
     }
 
-    /// Returns all names that begin with `prefix`, sorted bytewise.
-    ///
-    /// - Throws: as ``item(_:)``.
-    public func names(prefix: String = "") throws(VaultError) -> [String] {
+    public func keys(prefix: String) throws(VaultError) -> [String] {
         var listing = try listing(prefix: prefix)
         var names: [String] = []
         while let item = try listing.next() { names.append(item.name) }
@@ -66,8 +64,8 @@ extension Keychain {
     /// As ``items(prefix:attributes:)``, one after the other, for lists of any length.
     package func listing(prefix: String = "", attributes: [String: String] = [:]) throws(VaultError) -> ItemListing {
         ItemListing(
-            entries: try translated(log.listing(prefix: Array(prefix.utf8))),
-            attributes: attributes.map { Attribute(key: $0.key, value: $0.value) }, places: places)
+            entries: try translated(log.listing(prefix: Array(ownName(prefix).utf8))),
+            attributes: attributes.map { Attribute(key: $0.key, value: $0.value) }, keychain: self)
     }
 }
 
@@ -76,12 +74,14 @@ extension Keychain {
 package struct ItemListing: Sendable {
     fileprivate var entries: EntryListing
     fileprivate let attributes: [Attribute]
-    fileprivate let places: VaultPlaces
+    fileprivate let keychain: Keychain
 
     /// Reads the next item; nil at the end. Throws `damaged`, `unavailable`.
     package mutating func next() throws(VaultError) -> Item? {
-        while let entry = try places.translated(entries.next()), let content = entry.content {
-            if attributes.allSatisfy(content.attributes.contains) { return Item(entry) }
+        while let entry = try keychain.places.translated(entries.next()), let content = entry.content {
+            if attributes.allSatisfy(content.attributes.contains) {
+                return Item(entry, as: keychain.shortened(entry.name.text))
+            }
         }
         return nil
     }

@@ -63,8 +63,9 @@ extension Keychain {
     }
 
     private func duplicate(_ name: String, to newName: String, replacing: Bool, removing: Bool) throws(VaultError) {
-        let (source, target) = (try checked(name), try checked(newName))
+        let target = try checked(newName)
         try transaction { (transaction) throws(VaultError) in
+            let source = try transaction.shown(name)
             guard let content = try transaction.entry(source)?.content, let value = try get(name) else {
                 throw VaultError(.absent, "No entry named \"\(name)\".")
             }

@@ -68,9 +68,11 @@ public final class Keychain: ValueStore, SecretStore {
     let keyFileSharing: KeyFile.Sharing?
     let options: Options
     let log: SealedLog
+    /// nil for the whole vault.
+    let part: KeychainPart?
 
-    /// Is equal for two keychains on one vault: a process has one log for each.
-    public var identity: StoreIdentity { StoreIdentity(log) }
+    /// Is equal for two keychains on one vault, or on one part of it: a process has one log for each vault.
+    public var identity: StoreIdentity { StoreIdentity(log, scope: part?.prefix ?? "") }
 
     /// Opens a vault.
     ///
@@ -94,8 +96,16 @@ public final class Keychain: ValueStore, SecretStore {
         at places: VaultPlaces, creating creation: Creation, options: Options = Options(),
         failures: FailureLog = FailureLog(), in fileSystem: any FileSystem
     ) throws(VaultError) {
+        try self.init(at: places, nil, creating: creation, options: options, failures: failures, in: fileSystem)
+    }
+
+    /// Opens a part of a vault.
+    convenience init(
+        at places: VaultPlaces, _ part: KeychainPart?, creating creation: Creation, options: Options = Options(),
+        failures: FailureLog, in fileSystem: any FileSystem = PosixFileSystem()
+    ) throws(VaultError) {
         let opening = try KeychainOpening(places, options, fileSystem: fileSystem)
-        try self.init(opening, places.translated(opening.open(creating: creation)), failures)
+        try self.init(opening, places.translated(opening.open(creating: creation)), failures, part)
     }
 
     /// Creates a vault, and a generated key file if there is none.
@@ -115,11 +125,15 @@ public final class Keychain: ValueStore, SecretStore {
         return Keychain(opening, created, failures)
     }
 
-    private init(_ opening: KeychainOpening, _ opened: KeychainOpening.Outcome, _ failures: FailureLog) {
+    private init(
+        _ opening: KeychainOpening, _ opened: KeychainOpening.Outcome, _ failures: FailureLog,
+        _ part: KeychainPart? = nil
+    ) {
         (places, options) = (opening.places, opening.options)
         (log, created, keyFileSharing) = opened
         changes = ChangeFeed(watching: opening.vaultPath) { [log] in log.lookAtPath() }
         self.failures = failures
+        self.part = part
         reportNotices()
     }
 
@@ -156,12 +170,7 @@ public final class Keychain: ValueStore, SecretStore {
         guard name.utf8.span.bytes.withUnsafeBytes(EntryName.isValid) else { throw invalidName(name) }
     }
 
-    func checked(_ name: String) throws(VaultError) -> EntryName {
-        guard let name = EntryName(name) else { throw Keychain.invalidName(name) }
-        return name
-    }
-
-    private static func invalidName(_ name: String) -> VaultError {
+    static func invalidName(_ name: String) -> VaultError {
         let other = "it contains a control character, such as a newline or a tab"
         let reason = name.isEmpty ? "empty" : name.utf8.count > Limits.nameSize ? "longer than 1,024 bytes" : other
         return VaultError(.invalid, "Invalid name: \(reason).")
@@ -181,7 +190,7 @@ extension Keychain {
     /// - Throws: ``VaultError`` with `invalid` for an invalid name, `damaged`, `busy`, `unavailable`; `rolledBack`,
     ///   `diverged` or `exchanged` if the file was replaced meanwhile.
     public func get(_ name: String) throws(VaultError) -> SecretBytes? {
-        try Keychain.checkName(name)
+        let name = try shownName(name)
         return try translated(log.open(name))
     }
 
@@ -191,7 +200,7 @@ extension Keychain {
     ///
     /// - Throws: as ``get(_:)``, or what `body` throws.
     public func withSecret<Result>(_ name: String, _ body: (RawSpan) throws -> Result) throws -> Result? {
-        try Keychain.checkName(name)
+        let name = try shownName(name)
         guard let scratch = try translated(log.openInScratch(name)) else { return nil }
         defer { log.putBack(scratch) }
         return try scratch.withBytes(body)
@@ -216,17 +225,16 @@ extension Keychain {
     // MARK: Typed values, in ordinary memory
 
     public func value(of key: String) throws(VaultError) -> StoredValue? {
-        try Keychain.checkName(key)
-        guard let opened = try translated(log.openTagged(key)) else { return nil }
+        let name = try shownName(key)
+        guard let opened = try translated(log.openTagged(name)) else { return nil }
         return try StoredValue(opened, of: key)
     }
 
-    public func keys(prefix: String) throws(VaultError) -> [String] { try names(prefix: prefix) }
-
     public func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
         let values = try translated(
-            log.openTagged(prefix: Array(prefix.utf8)) { name, opened in
-                Result { () throws(VaultError) in (name.text, try StoredValue(opened, of: name.text)) }
+            log.openTagged(prefix: Array(ownName(prefix).utf8)) { [self] name, opened in
+                let key = shortened(name.text)
+                return Result { () throws(VaultError) in (key, try StoredValue(opened, of: key)) }
             })
         return Dictionary(try values.map { (value) throws(VaultError) in try value.get() }) { $1 }
     }

@@ -6,7 +6,7 @@ public import Sealing
 /// Reading within a transaction sees what the transaction has done so far. If another process or thread changes a name
 /// that the transaction has read, present or absent, the transaction runs again.
 public struct Transaction: ~Copyable, OptimisticTransaction {
-    private let keychain: Keychain
+    let keychain: Keychain
     private var changes: [Change] = []
     /// The index in `changes` of a name's last one.
     private var latest: [EntryName: Int] = [:]
@@ -48,26 +48,23 @@ public struct Transaction: ~Copyable, OptimisticTransaction {
     /// - Throws: as ``Keychain/get(_:)``.
     @discardableResult
     public mutating func remove(_ name: String) throws(VaultError) -> Bool {
-        guard try exists(name) else { return false }
-        add(Change(try keychain.checked(name), .anything, .remove))
-        return true
+        let present = try removed(name)
+        for name in present { add(Change(name, .anything, .remove)) }
+        return !present.isEmpty
     }
 
     /// Returns whether a name exists after the changes of this transaction.
     ///
     /// - Throws: as ``Keychain/get(_:)``.
     public mutating func exists(_ name: String) throws(VaultError) -> Bool {
-        let name = try keychain.checked(name)
-        guard let index = latest[name] else { return try entry(name) != nil }
-        if case .set = changes[index].action { return true }
-        return false
+        try isPresent(shown(name))
     }
 
     /// Returns the value of a name after the changes of this transaction; nil if there is none.
     ///
     /// - Throws: as ``Keychain/get(_:)``.
     public mutating func get(_ name: String) throws(VaultError) -> SecretBytes? {
-        let name = try keychain.checked(name)
+        let name = try shown(name)
         if let index = latest[name] {
             guard case .set(let value, _) = changes[index].action else { return nil }
             return try keychain.translated(keychain.log.open(value))
@@ -82,6 +79,15 @@ public struct Transaction: ~Copyable, OptimisticTransaction {
         _ name: String, to value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String]?
     ) throws(VaultError) {
         add(try keychain.setting(name, to: value, kind: kind, attributes: attributes, nonces: &nonces))
+    }
+
+    func hasSet(_ name: EntryName) -> Bool {
+        guard let index = latest[name], case .set = changes[index].action else { return false }
+        return true
+    }
+
+    mutating func isPresent(_ name: EntryName) throws(VaultError) -> Bool {
+        try latest[name] == nil ? entry(name) != nil : hasSet(name)
     }
 
     // The transaction expects what these two return to stay so.
@@ -129,7 +135,7 @@ public struct Transaction: ~Copyable, OptimisticTransaction {
     /// Takes up a batch's changes; false, with nothing to commit, if a name does not have the value that it expects.
     fileprivate mutating func take(_ batch: StoreBatch) throws(VaultError) -> Bool {
         let holds = try batch.holds { (name) throws(VaultError) in
-            guard let opened = try opened(keychain.checked(name)) else { return nil }
+            guard let opened = try opened(shown(name)) else { return nil }
             return try StoredValue(opened, of: name)
         }
         guard holds else {

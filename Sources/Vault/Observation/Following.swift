@@ -1,79 +1,119 @@
-/// Reads a part of a store again after each notice, and returns it if it has changed.
+import LinuxSystem
+
+/// A part of a store that can be followed.
 ///
 /// `Content` is what the store keeps; two equal contents are no change. `Element` is what observers get.
-struct StoreFollower<Content: Equatable, Element> {
+struct FollowedPart<Content: Equatable & Sendable, Element>: Sendable {
     /// No change is missed after these begin.
-    fileprivate let notices: AsyncStream<Void>
-    fileprivate let read: () throws(VaultError) -> Content
-    fileprivate let element: (Content) throws(VaultError) -> Element
-    /// nil before the first read, and after one that failed.
-    fileprivate var latest: Content?
-    fileprivate var isDue = true
+    let notices: AsyncStream<Void>
+    let read: @Sendable () throws(VaultError) -> Content
+    let element: @Sendable (Content) throws(VaultError) -> Element
+}
 
-    /// Returns the present element; nil if it was returned before. If reading throws, the next attempt is due only
-    /// after another notice.
-    mutating func current() throws(VaultError) -> Element? {
-        isDue = false
+/// Reads a part of a store again after each notice, and returns it if it has changed.
+struct Follower<Content: Equatable & Sendable, Element>: Sendable {
+    typealias Start = @Sendable () throws(VaultError) -> FollowedPart<Content, Element>
+
+    private struct Look: Sendable {
+        let part: FollowedPart<Content, Element>
+        let content: Result<Content, VaultError>
+    }
+
+    /// Finds the store.
+    private let start: Start
+    private var part: FollowedPart<Content, Element>?
+    /// nil before the first read, and after one that failed.
+    private var latest: Content?
+    private var isDue = true
+    /// What ``nextResult(isolation:)`` has returned last, if that was a failure.
+    private var failure: VaultError?
+
+    init(_ start: @escaping Start) { self.start = start }
+
+    /// Returns the present element; nil if it was returned before. Blocks while it reads.
+    mutating func current() throws(VaultError) -> Element? { try take(look()) }
+
+    /// Returns the present element first, then the latest after each change; nil when the task is cancelled.
+    mutating func next(isolation actor: isolated (any Actor)?) async throws(VaultError) -> Element? {
+        while !Task.isCancelled {
+            if isDue, let element = try await currentElsewhere() { return element }
+            guard await waitForNotice(isolation: actor) else { break }
+        }
+        return nil
+    }
+
+    /// Does the same, but goes on after a failure: it is returned once, and the next element as soon as there is one.
+    mutating func nextResult(isolation actor: isolated (any Actor)?) async -> Result<Element, VaultError>? {
+        while !Task.isCancelled {
+            // What made a read fail need not show in the store's notices: a missing key file, a lack of descriptors.
+            if failure != nil {
+                try? await Task.sleep(for: .seconds(1))
+                isDue = true
+            }
+            do throws(VaultError) {
+                let element = try await isDue ? currentElsewhere() : nil
+                failure = nil
+                if let element { return .success(element) }
+                guard await waitForNotice(isolation: actor) else { break }
+            } catch {
+                guard error != failure else { continue }
+                failure = error
+                return .failure(error)
+            }
+        }
+        return nil
+    }
+
+    /// Does as ``current()``, and blocks a thread of the library's own.
+    private mutating func currentElsewhere() async throws(VaultError) -> Element? {
+        let follower = self
+        return try take(await onBlockingThread { () throws(VaultError) in try follower.look() })
+    }
+
+    private func look() throws(VaultError) -> Look {
+        let part = if let part { part } else { try start() }
+        return Look(part: part, content: Result(catching: part.read))
+    }
+
+    private mutating func take(_ look: Look) throws(VaultError) -> Element? {
         let former = latest
-        latest = nil
-        let content = try read()
-        let element = try content == former ? nil : element(content)
+        (part, isDue, latest) = (look.part, false, nil)
+        let content = try look.content.get()
+        let element = try content == former ? nil : look.part.element(content)
         latest = content
         return element
     }
 
-    /// Returns the present element first, then the latest after each change; nil when the task is cancelled.
-    mutating func next(isolation actor: isolated (any Actor)?) async throws(VaultError) -> Element? {
-        var iterator = notices.makeAsyncIterator()
-        while !Task.isCancelled {
-            if isDue, let element = try current() { return element }
-            guard await iterator.next(isolation: actor) != nil else { break }
-            isDue = true
-        }
-        return nil
+    /// - Returns: false at the end.
+    private mutating func waitForNotice(isolation actor: isolated (any Actor)?) async -> Bool {
+        var iterator = part?.notices.makeAsyncIterator()
+        isDue = await iterator?.next(isolation: actor) != nil
+        return isDue
     }
 }
 
-/// Follows a part of a store until an error: the base of the sequences' iterators.
-struct FollowingIterator<Content: Equatable, Element> {
-    /// Returns what follows from here on, and begins with it the first time; nil at the end.
-    private var resume: (() throws(VaultError) -> StoreFollower<Content, Element>)?
-
-    /// - Parameter start: finds the store, when the first element is asked for.
-    init(_ start: @escaping () throws(VaultError) -> StoreFollower<Content, Element>) { resume = start }
-
-    mutating func next(isolation actor: isolated (any Actor)?) async throws(VaultError) -> Element? {
-        let former = resume
-        // However the iteration ends, it releases the observer.
-        resume = nil
-        guard var follower = try former?(), let element = try await follower.next(isolation: actor) else { return nil }
-        resume = { [follower] in follower }
-        return element
-    }
-}
-
-extension StoredKey {
-    /// Follows the key in the stores that it has now. Only an old store that cannot be opened now is looked up again at
-    /// each read.
-    func follower() throws(VaultError) -> StoreFollower<StoredValue?, Value?> {
-        let (store, oldStore) = (try store(), try? oldHome?.resolve())
-        let key = StoredKey(
-            name, default: defaultValue, in: .store(store), movedFrom: oldStore.map { .store($0) } ?? oldHome)
+extension ValueKey where Self: Sendable {
+    /// Follows the key in the store that it has where the iteration starts.
+    func followed() throws(VaultError) -> FollowedPart<StoredValue?, Reading> {
+        let store = try resolved()
+        let oldStore = try? history.isMoved ? history.store?.resolve() : nil
         // For an observer, storing the default where there was no value changes nothing.
-        let storedDefault = try? defaultValue?.storedValue(for: name)
+        let storedDefault = try? Self.value(of: reading(nil))?.storedValue(for: name)
         // A value that an older program writes to the old store is moved as well.
         let notices = try ChangeFeed.notices(of: [store, oldStore].compactMap { $0?.changes })
-        return StoreFollower(notices: notices) { () throws(VaultError) in
-            try key.storedValue() ?? storedDefault
+        return FollowedPart(notices: notices) { () throws(VaultError) in
+            try finishMove(into: store, for: .reading)
+            return try store.value(of: name) ?? storedDefault
         } element: { (content) throws(VaultError) in
-            try key.converted(content == storedDefault ? nil : content)
+            try reading(converted(content == storedDefault ? nil : content))
         }
     }
 }
 
 extension ValueStore {
-    func follower(prefix: String) throws(VaultError) -> StoreFollower<[String: StoredValue], [String: StoredValue]> {
-        let read = { () throws(VaultError) in try contents(prefix: prefix) }
-        return StoreFollower(notices: try changes.notices(), read: read, element: { $0 })
+    func followed(prefix: String) throws(VaultError) -> FollowedPart<[String: StoredValue], [String: StoredValue]> {
+        FollowedPart(
+            notices: try changes.notices(), read: { () throws(VaultError) in try contents(prefix: prefix) },
+            element: { $0 })
     }
 }

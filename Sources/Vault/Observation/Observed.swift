@@ -10,64 +10,69 @@ public import Observation
 /// }
 /// ```
 ///
-/// It has the value from the beginning, and follows the key until it is released. It may be used from any thread.
-/// Changes arrive on the actor that created it, if one did, and code on that actor misses none. Code elsewhere may read
-/// just while a change arrives; if it must miss none, use ``StoredKeyed/values``.
-public final class Observed<Value: StoredObject & Sendable>: Observable, Sendable {
-    private let state = Mutex<(value: Value?, error: VaultError?)>((nil, nil))
-    private let registrar = ObservationRegistrar()
-    private let task = Mutex<Task<Void, Never>?>(nil)
+/// It has the value from the beginning, and follows the key until it is released. Changes arrive on one actor, the main
+/// actor unless another is named. Code on that actor misses none. It may be used from any thread, but code elsewhere
+/// may read just while a change arrives; if it must miss none, use ``ValueKey/values``.
+public final class Observed<Value: Sendable>: Observable, Sendable {
+    private struct State {
+        var value: Value
+        var error: VaultError?
+        var task: Task<Void, Never>?
+    }
 
-    /// The value, or the key's default; nil if there is neither. During an ``error`` it is the last one that could be
-    /// read.
-    public var value: Value? {
+    private let state: Mutex<State>
+    private let registrar = ObservationRegistrar()
+
+    /// What reading the key returns. During an ``error`` it is the last that could be read.
+    public var value: Value {
         registrar.access(self, keyPath: \.value)
         return state.withLock { $0.value }
     }
 
-    /// Why the key cannot be read; nil as soon as it can. If not even the store was found, that takes another
-    /// ``Observed``.
+    /// Why the key cannot be read; nil as soon as it can. It is tried again each second.
     public var error: VaultError? {
         registrar.access(self, keyPath: \.error)
         return state.withLock { $0.error }
     }
 
-    /// Reads the value of a key, and follows it from now on, in the store that the key has here, in this task.
-    ///
-    /// - Parameter isolation: the actor on which changes arrive.
-    public init(_ key: some StoredKeyed<Value>, isolation: (any Actor)? = #isolation) {
-        do throws(VaultError) {
-            var follower = try key.stored.follower()
-            // No code observes this object yet.
-            set(Result { () throws(VaultError) in try follower.current() ?? nil }, on: nil)
-            let following = follow(with: follower, on: isolation)
-            task.withLock { $0 = following }
-        } catch { set(.failure(error), on: nil) }
+    /// Reads the value of a key, and follows it from now on, in the store that the key has here, in this task. Changes
+    /// arrive on the main actor.
+    @MainActor
+    public convenience init<Key: ValueKey & Sendable>(_ key: Key) where Key.Reading == Value {
+        self.init(key, on: MainActor.shared)
     }
 
-    deinit { task.withLock { $0 }?.cancel() }
+    /// Does the same for changes that arrive on another actor. It is not kept alive; without it, none arrive.
+    public init<Key: ValueKey & Sendable>(_ key: Key, on actor: any Actor) where Key.Reading == Value {
+        var follower = Follower { () throws(VaultError) in try key.followed() }
+        state = Mutex(State(value: key.reading(nil)))
+        // No code observes this object yet.
+        do throws(VaultError) {
+            if let value = try follower.current() { state.withLock { $0.value = value } }
+        } catch { state.withLock { $0.error = error } }
+        let task = follow(with: follower, on: actor)
+        state.withLock { $0.task = task }
+    }
+
+    deinit { state.withLock { $0.task }?.cancel() }
 
     /// While the task waits it holds neither this object nor the actor, which may be the one that holds this object.
-    private func follow(
-        with follower: sending StoreFollower<StoredValue?, Value?>, on actor: (any Actor)?
-    ) -> Task<Void, Never> {
+    private func follow(with follower: Follower<StoredValue?, Value>, on actor: any Actor) -> Task<Void, Never> {
         Task { [weak self, weak actor] in
             var follower = follower
-            while true {
-                do throws(VaultError) {
-                    guard let value = try await follower.next(isolation: nil) else { return }
-                    await self?.set(.success(value), on: actor)
-                } catch { await self?.set(.failure(error), on: actor) }
+            while let result = await follower.nextResult(isolation: nil) {
+                guard let actor else { return }
+                await self?.set(result, on: actor)
             }
         }
     }
 
-    private func set(_ result: Result<Value?, VaultError>, on actor: isolated (any Actor)?) {
+    private func set(_ result: Result<Value, VaultError>, on actor: isolated any Actor) {
         // The former value is released after the lock: its end may run outside code.
         let (former, present) = state.withLock { state in
             let former = state
             switch result {
-            case .success(let value): state = (value, nil)
+            case .success(let value): (state.value, state.error) = (value, nil)
             case .failure(let error): state.error = error
             }
             return (former, state)

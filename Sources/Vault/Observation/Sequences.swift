@@ -1,4 +1,4 @@
-extension StoredKeyed {
+extension ValueKey where Self: Sendable {
     /// Returns the present value, then the latest one after each change by this process or another.
     ///
     /// ```swift
@@ -7,78 +7,85 @@ extension StoredKeyed {
     /// }
     /// ```
     ///
-    /// As with ``read()``, the default stands in for a missing value, and nil means that there is neither. Some of
-    /// several changes may be skipped, never the last (see <doc:Gotchas>). Storing an equal value is no change. The
+    /// As with ``read()-45xab``, the default stands in for a missing value, and nil means that there is neither. Some
+    /// of several changes may be skipped, never the last (see <doc:Gotchas>). Storing an equal value is no change. The
     /// last value stays in memory, to be compared.
     ///
-    /// An error ends the sequence: ``VaultError`` as ``read()``. Cancelling the task ends it without one. Each
-    /// iteration follows the key on its own, in the store that the key has in the task where it starts. Each read runs
-    /// on the task's own thread; it blocks while a store is opened or another process rewrites the file.
-    public var values: StoredValues<Value> { StoredValues(key: stored) }
-}
-
-/// The value of a key, now and after each change: see ``StoredKeyed/values``.
-public struct StoredValues<Value: StoredObject>: AsyncSequence {
-    public typealias Element = Value?
-    public typealias Failure = VaultError
-
-    let key: StoredKey<Value>
-
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(base: FollowingIterator { () throws(VaultError) in try key.follower() })
+    /// An error ends the sequence: ``VaultError`` as ``read()-45xab``; ``results`` goes on. Cancelling the task ends it
+    /// without one. Each iteration follows the key on its own, in the store that the key has in the task where it
+    /// starts. Reads run on threads of the library's own.
+    public var values: some AsyncSequence<Reading, VaultError> & Sendable {
+        FollowedElements { () throws(VaultError) in try followed() }
     }
 
-    /// Returns the values one after the other, for one task.
-    public struct Iterator: AsyncIteratorProtocol {
-        fileprivate var base: FollowingIterator<StoredValue?, Value?>
-
-        /// Waits for the next value; nil, the end of the sequence, when the task is cancelled or after an error.
-        ///
-        /// - Throws: ``VaultError`` as ``StoredKeyed/read()``.
-        public mutating func next(
-            isolation actor: isolated (any Actor)? = #isolation
-        ) async throws(VaultError) -> Element? {
-            try await base.next(isolation: actor)
-        }
+    /// Returns the same as ``values``, but goes on after an error: for programs that run for long.
+    ///
+    /// ```swift
+    /// for await result in Persistence.token.results {
+    ///     switch result {
+    ///     case .success(let token): client.token = token
+    ///     case .failure(let error): log(error.message)
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// A failure is an element, once for as long as it lasts. The key is then read again each second.
+    public var results: some AsyncSequence<Result<Reading, VaultError>, Never> & Sendable {
+        FollowedResults { () throws(VaultError) in try followed() }
     }
 }
-
-extension StoredValues: Sendable where Value: Sendable {}
-
-@available(*, unavailable)
-extension StoredValues.Iterator: Sendable {}
 
 extension ValueStore {
     /// Returns the values of all keys that begin with `prefix`, then the latest ones after each change by this process
     /// or another. Each dictionary is a consistent snapshot. The empty prefix follows the whole store. Otherwise as
-    /// ``StoredKeyed/values``.
-    public func values(prefix: String = "") -> StoreContents { StoreContents(store: self, prefix: prefix) }
-}
-
-/// What a store keeps below a prefix, now and after each change: see ``ValueStore/values(prefix:)``.
-public struct StoreContents: AsyncSequence, Sendable {
-    public typealias Element = [String: StoredValue]
-    public typealias Failure = VaultError
-
-    let store: any ValueStore
-    let prefix: String
-
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(base: FollowingIterator { () throws(VaultError) in try store.follower(prefix: prefix) })
+    /// ``ValueKey/values``.
+    public func values(prefix: String = "") -> some AsyncSequence<[String: StoredValue], VaultError> & Sendable {
+        FollowedElements { () throws(VaultError) in try followed(prefix: prefix) }
     }
 
-    /// Returns the contents one after the other, for one task.
-    public struct Iterator: AsyncIteratorProtocol {
-        fileprivate var base: FollowingIterator<Element, Element>
+    /// Returns the same as ``values(prefix:)``, but goes on after an error, as ``ValueKey/results``.
+    public func results(
+        prefix: String = ""
+    ) -> some AsyncSequence<Result<[String: StoredValue], VaultError>, Never> & Sendable {
+        FollowedResults { () throws(VaultError) in try followed(prefix: prefix) }
+    }
+}
 
-        /// As ``StoredValues/Iterator/next(isolation:)``, with the errors of ``ValueStore/contents(prefix:)``.
-        public mutating func next(
-            isolation actor: isolated (any Actor)? = #isolation
-        ) async throws(VaultError) -> Element? {
-            try await base.next(isolation: actor)
+/// What a follower returns, until an error.
+private struct FollowedElements<Content: Equatable & Sendable, Element>: AsyncSequence, Sendable {
+    typealias Failure = VaultError
+
+    let start: Follower<Content, Element>.Start
+
+    func makeAsyncIterator() -> Iterator { Iterator(follower: Follower(start)) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        /// nil at the end. However the iteration ends, it releases the observer.
+        var follower: Follower<Content, Element>?
+
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(VaultError) -> Element? {
+            var next = follower.take()
+            let element = try await next?.next(isolation: actor)
+            if element != nil { follower = next }
+            return element
         }
     }
 }
 
-@available(*, unavailable)
-extension StoreContents.Iterator: Sendable {}
+/// What a follower returns, and its failures.
+private struct FollowedResults<Content: Equatable & Sendable, Value>: AsyncSequence, Sendable {
+    typealias Element = Result<Value, VaultError>
+    typealias Failure = Never
+
+    let start: Follower<Content, Value>.Start
+
+    func makeAsyncIterator() -> Iterator { Iterator(follower: Follower(start)) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var follower: Follower<Content, Value>
+
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> Element? {
+            await follower.nextResult(isolation: actor)
+        }
+    }
+}

@@ -14,7 +14,7 @@ public final class Preferences: ValueStore {
         /// Together, at most once per interval, and at the process's exit: for values that change many times a second.
         ///
         /// If another object or process changes the same key meanwhile, the later write counts, even after an
-        /// ``StoredKeyed/update(_:)``: see <doc:WhichStoreForWhat>. An error goes to ``Preferences/failures``.
+        /// ``ValueKey/update(_:)-7qztr``: see <doc:WhichStoreForWhat>. An error goes to ``Preferences/failures``.
         case coalesced(every: Duration)
     }
 

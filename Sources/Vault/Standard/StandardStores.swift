@@ -1,7 +1,7 @@
 private import CLinux
 import LinuxSystem
 
-/// The standard stores. They are looked up at each access, so that a task-local value can replace them, as tests do.
+/// The standard stores of a test, in place of the program's. They are looked up at each access, in a task-local value.
 package struct StandardStores: Sendable {
     package let keychain: Keychain
     package let preferences: Preferences
@@ -13,73 +13,75 @@ package struct StandardStores: Sendable {
 
     @TaskLocal package static var replaced: StandardStores?
 
-    fileprivate static func find<Store>(
-        _ replacement: (StandardStores) -> Store, else own: () throws(VaultError) -> Store
-    ) throws(VaultError) -> Store {
-        if let replaced { return replacement(replaced) }
-        guard vault_is_under_test() == 0 else {
-            throw VaultError(
-                .unavailable,
-                """
-                A test asked for a standard store outside of its own stores. Give the test the `.temporaryStores` \
-                trait. Detached tasks and threads do not inherit it: pass the stores to them.
-                """)
-        }
-        return try own()
+    /// Why a test outside of its own stores gets none: it would use a person's files.
+    fileprivate static var refusal: VaultError? {
+        guard vault_is_under_test() != 0 else { return nil }
+        return VaultError(
+            .unavailable,
+            """
+            A test asked for a standard store outside of its own stores. Give the test the `.temporaryStores` trait. \
+            Detached tasks and threads do not inherit it: pass the stores to them.
+            """)
     }
 }
 
 extension Keychain {
-    /// The process's own keychain, opened at its first use and created if there is none.
+    /// The program's keychain, opened at its first use and created if there is none: the program's part of the person's
+    /// vault, or a vault of its own, as ``VaultApp`` has it.
     ///
-    /// Its places are those of ``VaultPlaces/standard(vault:keyFile:environment:)`` at that time. Until it can be
-    /// opened, each access tries again. Within a task that has test stores it is their keychain.
+    /// The person's vault has the places of ``VaultPlaces/standard(vault:keyFile:environment:)``; open these to see the
+    /// entries of all programs. Until it can be opened, each access tries again. Within a task that has test stores
+    /// this is their keychain.
     ///
     /// - Throws: ``VaultError`` as ``init(at:creating:options:failures:)``.
     public static var standard: Keychain {
         get throws(VaultError) {
-            try StandardStores.find(\.keychain) { () throws(VaultError) in
-                if let keychain = opened.withLock({ $0 }) { return keychain }
-                // Not under the lock: waiting for another process would block every thread. Two keychains on one file
-                // do no harm.
-                let new = try Keychain(at: .standard(), creating: .ifAbsent, failures: standardFailures)
-                opened.withLock { $0 = $0 ?? new }
-                return opened.withLock { $0 } ?? new
-            }
+            if let replaced = StandardStores.replaced { return replaced.keychain }
+            try checkThatNoTestUsesIt()
+            return try StandardKeychain.shared.open(creating: .ifAbsent)
         }
     }
 
     /// Where errors of the standard keychain are reported, also those of opening it.
     public static let standardFailures = FailureLog()
 
-    private static let opened = Mutex<Keychain?>(nil)
+    /// The same, but reading does not create it.
+    fileprivate static var standardIfCreated: any ValueStore {
+        get throws(VaultError) {
+            if let replaced = StandardStores.replaced { return replaced.keychain }
+            try checkThatNoTestUsesIt()
+            return StandardKeychain.shared
+        }
+    }
+
+    /// A vault of the program's own is not the person's: a test may name one.
+    private static func checkThatNoTestUsesIt() throws(VaultError) {
+        if let refusal = StandardStores.refusal, VaultApp.fixedIdentity()?.vault == nil { throw refusal }
+    }
 }
 
 extension Preferences {
-    /// The process's own preferences: the suite with the name of the program. Within a task that has test stores it is
-    /// their preferences.
-    ///
-    /// - Throws: ``VaultError`` with `unavailable` only in tests, outside of their stores.
-    public static var standard: Preferences {
-        get throws(VaultError) { try StandardStores.find(\.preferences) { shared } }
-    }
+    /// The program's own preferences: the suite with its name, as ``VaultApp`` has it. Within a task that has test
+    /// stores it is their preferences; elsewhere in a test all their calls throw `unavailable`.
+    public static var standard: Preferences { StandardStores.replaced?.preferences ?? shared }
 
     /// Where errors of the standard preferences are reported.
     public static let standardFailures = FailureLog()
 
-    private static let shared = Preferences(suite: programName, failures: standardFailures)
-
-    private static var programName: String {
-        let name = vault_argument(0).map { String(cString: $0).lastPathComponent } ?? ""
-        return name.isEmpty ? "default" : name
-    }
+    private static let shared: Preferences = {
+        if let path = VaultApp.fixedIdentity()?.preferences {
+            return Preferences(path: path, failures: standardFailures)
+        }
+        guard let refusal = StandardStores.refusal else {
+            return Preferences(suite: VaultApp.name, failures: standardFailures)
+        }
+        return Preferences(.failure(refusal), .atOnce, standardFailures, in: PosixFileSystem())
+    }()
 }
 
 extension MemoryStore {
     /// The process's own values in memory. Within a task that has test stores it is their store.
-    ///
-    /// - Throws: ``VaultError`` with `unavailable` only in tests, outside of their stores.
-    public static var standard: MemoryStore { get throws(VaultError) { try StandardStores.find(\.memory) { shared } } }
+    public static var standard: MemoryStore { StandardStores.replaced?.memory ?? shared }
 
     /// Where errors of the standard store are reported.
     public static let standardFailures = FailureLog()
@@ -87,42 +89,17 @@ extension MemoryStore {
     private static let shared = MemoryStore(failures: standardFailures)
 }
 
-/// Names a store without opening it: the store is looked up at each use.
-public struct StoreReference: Sendable {
-    /// Where the store's errors are reported if it cannot be opened.
-    let failures: FailureLog
-    let resolve: @Sendable () throws(VaultError) -> any ValueStore
+// MARK: - References
 
-    /// Creates a reference to the store that a function returns at each use. What cannot throw, such as a property's
-    /// getter, reports the function's errors to `failures`.
-    public init(
-        failures: FailureLog = FailureLog(), _ resolve: @escaping @Sendable () throws(VaultError) -> any ValueStore
-    ) {
-        (self.failures, self.resolve) = (failures, resolve)
-    }
-
-    /// ``Keychain/standard``.
+extension StoreReference {
+    /// ``Keychain/standard``, but reading does not create a vault.
     public static let keychain = StoreReference(
-        failures: Keychain.standardFailures, { () throws(VaultError) in try Keychain.standard })
+        failures: Keychain.standardFailures, { () throws(VaultError) in try Keychain.standardIfCreated })
     /// ``Preferences/standard``.
-    public static let preferences = StoreReference(
-        failures: Preferences.standardFailures, { () throws(VaultError) in try Preferences.standard })
-    /// ``MemoryStore/standard``.
-    public static let memory = StoreReference(
-        failures: MemoryStore.standardFailures, { () throws(VaultError) in try MemoryStore.standard })
-
-    /// Returns a reference to a store at hand.
-    public static func store(_ store: some ValueStore) -> StoreReference {
-        StoreReference(failures: store.failures) { store }
-    }
-
-    /// Returns the store that is referred to now.
-    ///
-    /// - Throws: ``VaultError`` as ``Keychain/standard`` and its siblings.
-    public func store() throws(VaultError) -> any ValueStore { try resolve() }
-
-    /// Returns a reference to a scope of the store, as ``ValueStore/scoped(to:)`` does.
-    public func scoped(to scope: String) -> StoreReference {
-        StoreReference(failures: failures) { () throws(VaultError) in try resolve().scoped(to: scope) }
+    public static let preferences = StoreReference(failures: Preferences.standardFailures) { Preferences.standard }
+    /// ``MemoryStore/standard``. In a test outside of its own stores, a use throws `unavailable`.
+    public static let memory = StoreReference(failures: MemoryStore.standardFailures) { () throws(VaultError) in
+        if StandardStores.replaced == nil, let refusal = StandardStores.refusal { throw refusal }
+        return MemoryStore.standard
     }
 }

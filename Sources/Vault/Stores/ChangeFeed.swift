@@ -82,7 +82,7 @@ public final class ChangeFeed: Sendable {
     var observerCount: Int { state.withLock { $0.observers.count } }
 }
 
-/// Receives the errors that the getter or setter of ``StoredKeyed/value`` meets, which cannot throw.
+/// Receives the errors that the getter or setter of ``ValueKey/value`` meets, which cannot throw.
 ///
 /// Each is kept as ``lastError`` and passed to the handler. The default handler writes a line to standard error.
 public final class FailureLog: Sendable {

@@ -10,8 +10,7 @@ public struct ScopedStore: ValueStore {
 
     init(_ base: any ValueStore, scope: String) {
         self.base = base
-        // Without slashes no scope's prefix begins another's.
-        prefix = scope.percentEncoded { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "/") } + "/"
+        prefix = scope.scopePrefix
     }
 
     public var changes: ChangeFeed { base.changes }
@@ -43,6 +42,11 @@ public struct ScopedStore: ValueStore {
     private func unscoped(_ key: String) -> String {
         String(decoding: key.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
     }
+}
+
+extension String {
+    /// What the names of a scope's entries begin with. Without slashes no scope's prefix begins another's.
+    var scopePrefix: String { percentEncoded { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "/") } + "/" }
 }
 
 extension ValueStore {

@@ -67,10 +67,15 @@ extension ValueStore {
         }
     }
 
+    /// Returns all keys, sorted bytewise.
+    ///
+    /// - Throws: as ``keys(prefix:)``.
+    public func keys() throws(VaultError) -> [String] { try keys(prefix: "") }
+
     public func makeDurable() throws(VaultError) {}
     public func eraseRemoved() throws(VaultError) {}
 
-    /// The last error that ``StoredKeyed/value`` met on this store; nil if there was none.
+    /// The last error that ``ValueKey/value`` met on this store; nil if there was none.
     public var lastError: VaultError? { failures.lastError }
 }
 

@@ -1,96 +1,156 @@
 public import Sealing
 
+/// A key of a standard store, as its type's name chooses it: ``Storable``, ``KeychainStorable`` or ``RAMStorable``.
+public protocol StandardKey<Value>: ValueKey, ExpressibleByStringLiteral where Reading == Value? {
+    /// The store of keys that are created without one.
+    static var standardStore: StoreReference { get }
+
+    /// Creates a key with a history.
+    init(_ name: String, in store: StoreReference, history: KeyHistory<Value>)
+}
+
+extension StandardKey {
+    /// Creates a key.
+    ///
+    /// - Parameters:
+    ///   - name: the key's name.
+    ///   - store: another store than the standard one, such as a user's own.
+    ///   - oldStore: the store that had the value before. The first use moves it: see <doc:MovingValues>.
+    ///   - formerName: the value's name before, if it was another one. The first use renames it.
+    public init(
+        _ name: String, in store: StoreReference = Self.standardStore, movedFrom oldStore: StoreReference? = nil,
+        formerName: String? = nil
+    ) {
+        self.init(name, in: store, history: KeyHistory(store: oldStore, name: formerName, conversion: nil))
+    }
+
+    /// Creates a key whose name is the raw value of a case: for programs that list their keys in an enum.
+    public init(
+        _ name: some RawRepresentable<String>, in store: StoreReference = Self.standardStore,
+        movedFrom oldStore: StoreReference? = nil, formerName: String? = nil
+    ) {
+        self.init(name.rawValue, in: store, movedFrom: oldStore, formerName: formerName)
+    }
+
+    /// Creates a key in the standard store.
+    public init(stringLiteral name: String) { self.init(name) }
+
+    /// Returns the same key for a value that may still be of an earlier type: it is read by the conversion, and stays
+    /// as it is until the next write.
+    ///
+    /// - Parameter conversion: returns nil for a value that it refuses.
+    public func migrating<Earlier: StoredObject>(
+        from earlier: Earlier.Type, _ conversion: @escaping @Sendable (Earlier) -> Value?
+    ) -> Self {
+        let others = history.conversion
+        return Self(
+            name, in: store,
+            history: KeyHistory(store: history.store, name: history.name) { [name] stored in
+                (try? Earlier(stored: stored, of: name)).map(conversion) ?? others?(stored)
+            })
+    }
+
+    /// Returns the same key with a default: its value is not optional.
+    public func defaulting(to defaultValue: Value) -> DefaultedKey<Self> {
+        DefaultedKey(key: self, defaultValue: defaultValue)
+    }
+}
+
 /// A value in the preferences: plain, readable by any plist tool. Nothing secret.
 ///
 /// ```swift
 /// var upgradeAlertIgnored: Storable<Bool> = "u.upgradeIgnored"
 /// ```
 ///
-/// Prefer the calls that throw, such as ``StoredKeyed/read()`` and ``StoredKeyed/write(_:)``: see <doc:GettingStarted>.
-public struct Storable<Value: StoredObject>: StoredKeyed, ExpressibleByStringLiteral {
-    public let stored: StoredKey<Value>
+/// Prefer the calls that throw, such as ``ValueKey/read()-45xab`` and ``ValueKey/write(_:)-7eths``: see
+/// <doc:GettingStarted>.
+public struct Storable<Value: StoredObject>: StandardKey {
+    public static var standardStore: StoreReference { .preferences }
 
-    /// Creates a key.
-    ///
-    /// - Parameters:
-    ///   - key: the key's name.
-    ///   - defaultValue: what reading returns if there is no value.
-    ///   - store: a store instead of ``Preferences/standard``, such as a user's own.
-    ///   - oldHome: the store that kept the value before. The first use moves it: see <doc:MovingValues>.
-    public init(
-        key: String, default defaultValue: Value? = nil, in store: (any ValueStore)? = nil,
-        movedFrom oldHome: StoreReference? = nil
-    ) {
-        stored = StoredKey(key, default: defaultValue, in: .given(store, or: .preferences), movedFrom: oldHome)
+    public let name: String
+    public let store: StoreReference
+    public let history: KeyHistory<Value>
+
+    public init(_ name: String, in store: StoreReference, history: KeyHistory<Value>) {
+        (self.name, self.store, self.history) = (name, store, history)
     }
-
-    /// Creates a key without a default in the standard store.
-    public init(stringLiteral key: String) { self.init(key: key) }
 }
 
 /// A value in the keychain: encrypted in the vault file. Otherwise as ``Storable``.
-public struct KeychainStorable<Value: StoredObject>: StoredKeyed, ExpressibleByStringLiteral {
-    public let stored: StoredKey<Value>
+public struct KeychainStorable<Value: StoredObject>: StandardKey {
+    public static var standardStore: StoreReference { .keychain }
 
-    /// Creates a key; without `store` it is one of ``Keychain/standard``. For the parameters see
-    /// ``Storable/init(key:default:in:movedFrom:)``.
-    public init(
-        key: String, default defaultValue: Value? = nil, in store: (any ValueStore)? = nil,
-        movedFrom oldHome: StoreReference? = nil
-    ) {
-        stored = StoredKey(key, default: defaultValue, in: .given(store, or: .keychain), movedFrom: oldHome)
-    }
+    public let name: String
+    public let store: StoreReference
+    public let history: KeyHistory<Value>
 
-    /// Creates a key without a default in the standard store.
-    public init(stringLiteral key: String) { self.init(key: key) }
-
-    /// Reads the value's bytes in place, in guarded memory that is wiped afterwards; nil if there is no value.
-    ///
-    /// For a string these are its UTF-8. The span cannot leave the closure; copying its bytes leaves guarded memory.
-    ///
-    /// - Throws: ``VaultError`` as ``StoredKeyed/read()``, `invalid` if the key's store keeps no secrets; what `body`
-    ///   throws.
-    public func withSecret<Result>(_ body: (RawSpan) throws -> Result) throws -> Result? {
-        try secretStore(for: .reading).withSecret(stored.name, body)
-    }
-
-    /// Sets the value's bytes from guarded memory. They can be read as a string, if they are UTF-8, and as data.
-    ///
-    /// - Throws: ``VaultError`` as ``StoredKeyed/write(_:)``, `invalid` if the key's store keeps no secrets.
-    public func write(secret: borrowing SecretBytes) throws(VaultError) {
-        try secretStore(for: .writing).set(stored.name, to: secret, attributes: nil)
-    }
-
-    private func secretStore(for use: KeyUse) throws(VaultError) -> any SecretStore {
-        guard let store = try stored.store() as? any SecretStore else {
-            throw VaultError(.invalid, "The store of \"\(stored.name)\" keeps no secrets in guarded memory.")
-        }
-        try stored.finishMove(into: store, for: use)
-        return store
+    public init(_ name: String, in store: StoreReference, history: KeyHistory<Value>) {
+        (self.name, self.store, self.history) = (name, store, history)
     }
 }
 
 /// A value in memory, lost when the process ends. Otherwise as ``Storable``.
-public struct RAMStorable<Value: StoredObject>: StoredKeyed, ExpressibleByStringLiteral {
-    public let stored: StoredKey<Value>
+public struct RAMStorable<Value: StoredObject>: StandardKey {
+    public static var standardStore: StoreReference { .memory }
 
-    /// Creates a key; without `store` it is one of ``MemoryStore/standard``. For the parameters see
-    /// ``Storable/init(key:default:in:movedFrom:)``.
-    public init(
-        key: String, default defaultValue: Value? = nil, in store: (any ValueStore)? = nil,
-        movedFrom oldHome: StoreReference? = nil
-    ) {
-        stored = StoredKey(key, default: defaultValue, in: .given(store, or: .memory), movedFrom: oldHome)
+    public let name: String
+    public let store: StoreReference
+    public let history: KeyHistory<Value>
+
+    public init(_ name: String, in store: StoreReference, history: KeyHistory<Value>) {
+        (self.name, self.store, self.history) = (name, store, history)
     }
-
-    /// Creates a key without a default in the standard store.
-    public init(stringLiteral key: String) { self.init(key: key) }
 }
 
-extension StoreReference {
-    /// Returns a reference to a store at hand, if there is one, or else to a standard one.
-    static func given(_ store: (any ValueStore)?, or standard: StoreReference) -> StoreReference {
-        store.map { .store($0) } ?? standard
+/// A key with a default: reading returns it if there is no value, so the value is not optional.
+///
+/// ```swift
+/// let launches = Storable("u.launches").defaulting(to: 0)
+/// try launches.update { $0 += 1 }
+/// ```
+public struct DefaultedKey<Key: StandardKey>: ValueKey {
+    public typealias Value = Key.Value
+    public typealias Reading = Key.Value
+
+    let key: Key
+    /// What reading returns if there is no value.
+    public let defaultValue: Value
+
+    public var name: String { key.name }
+    public var store: StoreReference { key.store }
+    public var history: KeyHistory<Value> { key.history }
+    public var description: String { key.description }
+
+    public func reading(_ value: Value?) -> Value { value ?? defaultValue }
+    public static func value(of reading: Value) -> Value? { reading }
+}
+
+// MARK: - Secrets
+
+extension KeychainStorable {
+    /// Reads the value's bytes in place, in guarded memory that is wiped afterwards; nil if there is no value.
+    ///
+    /// For a string these are its UTF-8. The span cannot leave the closure; copying its bytes leaves guarded memory.
+    ///
+    /// - Throws: ``VaultError`` as ``ValueKey/read()-45xab``, `invalid` if the key's store keeps no secrets; what
+    ///   `body` throws.
+    public func withSecret<Result>(_ body: (RawSpan) throws -> Result) throws -> Result? {
+        try secretStore(for: .reading).withSecret(name, body)
+    }
+
+    /// Sets the value's bytes from guarded memory. They can be read as a string, if they are UTF-8, and as data.
+    ///
+    /// - Throws: ``VaultError`` as ``ValueKey/write(_:)-7eths``, `invalid` if the key's store keeps no secrets.
+    public func write(secret: borrowing SecretBytes) throws(VaultError) {
+        try secretStore(for: .writing).set(name, to: secret, attributes: nil)
+    }
+
+    private func secretStore(for use: KeyUse) throws(VaultError) -> any SecretStore {
+        guard let store = try resolved() as? any SecretStore else {
+            throw VaultError(.invalid, "The store of \"\(name)\" keeps no secrets in guarded memory.")
+        }
+        try finishMove(into: store, for: use)
+        return store
     }
 }
 
@@ -99,7 +159,4 @@ extension StoreReference {
 extension Storable: Sendable where Value: Sendable {}
 extension KeychainStorable: Sendable where Value: Sendable {}
 extension RAMStorable: Sendable where Value: Sendable {}
-
-extension Storable: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
-extension KeychainStorable: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
-extension RAMStorable: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
+extension DefaultedKey: Sendable where Key: Sendable, Key.Value: Sendable {}

@@ -36,7 +36,7 @@ extension AccountManager {
     }
 
     private func waitingLogin() async -> State {
-        guard let waiting = try? storage.vault().waiting.read() else { return state }
+        guard let waiting = try? await storage.vault().waiting.read() else { return state }
         do { return try await login(userName: waiting.userName, password: waiting.password) } catch {
             if case .rejected = error { try? storage.vault().giveUp(waiting) }
             return reload()
@@ -47,7 +47,8 @@ extension AccountManager {
     private func renewedLogin() async -> State {
         guard options.keepsPassword, case .session(let session, _)? = core.withLock({ $0.view }) else { return state }
         do throws(AccountError) {
-            guard let kept = try stored(storage.vault().password(session.accountID).read()) else { return state }
+            let password = { () throws(VaultError) in try self.storage.vault().password(session.accountID).read() }
+            guard let kept = try stored(password()) else { return state }
             do { try await login(userName: session.userName, password: kept) } catch .rejected {
                 // A person may have logged in meanwhile, with a password that the server accepts.
                 try logOut(session.accountID, .rejected, if: session.tokens)

@@ -66,7 +66,8 @@ extension AccountManager {
         do throws(AccountError) {
             // There is no request if the account has other tokens by now, or is not the current one. The lease is for
             // one attempt: it may pass to another holder during the pause.
-            if try stored(storage.vault().current.read()) == session.accountID {
+            let current = { () throws(VaultError) in try self.storage.vault().current.read() }
+            if try stored(current()) == session.accountID {
                 let tokens = try await ask(
                     await lease.acquire() ? answered(await service.refresh(session.tokens)) : nil)
                 if let tokens { try stored(lease.finish(with: tokens)) }

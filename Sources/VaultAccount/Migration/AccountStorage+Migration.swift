@@ -46,7 +46,7 @@ extension AccountStorage {
 extension AccountVault {
     fileprivate func take(
         _ account: PlainAccount, from source: String, at now: Date, _ keepsPassword: Bool,
-        _ transaction: inout StoreTransaction
+        _ transaction: inout ValueTransaction
     ) throws(VaultError) -> AccountMigration.Outcome {
         try transaction.write(account.fields, to: pendingFields(account.id))
         try transaction.remove(pendingRemoval(account.id))
@@ -73,7 +73,7 @@ extension AccountVault {
 
     /// A password without a token waits for a login, unless someone is logged in: then it is kept for that user name.
     private func keep(
-        _ login: WaitingLogin, _ keepsPassword: Bool, _ transaction: inout StoreTransaction
+        _ login: WaitingLogin, _ keepsPassword: Bool, _ transaction: inout ValueTransaction
     ) throws(VaultError) -> AccountMigration.Outcome {
         guard let id = try transaction.read(current) else {
             guard try transaction.read(waiting) == nil else { return .fieldsKept }

@@ -30,7 +30,7 @@ struct AccountPreferences: Sendable {
 
     init(_ preferences: any ValueStore) { store = preferences.scoped(to: "account") }
 
-    var lastUserName: StoredKey<String> { StoredKey("lastUserName", in: .store(store)) }
+    var lastUserName: Storable<String> { Storable("lastUserName", in: .store(store)) }
     /// Flushes what is stored, before anything that could restore it is removed.
     func makeDurable() throws(VaultError) { try store.makeDurable() }
 
@@ -102,9 +102,9 @@ extension AccountProfile {
 }
 
 extension ScopedStore {
-    fileprivate func field(_ name: String) -> StoredKey<StoredValue> { StoredKey(name, in: .store(self)) }
+    fileprivate func field(_ name: String) -> Storable<StoredValue> { Storable(name, in: .store(self)) }
 
-    fileprivate func fields(in transaction: inout StoreTransaction) throws(VaultError) -> [String: StoredValue] {
+    fileprivate func fields(in transaction: inout ValueTransaction) throws(VaultError) -> [String: StoredValue] {
         var fields: [String: StoredValue] = [:]
         for name in try keys(prefix: "") { fields[name] = try transaction.read(field(name)) }
         return fields

@@ -10,28 +10,28 @@ struct AccountVault: Sendable {
 
     init(_ keychain: any ValueStore) { store = keychain.scoped(to: "account") }
 
-    var current: StoredKey<String> { key("current") }
+    var current: KeychainStorable<String> { key("current") }
     /// Why nobody is logged in.
-    var ended: StoredKey<LogoutReason> { key("ended") }
+    var ended: KeychainStorable<LogoutReason> { key("ended") }
     /// A user name and a password of an older program, for the next automatic login while nobody is logged in.
-    var waiting: StoredKey<WaitingLogin> { key("waiting") }
+    var waiting: KeychainStorable<WaitingLogin> { key("waiting") }
 
-    func session(_ id: String) -> StoredKey<Session> { key("session/", id) }
-    func password(_ id: String) -> StoredKey<String> { key("password/", id) }
-    func lease(_ id: String) -> StoredKey<RefreshLease.Record> { key("turn/", id) }
+    func session(_ id: String) -> KeychainStorable<Session> { key("session/", id) }
+    func password(_ id: String) -> KeychainStorable<String> { key("password/", id) }
+    func lease(_ id: String) -> KeychainStorable<RefreshLease.Record> { key("turn/", id) }
     /// Fields of a profile that are not yet in the preferences.
-    func pendingFields(_ id: String) -> StoredKey<[String: StoredValue]> { key("owed/", id) }
+    func pendingFields(_ id: String) -> KeychainStorable<[String: StoredValue]> { key("owed/", id) }
     /// Whether a profile is still to be removed from the preferences.
-    func pendingRemoval(_ id: String) -> StoredKey<Bool> { key("leaving/", id) }
+    func pendingRemoval(_ id: String) -> KeychainStorable<Bool> { key("leaving/", id) }
     /// The source that the account was migrated from, as long as the plain copy there may still exist.
-    func migrated(_ id: String) -> StoredKey<String> { key("migrated/", id) }
+    func migrated(_ id: String) -> KeychainStorable<String> { key("migrated/", id) }
 
     func accountIDs() throws(VaultError) -> [String] { try ids("session") }
     func pendingIDs() throws(VaultError) -> [String] { try ids("owed") + ids("leaving") }
     func migratedIDs() throws(VaultError) -> [String] { try ids("migrated") }
 
-    private func key<Value: StoredObject>(_ prefix: String, _ id: String = "") -> StoredKey<Value> {
-        StoredKey(prefix + AccountVault.encoded(id), in: .store(store))
+    private func key<Value: StoredObject>(_ prefix: String, _ id: String = "") -> KeychainStorable<Value> {
+        KeychainStorable(prefix + AccountVault.encoded(id), in: .store(store))
     }
 
     private static let idBytes = Set<UInt8>(0x20...0xff).subtracting([0x7f, UInt8(ascii: "%")])

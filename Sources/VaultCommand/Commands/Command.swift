@@ -93,7 +93,7 @@ extension Keychain {
     func absent(_ name: String) -> CommandError {
         // A longer list is not searched for the sake of a hint.
         let isShort = (try? information()).map { $0.entries <= 20_000 } ?? false
-        let names = isShort ? (try? names()) ?? [] : []
+        let names = isShort ? (try? keys()) ?? [] : []
         return .absent(name, near: NearName.nearest(to: name, among: names))
     }
 }

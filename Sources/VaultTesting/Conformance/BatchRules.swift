@@ -105,11 +105,11 @@ extension StoreRule {
     package static let losesNoUpdate = StoreRule("Updates that several threads make at once are all kept.") {
         store, findings in
         let (threads, updates) = (8, 200)
-        let counter = StoredKey("counter", default: 0, in: .store(store))
+        let counter = Storable("counter", in: .store(store)).defaulting(to: 0)
         try onThreads(threads) { _ in
             for _ in 0..<updates { try counter.update { $0 += 1 } }
         }
-        let (count, total) = (try counter.read() ?? 0, threads * updates)
+        let (count, total) = (try counter.read(), threads * updates)
         let finding = "\(threads) threads made \(updates) updates each, and \(count) of \(total) were kept."
         findings.expect(count == total, finding)
     }

@@ -162,7 +162,7 @@ struct MigrationDecisionTests {
         let options = fixture.options(keepsPassword: true)
         try fixture.manager(options).migrate(from: .preferences(old))
         #expect(await fixture.manager(options).autoLogin().isLoggedIn)
-        #expect(try AccountVault(fixture.keychain).password("id-ada").read() == "canary-password")
+        #expect(try await AccountVault(fixture.keychain).password("id-ada").read() == "canary-password")
     }
 
     @Test(arguments: [false, true], [false, true])
@@ -214,12 +214,12 @@ struct MigrationDecisionTests {
         let manager = fixture.manager()
         try manager.migrate(from: .preferences(old))
         try await manager.login(userName: "ada", password: "canary-password")
-        #expect(try AccountVault(fixture.keychain).waiting.read() == nil)
+        #expect(try await AccountVault(fixture.keychain).waiting.read() == nil)
         try manager.logout()
         leavePassword(of: "bob")
         try manager.migrate(from: .preferences(old))
         try manager.logout()
-        #expect(try AccountVault(fixture.keychain).waiting.read() == nil)
+        #expect(try await AccountVault(fixture.keychain).waiting.read() == nil)
         #expect(fixture.service.count(.login) == 1)
     }
 
@@ -231,7 +231,7 @@ struct MigrationDecisionTests {
         #expect(try manager.migrate(from: .preferences(old)).outcome == .passwordKept)
         try manager.switchAccount(to: "id-ada")
         try manager.logout()
-        #expect(try AccountVault(fixture.keychain).waiting.read() == nil)
+        #expect(try await AccountVault(fixture.keychain).waiting.read() == nil)
         #expect(await fixture.manager().autoLogin() == .loggedOut(.byUser))
     }
 

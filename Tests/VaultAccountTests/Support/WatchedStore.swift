@@ -1,4 +1,5 @@
 import Synchronization
+import VaultTesting
 
 @testable import Vault
 
@@ -26,7 +27,8 @@ final class WatchedStore: ValueStore {
             hook = nil
             return body
         }
-        due?()
+        // On a thread of its own, as another program's would be: the reader's transaction is not around it.
+        if let due { try? onThreads(1) { _ in due() } }
         return value
     }
     func keys(prefix: String) throws(VaultError) -> [String] { try base.keys(prefix: prefix) }

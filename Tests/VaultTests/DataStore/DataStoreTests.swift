@@ -8,7 +8,7 @@ import VaultTesting
 struct DataStoreTests {
     private func stores() throws -> [any ValueStore & DataStore] {
         let keychain = try Keychain.standard
-        return [keychain, try Preferences.standard, try MemoryStore.standard, keychain.scoped(to: "user")]
+        return [keychain, Preferences.standard, MemoryStore.standard, keychain.scoped(to: "user")]
     }
 
     /// Codable, and no StoredObject.
@@ -35,8 +35,8 @@ struct DataStoreTests {
             try await store.write([session], for: "list")
             #expect(try await store.read("s", as: Session.self) == session)
             #expect(try await store.read("list", as: [Session].self) == [session])
-            try await store.delete("s")
-            try await store.delete("s")
+            try await store.remove("s")
+            try await store.remove("s")
             #expect(try await store.read("s", as: Session.self) == nil)
             #expect(try store.keys(prefix: "") == ["list"])
         }
@@ -46,12 +46,12 @@ struct DataStoreTests {
         _ value: Value, _ other: Value
     ) async throws {
         for store in try stores() {
-            let key = StoredKey<Value>("k", in: .store(store))
-            try key.write(value)
+            let key = Storable<Value>("k", in: .store(store))
+            try await key.write(value)
             #expect(try await store.read("k", as: Value.self) == value)
             let form = try store.value(of: "k")
             try await store.write(other, for: "k")
-            #expect(try key.read() == other)
+            #expect(try await key.read() == other)
             try await store.write(value, for: "k")
             #expect(try store.value(of: "k") == form)
         }
@@ -114,13 +114,13 @@ struct DataStoreTests {
         for store in try stores() {
             let read = await #expect(throws: VaultError.self) { try await store.read(key, as: Int.self) }
             let write = await #expect(throws: VaultError.self) { try await store.write(1, for: key) }
-            let delete = await #expect(throws: VaultError.self) { try await store.delete(key) }
+            let delete = await #expect(throws: VaultError.self) { try await store.remove(key) }
             #expect([read, write, delete].allSatisfy { $0?.code == .invalid })
         }
     }
 
     @Test func tellTheirErrorsApartFromAbsence() async throws {
-        let preferences = try Preferences.standard
+        let preferences = Preferences.standard
         try Data("no plist".utf8).write(to: URL(filePath: preferences.path))
         let error = await #expect(throws: VaultError.self) { try await preferences.read("k", as: Int.self) }
         #expect(error?.code == .damaged)
@@ -138,7 +138,7 @@ struct DataStoreTests {
         DispatchQueue.main.setSpecific(key: Witness.mark, value: true)
         let here = Witness()
         #expect(here.wasOnMain)
-        let store = try MemoryStore.standard
+        let store = MemoryStore.standard
         try await store.write(here, for: "k")
         #expect(try await store.read("k", as: Witness.self)?.wasOnMain == false)
     }

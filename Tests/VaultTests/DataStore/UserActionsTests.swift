@@ -9,14 +9,14 @@ private enum UserAction: String { case firstLogin, indicatorIndex }
 @Suite("User actions", .temporaryStores)
 struct UserActionsTests {
     @Test func areMarkedOnceAndForAll() async throws {
-        let actions = UserActions<UserAction>(in: try Preferences.standard)
+        let actions = UserActions<UserAction>(in: Preferences.standard)
         #expect(try await !actions.isDone(.firstLogin))
         try await actions.mark(.firstLogin)
         try await actions.mark(.firstLogin)
         #expect(try await actions.isDone(.firstLogin))
         #expect(try await !actions.isDone(.indicatorIndex))
-        #expect(try Storable<Bool>(key: "firstLogin").read() == true)
-        try await actions.delete(.firstLogin)
+        #expect(try await Storable<Bool>("firstLogin").read() == true)
+        try await actions.remove(.firstLogin)
         #expect(try await !actions.isDone(.firstLogin))
     }
 
@@ -43,12 +43,12 @@ struct UserActionsTests {
         for (index, own) in actions.enumerated() {
             #expect(try await own.read(.indicatorIndex, as: Int.self) == index)
         }
-        try await actions[0].delete(.indicatorIndex)
+        try await actions[0].remove(.indicatorIndex)
         for own in actions.dropFirst() { #expect(try await own.read(.indicatorIndex, as: Int.self) != nil) }
     }
 
     @Test func ofOneUserAreNotThoseOfAnother() async throws {
-        for store in [try Keychain.standard, try Preferences.standard, try MemoryStore.standard] as [any ValueStore] {
+        for store in [try Keychain.standard, Preferences.standard, MemoryStore.standard] as [any ValueStore] {
             let scopes = UserActionsTests.users.map { store.scoped(to: $0) }
             try await expectApart(scopes.map { UserActions(in: $0) })
             for scope in scopes.dropFirst() { #expect(try scope.keys(prefix: "") == ["indicatorIndex"]) }

@@ -41,7 +41,7 @@ struct PlainFileImportTests {
         files: FaultyFileSystem? = nil
     ) throws -> PlainFileImport.Report {
         try PlainFileImport(path: path, conflict: conflict, in: files ?? FaultyFileSystem())
-            .run(keychain: keychain ?? self.keychain, preferences: preferences, destination)
+            .run(keychain: StoreReference { keychain ?? self.keychain }, preferences: .store(preferences), destination)
     }
 
     private var isFileThere: Bool { FileManager.default.fileExists(atPath: path) }

@@ -206,7 +206,7 @@ struct CreationTests {
         try keychain.set("b", to: "y")
         try keychain.compact()
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == places.vault)
-        #expect(try Keychain(at: places).names() == ["a", "b"])
+        #expect(try Keychain(at: places).keys() == ["a", "b"])
     }
 
     @Test func aVaultThatIsRememberedAndGoneIsNotMadeAnewInSilence() throws {
@@ -222,8 +222,8 @@ struct CreationTests {
         try overwrite(places.vault, bytes)
         #expect(try fixture.open().unsafeString("a") == "x")
         try FileManager.default.removeItem(atPath: places.vault)
-        #expect(try Keychain.create(at: places).names().isEmpty)
-        #expect(try fixture.open().names().isEmpty)
+        #expect(try Keychain.create(at: places).keys().isEmpty)
+        #expect(try fixture.open().keys().isEmpty)
     }
 
     /// Between looking for a vault and taking the lock to make one, another process makes it.

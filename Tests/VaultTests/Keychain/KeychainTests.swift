@@ -36,7 +36,7 @@ struct KeychainTests {
         #expect(try keychain.item("none") == nil)
         #expect(try !keychain.exists("none"))
         #expect(try keychain.items().isEmpty)
-        #expect(try keychain.names().isEmpty)
+        #expect(try keychain.keys().isEmpty)
     }
 
     @Test func removesAndSaysWhetherThereWasAnything() throws {
@@ -76,9 +76,9 @@ struct KeychainTests {
         try keychain.set("mail/bob", to: "2", attributes: ["host": "b", "port": "1"])
         try keychain.set("mail", to: "3")
         try keychain.set("web", to: "4", attributes: ["host": "a"])
-        #expect(try keychain.names() == ["mail", "mail/ann", "mail/bob", "web"])
-        #expect(try keychain.names(prefix: "mail/") == ["mail/ann", "mail/bob"])
-        #expect(try keychain.names(prefix: "x").isEmpty)
+        #expect(try keychain.keys() == ["mail", "mail/ann", "mail/bob", "web"])
+        #expect(try keychain.keys(prefix: "mail/") == ["mail/ann", "mail/bob"])
+        #expect(try keychain.keys(prefix: "x").isEmpty)
         #expect(try keychain.items(attributes: ["host": "a"]).map(\.name) == ["mail/ann", "web"])
         #expect(try keychain.items(attributes: ["host": "a", "port": "1"]).map(\.name) == ["mail/ann"])
         #expect(try keychain.items(prefix: "mail", attributes: ["port": "1"]).map(\.name) == ["mail/ann", "mail/bob"])
@@ -90,7 +90,7 @@ struct KeychainTests {
         try keychain.set("a", to: "x", attributes: ["k": "v"])
         try keychain.copy("a", to: "b")
         try keychain.rename("a", to: "c")
-        #expect(try keychain.names() == ["b", "c"])
+        #expect(try keychain.keys() == ["b", "c"])
         for name in ["b", "c"] {
             let item = try #require(try keychain.item(name))
             #expect(item.kind == .text && item.attributes == ["k": "v"])
@@ -102,10 +102,10 @@ struct KeychainTests {
         #expect(try VaultError.code { try keychain.copy("none", to: "c", replacing: true) } == .absent)
         try keychain.set("b", to: "y")
         try keychain.rename("b", to: "c", replacing: true)
-        #expect(try keychain.names() == ["c"])
+        #expect(try keychain.keys() == ["c"])
         #expect(try keychain.unsafeString("c") == "y")
         try keychain.rename("c", to: "c")
-        #expect(try keychain.names() == ["c"])
+        #expect(try keychain.keys() == ["c"])
     }
 
     @Test func takesTwoSpellingsOfALetterForTwoNames() throws {
@@ -116,7 +116,7 @@ struct KeychainTests {
         #expect(try keychain.get(composed) == nil)
         #expect(try keychain.unsafeString(apart) == "1")
         try keychain.set(composed, to: "2")
-        #expect(try keychain.names().map { Array($0.utf8) } == [Array(apart.utf8), Array(composed.utf8)])
+        #expect(try keychain.keys().map { Array($0.utf8) } == [Array(apart.utf8), Array(composed.utf8)])
     }
 
     @Test(arguments: ["", "a\n", "\u{1b}", "\u{7f}", "\u{80}", String(repeating: "x", count: 1_025)])
@@ -135,7 +135,7 @@ struct KeychainTests {
             #expect(error.description.hasPrefix("Invalid name: "))
             #expect(!error.description.unicodeScalars.contains { $0.properties.generalCategory == .control })
         }
-        #expect(try keychain.names().isEmpty)
+        #expect(try keychain.keys().isEmpty)
     }
 
     @Test func refusesValuesAndAttributesOutOfBounds() throws {
@@ -146,7 +146,7 @@ struct KeychainTests {
         #expect(try VaultError.code { try keychain.set("a", to: "x", attributes: ["": "x"]) } == .invalid)
         let long = ["k": String(repeating: "x", count: 9_000)]
         #expect(try VaultError.code { try keychain.set("a", to: "x", attributes: long) } == .invalid)
-        #expect(try keychain.names().isEmpty)
+        #expect(try keychain.keys().isEmpty)
         try keychain.set("a", to: "x", attributes: Dictionary(uniqueKeysWithValues: many.prefix(64).map { $0 }))
         #expect(try keychain.item("a")?.attributes.count == 64)
     }

@@ -12,7 +12,7 @@ struct MemoryTests {
             let fixture = try KeychainFixture()
             let value = try SecretBytes.random(48)
             let keychain = try fixture.open()
-            let key = KeychainStorable<String>(key: "typed", in: keychain)
+            let key = KeychainStorable<String>("typed", in: .store(keychain))
             for way in 0..<10 {
                 try MemoryScan.farDown {
                     switch way {
@@ -28,7 +28,7 @@ struct MemoryTests {
                             try transaction.set("again", to: found)
                         }
                     case 7: _ = try keychain.verify()
-                    case 8: #expect(try keychain.names().count == 4)
+                    case 8: #expect(try keychain.keys().count == 4)
                     default: try keychain.compact()
                     }
                 }

@@ -19,7 +19,7 @@ struct TransactionTests {
     }
 
     private func state() throws -> [String: String] {
-        try keychain.names().reduce(into: [:]) { $0[$1] = try keychain.unsafeString($1) }
+        try keychain.keys().reduce(into: [:]) { $0[$1] = try keychain.unsafeString($1) }
     }
 
     @Test func areMadeAllTogether() throws {
@@ -138,7 +138,7 @@ struct TransactionTests {
         try keychain.transaction { transaction in
             for number in 0..<1_000 { try transaction.set("many/\(number)", to: "value \(number)") }
         }
-        #expect(try keychain.names(prefix: "many/").count == 1_000)
+        #expect(try keychain.keys(prefix: "many/").count == 1_000)
         #expect(try keychain.unsafeString("many/999") == "value 999")
         #expect(try keychain.verify().records == 3)
     }
@@ -202,7 +202,7 @@ struct KeychainConcurrencyTests {
                 }
             }
         }
-        let names = try keychain.names()
+        let names = try keychain.keys()
         #expect(names.count == 1)
         #expect(try keychain.unsafeString(names[0]) == "the value")
     }
@@ -219,7 +219,7 @@ struct KeychainConcurrencyTests {
             #expect(made.withLock { $0.filter(\.vault).count } == 1)
             #expect(made.withLock { $0.filter(\.keyFile).count } == 1)
             let keychain = try Keychain(at: fixture.places)
-            #expect(try keychain.names() == (0..<8).map { "name \($0)" })
+            #expect(try keychain.keys() == (0..<8).map { "name \($0)" })
             #expect(try keychain.verify().entries == 8)
         }
     }

@@ -8,10 +8,10 @@ import VaultTesting
 @testable import Vault
 
 @MainActor @Observable private final class Session {
-    let token: Observed<String>
+    let token: Observed<String?>
     var greeting: String { token.value.map { "Hello \($0)" } ?? "Hello" }
 
-    init(_ key: StoredKey<String>) {
+    init(_ key: Storable<String>) {
         token = Observed(key)
     }
 }
@@ -19,23 +19,23 @@ import VaultTesting
 @Suite("Observed values", .temporaryStores, .timeLimit(.minutes(10)))
 struct ObservedTests {
     @Test(arguments: ObservedStore.allCases)
-    func areThereFromTheBeginningAndFollowTheKey(_ store: ObservedStore) async throws {
-        let key: StoredKey<String> = try store.key("k")
-        try key.write("a")
+    @MainActor func areThereFromTheBeginningAndFollowTheKey(_ store: ObservedStore) async throws {
+        let key: Storable<String> = try store.key("k")
+        try await key.write("a")
         let observed = Observed(key)
         #expect(observed.value == "a")
         #expect(observed.error == nil)
-        try key.write("b")
+        try await key.write("b")
         for await value in Observations({ observed.value }) where value == "b" { break }
-        try key.remove()
+        try await key.remove()
         for await value in Observations({ observed.value }) where value == nil { break }
     }
 
     @MainActor @Test func takePartInModels() async throws {
-        let key = StoredKey<String>("k", in: .memory)
+        let key = Storable<String>("k", in: .memory)
         let session = Session(key)
         #expect(session.greeting == "Hello")
-        let store = try MemoryStore.standard
+        let store = MemoryStore.standard
         for number in 1...200 {
             let change = Task.detached { store.commit(StoreBatch(["k": .string("\(number)")])) }
             var greeting = ""
@@ -54,8 +54,8 @@ struct ObservedTests {
         }
     }
 
-    @Test func tellOfTheChangeAfterItIsMade() async throws {
-        let key = StoredKey<Int>("k", in: .memory)
+    @MainActor @Test func tellOfTheChangeAfterItIsMade() async throws {
+        let key = Storable<Int>("k", in: .memory)
         let observed = Observed(key)
         let seen = Mutex<Int?>(nil)
         let (changes, continuation) = AsyncStream<Void>.makeStream()
@@ -66,30 +66,30 @@ struct ObservedTests {
             seen.withLock { $0 = value }
             continuation.finish()
         }
-        try key.write(1)
+        try await key.write(1)
         for await _ in changes {}
         #expect(seen.withLock { $0 } == 1)
     }
 
-    @Test func keepTheValueAndTellTheErrorUntilTheKeyCanBeReadAgain() async throws {
-        let key = StoredKey<Int>("k", default: 0, in: .memory)
-        let text = StoredKey<String>("k", in: .memory)
-        try key.write(1)
+    @MainActor @Test func keepTheValueAndTellTheErrorUntilTheKeyCanBeReadAgain() async throws {
+        let key = Storable<Int>("k", in: .memory).defaulting(to: 0)
+        let text = Storable<String>("k", in: .memory)
+        try await key.write(1)
         let observed = Observed(key)
-        try text.write("text")
+        try await text.write("text")
         for await error in Observations({ observed.error?.code }) where error == .wrongType { break }
         #expect(observed.value == 1)
-        try key.write(1)
+        try await key.write(1)
         for await error in Observations({ observed.error?.code }) where error == nil { break }
         #expect(observed.value == 1)
     }
 
     /// Reading a file must not look like a change of it.
-    @Test func readWhatIsDamagedOnce() async throws {
+    @MainActor @Test func readWhatIsDamagedOnce() async throws {
         let (fixture, files) = (try PreferencesFixture(), FaultyFileSystem())
         let preferences = fixture.open(in: files)
         try preferences.set("k", .integer(1))
-        let observed = Observed(Storable<Int>(key: "k", in: preferences))
+        let observed = Observed(Storable<Int>("k", in: .store(preferences)))
         try overwrite(fixture.path, "garbage".utf8)
         while observed.error?.code != .damaged { try await Task.sleep(for: .milliseconds(5)) }
         // On a busy machine the notice of the change itself may take a while.
@@ -102,16 +102,16 @@ struct ObservedTests {
         withExtendedLifetime(observed) {}
     }
 
-    @Test func ofAStoreThatCannotBeOpenedTellTheError() {
+    @MainActor @Test func ofAStoreThatCannotBeOpenedTellTheError() {
         let locked = StoreReference { () throws(VaultError) in throw VaultError(.locked, "No key.") }
-        let observed = Observed(StoredKey<String>("k", in: locked))
+        let observed = Observed(Storable<String>("k", in: locked))
         #expect(observed.error?.code == .locked)
         #expect(observed.value == nil)
     }
 
     @Test func followTheirKeyOnlyUntilTheyAreReleased() async throws {
-        let changes = try MemoryStore.standard.changes
-        var observed: Observed<Int>? = Observed(StoredKey<Int>("k", in: .memory))
+        let changes = MemoryStore.standard.changes
+        var observed: Observed<Int?>? = Observed(Storable<Int>("k", in: .memory), on: MainActor.shared)
         #expect(changes.observerCount == 1)
         weak let reference = observed
         observed = nil
@@ -120,19 +120,19 @@ struct ObservedTests {
     }
 
     private actor Owner {
-        private var observed: Observed<Int>?
+        private var observed: Observed<Int?>?
         var value: Int? { observed?.value ?? nil }
 
-        func observe(_ key: StoredKey<Int>) { observed = Observed(key) }
+        func observe(_ key: Storable<Int>) { observed = Observed(key, on: self) }
     }
 
     @Test func doNotKeepTheActorThatOwnsThem() async throws {
-        let key = StoredKey<Int>("k", in: .memory)
-        let changes = try MemoryStore.standard.changes
+        let key = Storable<Int>("k", in: .memory)
+        let changes = MemoryStore.standard.changes
         var owner: Owner? = Owner()
         weak let reference = owner
         await owner?.observe(key)
-        try key.write(1)
+        try await key.write(1)
         while await owner?.value != 1 { await Task.yield() }
         owner = nil
         try await ThisProcess.wait { reference == nil && changes.observerCount == 0 }

@@ -25,11 +25,11 @@ struct OtherProcessTests {
         await #expect(processExitsWith: .success) { [folder = folder as String, isVault = isVault as Bool] in
             ThisProcess.end(after: 240)
             let store = try ObservedFile(folder: folder, isVault: isVault).open()
-            for try await isReady in StoredKey("ready", default: false, in: .store(store)).values {
-                if isReady == true { break }
+            for try await isReady in Storable("ready", in: .store(store)).defaulting(to: false).values {
+                if isReady { break }
             }
-            let counter = StoredKey<Int>("n", in: .store(store))
-            for number in 1...OtherProcessTests.changes { try counter.write(number) }
+            let counter = Storable<Int>("n", in: .store(store))
+            for number in 1...OtherProcessTests.changes { try await counter.write(number) }
         }
     }
 
@@ -37,11 +37,11 @@ struct OtherProcessTests {
         await #expect(processExitsWith: .success) { [folder = folder as String, isVault = isVault as Bool] in
             ThisProcess.end(after: 240)
             let store = try ObservedFile(folder: folder, isVault: isVault).open()
-            let crowd = Crowd(StoredKey("n", default: 0, in: .store(store)), last: OtherProcessTests.changes)
+            let crowd = Crowd(Storable("n", in: .store(store)).defaulting(to: 0), last: OtherProcessTests.changes)
             try await withThrowingTaskGroup { group in
                 for _ in 0..<100 { group.addTask { try await crowd.follow() } }
                 try await ThisProcess.wait { crowd.size == 100 }
-                try StoredKey<Bool>("ready", in: .store(store)).write(true)
+                try await Storable<Bool>("ready", in: .store(store)).write(true)
                 try await group.waitForAll()
             }
             let grown = try ThisProcess.residentMemory() - crowd.memory
@@ -57,7 +57,7 @@ struct OtherProcessTests {
             ThisProcess.end(after: 240)
             let folder = try TemporaryFolder()
             let store = try ObservedFile(folder: folder.path, isVault: isVault).open()
-            let key = StoredKey("n", default: 0, in: .store(store))
+            let key = Storable("n", in: .store(store)).defaulting(to: 0)
             func round() async throws {
                 let tasks = (0..<1_000).map { _ in
                     Task {
@@ -65,7 +65,7 @@ struct OtherProcessTests {
                     }
                 }
                 try await ThisProcess.wait { store.changes.observerCount == 1_000 }
-                try key.update { $0 += 1 }
+                try await key.update { $0 += 1 }
                 for task in tasks { task.cancel() }
                 for task in tasks { try await task.value }
                 #expect(store.changes.observerCount == 0)
@@ -102,11 +102,11 @@ private final class Crowd: Sendable {
         var memory: Int?
     }
 
-    private let counter: StoredKey<Int>
+    private let counter: DefaultedKey<Storable<Int>>
     private let last: Int
     private let state = Mutex(State())
 
-    init(_ counter: StoredKey<Int>, last: Int) {
+    init(_ counter: DefaultedKey<Storable<Int>>, last: Int) {
         self.counter = counter
         self.last = last
     }
@@ -119,7 +119,6 @@ private final class Crowd: Sendable {
     func follow() async throws {
         var latest = -1
         for try await number in counter.values {
-            let number = try #require(number)
             if latest < 0 { state.withLock { $0.size += 1 } }
             #expect(number > latest)
             latest = number

@@ -13,14 +13,14 @@ enum ObservedStore: CaseIterable, Sendable {
         get throws {
             switch self {
             case .vault: try Keychain.standard
-            case .plist: try Preferences.standard
-            case .memory: try MemoryStore.standard
+            case .plist: Preferences.standard
+            case .memory: MemoryStore.standard
             }
         }
     }
 
-    func key<Value: StoredObject>(_ name: String, default defaultValue: Value? = nil) throws -> StoredKey<Value> {
-        StoredKey(name, default: defaultValue, in: .store(try standard))
+    func key<Value: StoredObject>(_ name: String) throws -> Storable<Value> {
+        Storable(name, in: .store(try standard))
     }
 }
 
@@ -28,92 +28,92 @@ enum ObservedStore: CaseIterable, Sendable {
 struct StoredValuesTests {
     @Test(arguments: ObservedStore.allCases)
     func beginWithThePresentOneAndFollowEachChange(_ store: ObservedStore) async throws {
-        let key: StoredKey<String> = try store.key("k")
-        try key.write("a")
+        let key: Storable<String> = try store.key("k")
+        try await key.write("a")
         var iterator = key.values.makeAsyncIterator()
         #expect(try await iterator.next() == .some("a"))
-        try key.write("b")
+        try await key.write("b")
         #expect(try await iterator.next() == .some("b"))
-        try key.remove()
+        try await key.remove()
         #expect(try await iterator.next() == .some(nil))
-        try key.write("")
+        try await key.write("")
         #expect(try await iterator.next() == .some(""))
     }
 
     @Test(arguments: ObservedStore.allCases)
     func skipWhatIsNoChange(_ store: ObservedStore) async throws {
-        let key: StoredKey<Int> = try store.key("k")
-        let other: StoredKey<Int> = try store.key("other")
-        try key.write(1)
+        let key: Storable<Int> = try store.key("k")
+        let other: Storable<Int> = try store.key("other")
+        try await key.write(1)
         var iterator = key.values.makeAsyncIterator()
         #expect(try await iterator.next() == .some(1))
         // Each notice is taken before the next change, so that the changes cannot be skipped as intermediate ones.
         let notices = try store.standard.changes.notices()
         async let changing: Void = {
-            try key.write(1)
+            try await key.write(1)
             for await _ in notices.prefix(1) {}
-            try other.write(1)
+            try await other.write(1)
             for await _ in notices.prefix(1) {}
-            try key.write(2)
+            try await key.write(2)
         }()
         #expect(try await iterator.next() == .some(2))
         try await changing
     }
 
     @Test func areTheDefaultWhereThereIsNone() async throws {
-        let key = StoredKey("k", default: 7, in: .memory)
+        let key = Storable("k", in: .memory).defaulting(to: 7)
         var iterator = key.values.makeAsyncIterator()
         #expect(try await iterator.next() == .some(7))
         // For an observer it is no change that the default is stored now.
-        try key.write(7)
-        try key.write(8)
+        try await key.write(7)
+        try await key.write(8)
         #expect(try await iterator.next() == .some(8))
-        try key.remove()
+        try await key.remove()
         #expect(try await iterator.next() == .some(7))
     }
 
     @Test func mayBeSkippedButTheLastOneComes() async throws {
-        let key = StoredKey<Int>("k", in: .memory)
+        let key = Storable<Int>("k", in: .memory)
         var iterator = key.values.makeAsyncIterator()
         #expect(try await iterator.next() == .some(nil))
-        for number in 1...1_000 { try key.write(number) }
+        for number in 1...1_000 { try await key.write(number) }
         #expect(try await iterator.next() == .some(1_000))
     }
 
     @Test func goToEachIterationOnItsOwn() async throws {
-        let key = StoredKey<Int>("k", in: .memory)
+        let key = Storable<Int>("k", in: .memory)
         let values = key.values
         var (first, second) = (values.makeAsyncIterator(), values.makeAsyncIterator())
         #expect(try await first.next() == .some(nil))
-        try key.write(1)
+        try await key.write(1)
         #expect(try await first.next() == .some(1))
         #expect(try await second.next() == .some(1))
-        try key.write(2)
+        try await key.write(2)
         #expect(try await second.next() == .some(2))
         #expect(try await first.next() == .some(2))
     }
 
     @Test func comeFromTheStoreInWhichIterationStarted() async throws {
         let key: RAMStorable<String> = "k"
-        try key.write("a")
+        try await key.write("a")
         var iterator = key.values.makeAsyncIterator()
         #expect(try await iterator.next() == .some("a"))
-        let store = try MemoryStore.standard
+        let store = MemoryStore.standard
         try await withTemporaryStores { _ in
-            try key.write("elsewhere")
+            try await key.write("elsewhere")
             _ = store.commit(StoreBatch(["k": .string("b")]))
-            #expect(try await iterator.next() == .some("b"))
+            #expect(try await iterator.next(isolation: #isolation) == .some("b"))
         }
     }
 
     @Test func bringAlongTheValueOfTheOldStore() async throws {
         let old: Storable<String> = "k"
-        try old.write("a")
-        let key = KeychainStorable<String>(key: "k", movedFrom: .preferences)
+        try await old.write("a")
+        let key = KeychainStorable<String>("k", movedFrom: .preferences)
         var iterator = key.values.makeAsyncIterator()
         #expect(try await iterator.next() == .some("a"))
-        #expect(try !old.exists())
-        try key.write("b")
+        #expect(try await !old.exists())
+        try await key.write("b")
         #expect(try await iterator.next() == .some("b"))
     }
 
@@ -121,7 +121,7 @@ struct StoredValuesTests {
 
     @Test func bringAlongWhatIsPutIntoTheOldStoreLater() async throws {
         let (old, new) = (MemoryStore(), MemoryStore())
-        let key = RAMStorable<String>(key: "k", in: new, movedFrom: .store(old))
+        let key = RAMStorable<String>("k", in: .store(new), movedFrom: .store(old))
         var values = key.values.makeAsyncIterator()
         #expect(try await values.next() == .some(nil))
         // By a program of the older version.
@@ -135,28 +135,28 @@ struct StoredValuesTests {
     @Test func comeFromTheNewStoreWhileTheOldOneCannotBeOpened() async throws {
         let new = MemoryStore(failures: FailureLog { _, _ in })
         let locked = StoreReference { () throws(VaultError) in throw VaultError(.locked, "No key.") }
-        let key = RAMStorable<String>(key: "k", in: new, movedFrom: locked)
+        let key = RAMStorable<String>("k", in: .store(new), movedFrom: locked)
         #expect(try await code { for try await _ in key.values {} } == .locked)
-        try key.write("new")
+        try await key.write("new")
         var values = key.values.makeAsyncIterator()
         #expect(try await values.next() == "new")
     }
 
     @Test func endWithAnErrorForAValueOfAnotherType() async throws {
-        let key = StoredKey<Int>("k", in: .memory)
-        try key.write(1)
+        let key = Storable<Int>("k", in: .memory)
+        try await key.write(1)
         var iterator = key.values.makeAsyncIterator()
         #expect(try await iterator.next() == .some(1))
-        try StoredKey<String>("k", in: .memory).write("text")
+        try await Storable<String>("k", in: .memory).write("text")
         #expect(try await code { try await iterator.next() } == .wrongType)
         #expect(try await iterator.next() == nil)
-        #expect(try MemoryStore.standard.changes.observerCount == 0)
+        #expect(MemoryStore.standard.changes.observerCount == 0)
     }
 
     @Test func endWithAnErrorForADamagedVault() async throws {
         let keychain = try Keychain.standard
-        let key = StoredKey<String>("k", in: .keychain)
-        try key.write("a")
+        let key = Storable<String>("k", in: .keychain)
+        try await key.write("a")
         var iterator = key.values.makeAsyncIterator()
         #expect(try await iterator.next() == .some("a"))
         // Not through this library, as a broken disk or another program would.
@@ -168,9 +168,9 @@ struct StoredValuesTests {
     }
 
     @Test func endWithAnErrorForADamagedPropertyList() async throws {
-        let preferences = try Preferences.standard
-        let key = StoredKey<String>("k", in: .preferences)
-        try key.write("a")
+        let preferences = Preferences.standard
+        let key = Storable<String>("k", in: .preferences)
+        try await key.write("a")
         var iterator = key.values.makeAsyncIterator()
         #expect(try await iterator.next() == .some("a"))
         try replace(preferences.path, with: "<plist>".utf8)
@@ -179,17 +179,17 @@ struct StoredValuesTests {
 
     @Test func beginWithAnErrorForALockedVault() async throws {
         let locked = StoreReference { () throws(VaultError) in throw VaultError(.locked, "No key.") }
-        var iterator = StoredKey<String>("k", in: locked).values.makeAsyncIterator()
+        var iterator = Storable<String>("k", in: locked).values.makeAsyncIterator()
         #expect(try await code { try await iterator.next() } == .locked)
         #expect(try await iterator.next() == nil)
     }
 
     @Test func noticeAtOnceThatAnotherFileTookThePlaceOfTheVault() async throws {
         let keychain = try Keychain.standard
-        let key = StoredKey<Int>("k", in: .keychain)
-        try key.write(1)
+        let key = Storable<Int>("k", in: .keychain)
+        try await key.write(1)
         let older = try contents(keychain.places.vault)
-        try key.write(2)
+        try await key.write(2)
         var iterator = key.values.makeAsyncIterator()
         #expect(try await iterator.next() == .some(2))
         // The path was checked just before, and is usually not checked again so soon.
@@ -200,8 +200,8 @@ struct StoredValuesTests {
     // MARK: The end
 
     @Test func endWithoutAnErrorWhenTheTaskIsCancelled() async throws {
-        let key = StoredKey<Int>("k", in: .memory)
-        let changes = try MemoryStore.standard.changes
+        let key = Storable<Int>("k", in: .memory)
+        let changes = MemoryStore.standard.changes
         let task = Task {
             var count = 0
             for try await _ in key.values { count += 1 }
@@ -221,8 +221,8 @@ struct StoredValuesTests {
     }
 
     @Test func areObservedNoLongerOnceTheIteratorIsGone() async throws {
-        let key = StoredKey<Int>("k", in: .memory)
-        let changes = try MemoryStore.standard.changes
+        let key = Storable<Int>("k", in: .memory)
+        let changes = MemoryStore.standard.changes
         for try await _ in key.values {
             #expect(changes.observerCount == 1)
             break

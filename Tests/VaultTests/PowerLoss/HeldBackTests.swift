@@ -20,7 +20,7 @@ struct HeldBackTests {
     @Test func areOnTheDiskBeforeTheOldStoreLosesThem() throws {
         let old = Preferences(path: fixture.folder.file("old.plist"))
         try old.set("k", .string("v"))
-        #expect(try Storable<String>(key: "k", in: new, movedFrom: .store(old)).read() == "v")
+        #expect(try Storable<String>("k", in: .store(new), movedFrom: .store(old)).read() == "v")
         #expect(try old.value(of: "k") == nil)
         #expect(try fixture.open().value(of: "k") == .string("v"))
     }
@@ -28,7 +28,7 @@ struct HeldBackTests {
     @Test func areOnTheDiskAlsoInAScope() throws {
         let old = MemoryStore()
         _ = old.commit(StoreBatch(["k": .string("v")]))
-        let key = Storable<String>(key: "k", in: new.scoped(to: "user"), movedFrom: .store(old))
+        let key = Storable<String>("k", in: .store(new.scoped(to: "user")), movedFrom: .store(old))
         #expect(try key.read() == "v")
         #expect(try fixture.open().scoped(to: "user").value(of: "k") == .string("v"))
     }
@@ -36,7 +36,7 @@ struct HeldBackTests {
     @Test func areOnTheDiskBeforeAPlainFileGoes() throws {
         let path = fixture.folder.file("settings.json")
         try overwrite(path, #"{"theme": "dark"}"#.utf8)
-        try PlainFileImport(path: path).run(preferences: new) { _ in .preferences }
+        try PlainFileImport(path: path).run(preferences: .store(new)) { _ in .preferences }
         #expect(!FileManager.default.fileExists(atPath: path))
         #expect(try fixture.open().value(of: "theme") == .string("dark"))
     }
@@ -47,7 +47,7 @@ struct HeldBackTests {
         let old = MemoryStore()
         _ = old.commit(StoreBatch(["k": .string("v")]))
         files.fail([.write], with: .error(ENOSPC))
-        let key = Storable<String>(key: "k", in: new, movedFrom: .store(old))
+        let key = Storable<String>("k", in: .store(new), movedFrom: .store(old))
         #expect(try VaultError.code { _ = try key.read() } == .unavailable)
         #expect(old.value(of: "k") == .string("v"))
         #expect(try key.read() == "v")

@@ -79,8 +79,7 @@ struct KilledProgramTests {
             if isThere { _ = try program.store(home).commit(StoreBatch(["other": .integer(1)])) }
             try program.old().set("token", .string("canary"))
         } _: { program in
-            let key = StoredKey<String>(
-                "token", in: .store(try program.store(home)), movedFrom: .store(program.old()))
+            let key = Storable<String>("token", in: .store(try program.store(home)), movedFrom: .store(program.old()))
             #expect(try key.read() == "canary")
         } _: { program in
             try program.old().value(of: "token") != nil || program.store(home).value(of: "token") != nil
@@ -94,7 +93,7 @@ struct KilledProgramTests {
             try overwrite(program.plainFile, #"{"token": "canary"}"#.utf8)
         } _: { program in
             try PlainFileImport(path: program.plainFile, in: program.files)
-                .run(keychain: program.store(home)) { _ in .keychain }
+                .run(keychain: .store(try program.store(home))) { _ in .keychain }
         } _: { program in
             try FileManager.default.fileExists(atPath: program.plainFile)
                 || program.store(home).value(of: "token") != nil
@@ -120,7 +119,7 @@ struct KilledProgramTests {
             let disk = try CrashingFileSystem(folder.path)
             let program = Program(folder.path, in: disk)
             // The stores stay open, as in a program that tries again.
-            let key = Storable<String>(key: "k", in: program.preferences(), movedFrom: .store(program.old()))
+            let key = Storable<String>("k", in: .store(program.preferences()), movedFrom: .store(program.old()))
             disk.losePower(afterCalls: call)
             guard try VaultError.code({ _ = try key.read() }) == .outcomeUnknown else { continue }
             unknown += 1

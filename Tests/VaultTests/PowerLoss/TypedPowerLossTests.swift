@@ -97,7 +97,7 @@ struct TypedPowerLossTests {
     }
 
     private func moving(_ stores: Machine.Stores) -> KeychainStorable<String> {
-        KeychainStorable(key: "token", in: stores.keychain, movedFrom: .store(stores.preferences))
+        KeychainStorable("token", in: .store(stores.keychain), movedFrom: .store(stores.preferences))
     }
 
     @Test func anImportThatIsCutOffIsFinishedByTheNext() throws {
@@ -121,7 +121,7 @@ struct TypedPowerLossTests {
 
     private func importTokens(_ stores: Machine.Stores, _ folder: String, _ files: any FileSystem) throws {
         try PlainFileImport(path: folder + "/tokens.json", in: files)
-            .run(keychain: stores.keychain, preferences: stores.preferences) {
+            .run(keychain: .store(stores.keychain), preferences: .store(stores.preferences)) {
                 $0 == "token" ? .keychain : .preferences
             }
     }

@@ -24,7 +24,7 @@ struct PreferencesConcurrencyTests {
     @Test(arguments: [Preferences.Writing.atOnce, .coalesced(every: .milliseconds(5))])
     func eightThreadsCountToEightThousand(_ writing: Preferences.Writing) throws {
         let preferences = fixture.open(writing)
-        let counter = Storable<Int>(key: "n", default: 0, in: preferences)
+        let counter = Storable<Int>("n", in: .store(preferences)).defaulting(to: 0)
         try onThreads(8) { _ in
             for _ in 0..<1_000 { try counter.update { $0 += 1 } }
         }

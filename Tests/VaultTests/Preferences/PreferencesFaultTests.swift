@@ -52,7 +52,7 @@ struct PreferencesFaultTests {
     @Test func reportReadsThatFailAndDoNotTakeThemForNoValue() throws {
         files.fail([.status], times: 2, with: .error(EIO))
         #expect(try VaultError.code { _ = try preferences.value(of: "k") } == .unavailable)
-        var key = Storable<String>(key: "k", in: preferences)
+        var key = Storable<String>("k", in: .store(preferences))
         #expect(key.value == nil)
         #expect(preferences.lastError?.code == .unavailable)
         #expect(key.value == "old")

@@ -26,7 +26,7 @@ struct RedactionTests {
         @KeychainStored("k", default: canary) var keychain: String
         @Stored("k", default: canary) var preferences: String
         @RAMStored("k", default: canary) var memory: String
-        var token = KeychainStorable<String>(key: "k", default: canary)
+        var token = KeychainStorable<String>("k").defaulting(to: canary)
     }
 
     private static let nested = StoredValue.dictionary([
@@ -34,31 +34,31 @@ struct RedactionTests {
     ])
 
     private static let keys: [Subject] = [
-        Subject("StoredKey", told: #"StoredKey("k")"#) {
-            StoredKey("k", default: canary, in: .keychain, movedFrom: .preferences)
+        Subject("Storable", told: #"Storable("k")"#) {
+            Storable("k", in: .keychain, movedFrom: .preferences).defaulting(to: canary)
         },
-        Subject("KeychainStorable", told: #"KeychainStorable("k")"#) { KeychainStorable(key: "k", default: canary) },
-        Subject("Storable", told: #"Storable("k")"#) { Storable(key: "k", default: [canary]) },
-        Subject("RAMStorable", told: #"RAMStorable("k")"#) { RAMStorable(key: "k", default: ["a": canary]) },
+        Subject("KeychainStorable", told: #"KeychainStorable("k")"#) { KeychainStorable("k").defaulting(to: canary) },
+        Subject("Storable", told: #"Storable("k")"#) { Storable("k").defaulting(to: [canary]) },
+        Subject("RAMStorable", told: #"RAMStorable("k")"#) { RAMStorable("k").defaulting(to: ["a": canary]) },
         Subject("a key in a store", told: #"RAMStorable("k")"#) {
-            RAMStorable(key: "k", default: canary, in: try MemoryStore.standard)
+            RAMStorable("k", in: .store(MemoryStore.standard)).defaulting(to: canary)
         },
-        Subject("a key with a quote", told: #"KeychainStorable("a\"\n")"#) { KeychainStorable<String>(key: "a\"\n") },
+        Subject("a key with a quote", told: #"KeychainStorable("a\"\n")"#) { KeychainStorable<String>("a\"\n") },
         Subject("KeychainStored", told: #"KeychainStored("k")"#) { KeychainStored("k", default: canary) },
         Subject("Stored", told: #"Stored("k")"#) { Stored("k", default: canary) },
         Subject("RAMStored", told: #"RAMStored("k")"#) { RAMStored("k", default: canary) },
         Subject("a model of wrappers") { Model() },
-        Subject("an optional key") { Optional(KeychainStorable(key: "k", default: canary)) as Any },
-        Subject("keys in a dictionary") { ["a": [KeychainStorable(key: "k", default: canary)]] },
+        Subject("an optional key") { Optional(KeychainStorable("k").defaulting(to: canary)) as Any },
+        Subject("keys in a dictionary") { ["a": [KeychainStorable("k").defaulting(to: canary)]] },
     ]
 
     private static let stores: [Subject] = [
         Subject("Keychain") { try Keychain.standard },
-        Subject("Preferences") { try Preferences.standard },
-        Subject("MemoryStore", told: "MemoryStore") { try MemoryStore.standard },
+        Subject("Preferences") { Preferences.standard },
+        Subject("MemoryStore", told: "MemoryStore") { MemoryStore.standard },
         Subject("a scope of the keychain") { try Keychain.standard.scoped(to: "user") },
-        Subject("a scope of the preferences") { try Preferences.standard.scoped(to: "user") },
-        Subject("a scope of a scope of the memory") { try MemoryStore.standard.scoped(to: "user").scoped(to: "b") },
+        Subject("a scope of the preferences") { Preferences.standard.scoped(to: "user") },
+        Subject("a scope of a scope of the memory") { MemoryStore.standard.scoped(to: "user").scoped(to: "b") },
         Subject("StandardStores") { try #require(StandardStores.replaced) },
         Subject("TemporaryStores", told: "TemporaryStores") { try TemporaryStores() },
         Subject("FailureLog") {
@@ -66,7 +66,7 @@ struct RedactionTests {
             log.report(VaultError(.invalid, "An error."), key: "k")
             return log
         },
-        Subject("StoreReference") { StoreReference.store(try MemoryStore.standard) },
+        Subject("StoreReference") { StoreReference.store(MemoryStore.standard) },
         Subject("coalescing preferences") {
             let folder = try TemporaryFolder()
             let preferences = Preferences(path: folder.file("p.plist"), writing: .coalesced(every: .seconds(60)))
@@ -87,7 +87,7 @@ struct RedactionTests {
     ]
 
     init() throws {
-        for store in [try Keychain.standard, try Preferences.standard, try MemoryStore.standard] as [any ValueStore] {
+        for store in [try Keychain.standard, Preferences.standard, MemoryStore.standard] as [any ValueStore] {
             for place in [store, store.scoped(to: "user")] as [any ValueStore] {
                 _ = try place.commit(StoreBatch(["k": .string(canary), "d": .data(Data(canary.utf8))]))
                 _ = try place.value(of: "k")
@@ -155,16 +155,16 @@ struct RedactionTests {
             func attempt(_ body: () throws(VaultError) -> Void) {
                 do { try body() } catch { errors.append(error) }
             }
-            attempt { () throws(VaultError) in _ = try StoredKey<Int>("k", in: home).read() }
-            attempt { () throws(VaultError) in _ = try StoredKey<[String]>("k", in: home).read() }
-            attempt { () throws(VaultError) in _ = try StoredKey<UUID>("k", in: home).read() }
-            attempt { () throws(VaultError) in _ = try StoredKey<Refusing>("k", in: home).read() }
-            attempt { () throws(VaultError) in try StoredKey<Refusing>("k", in: home).write(Refusing()) }
-            attempt { () throws(VaultError) in try StoredKey<[String: Refusing]>("k", in: home).write(["a": Refusing()])
+            attempt { () throws(VaultError) in _ = try Storable<Int>("k", in: home).read() }
+            attempt { () throws(VaultError) in _ = try Storable<[String]>("k", in: home).read() }
+            attempt { () throws(VaultError) in _ = try Storable<UUID>("k", in: home).read() }
+            attempt { () throws(VaultError) in _ = try Storable<Refusing>("k", in: home).read() }
+            attempt { () throws(VaultError) in try Storable<Refusing>("k", in: home).write(Refusing()) }
+            attempt { () throws(VaultError) in try Storable<[String: Refusing]>("k", in: home).write(["a": Refusing()])
             }
-            attempt { () throws(VaultError) in _ = try StoredKey<BadlyCodable>("k", in: home).read() }
-            attempt { () throws(VaultError) in try StoredKey<BadlyCodable>("k", in: home).write(BadlyCodable()) }
-            attempt { () throws(VaultError) in _ = try StoredKey<ReadsBadly>("k", in: home).read() }
+            attempt { () throws(VaultError) in _ = try Storable<BadlyCodable>("k", in: home).read() }
+            attempt { () throws(VaultError) in try Storable<BadlyCodable>("k", in: home).write(BadlyCodable()) }
+            attempt { () throws(VaultError) in _ = try Storable<ReadsBadly>("k", in: home).read() }
             #expect(errors.count == 9)
             for error in errors { expectNoTrace(in: texts(of: error) + [error.localizedDescription]) }
         }
@@ -177,13 +177,13 @@ struct RedactionTests {
         }
         let deep = (0..<1_000).reduce(StoredValue.string(canary)) { inner, _ in .dictionary([canary: inner]) }
         let large = StoredValue.string(String(repeating: canary, count: (16 << 20) / canary.utf8.count + 1))
-        attempt { try Storable<String>(key: "k").write(canary + "\0") }
-        attempt { try Storable<[String: String]>(key: "k").write(["a": canary + "\u{1}"]) }
-        attempt { try Storable<StoredValue>(key: "k").write(deep) }
-        attempt { try KeychainStorable<StoredValue>(key: "k").write(deep) }
-        attempt { try KeychainStorable<StoredValue>(key: "k").write(large) }
+        attempt { try Storable<String>("k").write(canary + "\0") }
+        attempt { try Storable<[String: String]>("k").write(["a": canary + "\u{1}"]) }
+        attempt { try Storable<StoredValue>("k").write(deep) }
+        attempt { try KeychainStorable<StoredValue>("k").write(deep) }
+        attempt { try KeychainStorable<StoredValue>("k").write(large) }
         attempt {
-            try Keychain.standard.atomically { try $0.write(canary, to: Storable<String>(key: "k")) }
+            try Keychain.standard.atomically { try $0.write(canary, to: Storable<String>("k")) }
         }
         #expect(errors.count == 6)
         for error in errors { expectNoTrace(in: texts(of: error)) }
@@ -191,7 +191,7 @@ struct RedactionTests {
 
     @Test func isNotInWhatTheFailureHandlerGets() throws {
         let lines = Mutex<[String]>([])
-        let memory = try MemoryStore.standard
+        let memory = MemoryStore.standard
         memory.failures.setHandler { error, key in lines.withLock { $0 += texts(of: error) + [key] } }
         var number: RAMStorable<Int> = "k"
         #expect(number.value == nil)

@@ -19,8 +19,8 @@ enum TestedHome: CaseIterable, Sendable {
         get throws {
             switch self {
             case .keychain: try Keychain.standard
-            case .preferences: try Preferences.standard
-            case .memory: try MemoryStore.standard
+            case .preferences: Preferences.standard
+            case .memory: MemoryStore.standard
             }
         }
     }

@@ -9,7 +9,7 @@ import VaultTesting
 @Suite("Atomic changes to several keys", .temporaryStores)
 struct AtomicChangeTests {
     @Test(arguments: TestedHome.allCases) func allChangesAreMadeTogether(_ home: TestedHome) throws {
-        let (first, second) = (StoredKey<Int>("a", in: home.reference), StoredKey<String>("b", in: home.reference))
+        let (first, second) = (Storable<Int>("a", in: home.reference), Storable<String>("b", in: home.reference))
         try second.write("old")
         let sum = try home.store.atomically { transaction in
             #expect(try transaction.read(first) == nil)
@@ -28,14 +28,13 @@ struct AtomicChangeTests {
     }
 
     @Test(arguments: TestedHome.allCases) func whatIsOnlyReadWasThereAtOneTime(_ home: TestedHome) throws {
-        let (first, second) = (StoredKey<Int>("a", in: home.reference), StoredKey<Int>("b", in: home.reference))
+        let (first, second) = (Storable<Int>("a", in: home.reference), Storable<Int>("b", in: home.reference))
         var runs = 0
         let pair = try home.store.atomically { transaction in
             runs += 1
             let one = try transaction.read(first)
             if runs == 1 {
-                try first.write(1)
-                try second.write(1)
+                _ = try home.store.commit(StoreBatch(["a": .integer(1), "b": .integer(1)]))
             }
             return [one, try transaction.read(second)]
         }
@@ -43,7 +42,7 @@ struct AtomicChangeTests {
     }
 
     @Test(arguments: TestedHome.allCases) func noneIsMadeIfTheBodyThrows(_ home: TestedHome) throws {
-        let (first, second) = (StoredKey<Int>("a", in: home.reference), StoredKey<Int>("b", in: home.reference))
+        let (first, second) = (Storable<Int>("a", in: home.reference), Storable<Int>("b", in: home.reference))
         try first.write(1)
         #expect(throws: CancellationError.self) {
             try home.store.atomically { transaction in
@@ -59,11 +58,11 @@ struct AtomicChangeTests {
     @Test(arguments: [TestedHome.keychain, .preferences]) func noneIsMadeIfOneCannotBeStored(_ home: TestedHome) throws
     {
         let deep = (0..<1_000).reduce(StoredValue.integer(1)) { inner, _ in .array([inner]) }
-        let good = StoredKey<Int>("a", in: home.reference)
+        let good = Storable<Int>("a", in: home.reference)
         #expect(throws: VaultError.self) {
             try home.store.atomically { transaction in
                 try transaction.write(1, to: good)
-                try transaction.write(deep, to: StoredKey<StoredValue>("b", in: home.reference))
+                try transaction.write(deep, to: Storable<StoredValue>("b", in: home.reference))
             }
         }
         #expect(try home.store.keys(prefix: "") == [])
@@ -75,7 +74,7 @@ struct AtomicChangeTests {
         let files = FaultyFiles()
         try withTemporaryStores(files: files) { stores in
             for store in [stores.keychain, stores.preferences] as [any ValueStore] {
-                let keys = ["a", "b"].map { StoredKey<Int>($0, in: .store(store)) }
+                let keys = ["a", "b"].map { Storable<Int>($0, in: .store(store)) }
                 try store.atomically { transaction in for key in keys { try transaction.write(1, to: key) } }
                 files.fail(operation, with: EIO)
                 #expect(throws: VaultError.self) {
@@ -89,12 +88,12 @@ struct AtomicChangeTests {
     }
 
     @Test(arguments: TestedHome.allCases) func theBodyRunsAgainIfWhatItReadHasChanged(_ home: TestedHome) throws {
-        let (read, written) = (StoredKey<Int>("r", in: home.reference), StoredKey<Int>("w", in: home.reference))
+        let (read, written) = (Storable<Int>("r", in: home.reference), Storable<Int>("w", in: home.reference))
         var runs = 0
         try home.store.atomically { transaction in
             let value = try transaction.read(read) ?? 0
             runs += 1
-            if runs < 4 { try read.write(runs) }
+            if runs < 4 { _ = try home.store.commit(StoreBatch(["r": .integer(Int128(runs))])) }
             try transaction.write(value, to: written)
         }
         #expect(runs == 4)
@@ -102,7 +101,7 @@ struct AtomicChangeTests {
     }
 
     @Test(arguments: TestedHome.allCases) func theErrorThatTheBodyDeclaresIsKept(_ home: TestedHome) throws {
-        let (key, store) = (StoredKey<Int>("n", in: home.reference), try home.store)
+        let (key, store) = (Storable<Int>("n", in: home.reference), try home.store)
         func increment() throws(VaultError) -> Int {
             try store.atomically { (transaction) throws(VaultError) in
                 let next = try (transaction.read(key) ?? 0) + 1
@@ -117,7 +116,7 @@ struct AtomicChangeTests {
     }
 
     @Test(arguments: TestedHome.allCases) func whatItHasNotReadMayChange(_ home: TestedHome) throws {
-        let (other, written) = (StoredKey<Int>("o", in: home.reference), StoredKey<Int>("w", in: home.reference))
+        let (other, written) = (Storable<Int>("o", in: home.reference), Storable<Int>("w", in: home.reference))
         var runs = 0
         try home.store.atomically { transaction in
             runs += 1
@@ -127,9 +126,40 @@ struct AtomicChangeTests {
         #expect(runs == 1)
     }
 
+    /// It could never end: each inner change makes the outer update run again.
+    @Test(arguments: TestedHome.allCases) func aChangeOfWhatAnUpdateAroundItHasReadIsRefusedAtOnce(
+        _ home: TestedHome
+    ) throws {
+        let key = Storable("n", in: home.reference).defaulting(to: 0)
+        let other = Storable("o", in: home.reference).defaulting(to: 0)
+        let changes: [() throws -> Void] = [
+            { try key.update { $0 += 1 } }, { try key.write(1) }, { try key.remove() },
+            { try other.update { value throws(any Error) in try key.write(value) } },
+        ]
+        for change in changes {
+            var runs = 0
+            let code = try VaultError.code {
+                try key.update { value throws(any Error) in
+                    runs += 1
+                    value += 1
+                    try change()
+                }
+            }
+            #expect(code == .invalid && runs == 1)
+        }
+        #expect(try home.store.keys(prefix: "") == [])
+        try key.update { (value) throws(VaultError) in
+            value = try other.update {
+                $0 += 1
+                return $0
+            }
+        }
+        #expect(try key.read() == 1 && other.read() == 1)
+    }
+
     @Test(arguments: TestedHome.allCases) func aKeyOfAnotherStoreIsRefused(_ home: TestedHome) throws {
         for other in TestedHome.allCases where other != home {
-            let key = StoredKey<String>("u.token", in: other.reference)
+            let key = Storable<String>("u.token", in: other.reference)
             try key.write("secret")
             let store = try home.store
             #expect(try VaultError.code { try store.atomically { try $0.write("new", to: key) } } == .invalid)
@@ -146,7 +176,7 @@ struct AtomicChangeTests {
 struct UpdateConcurrencyTests {
     @Test(arguments: [TestedHome.keychain, .memory]) func eightThreadsLoseNoUpdate(_ home: TestedHome) throws {
         try withTemporaryStores { _ in
-            let counter = StoredKey("counter", default: 0, in: .store(try home.store))
+            let counter = Storable("counter", in: .store(try home.store)).defaulting(to: 0)
             try onThreads(8) { _ in
                 for _ in 0..<1_000 { try counter.update { $0 += 1 } }
             }
@@ -158,18 +188,18 @@ struct UpdateConcurrencyTests {
     @Test func threadsMoveMoneyAndNoneIsLost() throws {
         try withTemporaryStores { stores in
             for store in [stores.keychain, stores.preferences, stores.memory.scoped(to: "a")] as [any ValueStore] {
-                let accounts = (0..<4).map { StoredKey("account \($0)", default: 100, in: .store(store)) }
+                let accounts = (0..<4).map { Storable("account \($0)", in: .store(store)).defaulting(to: 100) }
                 try onThreads(4) { thread in
                     for number in 0..<25 {
                         let (from, to) = (accounts[thread], accounts[(thread + 1 + number % 3) % 4])
                         try store.atomically { transaction in
-                            let (source, target) = (try transaction.read(from) ?? 0, try transaction.read(to) ?? 0)
+                            let (source, target) = (try transaction.read(from), try transaction.read(to))
                             try transaction.write(source - 1, to: from)
                             try transaction.write(target + 1, to: to)
                         }
                     }
                 }
-                let sum = try accounts.map { try $0.read() ?? 0 }.reduce(0, +)
+                let sum = try accounts.map { try $0.read() }.reduce(0, +)
                 #expect(sum == 400)
             }
         }
@@ -192,7 +222,7 @@ struct UpdateProcessTests {
     }
 
     private static func expectNoneLost(in store: some ValueStore, updates: Int) throws {
-        let counter = StoredKey("counter", default: 0, in: .store(store))
+        let counter = Storable("counter", in: .store(store)).defaulting(to: 0)
         func count() throws {
             for _ in 0..<updates { try counter.update { $0 += 1 } }
         }

@@ -15,7 +15,7 @@ struct FailedAccessTests {
         fixture = try KeychainFixture()
         failures.setHandler(seen.handler)
         let keychain = try fixture.open()
-        try KeychainStorable<String>(key: "u.token", in: keychain).write("canary")
+        try KeychainStorable<String>("u.token", in: .store(keychain)).write("canary")
     }
 
     private func reopened(_ creation: Keychain.Creation = .ifAbsent) throws(VaultError) -> Keychain {
@@ -48,8 +48,8 @@ struct FailedAccessTests {
         var bytes = try contents(fixture.places.vault)
         for place in 4_096..<bytes.count { bytes[place] ^= 1 }
         try overwrite(fixture.places.vault, bytes)
-        var token = KeychainStorable<String>(key: "u.token", default: "a default", in: keychain)
-        #expect(token.value == nil, "a default would be taken for the value")
+        var token = KeychainStorable<String>("u.token", in: .store(keychain)).defaulting(to: "a default")
+        #expect(token.value == "a default")
         token.value = "new"
         #expect(!seen.all.isEmpty && seen.all.allSatisfy { $0.code == .damaged })
         #expect(keychain.lastError?.code == .damaged)
@@ -60,11 +60,11 @@ struct FailedAccessTests {
         let path = fixture.folder.file("p.plist")
         try overwrite(path, Array("<plist><dict><key>k</key>".utf8))
         let preferences = Preferences(path: path, failures: failures)
-        var flag = Storable<Bool>(key: "k", default: true, in: preferences)
-        #expect(flag.value == nil)
+        var flag = Storable<Bool>("k", in: .store(preferences)).defaulting(to: true)
+        #expect(flag.value)
         flag.value = false
-        flag.value = nil
-        #expect(seen.all.map(\.code) == [.damaged, .damaged, .damaged])
+        #expect(throws: VaultError.self) { try flag.remove() }
+        #expect(seen.all.map(\.code) == [.damaged, .damaged])
         #expect(preferences.lastError?.message.contains(path) == true)
         #expect(try contents(path) == Array("<plist><dict><key>k</key>".utf8))
     }
@@ -73,10 +73,11 @@ struct FailedAccessTests {
         let memory = MemoryStore(failures: failures)
         _ = memory.commit(StoreBatch(["k": .string("text")]))
         struct Model {
-            @RAMStored<Int, Int> var number: Int
-            @RAMStored<Int?, Int> var optional: Int?
+            @RAMStored<DefaultedKey<RAMStorable<Int>>> var number: Int
+            @RAMStored<RAMStorable<Int>> var optional: Int?
         }
-        let model = Model(number: RAMStored("k", default: 7, in: memory), optional: RAMStored("k", in: memory))
+        let home = StoreReference.store(memory)
+        let model = Model(number: RAMStored("k", default: 7, in: home), optional: RAMStored("k", in: home))
         #expect(model.number == 7 && model.optional == nil)
         #expect(seen.all.map(\.code) == [.wrongType, .wrongType])
         #expect(memory.value(of: "k") == .string("text"))
@@ -85,7 +86,7 @@ struct FailedAccessTests {
     @Test func aStoreThatIsNotFoundIsReportedToo() {
         let locked = StoreReference(failures: failures) { () throws(VaultError) in throw VaultError(.locked, "No key.")
         }
-        var key = StoredKey<String>("k", in: locked)
+        var key = Storable<String>("k", in: locked)
         #expect(key.value == nil)
         key.value = "text"
         #expect(seen.all.map(\.code) == [.locked, .locked] && failures.lastError?.code == .locked)
@@ -95,17 +96,17 @@ struct FailedAccessTests {
         let memory = MemoryStore(failures: failures)
         failures.setHandler { [weak memory] error, _ in
             guard let memory else { return }
-            try? RAMStorable<String>(key: "last error", in: memory).write(error.code.name)
+            try? RAMStorable<String>("last error", in: .store(memory)).write(error.code.name)
             #expect(memory.lastError == error)
         }
         _ = memory.commit(StoreBatch(["k": .string("text")]))
-        #expect(RAMStorable<Int>(key: "k", in: memory).value == nil)
+        #expect(RAMStorable<Int>("k", in: .store(memory)).value == nil)
         #expect(memory.value(of: "last error") == .string("wrongType"))
     }
 
     /// A key whose store is opened at each use, as the standard ones are.
     private func keyOfUnopened() -> KeychainStorable<String> {
-        KeychainStorable(key: "u.token", in: Reopening(fixture.places, failures))
+        KeychainStorable("u.token", in: .store(Reopening(fixture.places, failures)))
     }
 }
 

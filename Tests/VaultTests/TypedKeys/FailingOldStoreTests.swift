@@ -13,7 +13,7 @@ struct FailingOldStoreTests {
     init() {
         new = MemoryStore(failures: FailureLog(handler: seen.handler))
         key = RAMStorable(
-            key: "k", in: new,
+            "k", in: .store(new),
             movedFrom: StoreReference { () throws(VaultError) in throw VaultError(.locked, "No key.") })
     }
 
@@ -21,7 +21,7 @@ struct FailingOldStoreTests {
         _ = new.commit(StoreBatch(["k": .string("new")]))
         #expect(try key.read() == "new")
         #expect(try key.exists())
-        try key.update { $0 += "er" }
+        try key.update { $0? += "er" }
         #expect(new.value(of: "k") == .string("newer"))
         // Reported, but only once.
         #expect(seen.all.map(\.code) == [.locked] && seen.keys == ["k"])
@@ -30,7 +30,7 @@ struct FailingOldStoreTests {
     @Test func isAnErrorWhileTheNewOneHasNoValue() throws {
         #expect(try VaultError.code { _ = try key.read() } == .locked)
         #expect(try VaultError.code { _ = try key.exists() } == .locked)
-        #expect(try VaultError.code { try key.update { $0 += "!" } } == .locked)
+        #expect(try VaultError.code { try key.update { $0? += "!" } } == .locked)
         #expect(seen.all.isEmpty)
     }
 
@@ -45,15 +45,15 @@ struct FailingOldStoreTests {
         _ = new.commit(StoreBatch(["k": .string("new")]))
         #expect(try VaultError.code { try key.remove() } == .locked)
         #expect(try VaultError.code { try new.atomically { try $0.remove(key) } } == .locked)
-        #expect(try VaultError.code { try key.updateOptional { $0 = nil } } == .locked)
+        #expect(try VaultError.code { try key.update { $0 = nil } } == .locked)
         #expect(new.value(of: "k") == .string("new"))
     }
 
     @Test func isAlsoOneThatWasDamagedAfterTheMove() throws {
-        try Storable<String>(key: "k").write("secret")
-        let moved = KeychainStorable<String>(key: "k", movedFrom: .preferences)
+        try Storable<String>("k").write("secret")
+        let moved = KeychainStorable<String>("k", movedFrom: .preferences)
         #expect(try moved.read() == "secret")
-        try overwrite(try Preferences.standard.path, "garbage".utf8)
+        try overwrite(Preferences.standard.path, "garbage".utf8)
         try Keychain.standard.failures.setHandler(seen.handler)
         #expect(try moved.read() == "secret")
         try moved.write(secret: SecretBytes(utf8: "other"))

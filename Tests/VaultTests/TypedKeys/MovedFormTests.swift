@@ -18,22 +18,22 @@ struct MovedFormTests {
     private let new = MemoryStore()
 
     @Test func isTheOneThatWasStored() throws {
-        try RAMStorable<Newer>(key: "k", in: old).write(Newer(a: 1, b: 2))
-        #expect(try RAMStorable<Older>(key: "k", in: new, movedFrom: .store(old)).read()?.a == 1)
-        #expect(try RAMStorable<Newer>(key: "k", in: new).read() == Newer(a: 1, b: 2))
+        try RAMStorable<Newer>("k", in: .store(old)).write(Newer(a: 1, b: 2))
+        #expect(try RAMStorable<Older>("k", in: .store(new), movedFrom: .store(old)).read()?.a == 1)
+        #expect(try RAMStorable<Newer>("k", in: .store(new)).read() == Newer(a: 1, b: 2))
         #expect(old.value(of: "k") == nil)
     }
 
     @Test func isNotRoundedToTheType() throws {
         _ = old.commit(StoreBatch(["f": .real(0.1)]))
-        #expect(try RAMStorable<Float>(key: "f", in: new, movedFrom: .store(old)).read() == 0.1)
+        #expect(try RAMStorable<Float>("f", in: .store(new), movedFrom: .store(old)).read() == 0.1)
         #expect(new.value(of: "f") == .real(0.1))
     }
 
     @Test func isThatOfTheTypeIfTheStoreRefusesTheOther() throws {
         let new = FussyStore()
         _ = old.commit(StoreBatch(["k": .dictionary(["a": .integer(1), "b": .integer(2)])]))
-        #expect(try RAMStorable<Older>(key: "k", in: new, movedFrom: .store(old)).read()?.a == 1)
+        #expect(try RAMStorable<Older>("k", in: .store(new), movedFrom: .store(old)).read()?.a == 1)
         #expect(new.value(of: "k") == .dictionary(["a": .integer(1)]))
         #expect(old.value(of: "k") == nil)
     }
@@ -41,7 +41,7 @@ struct MovedFormTests {
     @Test func thatTheStoreRefusesStaysInTheOldOne() throws {
         let value = StoredValue.dictionary(["a": .integer(1), "b": .integer(2)])
         _ = old.commit(StoreBatch(["k": value]))
-        let key = RAMStorable<Newer>(key: "k", in: FussyStore(), movedFrom: .store(old))
+        let key = RAMStorable<Newer>("k", in: .store(FussyStore()), movedFrom: .store(old))
         let error = #expect(throws: VaultError.self) { try key.read() }
         #expect(error?.code == .invalid)
         #expect(old.value(of: "k") == value)

@@ -6,8 +6,8 @@ import VaultTesting
 
 @Suite("Values that move to another store", .temporaryStores)
 struct MovedValueTests {
-    private let old = Storable<String>(key: "u.token")
-    private let new = KeychainStorable<String>(key: "u.token", movedFrom: .preferences)
+    private let old = Storable<String>("u.token")
+    private let new = KeychainStorable<String>("u.token", movedFrom: .preferences)
 
     private func expect(
         old: StoredValue?, new: StoredValue?, sourceLocation: SourceLocation = #_sourceLocation
@@ -25,7 +25,7 @@ struct MovedValueTests {
 
     @Test func aValueMovesAtTheFirstUseOfAnyKind() throws {
         let uses: [(KeychainStorable<String>) throws -> Void] = [
-            { _ = try $0.exists() }, { _ = $0.value }, { key in try key.update { $0 += "!" } },
+            { _ = try $0.exists() }, { _ = $0.value }, { key in try key.update { $0? += "!" } },
             { key in try key.withSecret { _ in } },
             { key in try Keychain.standard.atomically { _ = try $0.read(key) } },
         ]
@@ -56,7 +56,7 @@ struct MovedValueTests {
 
     @Test func aMoveThatWasCutShortIsFinished() throws {
         // The state after a crash between the two steps.
-        for store in [try Keychain.standard, try Preferences.standard] as [any ValueStore] {
+        for store in [try Keychain.standard, Preferences.standard] as [any ValueStore] {
             _ = try store.commit(StoreBatch(["u.token": .string("secret")]))
         }
         #expect(try new.exists())
@@ -85,7 +85,7 @@ struct MovedValueTests {
     }
 
     @Test func aValueThatCannotBeReadStaysWhereItIs() throws {
-        try Storable<Int>(key: "u.token").write(7)
+        try Storable<Int>("u.token").write(7)
         #expect(try VaultError.code { _ = try new.read() } == .wrongType)
         try expect(old: .integer(7), new: nil)
     }
@@ -111,7 +111,7 @@ struct MovedValueTests {
     }
 
     @Test func aDefaultIsNotMoved() throws {
-        let key = KeychainStorable<String>(key: "u.token", default: "default", movedFrom: .preferences)
+        let key = KeychainStorable<String>("u.token", movedFrom: .preferences).defaulting(to: "default")
         #expect(try key.read() == "default")
         try expect(old: nil, new: nil)
     }
@@ -119,24 +119,24 @@ struct MovedValueTests {
     @Test func whatTheNewStoreHoldsInAnotherFormIsConvertedOnTheWay() throws {
         // What the command stored has no type; in the preferences it would be data.
         try Keychain.standard.set("u.name", to: SecretBytes(utf8: "text"))
-        let name = Storable<String>(key: "u.name", movedFrom: .keychain)
+        let name = Storable<String>("u.name", movedFrom: .keychain)
         #expect(try name.read() == "text")
         #expect(try Preferences.standard.value(of: "u.name") == .string("text"))
-        #expect(try Keychain.standard.names() == [])
+        #expect(try Keychain.standard.keys() == [])
     }
 
     @Test func itMovesIntoTheScopeOfAUser() throws {
         try old.write("secret")
         let scope = try Keychain.standard.scoped(to: "user")
-        let key = KeychainStorable<String>(key: "u.token", in: scope, movedFrom: .preferences)
+        let key = KeychainStorable<String>("u.token", in: .store(scope), movedFrom: .preferences)
         #expect(try key.read() == "secret")
-        #expect(try Keychain.standard.names() == ["user/u.token"])
+        #expect(try Keychain.standard.keys() == ["user/u.token"])
         #expect(try Preferences.standard.keys(prefix: "") == [])
     }
 
     @Test func aKeyThatMovesFromItsOwnStoreKeepsItsValue() throws {
         for home in TestedHome.allCases {
-            let key = StoredKey<String>("k", in: home.reference, movedFrom: home.reference)
+            let key = Storable<String>("k", in: home.reference, movedFrom: home.reference)
             try key.write("secret")
             #expect(try key.read() == "secret")
             #expect(try key.exists())
@@ -144,12 +144,12 @@ struct MovedValueTests {
     }
 
     @Test func twoStoresOnOneFileAreOne() throws {
-        let (keychain, preferences) = (try Keychain.standard, try Preferences.standard)
+        let (keychain, preferences) = (try Keychain.standard, Preferences.standard)
         let twins: [(any ValueStore, any ValueStore)] = [
             (keychain, try Keychain(at: keychain.places)), (preferences, Preferences(path: try preferences.path)),
         ]
         for (store, twin) in twins {
-            let key = StoredKey<String>("k", in: .store(twin), movedFrom: .store(store))
+            let key = Storable<String>("k", in: .store(twin), movedFrom: .store(store))
             try key.write("secret")
             #expect(try key.read() == "secret")
             #expect(store.identity == twin.identity)
@@ -160,7 +160,7 @@ struct MovedValueTests {
     }
 
     @Test func anOldValueThatCannotBeReadDoesNotKeepANewOneOut() throws {
-        let key = KeychainStorable<Int>(key: "u.token", movedFrom: .preferences)
+        let key = KeychainStorable<Int>("u.token", movedFrom: .preferences)
         try old.write("no number")
         #expect(throws: VaultError.self) { try key.read() }
         #expect(throws: VaultError.self) { try key.remove() }
@@ -170,7 +170,7 @@ struct MovedValueTests {
     }
 
     @Test func anOldValueThatCannotBeReadDoesNotKeepASecretOut() throws {
-        try Storable<Int>(key: "u.token").write(7)
+        try Storable<Int>("u.token").write(7)
         try new.write(secret: SecretBytes(utf8: "secret"))
         #expect(try new.read() == "secret")
         try expect(old: .integer(7), new: .untyped(Data("secret".utf8)))
@@ -181,7 +181,7 @@ struct MovedValueTests {
         _ = oldStore.commit(StoreBatch(["k": .string("secret")]))
         // Another thread finishes the move and removes the value, after this one has read it.
         let newStore = InterruptedStore { _ = oldStore.commit(StoreBatch(["k": nil])) }
-        let key = RAMStorable<String>(key: "k", in: newStore, movedFrom: .store(oldStore))
+        let key = RAMStorable<String>("k", in: .store(newStore), movedFrom: .store(oldStore))
         #expect(try key.read() == nil)
         #expect(newStore.value(of: "k") == nil && oldStore.value(of: "k") == nil)
     }

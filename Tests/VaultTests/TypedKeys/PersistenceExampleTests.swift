@@ -29,7 +29,7 @@ struct Persistence {
         #expect(utility.graphData.value == [GraphBody(points: [1, 2.5])])
         #expect(try Preferences.standard.keys(prefix: "") == ["u.upgradeIgnored"])
         #expect(try Keychain.standard.keys(prefix: "") == ["u.token"])
-        #expect(try MemoryStore.standard.keys(prefix: "") == ["u.graphData"])
+        #expect(MemoryStore.standard.keys(prefix: "") == ["u.graphData"])
 
         utility.token.value = nil
         #expect(try !utility.token.exists())

@@ -21,7 +21,7 @@ struct TypedValueTests {
     static let homes: [TestedHome] = [.keychain, .preferences, .memory]
 
     private func expectKept<Value: StoredObject & Equatable>(_ values: [Value], in home: TestedHome) throws {
-        let key = StoredKey<Value>("k", in: home.reference)
+        let key = Storable<Value>("k", in: home.reference)
         for value in values {
             try key.write(value)
             #expect(try key.read() == value)
@@ -68,38 +68,38 @@ struct TypedValueTests {
         try expectKept([["a": Level.high]], in: home)
         try expectKept([Angle(degrees: 0.1), Angle(degrees: -720)], in: home)
         #expect(try home.store.commit(StoreBatch(["k": .string("sepia")])))
-        let error = try #require(throws: VaultError.self) { try StoredKey<Theme>("k", in: home.reference).read() }
+        let error = try #require(throws: VaultError.self) { try Storable<Theme>("k", in: home.reference).read() }
         #expect(error.code == .unreadable)
     }
 
     @Test(arguments: homes) func realNumbersKeepTheirBits(_ home: TestedHome) throws {
-        let key = StoredKey<Double>("k", in: home.reference)
+        let key = Storable<Double>("k", in: home.reference)
         for number in [-0.0, .infinity, -.infinity, .leastNonzeroMagnitude, 0.1 + 0.2] as [Double] {
             try key.write(number)
             #expect(try key.read()?.bitPattern == number.bitPattern)
         }
         try key.write(.nan)
         #expect(try key.read()?.isNaN == true)
-        let float = StoredKey<Float>("k", in: home.reference)
+        let float = Storable<Float>("k", in: home.reference)
         #expect(try float.read()?.isNaN == true)
     }
 
     @Test(arguments: homes) func anEmptyStringIsAValueAndNilRemoves(_ home: TestedHome) throws {
-        var text = RAMStorable<String>(key: "k", default: "default", in: try home.store)
+        var text = RAMStorable<String>("k", in: .store(try home.store)).defaulting(to: "default")
         #expect(text.value == "default")
         #expect(try !text.exists())
         text.value = ""
         #expect(text.value == "")
         #expect(try text.exists())
-        text.value = nil
+        try text.remove()
         #expect(text.value == "default")
         #expect(try !text.exists())
         #expect(try home.store.keys(prefix: "") == [])
     }
 
     @Test(arguments: homes) func anEmptyCollectionIsNoAbsence(_ home: TestedHome) throws {
-        let array = StoredKey<[Int]>("a", default: [1], in: home.reference)
-        let dictionary = StoredKey<[String: Int]>("d", default: ["a": 1], in: home.reference)
+        let array = Storable<[Int]>("a", in: home.reference).defaulting(to: [1])
+        let dictionary = Storable<[String: Int]>("d", in: home.reference).defaulting(to: ["a": 1])
         try array.write([])
         try dictionary.write([:])
         #expect(try array.read() == [])
@@ -107,11 +107,11 @@ struct TypedValueTests {
     }
 
     @Test(arguments: homes) func aKeyWrittenAsAStringIsNoInteger(_ home: TestedHome) throws {
-        try StoredKey<String>("k", in: home.reference).write("42")
-        let error = try #require(throws: VaultError.self) { try StoredKey<Int>("k", in: home.reference).read() }
+        try Storable<String>("k", in: home.reference).write("42")
+        let error = try #require(throws: VaultError.self) { try Storable<Int>("k", in: home.reference).read() }
         #expect(error.code == .wrongType)
         #expect(error.message == #"The value of "k" is a string, but was asked for as an integer (Int)."#)
-        #expect(try StoredKey<String>("k", in: home.reference).read() == "42")
+        #expect(try Storable<String>("k", in: home.reference).read() == "42")
     }
 
     @Test(arguments: homes) func eachTypeIsToldFromTheOthers(_ home: TestedHome) throws {
@@ -121,7 +121,7 @@ struct TypedValueTests {
             (.dictionary(["a": .integer(1)]), "Dictionary"),
         ]
         func fits<Value: StoredObject>(_ type: Value.Type) throws -> Bool {
-            do { return try StoredKey<Value>("k", in: home.reference).read() != nil } catch {
+            do { return try Storable<Value>("k", in: home.reference).read() != nil } catch {
                 #expect(error.code == .wrongType)
                 #expect(error.message.contains(String(describing: type)))
                 return false
@@ -143,25 +143,25 @@ struct TypedValueTests {
     }
 
     @Test(arguments: homes) func aNumberOutOfBoundsIsUnreadableAndStays(_ home: TestedHome) throws {
-        let wide = StoredKey<Int>("k", in: home.reference)
+        let wide = Storable<Int>("k", in: home.reference)
         for (number, isByte, isUnsigned) in [(256, false, true), (-1, false, false), (255, true, true)] {
             try wide.write(number)
             #expect(
-                try VaultError.code { _ = try StoredKey<UInt8>("k", in: home.reference).read() }
+                try VaultError.code { _ = try Storable<UInt8>("k", in: home.reference).read() }
                     == (isByte ? nil : .unreadable))
             #expect(
-                try VaultError.code { _ = try StoredKey<UInt64>("k", in: home.reference).read() }
+                try VaultError.code { _ = try Storable<UInt64>("k", in: home.reference).read() }
                     == (isUnsigned ? nil : .unreadable))
             #expect(try wide.read() == number)
         }
-        try StoredKey<Double>("k", in: home.reference).write(1e300)
-        #expect(try VaultError.code { _ = try StoredKey<Float>("k", in: home.reference).read() } == .unreadable)
-        try StoredKey<[Int]>("k", in: home.reference).write([1, 1_000])
-        #expect(try VaultError.code { _ = try StoredKey<[Int8]>("k", in: home.reference).read() } == .unreadable)
+        try Storable<Double>("k", in: home.reference).write(1e300)
+        #expect(try VaultError.code { _ = try Storable<Float>("k", in: home.reference).read() } == .unreadable)
+        try Storable<[Int]>("k", in: home.reference).write([1, 1_000])
+        #expect(try VaultError.code { _ = try Storable<[Int8]>("k", in: home.reference).read() } == .unreadable)
     }
 
     @Test(arguments: homes) func aRefusalIsAnErrorAndTheValueStays(_ home: TestedHome) throws {
-        var key = KeychainStorable<Angle>(key: "k", in: try home.store)
+        var key = KeychainStorable<Angle>("k", in: .store(try home.store))
         try key.write(Angle(degrees: 90))
         #expect(try VaultError.code { try key.write(Angle(degrees: .nan)) } == .invalid)
         #expect(try VaultError.code { try key.update { $0 = Angle(degrees: .nan) } } == .invalid)
@@ -182,44 +182,43 @@ struct TypedValueTests {
 
     @Test func bytesOfTheCommandAreReadAsTextAndAsData() throws {
         try Keychain.standard.set("k", to: SecretBytes(utf8: "text"))
-        #expect(try KeychainStorable<String>(key: "k").read() == "text")
-        #expect(try KeychainStorable<Data>(key: "k").read() == Data("text".utf8))
-        #expect(try VaultError.code { _ = try KeychainStorable<Int>(key: "k").read() } == .wrongType)
+        #expect(try KeychainStorable<String>("k").read() == "text")
+        #expect(try KeychainStorable<Data>("k").read() == Data("text".utf8))
+        #expect(try VaultError.code { _ = try KeychainStorable<Int>("k").read() } == .wrongType)
     }
 
     @Test(arguments: ["", "a\n", "\0", String(repeating: "k", count: 1_025)]) func whatIsNoKeyIsInvalidInEachStore(
         _ name: String
     ) throws {
         for home in TypedValueTests.homes {
-            let key = StoredKey<String>(name, default: "default", in: home.reference)
+            let key = Storable<String>(name, in: home.reference).defaulting(to: "default")
             #expect(try VaultError.code { _ = try key.read() } == .invalid)
             #expect(try VaultError.code { try key.write("a") } == .invalid)
             #expect(try VaultError.code { try key.remove() } == .invalid)
-            #expect(try VaultError.code { try key.updateOptional { $0 = "a" } } == .invalid)
+            #expect(try VaultError.code { try key.update { $0 = "a" } } == .invalid)
             #expect(try VaultError.code { _ = try key.exists() } == .invalid)
         }
     }
 
     @Test(arguments: homes) func updatesThatThrowOrLackAValueChangeNothing(_ home: TestedHome) throws {
-        let key = StoredKey<Int>("k", in: home.reference)
-        #expect(try VaultError.code { try key.update { $0 += 1 } } == .absent)
+        let key = Storable<Int>("k", in: home.reference)
         #expect(throws: CancellationError.self) {
-            try key.updateOptional { value in
+            try key.update { value throws(any Error) in
                 value = 1
                 throw CancellationError()
             }
         }
         #expect(try !key.exists())
-        try key.updateOptional { $0 = ($0 ?? 10) + 1 }
+        try key.update { $0 = ($0 ?? 10) + 1 }
         #expect(
             try key.update { value in
                 defer { value = 5 }
                 return value
             } == 11)
         #expect(try key.read() == 5)
-        try key.updateOptional { $0 = nil }
+        try key.update { $0 = nil }
         #expect(try !key.exists())
-        let counted = StoredKey<Int>("c", default: 100, in: home.reference)
+        let counted = Storable<Int>("c", in: home.reference).defaulting(to: 100)
         try counted.update { $0 += 1 }
         #expect(try counted.read() == 101)
     }
@@ -229,17 +228,17 @@ struct TypedValueTests {
         // Some would collide if they were only put before the key.
         let scopes = ["a", "a/b", "a%2Fb", "b", "", "a/"].map { store.scoped(to: $0) }
         for (number, scope) in scopes.enumerated() {
-            for name in ["k", "b/k"] { try StoredKey<Int>(name, in: .store(scope)).write(number) }
+            for name in ["k", "b/k"] { try Storable<Int>(name, in: .store(scope)).write(number) }
         }
         for (number, scope) in scopes.enumerated() {
-            for name in ["k", "b/k"] { #expect(try StoredKey<Int>(name, in: .store(scope)).read() == number) }
+            for name in ["k", "b/k"] { #expect(try Storable<Int>(name, in: .store(scope)).read() == number) }
             #expect(try scope.keys(prefix: "") == ["b/k", "k"])
             #expect(try scope.keys(prefix: "b") == ["b/k"])
         }
         #expect(try store.keys(prefix: "").count == 2 * scopes.count)
-        #expect(try StoredKey<Int>("k", in: home.reference).read() == nil)
+        #expect(try Storable<Int>("k", in: home.reference).read() == nil)
         #expect(throws: VaultError.self) {
-            try scopes[0].atomically { try $0.write(1, to: StoredKey<Int>("k", in: .store(scopes[1]))) }
+            try scopes[0].atomically { try $0.write(1, to: Storable<Int>("k", in: .store(scopes[1]))) }
         }
     }
 }

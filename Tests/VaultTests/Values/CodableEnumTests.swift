@@ -18,36 +18,36 @@ private enum NumberedAsCodable: Int, Codable, StoredAsCodable {
 @Suite("Enums", .temporaryStores)
 struct CodableEnumTests {
     @Test func areStoredByTheirRawValue() throws {
-        let memory = try MemoryStore.standard
-        try RAMStorable<Plain>(key: "k").write(.off)
+        let memory = MemoryStore.standard
+        try RAMStorable<Plain>("k").write(.off)
         #expect(memory.value(of: "k") == .string("off"))
-        #expect(try RAMStorable<AlsoCodable>(key: "k").read() == .off)
-        #expect(try RAMStorable<AsCodable>(key: "k").read() == .off)
-        try RAMStorable<AlsoCodable>(key: "k").write(.on)
+        #expect(try RAMStorable<AlsoCodable>("k").read() == .off)
+        #expect(try RAMStorable<AsCodable>("k").read() == .off)
+        try RAMStorable<AlsoCodable>("k").write(.on)
         #expect(memory.value(of: "k") == .string("on"))
-        try RAMStorable<AsCodable>(key: "k").write(.off)
+        try RAMStorable<AsCodable>("k").write(.off)
         #expect(memory.value(of: "k") == .string("off"))
-        #expect(try RAMStorable<Plain>(key: "k").read() == .off)
-        try RAMStorable<Numbered>(key: "n").write(.two)
+        #expect(try RAMStorable<Plain>("k").read() == .off)
+        try RAMStorable<Numbered>("n").write(.two)
         #expect(memory.value(of: "n") == .integer(2))
-        #expect(try RAMStorable<NumberedAsCodable>(key: "n").read() == .two)
-        try RAMStorable<[NumberedAsCodable]>(key: "n").write([.one])
+        #expect(try RAMStorable<NumberedAsCodable>("n").read() == .two)
+        try RAMStorable<[NumberedAsCodable]>("n").write([.one])
         #expect(memory.value(of: "n") == .array([.integer(1)]))
     }
 
     @Test func withAnUnknownRawValueAreUnreadable() throws {
-        try RAMStorable<String>(key: "k").write("canary")
-        let plain = #expect(throws: VaultError.self) { try RAMStorable<Plain>(key: "k").read() }
-        let codable = #expect(throws: VaultError.self) { try RAMStorable<AsCodable>(key: "k").read() }
+        try RAMStorable<String>("k").write("canary")
+        let plain = #expect(throws: VaultError.self) { try RAMStorable<Plain>("k").read() }
+        let codable = #expect(throws: VaultError.self) { try RAMStorable<AsCodable>("k").read() }
         #expect(plain?.code == .unreadable && codable?.code == .unreadable)
         #expect(codable?.message == plain?.message.replacing("Plain", with: "AsCodable"))
         #expect(codable?.message.contains("canary") == false)
     }
 
     @Test func withARawValueOfAnotherTypeNameBothTypes() throws {
-        try RAMStorable<Int>(key: "k").write(1)
-        let plain = #expect(throws: VaultError.self) { try RAMStorable<Plain>(key: "k").read() }
-        let codable = #expect(throws: VaultError.self) { try RAMStorable<AsCodable>(key: "k").read() }
+        try RAMStorable<Int>("k").write(1)
+        let plain = #expect(throws: VaultError.self) { try RAMStorable<Plain>("k").read() }
+        let codable = #expect(throws: VaultError.self) { try RAMStorable<AsCodable>("k").read() }
         #expect(plain?.code == .wrongType && codable?.code == .wrongType)
         #expect(codable?.message == plain?.message.replacing("Plain", with: "AsCodable"))
     }
@@ -72,22 +72,22 @@ struct ChangedTypeTests {
     }
 
     @Test func readWhatTheirOlderAndNewerVersionsWrote() throws {
-        try KeychainStorable<Old>(key: "k").write(Old(name: "a", nickname: "b"))
-        #expect(try KeychainStorable<New>(key: "k").read() == New(name: "a"))
-        try KeychainStorable<[New]>(key: "l").write([New(name: "a", age: 3, tags: [])])
+        try KeychainStorable<Old>("k").write(Old(name: "a", nickname: "b"))
+        #expect(try KeychainStorable<New>("k").read() == New(name: "a"))
+        try KeychainStorable<[New]>("l").write([New(name: "a", age: 3, tags: [])])
         struct Oldest: StoredAsCodable, Equatable { var name: String }
-        #expect(try KeychainStorable<[Oldest]>(key: "l").read() == [Oldest(name: "a")])
-        #expect(try KeychainStorable<Empty>(key: "k").read() == Empty())
-        try KeychainStorable<Empty>(key: "e").write(Empty())
+        #expect(try KeychainStorable<[Oldest]>("l").read() == [Oldest(name: "a")])
+        #expect(try KeychainStorable<Empty>("k").read() == Empty())
+        try KeychainStorable<Empty>("e").write(Empty())
         struct Gained: StoredAsCodable, Equatable { var name: String? }
-        #expect(try KeychainStorable<Gained>(key: "e").read() == Gained())
+        #expect(try KeychainStorable<Gained>("e").read() == Gained())
     }
 
     @Test func thatNeedAFieldMoreLeaveTheOldValueWhereItIs() throws {
-        try KeychainStorable<Old>(key: "k").write(Old(name: "a", nickname: "b"))
-        let error = #expect(throws: VaultError.self) { try KeychainStorable<Needy>(key: "k").read() }
+        try KeychainStorable<Old>("k").write(Old(name: "a", nickname: "b"))
+        let error = #expect(throws: VaultError.self) { try KeychainStorable<Needy>("k").read() }
         #expect(error?.code == .unreadable)
         #expect(error?.message.contains("the field mail is missing") == true)
-        #expect(try KeychainStorable<Old>(key: "k").read() == Old(name: "a", nickname: "b"))
+        #expect(try KeychainStorable<Old>("k").read() == Old(name: "a", nickname: "b"))
     }
 }

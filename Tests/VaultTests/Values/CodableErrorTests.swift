@@ -25,10 +25,10 @@ struct CodableErrorTests {
 
     private func failure<Value: StoredObject>(reading value: StoredValue, as type: Value.Type) throws -> VaultError {
         var errors: [VaultError] = []
-        for store in [try Keychain.standard, try MemoryStore.standard] as [any ValueStore] {
+        for store in [try Keychain.standard, MemoryStore.standard] as [any ValueStore] {
             #expect(try store.commit(StoreBatch(["k": value])))
             do throws(VaultError) {
-                _ = try StoredKey<Value>("k", in: .store(store)).read()
+                _ = try Storable<Value>("k", in: .store(store)).read()
                 Issue.record("no error")
             } catch { errors.append(error) }
             #expect(try store.value(of: "k") == value)
@@ -179,7 +179,7 @@ struct CodableErrorTests {
     }
 
     @Test func refuseToReadWhatIsNestedTooDeeply() throws {
-        let store = try MemoryStore.standard
+        let store = MemoryStore.standard
         let deep = (0..<600).reduce(StoredValue.null) { value, _ in .dictionary(["next": value]) }
         #expect(store.commit(StoreBatch(["k": deep, "w": .integer(1)])))
         let key: RAMStorable<Chain> = "k"

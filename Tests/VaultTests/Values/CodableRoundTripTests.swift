@@ -9,15 +9,15 @@ struct CodableRoundTripTests {
     /// Through every store, and through a file that is read anew.
     private func expectToComeBack<Value: StoredObject & Equatable>(_ value: Value) throws {
         let keychain = try Keychain.standard
-        for store in [keychain, try Preferences.standard, try MemoryStore.standard] as [any ValueStore] {
-            let key = StoredKey<Value>("k", in: .store(store))
+        for store in [keychain, Preferences.standard, MemoryStore.standard] as [any ValueStore] {
+            let key = Storable<Value>("k", in: .store(store))
             try key.write(value)
             #expect(try key.read() == value)
         }
         let reopened = try Keychain(at: keychain.places)
-        #expect(try StoredKey<Value>("k", in: .store(reopened)).read() == value)
+        #expect(try Storable<Value>("k", in: .store(reopened)).read() == value)
         let file = try Preferences(path: Preferences.standard.path)
-        #expect(try StoredKey<Value>("k", in: .store(file)).read() == value)
+        #expect(try Storable<Value>("k", in: .store(file)).read() == value)
     }
 
     @Test func comeBackWithAllTheirKindsOfFields() throws {
@@ -25,7 +25,7 @@ struct CodableRoundTripTests {
         var value = Everything()
         value.text.removeLast()
         try expectToComeBack(value)
-        let key = StoredKey<Everything>("e", in: .keychain)
+        let key = Storable<Everything>("e", in: .keychain)
         try key.write(Everything())
         #expect(try key.read() == Everything())
     }

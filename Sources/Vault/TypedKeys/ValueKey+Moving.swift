@@ -1,20 +1,24 @@
-// A value is stored in the new store, durably, and only then removed from the old one. So a crash leaves it in the old
-// store, or in both. The new store's value counts, and the next use finishes the move.
+// A value is stored in the new place, durably, and only then removed from the old one. So a crash leaves it in the old
+// place, or in both. The new place's value counts, and the next use finishes the move.
 
-extension StoredKey {
-    /// Moves the value of the key's old store, if any, to the new one, unless that has one already, and removes it from
-    /// the old one.
+extension ValueKey {
+    /// Moves here what is still where the key's history says.
+    func finishMove(into store: any ValueStore, for use: KeyUse) throws(VaultError) {
+        if history.isMoved { try move(into: store, for: use) }
+    }
+
+    /// Moves the value from the old place to the new one, unless that has one already, and removes it from the old one.
     ///
-    /// A value that cannot be read as this key's type stays in the old store. That is an error, unless the new one has
+    /// A value that cannot be read as this key's type stays in the old place. That is an error, unless the new one has
     /// a value, which counts, or one is about to be written.
-    func move(from oldHome: StoreReference, into new: any ValueStore, for use: KeyUse) throws(VaultError) {
-        let old: any ValueStore
+    private func move(into new: any ValueStore, for use: KeyUse) throws(VaultError) {
+        let (old, oldName): (any ValueStore, String)
         var next: StoredValue?
         do throws(VaultError) {
-            old = try oldHome.resolve()
-            // If both are the same store, the value would count as the newer one, and then be removed as the older one.
-            guard old.identity != new.identity else { return }
-            next = try old.value(of: name)
+            (old, oldName) = (try history.store?.resolve() ?? new, history.name ?? name)
+            // If both are the same place, the value would count as the newer one, and then be removed as the older one.
+            guard old.identity != new.identity || !oldName.utf8.elementsEqual(name.utf8) else { return }
+            next = try old.value(of: oldName)
         } catch { return try passOver(error, for: use, with: new) }
         while let value = next {
             guard try isReadable(value, for: use, unlessIn: new) else { return }
@@ -22,8 +26,8 @@ extension StoredKey {
             // Also if the value was there already: a process that was killed may have left it unflushed.
             try new.makeDurable()
             // False if a program of the older version changed the old value meanwhile.
-            if try old.commit(StoreBatch([name: nil], expecting: [name: value])) { return }
-            next = try old.value(of: name)
+            if try old.commit(StoreBatch([oldName: nil], expecting: [oldName: value])) { return }
+            next = try old.value(of: oldName)
             // Another process has finished the move, and removed the value since: it must not return.
             if let moved, next == nil {
                 _ = try new.commit(StoreBatch([name: nil], expecting: [name: moved]))
@@ -44,29 +48,30 @@ extension StoredKey {
     private func isReadable(
         _ value: StoredValue, for use: KeyUse, unlessIn new: any ValueStore
     ) throws(VaultError) -> Bool {
-        do { _ = try Value(stored: value, of: name) } catch {
+        do { _ = try converted(value) } catch {
             guard use != .writing, try new.value(of: name) == nil else { return false }
             throw error
         }
         return true
     }
 
-    /// Stores the old store's value, if the new one has none, unchanged: a conversion to the type and back could lose
+    /// Stores the old place's value, if the new one has none, unchanged: a conversion to the type and back could lose
     /// what another version of the type has added. Only bytes without a type get the one they are read as, and a value
     /// that the store refuses gets the form in which the type is stored today.
     ///
-    /// - Returns: what was stored; nil if the new store has a value already, which is the newer one.
+    /// - Returns: what was stored; nil if the new place has a value already, which is the newer one.
     private func take(_ value: StoredValue, into new: any ValueStore) throws(VaultError) -> StoredValue? {
-        func converted() throws(VaultError) -> StoredValue { try Value(stored: value, of: name).storedValue(for: name) }
         func stored(_ value: StoredValue) throws(VaultError) -> StoredValue? {
             try new.commit(StoreBatch([name: value], expecting: [name: nil])) ? value : nil
         }
-        if case .untyped = value { return try stored(converted()) }
+        func storedAsToday() throws(VaultError) -> StoredValue? {
+            guard let present = try converted(value)?.storedValue(for: name) else { return nil }
+            return try stored(present)
+        }
+        if case .untyped = value { return try storedAsToday() }
         do { return try stored(value) } catch {
-            guard error.code == .invalid else { throw error }
-            let other = try converted()
-            guard other != value else { throw error }
-            return try stored(other)
+            guard error.code == .invalid, try converted(value)?.storedValue(for: name) != value else { throw error }
+            return try storedAsToday()
         }
     }
 }

@@ -1,0 +1,57 @@
+import SealedLog
+
+/// The part of a vault that belongs to one program: the entries whose names begin with a prefix, which it does not see.
+struct KeychainPart: Hashable, Sendable {
+    let prefix: String
+    /// Whether a name without an entry in the part shows the vault's entry of that name, as `vault set` stores it. It
+    /// is read, and never written to. If it is removed, it is removed there: it would show again.
+    let showsOthers: Bool
+}
+
+extension Keychain {
+    /// Returns the name under which the vault has an entry of this keychain.
+    func ownName(_ name: String) -> String { part.map { $0.prefix + name } ?? name }
+
+    func checked(_ name: String) throws(VaultError) -> EntryName {
+        guard !name.isEmpty, let own = EntryName(ownName(name)) else { throw Keychain.invalidName(name) }
+        return own
+    }
+
+    /// Returns the name of the vault's entry that a name shows here.
+    func shownName(_ name: String) throws(VaultError) -> String {
+        guard let part else {
+            try Keychain.checkName(name)
+            return name
+        }
+        let own = try checked(name)
+        guard part.showsOthers, try translated(log.entry(own)) == nil else { return own.text }
+        guard let other = EntryName(name), try translated(log.entry(other)) != nil else { return own.text }
+        return name
+    }
+
+    /// Returns the name here of an entry that the vault has in this keychain's part.
+    func shortened(_ name: String) -> String {
+        guard let part else { return name }
+        return String(decoding: name.utf8.dropFirst(part.prefix.utf8.count), as: UTF8.self)
+    }
+}
+
+extension Transaction {
+    /// Returns the name of the vault's entry that a name shows after the changes of this transaction. The transaction
+    /// expects it to stay so.
+    mutating func shown(_ name: String) throws(VaultError) -> EntryName {
+        let own = try keychain.checked(name)
+        guard keychain.part?.showsOthers == true, !hasSet(own), try entry(own) == nil else { return own }
+        guard let other = EntryName(name), try entry(other) != nil else { return own }
+        return other
+    }
+
+    /// Returns all entries of the vault that a removal must remove.
+    mutating func removed(_ name: String) throws(VaultError) -> [EntryName] {
+        let own = try keychain.checked(name)
+        let other = keychain.part?.showsOthers == true ? EntryName(name) : nil
+        var present: [EntryName] = []
+        for name in [own, other].compactMap(\.self) where try isPresent(name) { present.append(name) }
+        return present
+    }
+}

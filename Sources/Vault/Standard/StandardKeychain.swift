@@ -1,0 +1,82 @@
+import LinuxSystem
+import Sealing
+
+/// The program's keychain as a store: it is opened at its first use. Reading does not create it.
+final class StandardKeychain: SecretStore {
+    static let shared = {
+        let identity = VaultApp.fixedIdentity()
+        if let own = identity?.vault { return StandardKeychain(nil) { own } }
+        let part = KeychainPart(
+            prefix: (identity?.name ?? VaultApp.fileName).scopePrefix, showsOthers: identity == nil)
+        return StandardKeychain(part) { () throws(VaultError) in try VaultPlaces.standard() }
+    }()
+
+    private let part: KeychainPart?
+    private let places: @Sendable () throws(VaultError) -> VaultPlaces
+    private let keychain = Mutex<Keychain?>(nil)
+    /// For observers that come before the vault.
+    private let feed = Mutex<ChangeFeed?>(nil)
+
+    init(_ part: KeychainPart?, _ places: @escaping @Sendable () throws(VaultError) -> VaultPlaces) {
+        (self.part, self.places) = (part, places)
+    }
+
+    /// Returns the keychain; nil if there is no vault.
+    func opened() throws(VaultError) -> Keychain? {
+        do { return try open(creating: .never) } catch {
+            guard error.code == .noVault else { throw error }
+            return nil
+        }
+    }
+
+    func open(creating creation: Keychain.Creation) throws(VaultError) -> Keychain {
+        if let keychain = keychain.withLock({ $0 }) { return keychain }
+        // Not under the lock: waiting for another process would block every thread. Two keychains on one file do no
+        // harm.
+        let new = try Keychain(at: places(), part, creating: creation, failures: Keychain.standardFailures)
+        return keychain.withLock { keychain in
+            keychain = keychain ?? new
+            return keychain ?? new
+        }
+    }
+
+    // MARK: A store
+
+    func value(of key: String) throws(VaultError) -> StoredValue? { try opened()?.value(of: key) }
+    func keys(prefix: String) throws(VaultError) -> [String] { try opened()?.keys(prefix: prefix) ?? [] }
+
+    func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
+        try opened()?.contents(prefix: prefix) ?? [:]
+    }
+
+    func commit(_ batch: StoreBatch) throws(VaultError) -> Bool {
+        if batch.changes.values.allSatisfy({ $0 == nil }), try opened() == nil {
+            return batch.expectations.values.allSatisfy { $0 == nil }
+        }
+        return try open(creating: .ifAbsent).commit(batch)
+    }
+
+    func makeDurable() throws(VaultError) { try opened()?.makeDurable() }
+    func eraseRemoved() throws(VaultError) { try opened()?.eraseRemoved() }
+
+    func withSecret<Result>(_ name: String, _ body: (RawSpan) throws -> Result) throws -> Result? {
+        try opened()?.withSecret(name, body)
+    }
+
+    func set(_ name: String, to value: borrowing SecretBytes, attributes: [String: String]?) throws(VaultError) {
+        try open(creating: .ifAbsent).set(name, to: value, attributes: attributes)
+    }
+
+    var failures: FailureLog { Keychain.standardFailures }
+    var identity: StoreIdentity { ((try? opened()) ?? nil)?.identity ?? StoreIdentity(self) }
+
+    var changes: ChangeFeed {
+        if let keychain = (try? opened()) ?? nil { return keychain.changes }
+        let path = try? places().vault
+        return feed.withLock { feed in
+            let present = feed ?? path.map { ChangeFeed(watching: resolvedPath($0)) } ?? ChangeFeed()
+            feed = present
+            return present
+        }
+    }
+}

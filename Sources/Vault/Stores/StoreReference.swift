@@ -1,0 +1,32 @@
+/// Names a store without opening it: the store is looked up at each use.
+public struct StoreReference: Sendable {
+    /// Where the store's errors are reported if it cannot be opened.
+    let failures: FailureLog
+    let resolve: @Sendable () throws(VaultError) -> any ValueStore
+
+    /// Creates a reference to the store that a function returns at each use. What cannot throw, such as a property's
+    /// getter, reports the function's errors to `failures`.
+    public init(
+        failures: FailureLog = FailureLog(), _ resolve: @escaping @Sendable () throws(VaultError) -> any ValueStore
+    ) {
+        (self.failures, self.resolve) = (failures, resolve)
+    }
+
+    /// Returns a reference to a store at hand.
+    public static func store(_ store: some ValueStore) -> StoreReference {
+        StoreReference(failures: store.failures) { store }
+    }
+
+    /// Returns a reference to the preferences of a suite, such as a user's own.
+    public static func preferences(suite: String) -> StoreReference { .store(Preferences(suite: suite)) }
+
+    /// Returns the store that is referred to now.
+    ///
+    /// - Throws: ``VaultError`` as ``Keychain/standard`` and its siblings.
+    public func store() throws(VaultError) -> any ValueStore { try resolve() }
+
+    /// Returns a reference to a scope of the store, as ``ValueStore/scoped(to:)`` does.
+    public func scoped(to scope: String) -> StoreReference {
+        StoreReference(failures: failures) { () throws(VaultError) in try resolve().scoped(to: scope) }
+    }
+}

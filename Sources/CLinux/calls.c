@@ -29,6 +29,11 @@ int64_t vault_next_data(int descriptor, int64_t offset) {
     return lseek(descriptor, offset, SEEK_DATA);
 }
 
+int vault_try_lock_byte(int descriptor, int64_t offset) {
+    struct flock byte = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = offset, .l_len = 1};
+    return fcntl(descriptor, F_OFD_SETLK, &byte);
+}
+
 int64_t vault_file_system_type(int descriptor, int *isReadOnly) {
     struct statfs status;
     *isReadOnly = 0;

@@ -12,6 +12,10 @@ int vault_rename_exclusively(const char *_Nonnull from, const char *_Nonnull to)
 /// if that fails: ENXIO if there are none.
 int64_t vault_next_data(int descriptor, int64_t offset);
 
+/// Tries to lock one byte of a file for this open file description alone, by fcntl(2) with F_OFD_SETLK; -1, with errno,
+/// if that fails: EAGAIN if another one has it.
+int vault_try_lock_byte(int descriptor, int64_t offset);
+
 /// Returns the type of the file system that a file is on, as in statfs(2), and whether it is mounted read-only; -1 if
 /// that fails.
 int64_t vault_file_system_type(int descriptor, int *_Nonnull isReadOnly);

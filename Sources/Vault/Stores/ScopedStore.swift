@@ -35,6 +35,10 @@ public struct ScopedStore: ValueStore {
     public func makeDurable() throws(VaultError) { try base.makeDurable() }
     public func eraseRemoved() throws(VaultError) { try base.eraseRemoved() }
 
+    public func acquireLock(_ name: String) async throws(VaultError) -> StoreLock {
+        try await base.acquireLock(prefix + name)
+    }
+
     private func scoped(_ values: [String: StoredValue?]) -> [String: StoredValue?] {
         Dictionary(uniqueKeysWithValues: values.map { (prefix + $0.key, $0.value) })
     }

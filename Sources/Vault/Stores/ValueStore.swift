@@ -46,6 +46,16 @@ public protocol ValueStore: Sendable {
     /// - Throws: as ``commit(_:)``.
     func eraseRemoved() throws(VaultError)
 
+    /// Waits for the exclusive lock of a name, which says nothing about values: keys of that name can be read and
+    /// written meanwhile.
+    ///
+    /// ``Keychain`` excludes all processes that have the same vault, and a process that dies loses its locks at once.
+    /// The default implementation excludes the tasks of this process. No thread is blocked. There is no time limit:
+    /// cancel the task to give up.
+    ///
+    /// - Throws: ``VaultError`` with `busy` if the task is cancelled, `unavailable` if the system refuses.
+    func acquireLock(_ name: String) async throws(VaultError) -> StoreLock
+
     /// Tells observers that something may have changed.
     var changes: ChangeFeed { get }
     /// Receives the errors that a property's setter or getter cannot throw.

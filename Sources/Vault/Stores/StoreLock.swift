@@ -1,0 +1,48 @@
+import LinuxSystem
+
+/// The exclusive lock of a name, held until this value ends: see ``ValueStore/acquireLock(_:)``.
+///
+/// It is not recursive: who acquires a name twice waits for ever.
+public struct StoreLock: ~Copyable, Sendable {
+    private let onRelease: @Sendable () -> Void
+
+    /// Creates a lock that a store of your own has acquired; `onRelease` is called once.
+    public init(onRelease: @escaping @Sendable () -> Void) { self.onRelease = onRelease }
+
+    deinit { onRelease() }
+
+    /// Releases the lock.
+    public consuming func release() {}
+
+    /// Tries at growing intervals, from 1 to 100 ms, until an attempt succeeds. (A blocking wait would take a thread
+    /// from the other tasks, for as long as another program likes.)
+    static func wait(for attempt: () throws(VaultError) -> Bool) async throws(VaultError) {
+        var pause: Duration = .milliseconds(1)
+        while try !attempt() {
+            do { try await Task.sleep(for: pause) } catch {
+                throw VaultError(.busy, "The task was cancelled while it waited for a lock.")
+            }
+            pause = min(pause * 2, .milliseconds(100))
+        }
+    }
+}
+
+extension ValueStore {
+    public func acquireLock(_ name: String) async throws(VaultError) -> StoreLock {
+        let name = LockedName(store: identity, name: name)
+        try await StoreLock.wait { LockedName.all.withLock { $0.insert(name).inserted } }
+        return StoreLock {
+            // Keeps the store: another object at its address would have its identity.
+            _ = self
+            LockedName.all.withLock { _ = $0.remove(name) }
+        }
+    }
+}
+
+/// A lock that this process alone knows.
+private struct LockedName: Hashable {
+    static let all = Mutex<Set<LockedName>>([])
+
+    let store: StoreIdentity
+    let name: String
+}

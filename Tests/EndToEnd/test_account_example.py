@@ -17,7 +17,7 @@ from tracing import expression
 PASSWORD = "correcthorsebatterystaple"
 OTHER_PASSWORD = "troubadourandthree"
 LOGGED_IN = {"state": "logged in", "user": "ada", "nickname": "Ada", "points": "10", "collected": ""}
-KICKED = "logged out (the server ended the session)"
+ENDED = "logged out (the server ended the session)"
 REJECTED = "logged out (the server no longer accepts the login)"
 
 
@@ -57,8 +57,8 @@ def ada(client: Client) -> Client:
     return client
 
 
-def until(condition, what: str) -> None:
-    deadline = time.monotonic() + 30
+def until(condition, what: str, seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"in vain: {what}"
         time.sleep(0.02)
@@ -200,6 +200,22 @@ def test_many_processes_that_refresh_at_once_stay_logged_in(ada: Client, server:
         assert (server.count("/refresh 200"), server.count("/refresh 401")) == (before + 1, 0)
 
 
+def test_a_process_that_waits_for_a_killed_one_goes_on_at_once(ada: Client, server: LoginServer) -> None:
+    end_token(server, ada)
+    before = server.count("/refresh 200")
+    server.ask("hold", path="/refresh")
+    first = ada.start("check")
+    until(lambda: server.count("/refresh 200") == before + 1, "the first refresh arrives")
+    second = ada.start("check")
+    time.sleep(1)
+    assert second.poll() is None and server.count("/refresh 401") == 0, "it does not wait"
+    ada.kill(first)
+    # The answer was lost: the server has taken the token, and rejects it now. No lease is waited for.
+    until(lambda: server.count("/refresh 401") == 1, "the second refresh arrives", seconds=5)
+    server.ask("release")
+    assert ada.end(second)[0] == 4
+
+
 def test_a_program_killed_between_the_servers_answer_and_the_disk_needs_a_login(
     ada: Client, server: LoginServer
 ) -> None:
@@ -225,7 +241,7 @@ def test_who_is_kicked_is_logged_out_at_the_next_check(ada: Client, server: Logi
     server.ask("kick", userName="ada")
     assert ada.lines("whoami") == LOGGED_IN
     assert ada.failure(4, "check")[1] == "The server refused: It ended the session."
-    assert ada.failure(3, "whoami")[0] == {"state": KICKED, "last user": "ada"}
+    assert ada.failure(3, "whoami")[0] == {"state": ENDED, "last user": "ada"}
 
 
 @pytest.mark.parametrize("command", [["refresh"], ["collect", "x"]], ids=lambda words: words[0])
@@ -234,7 +250,7 @@ def test_who_is_kicked_is_logged_out_whatever_asks_the_server(
 ) -> None:
     server.ask("kick", userName="ada")
     assert ada.failure(4, *command)[1] == "The server refused: It ended the session."
-    assert ada.state(3) == KICKED
+    assert ada.state(3) == ENDED
 
 
 def test_a_program_that_watches_sees_what_others_do(ada: Client) -> None:

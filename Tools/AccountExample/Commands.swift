@@ -16,7 +16,7 @@ extension App {
         }
         switch state {
         case .loggedIn: return
-        case .locked(let error): throw AccountError.store(error)
+        case .locked(let error), .unavailable(let error): throw AccountError.store(error)
         case .expired: throw AccountError.expired
         case .loggedOut(let reason):
             if let name = try manager.lastUserName() { say("last user: \(name)") }
@@ -43,13 +43,26 @@ extension App {
 
     /// Stores the collection as the server's answer has it: one field of the profile is written.
     func collect(_ id: String) async throws {
-        let authorization = try await manager.authorizationHeaderValue()
+        let collection = try await authorized { (authorization) throws(AccountServiceError) in
+            try await service.collect(id, authorization: authorization)
+        }
+        try manager.update(\.collectIds, to: collection)
+        say("collected: \(collection.joined(separator: ", "))")
+    }
+
+    /// Sends a request with the access token. If the server rejects that one, it gets another chance with a new one.
+    private func authorized<Answer>(
+        _ request: (_ authorization: String) async throws(AccountServiceError) -> Answer
+    ) async throws -> Answer {
+        var token = try await manager.accessToken()
         do {
-            let collection = try await service.collect(id, authorization: authorization)
-            try manager.update(\.collectIds, to: collection)
-            say("collected: \(collection.joined(separator: ", "))")
-        } catch let error as ServiceError where error.isKick {
-            try manager.kicked()
+            do { return try await request(AccountHeaderValue.bearer(token)) } catch {
+                guard error.kind == .rejected, !error.isEndedByServer else { throw error }
+            }
+            token = try await manager.accessToken(insteadOf: token)
+            return try await request(AccountHeaderValue.bearer(token))
+        } catch let error as AccountServiceError where error.isEndedByServer {
+            try manager.endedByServer()
             throw error
         }
     }
@@ -83,16 +96,8 @@ extension App {
         say("state: \(manager.state.words)")
     }
 
-    /// Prints the present state, then the latest after each change.
+    /// Prints the present state, then the latest after each change, also by other processes.
     func watch() async throws {
-        let reloading = Task {
-            // Other processes may log in and out, too.
-            while !Task.isCancelled {
-                try await Task.sleep(for: .milliseconds(200))
-                manager.reload()
-            }
-        }
-        defer { reloading.cancel() }
         for await state in manager.states {
             say("state: \(state.words)")
         }
@@ -106,6 +111,7 @@ extension AccountState {
         case .loggedIn: "logged in"
         case .expired: "logged in too long ago"
         case .locked: "locked"
+        case .unavailable: "unavailable"
         case .loggedOut(let reason): "logged out (\(reason.words))"
         }
     }
@@ -116,9 +122,8 @@ extension LogoutReason {
         switch self {
         case .never: "nobody has logged in yet"
         case .byUser: "by the user"
-        case .expired: "the login was too old"
         case .rejected: "the server no longer accepts the login"
-        case .kicked: "the server ended the session"
+        case .endedByServer: "the server ended the session"
         }
     }
 }

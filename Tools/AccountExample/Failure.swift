@@ -35,7 +35,7 @@ extension Failure {
         switch error {
         case let failure as Failure: self = failure
         case let error as AccountError: self.init(error)
-        case let error as ServiceError:
+        case let error as AccountServiceError:
             self.init(error.kind == .rejected ? AccountError.rejected(error) : .unreachable(error))
         default: self.init(.other, "\(error)")
         }
@@ -47,7 +47,7 @@ extension Failure {
             case .rejected: .rejected
             case .unreachable: .unreachable
             case .notLoggedIn, .expired: .notLoggedIn
-            case .switched: .other
+            case .switched, .cancelled: .other
             case .store(let error): error.code == .locked ? .locked : .other
             }
         self.init(code, error.description)

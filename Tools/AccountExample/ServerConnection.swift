@@ -18,13 +18,13 @@ struct ServerConnection: Sendable {
 
     func get<Answer: Decodable>(
         _ path: String, authorization: String, answer: Answer.Type
-    ) async throws(ServiceError) -> Answer {
+    ) async throws(AccountServiceError) -> Answer {
         try await send(request("GET", path, authorization))
     }
 
     func post<Answer: Decodable>(
         _ path: String, _ body: some Encodable, authorization: String? = nil, answer: Answer.Type
-    ) async throws(ServiceError) -> Answer {
+    ) async throws(AccountServiceError) -> Answer {
         var request = request("POST", path, authorization)
         do { request.httpBody = try JSONEncoder().encode(body) } catch {
             throw .unreachable("The request cannot be encoded as JSON.")
@@ -40,13 +40,13 @@ struct ServerConnection: Sendable {
         return request
     }
 
-    private func send<Answer: Decodable>(_ request: URLRequest) async throws(ServiceError) -> Answer {
+    private func send<Answer: Decodable>(_ request: URLRequest) async throws(AccountServiceError) -> Answer {
         let (data, response): (Data, URLResponse)
         do { (data, response) = try await session.data(for: request) } catch {
             throw .unreachable("There is no connection to \(address.absoluteString).")
         }
         guard let response = response as? HTTPURLResponse else { throw .unreachable("The answer is not HTTP.") }
-        if let error = ServiceError(response, data) { throw error }
+        if let error = AccountServiceError(response, data) { throw error }
         // The portal of a hotel's network, for example, answers with a page of its own.
         guard let answer = try? JSONDecoder().decode(Answer.self, from: data) else {
             throw .unreachable("The answer from \(address.absoluteString) is not one of this server.")
@@ -65,7 +65,7 @@ private final class NoRedirects: NSObject, URLSessionTaskDelegate {
     }
 }
 
-extension ServiceError {
+extension AccountServiceError {
     /// Classifies an answer; nil for success.
     ///
     /// A rejection logs the person out, so only the server's own refusal is one: 401 or 403 with a reason. A proxy's or
@@ -86,7 +86,7 @@ extension ServiceError {
     private init(_ refusal: RefusalAnswer) {
         self =
             switch refusal.error {
-            case "kicked": .kicked("It ended the session.")
+            case "kicked": .endedByServer("It ended the session.")
             case "wrong_password": .rejected("The user name or the password is wrong.")
             default: .rejected("It no longer accepts this login.")
             }

@@ -16,16 +16,13 @@ extension AccountManager {
         return reload()
     }
 
-    /// Updates the current account's profile. Only changed fields are written. `body` may run more than once.
+    /// Updates the current account's profile. Only changed fields are written. `body` may run more than once. If it
+    /// changes ``AccountProfile/secretFields`` as well as others, a crash may leave only the others changed.
     ///
     /// - Throws: ``AccountError``: `notLoggedIn`, `expired`, `store` (`absent` without a profile); what `body` throws.
     public func updateProfile(_ body: (inout Profile) throws -> Void) throws {
         let id = try currentSession().accountID
-        do {
-            // What a login left pending is older than this change.
-            try storage.settle(id)
-            try storage.preferences().update(id, body)
-        } catch let error as VaultError { throw AccountError.store(error) }
+        do { try storage.update(id, body) } catch let error as VaultError { throw AccountError.store(error) }
         load()
     }
 
@@ -49,10 +46,11 @@ extension AccountManager {
     ///
     /// - Returns: what was done; nothing secret.
     /// - Throws: ``AccountError/store(_:)``. Nothing was changed for `damaged`: neither a property list nor JSON;
-    ///   `wrongType`: a secret or a name that is not a string; `invalid`: secrets without id and user name, or a field
-    ///   that the preferences cannot hold. Also `busy` if the plain copy changed meanwhile, and what the stores throw.
+    ///   `wrongType`: a secret or a name that is not a string; `invalid`: secrets without id and user name, a field
+    ///   that the preferences cannot hold, or one that is named like a secret. Also `busy` if the plain copy changed
+    ///   meanwhile, and what the stores throw.
     @discardableResult
     public func migrate(from source: AccountSource) throws(AccountError) -> AccountMigration {
-        try change(storage.migrate(from: source, at: options.now(), keepsPassword: options.keepsPassword))
+        try change(storage.migrate(from: source, at: options.clock.now(), keepsPassword: options.keepsPassword))
     }
 }

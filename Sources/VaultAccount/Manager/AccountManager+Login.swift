@@ -6,16 +6,24 @@ extension AccountManager {
     /// Logs in. The login is in the vault when this returns. Another account that was logged in can be switched to.
     ///
     /// - Returns: the state afterwards.
-    /// - Throws: ``AccountError``: `rejected`, or `unreachable` after all attempts: nothing was changed. `store` if the
-    ///   login could not be kept; if the state shows it, only the profile is missing, until the next start.
+    /// - Throws: ``AccountError``: `rejected`, `cancelled`, or `unreachable` after all attempts: nothing was changed.
+    ///   `store` if the login could not be kept; if the state shows it, only the preferences lack the profile, until
+    ///   the next start.
     @discardableResult
     public func login(userName: String, password: String) async throws(AccountError) -> State {
+        try await logIn(userName, password)
+        return state
+    }
+
+    /// - Parameter former: the session that this login renews, if no person has asked for it.
+    func logIn(_ userName: String, _ password: String, renewing former: Session? = nil) async throws(AccountError) {
         let login = try await ask(await answered(await service.login(userName: userName, password: password)))
         let kept = options.keepsPassword ? password : nil
         let session = Session(
-            accountID: login.accountID, userName: userName, tokens: login.tokens, loggedInAt: options.now())
-        try change(storage.logIn(session, fields: login.profile?.fields() ?? [:], password: kept))
-        return state
+            accountID: login.accountID, userName: userName, tokens: login.tokens, loggedInAt: options.clock.now())
+        try await blocking { () throws(AccountError) in
+            try self.change(self.storage.logIn(session, login.profile, password: kept, renewing: former))
+        }
     }
 
     /// Finds out at a program's start who is logged in, without the network. It asks the server only to renew a login
@@ -24,36 +32,37 @@ extension AccountManager {
     /// - Returns: the state. A server that cannot be reached and a vault that cannot be opened change nothing.
     @discardableResult
     public func autoLogin() async -> State {
-        let settled = Result { () throws(VaultError) in try storage.settle() }
-        let state = reload()
+        let (state, settled) = await blocking {
+            let settled = Result { () throws(VaultError) in try self.storage.settle() }
+            return (self.reload(), settled)
+        }
+        switch state {
         // The state itself tells of a vault that cannot be opened.
-        if case .failure(let error) = settled, !state.isLocked { storage.report(error) }
+        case .locked, .unavailable: return state
+        case .unknown, .loggedOut, .loggedIn, .expired:
+            if case .failure(let error) = settled { storage.report(error) }
+        }
         switch state {
         case .loggedOut: return await waitingLogin()
         case .expired: return await renewedLogin()
-        case .unknown, .loggedIn, .locked: return state
+        default: return state
         }
     }
 
     private func waitingLogin() async -> State {
-        guard let waiting = try? await storage.vault().waiting.read() else { return state }
+        guard let waiting = try? await blocking({ () throws(VaultError) in try self.storage.vault().waiting.read() })
+        else { return state }
         do { return try await login(userName: waiting.userName, password: waiting.password) } catch {
-            if case .rejected = error { try? storage.vault().giveUp(waiting) }
-            return reload()
+            await blocking {
+                if case .rejected = error { try? self.storage.vault().giveUp(waiting) }
+                self.load()
+            }
+            return state
         }
     }
 
-    /// Logs in with the kept password, if there is one and the app still wants it kept.
     private func renewedLogin() async -> State {
-        guard options.keepsPassword, case .session(let session, _)? = core.withLock({ $0.view }) else { return state }
-        do throws(AccountError) {
-            let password = { () throws(VaultError) in try self.storage.vault().password(session.accountID).read() }
-            guard let kept = try stored(password()) else { return state }
-            do { try await login(userName: session.userName, password: kept) } catch .rejected {
-                // A person may have logged in meanwhile, with a password that the server accepts.
-                try logOut(session.accountID, .rejected, if: session.tokens)
-            }
-        } catch {
+        do throws(AccountError) { _ = try await freshSession() } catch {
             // A server that cannot be reached changes nothing.
             if case .store(let error) = error { storage.report(error) }
         }
@@ -85,14 +94,13 @@ extension AccountManager {
     /// contrast to ``logout()`` the profile stays, for the next login.
     ///
     /// - Throws: ``AccountError/store(_:)``, as ``logout()``.
-    public func kicked() throws(AccountError) {
-        if let id = try shownAccount() { try logOut(id, .kicked) }
+    public func endedByServer() throws(AccountError) {
+        if let id = try shownAccount() { try logOut(id, .endedByServer) }
     }
 
     /// Returns the id of the account that is shown, logged in or expired; nil if there is none.
     private func shownAccount() throws(AccountError) -> String? {
-        if case .failed? = core.withLock({ $0.view }) { load() }
-        switch firstView() {
+        switch reliableView() {
         case .session(let session, _): return session.accountID
         case .failed(let error): throw .store(error)
         case .ended: return nil
@@ -103,7 +111,7 @@ extension AccountManager {
     ///
     /// - Returns: false, and nothing is changed, if the account does not have these tokens any more.
     @discardableResult
-    func logOut(_ id: String, _ reason: LogoutReason, if tokens: Tokens? = nil) throws(AccountError) -> Bool {
+    func logOut(_ id: String, _ reason: LogoutReason, if tokens: AccountTokens? = nil) throws(AccountError) -> Bool {
         guard try change(storage.vault().logOut(id, reason, if: tokens)) else { return false }
         try change(storage.finishLogout())
         return true

@@ -113,7 +113,7 @@ extension ValueStore {
 struct PlainAccount {
     let id: String
     let userName: String
-    let tokens: Tokens?
+    let tokens: AccountTokens?
     let password: String?
     /// All fields except the secrets; none if the account is stored among other values.
     let fields: [String: StoredValue]
@@ -125,8 +125,8 @@ struct PlainAccount {
         let (access, refresh) = (try values.text(names.token), try values.text(names.refreshToken))
         // A refresh token alone is worth as much as both: beside an access token that has ended, it is used at once.
         tokens =
-            access.map { Tokens(access: $0, refresh: refresh) }
-            ?? refresh.map { Tokens(access: "", refresh: $0, expires: .distantPast) }
+            access.map { AccountTokens(access: $0, refresh: refresh) }
+            ?? refresh.map { AccountTokens(access: "", refresh: $0, expires: .distantPast) }
         password = try values.text(names.password)
         guard let known = id ?? userName else {
             guard tokens == nil, password == nil else {

@@ -18,7 +18,11 @@ extension AccountStorage {
                 try transaction.read(vault.migrated(account.id)) == nil
             else { return AccountMigration.Outcome.alreadyKnown }
             // Although they will be pending: fields that cannot be stored must fail before anything is changed.
-            if !account.fields.isEmpty { try preferences.write(account.fields, of: account.id) }
+            try Profile.checkNames(account.fields.keys)
+            let change = ProfileChange(fields: account.fields)
+            if !account.fields.isEmpty { try preferences.write(plain(change), of: account.id) }
+            try transaction.write(plain(change), to: vault.pendingChange(account.id))
+            try vault.change(secret(change), of: account.id, &transaction)
             return try vault.take(account, from: source.name, at: now, keepsPassword, &transaction)
         }
         try settle()
@@ -48,7 +52,6 @@ extension AccountVault {
         _ account: PlainAccount, from source: String, at now: Date, _ keepsPassword: Bool,
         _ transaction: inout ValueTransaction
     ) throws(VaultError) -> AccountMigration.Outcome {
-        try transaction.write(account.fields, to: pendingFields(account.id))
         try transaction.remove(pendingRemoval(account.id))
         try transaction.write(source, to: migrated(account.id))
         guard let tokens = account.tokens else {

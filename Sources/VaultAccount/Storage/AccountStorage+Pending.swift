@@ -1,9 +1,9 @@
 import Vault
 
-// A login or a logout is one commit in the vault. The same commit records what is pending: fields that the preferences
-// still have to get, or a profile that is still to be removed from them. Any process may do the pending work, and
-// several may do it at once. So each first reads the preferences, then checks that the work is still pending, and
-// writes only if nothing was written since. It checks the vault once more afterwards.
+// A login or a logout is one commit in the vault. The same commit records what is pending: a change to a profile that
+// the preferences still have to get, or a profile that is still to be removed from them. Any process may do the pending
+// work, and several may do it at once. So each first reads the preferences, then checks that the work is still pending,
+// and writes only if nothing was written since. It checks the vault once more afterwards.
 
 extension AccountStorage {
     /// Does all pending work in the preferences.
@@ -30,21 +30,21 @@ extension AccountStorage {
             }
             // Another process finished this logout. After a new login since, this may have removed the new profile.
             guard !removed.isEmpty, try transaction.read(vault.session(id)) != nil,
-                try transaction.read(vault.pendingFields(id)) == nil, try preferences.fields(of: id).isEmpty
+                try transaction.read(vault.pendingChange(id)) == nil, try preferences.fields(of: id).isEmpty
             else { return }
-            try transaction.write(removed, to: vault.pendingFields(id))
+            try transaction.write(ProfileChange(fields: removed), to: vault.pendingChange(id))
         }
     }
 
     /// - Returns: whether there was a logout meanwhile, so that the profile is to be removed again.
     private func writeProfile(_ id: String) throws(VaultError) -> Bool {
         let (vault, preferences) = (try vault(), try preferences())
-        guard let fields = try vault.pendingFields(id).read() else { return false }
+        guard let change = try vault.pendingChange(id).read() else { return false }
         do throws(VaultError) {
-            try preferences.write(fields, of: id, if: vault.pendingFields(id).read() == fields)
+            try preferences.write(change, of: id, if: vault.pendingChange(id).read() == change)
         } catch {
             // Fields that the preferences can never hold do not stay pending: each later login would fail.
-            if error.code == .invalid { try vault.pendingFields(id).remove() }
+            if error.code == .invalid { try vault.pendingChange(id).remove() }
             throw error
         }
         if try vault.current.read() == id, let session = try vault.session(id).read() {
@@ -52,33 +52,18 @@ extension AccountStorage {
         }
         try preferences.makeDurable()
         return try vault.store.atomically { (transaction) throws(VaultError) in
-            let pending = try transaction.read(vault.pendingFields(id))
-            if pending == fields {
-                try transaction.remove(vault.pendingFields(id))
+            let pending = try transaction.read(vault.pendingChange(id))
+            if pending == change {
+                try transaction.remove(vault.pendingChange(id))
                 return false
             }
             // If others are pending by now, they are of a later login, which writes them.
             guard pending == nil, try transaction.read(vault.session(id)) == nil else { return false }
             // A person who was logged out by the server keeps the profile.
             let reason = try transaction.read(vault.ended)
-            guard reason != .kicked, reason != .rejected else { return false }
+            guard reason != .endedByServer, reason != .rejected else { return false }
             try transaction.write(true, to: vault.pendingRemoval(id))
             return true
         }
-    }
-
-    /// Stores a profile that the server sent, unless the session has ended.
-    func keep(_ fields: [String: StoredValue], of session: Session) throws(VaultError) {
-        let (vault, id) = (try vault(), session.accountID)
-        try settle(id)
-        let stored = try preferences().fields(of: id)
-        guard fields.contains(where: { stored[$0] != $1 }) else { return }
-        try vault.store.atomically { (transaction) throws(VaultError) in
-            // Not the tokens, which may have been refreshed: another time means another login.
-            guard try transaction.read(vault.session(id))?.loggedInAt == session.loggedInAt else { return }
-            // Pending first: a logout in another process then finds that there is something to remove.
-            try transaction.write(fields, to: vault.pendingFields(id))
-        }
-        try settle(id)
     }
 }

@@ -4,7 +4,7 @@ import Vault
 /// Stores the secret part of the accounts, which decides who is logged in.
 ///
 /// All of it is in one scope of a store, so that a login or a logout is one commit. The names of keys are stored data:
-/// `turn`, `owed` and `leaving` are older words for a lease, pending fields and a pending removal.
+/// `owed` and `leaving` are older words for a pending change and a pending removal.
 struct AccountVault: Sendable {
     let store: ScopedStore
 
@@ -18,9 +18,10 @@ struct AccountVault: Sendable {
 
     func session(_ id: String) -> KeychainStorable<Session> { key("session/", id) }
     func password(_ id: String) -> KeychainStorable<String> { key("password/", id) }
-    func lease(_ id: String) -> KeychainStorable<RefreshLease.Record> { key("turn/", id) }
-    /// Fields of a profile that are not yet in the preferences.
-    func pendingFields(_ id: String) -> KeychainStorable<[String: StoredValue]> { key("owed/", id) }
+    /// The secret fields of a profile.
+    func secrets(_ id: String) -> KeychainStorable<[String: StoredValue]> { key("secret/", id) }
+    /// A change to a profile that is not yet in the preferences.
+    func pendingChange(_ id: String) -> KeychainStorable<ProfileChange> { key("owed/", id) }
     /// Whether a profile is still to be removed from the preferences.
     func pendingRemoval(_ id: String) -> KeychainStorable<Bool> { key("leaving/", id) }
     /// The source that the account was migrated from, as long as the plain copy there may still exist.
@@ -29,6 +30,13 @@ struct AccountVault: Sendable {
     func accountIDs() throws(VaultError) -> [String] { try ids("session") }
     func pendingIDs() throws(VaultError) -> [String] { try ids("owed") + ids("leaving") }
     func migratedIDs() throws(VaultError) -> [String] { try ids("migrated") }
+
+    /// Waits for the right to renew the account's session, among all managers and processes that share it.
+    ///
+    /// A server that rotates tokens accepts each refresh token once, and may end the session if it sees one twice.
+    func acquireLock(_ id: String) async throws(VaultError) -> StoreLock {
+        try await store.acquireLock("session/" + AccountVault.encoded(id))
+    }
 
     private func key<Value: StoredObject>(_ prefix: String, _ id: String = "") -> KeychainStorable<Value> {
         KeychainStorable(prefix + AccountVault.encoded(id), in: .store(store))
@@ -47,8 +55,13 @@ struct AccountVault: Sendable {
 struct Session: StoredAsCodable, Sendable, Equatable {
     var accountID: String
     var userName: String
-    var tokens: Tokens
+    var tokens: AccountTokens
+    /// Tells one login from another.
     var loggedInAt: Date
+    /// When the tokens came, if that was after the login.
+    var renewedAt: Date?
+    /// When the session was last used; recorded at intervals, and only if the validity counts from it.
+    var usedAt: Date?
 }
 
 /// A login that is still to come.
@@ -57,52 +70,41 @@ struct WaitingLogin: StoredAsCodable, Sendable, Equatable {
     var password: String
 }
 
+/// What the vault holds of an account's profile.
+struct HeldProfile: Sendable {
+    var secrets: [String: StoredValue] = [:]
+    var pending: ProfileChange?
+    var isLeaving = false
+}
+
 extension AccountVault {
-    /// Returns the session of the current account, or why there is none.
-    func present() throws(VaultError) -> (session: Session?, ended: LogoutReason?) {
+    /// Returns the session of the current account and what belongs to its profile, or why there is none.
+    func present() throws(VaultError) -> (session: Session?, held: HeldProfile, ended: LogoutReason?) {
         // In a transaction: a login or a logout between two reads must not mix the old with the new.
         try store.atomically { (transaction) throws(VaultError) in
             if let id = try transaction.read(current), let session = try transaction.read(session(id)) {
-                return (session, nil)
+                return (session, try heldProfile(of: id, &transaction), nil)
             }
-            return (nil, try transaction.read(ended))
+            return (nil, HeldProfile(), try transaction.read(ended))
         }
     }
 
-    /// Makes the session's account the current one. The fields of its profile become pending for the preferences.
-    func logIn(_ session: Session, fields: [String: StoredValue], password: String?) throws(VaultError) {
-        let id = session.accountID
-        try store.atomically { (transaction) throws(VaultError) in
-            try transaction.write(session, to: self.session(id))
-            try transaction.write(id, to: current)
-            try transaction.remove(ended)
-            try transaction.remove(waiting)
-            // It was for a refresh of the former tokens.
-            try transaction.remove(lease(id))
-            try transaction.write(fields, to: pendingFields(id))
-            try transaction.remove(self.password(id))
-            if let password { try transaction.write(password, to: self.password(id)) }
-        }
+    func heldProfile(of id: String) throws(VaultError) -> HeldProfile {
+        try store.atomically { (transaction) throws(VaultError) in try heldProfile(of: id, &transaction) }
     }
 
-    /// - Returns: false, and nothing is changed, if the account has other tokens than those given.
-    func logOut(_ id: String, _ reason: LogoutReason, if tokens: Tokens?) throws(VaultError) -> Bool {
-        try store.atomically { (transaction) throws(VaultError) in
-            if let tokens, try transaction.read(session(id))?.tokens != tokens { return false }
-            try transaction.remove(session(id))
-            try transaction.remove(password(id))
-            try transaction.remove(lease(id))
-            try transaction.remove(pendingFields(id))
-            if reason == .byUser {
-                // In all other cases the profile stays: it may hold what only this machine knows.
-                try transaction.write(true, to: pendingRemoval(id))
-                try transaction.remove(waiting)
-            }
-            guard try transaction.read(current) == id else { return true }
-            try transaction.remove(current)
-            try transaction.write(reason, to: ended)
-            return true
-        }
+    private func heldProfile(
+        of id: String, _ transaction: inout ValueTransaction
+    ) throws(VaultError) -> HeldProfile {
+        HeldProfile(
+            secrets: try transaction.read(secrets(id)) ?? [:], pending: try transaction.read(pendingChange(id)),
+            isLeaving: try transaction.read(pendingRemoval(id)) == true)
+    }
+
+    /// Returns whether the session is the current account's, with these tokens.
+    func isCurrent(_ session: Session) throws(VaultError) -> Bool {
+        let present = try present().session
+        return present?.accountID == session.accountID && present?.tokens == session.tokens
     }
 
     /// - Returns: false if the account has no session.
@@ -112,17 +114,6 @@ extension AccountVault {
             try transaction.write(id, to: current)
             try transaction.remove(ended)
             return true
-        }
-    }
-
-    func removeWaiting() throws(VaultError) { if try waiting.read() != nil { try waiting.remove() } }
-
-    /// Drops a waiting login that the server has rejected.
-    func giveUp(_ login: WaitingLogin) throws(VaultError) {
-        try store.atomically { (transaction) throws(VaultError) in
-            guard try transaction.read(waiting) == login else { return }
-            try transaction.remove(waiting)
-            if try transaction.read(current) == nil { try transaction.write(.rejected, to: ended) }
         }
     }
 }

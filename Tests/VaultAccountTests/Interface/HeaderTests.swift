@@ -9,11 +9,11 @@ struct HeaderTests {
         ("\u{7f}é\u{301}", "%7F%C3%A9%CC%81"),
     ])
     func aCookieHoldsWhateverTheValueIs(_ value: String, _ expected: String) {
-        #expect(HeaderValue.cookie(name: "token", value: value) == "token=" + expected)
+        #expect(AccountHeaderValue.cookie(name: "token", value: value) == "token=" + expected)
     }
 
     @Test func aCookiesNameCannotBreakOutEither() {
-        #expect(HeaderValue.cookie(name: "a=b; c\n", value: "v") == "a%3Db%3B%20c%0A=v")
+        #expect(AccountHeaderValue.cookie(name: "a=b; c\n", value: "v") == "a%3Db%3B%20c%0A=v")
     }
 
     @Test(arguments: [
@@ -22,7 +22,7 @@ struct HeaderTests {
         ("ü", "%C3%BC"),
     ])
     func aBearerTokenHoldsWhateverItIs(_ token: String, _ expected: String) {
-        #expect(HeaderValue.bearer(token) == "Bearer " + expected)
+        #expect(AccountHeaderValue.bearer(token) == "Bearer " + expected)
     }
 
     @Test func comeFromTheAccount() async throws {
@@ -31,7 +31,7 @@ struct HeaderTests {
         try await manager.login(userName: "a; b\n", password: "canary-password")
         #expect(try await manager.authorizationHeaderValue() == "Bearer canary-access-1")
         #expect(
-            try await manager.cookieHeaderValue(token: "sid", userName: "user")
+            try await manager.cookieHeaderValue(tokenCookie: "sid", userNameCookie: "user")
                 == "sid=canary-access-1; user=a%3B%20b%0A")
     }
 }

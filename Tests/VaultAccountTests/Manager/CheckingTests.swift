@@ -12,14 +12,15 @@ struct CheckingTests {
     }
 
     /// Takes the second tokens alone.
-    private static let takesNewTokens: ScriptedService.Answer<Tokens, Profile?> = { tokens throws(ServiceError) in
+    private static let takesNewTokens: ScriptedService.Answer<AccountTokens, Profile?> = {
+        (tokens) throws(AccountServiceError) in
         guard tokens.access == "ada-access-2" else { throw .rejected("an old token") }
         return nil
     }
 
     @Test func anAccessTokenThatItDoesNotTakeIsRefreshedFirst() async throws {
         var service = ScriptedService()
-        service.refresh = { _ throws(ServiceError) in ScriptedService.tokens(of: "ada", 2) }
+        service.refresh = { _ throws(AccountServiceError) in ScriptedService.tokens(of: "ada", 2) }
         service.validate = Self.takesNewTokens
         let manager = fixture.manager(of: service)
         try await manager.login(userName: "ada", password: "canary-password")
@@ -30,11 +31,11 @@ struct CheckingTests {
     @Test func newTokensThatItDoesNotTakeEitherLogOut() async throws {
         let refreshes = Counter()
         var service = ScriptedService()
-        service.refresh = { _ throws(ServiceError) in
+        service.refresh = { _ throws(AccountServiceError) in
             refreshes.next()
             return ScriptedService.tokens(of: "ada", 2)
         }
-        service.validate = { _ throws(ServiceError) in throw .rejected("no") }
+        service.validate = { _ throws(AccountServiceError) in throw .rejected("no") }
         let manager = fixture.manager(of: service)
         try await manager.login(userName: "ada", password: "canary-password")
         await #expect(throws: AccountError.rejected(.rejected("no"))) { try await manager.checkSession() }
@@ -52,7 +53,9 @@ struct CheckingTests {
 
     @Test func tokensThatCannotBeRefreshedLogOutAtOnce() async throws {
         var service = ScriptedService()
-        service.login = { _ throws(ServiceError) in Login(accountID: "id", tokens: Tokens(access: "ada-access-1")) }
+        service.login = { _ throws(AccountServiceError) in
+            AccountLogin(accountID: "id", tokens: AccountTokens(access: "ada-access-1"))
+        }
         service.validate = Self.takesNewTokens
         let manager = fixture.manager(of: service)
         try await manager.login(userName: "ada", password: "canary-password")
@@ -61,22 +64,22 @@ struct CheckingTests {
     }
 
     /// The server has rotated, and its answer is on its way: what is asked about is old.
-    @Test(arguments: [ServiceError.rejected("an old token"), .kicked("an old token")])
-    func aRefreshOnItsWayIsWaitedFor(_ refusal: ServiceError) async throws {
+    @Test(arguments: [AccountServiceError.rejected("an old token"), .endedByServer("an old token")])
+    func aRefreshOnItsWayIsWaitedFor(_ refusal: AccountServiceError) async throws {
         let (asked, refused) = (Gate(), Gate())
         var service = ScriptedService()
-        service.refresh = { _ async throws(ServiceError) in
+        service.refresh = { _ async throws(AccountServiceError) in
             asked.open()
             await refused.wait()
             try? await Task.sleep(for: .milliseconds(50))
             return ScriptedService.tokens(of: "ada", 2)
         }
-        service.validate = { tokens throws(ServiceError) in
+        service.validate = { tokens throws(AccountServiceError) in
             guard tokens.access != "ada-access-2" else { return nil }
             refused.open()
             throw refusal
         }
-        let manager = fixture.manager(of: service) { $0.sleep = { _ in try await Task.sleep(for: .milliseconds(5)) } }
+        let manager = fixture.manager(of: service)
         try await manager.login(userName: "ada", password: "canary-password")
         async let refreshed = manager.refresh()
         await asked.wait()
@@ -85,13 +88,13 @@ struct CheckingTests {
         #expect(fixture.manager().reload().isLoggedIn)
     }
 
-    @Test func aKickOfAnAccountThatWasSwitchedAwayFromEndsThatOne() async throws {
+    @Test func anEndByTheServerOfAnAccountThatWasSwitchedAwayFromEndsThatOne() async throws {
         let (asked, switched) = (Gate(), Gate())
         var service = ScriptedService()
-        service.validate = { _ async throws(ServiceError) in
+        service.validate = { _ async throws(AccountServiceError) in
             asked.open()
             await switched.wait()
-            throw .kicked("ended")
+            throw .endedByServer("ended")
         }
         let manager = fixture.manager(of: service)
         try await manager.login(userName: "bob", password: "canary-password")
@@ -100,7 +103,7 @@ struct CheckingTests {
         await asked.wait()
         try manager.switchAccount(to: "id-bob")
         switched.open()
-        await #expect(throws: AccountError.rejected(.kicked("ended"))) { try await check.value }
+        await #expect(throws: AccountError.rejected(.endedByServer("ended"))) { try await check.value }
         #expect(try manager.accountIDs() == ["id-bob"])
         #expect(manager.state.account?.id == "id-bob")
     }
@@ -108,7 +111,7 @@ struct CheckingTests {
     @Test func aProfileThatComesAfterALogoutIsNotKept() async throws {
         let (asked, isOut) = (Gate(), Gate())
         var service = ScriptedService()
-        service.validate = { _ async throws(ServiceError) in
+        service.validate = { _ async throws(AccountServiceError) in
             asked.open()
             await isOut.wait()
             return Profile(nickname: "Ada", points: 2)

@@ -16,7 +16,7 @@ struct ExpiryTests {
     @Test func isToldToObserversAlsoIfTheClockIsSetBackMeanwhile() async throws {
         let sleeps = Counter()
         var options = fixture.options(validity: .seconds(60))
-        options.sleep = { [fixture] duration in
+        options.clock = fixture.clock { [fixture] duration in
             fixture.pass(sleeps.next() == 1 ? duration - .seconds(1) : duration)
         }
         let manager = try await fixture.loggedIn(options)
@@ -40,13 +40,13 @@ struct ExpiryTests {
     func mayLieAsFarAwayAsItLikes(_ seconds: Double) async throws {
         let end = Date(timeIntervalSince1970: seconds)
         var service = ScriptedService()
-        service.login = { _ throws(ServiceError) in
-            Login(accountID: "id", tokens: Tokens(access: "canary", expires: end))
+        service.login = { _ throws(AccountServiceError) in
+            AccountLogin(accountID: "id", tokens: AccountTokens(access: "canary", expires: end))
         }
         let slept = Mutex([Duration]())
         let now = fixture.now
         let manager = fixture.manager(of: service) { options in
-            options.sleep = { duration in
+            options.clock = fixture.clock { duration in
                 slept.withLock { $0.append(duration) }
                 try await Task.sleep(for: .seconds(60))
             }

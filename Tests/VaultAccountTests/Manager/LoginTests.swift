@@ -54,7 +54,7 @@ struct LoginTests {
 
     @Test func anUnreachableServerIsAskedAgainAtGrowingDistances() async throws {
         var options = fixture.options()
-        options.retries = RetryPolicy(attempts: 4, firstPause: .seconds(1), longestPause: .seconds(3))
+        options.retries = AccountRetryPolicy(attempts: 4, firstPause: .seconds(1), longestPause: .seconds(3))
         fixture.service.fail(
             .login, .unreachable("a"), .unreachable("b", retryAfter: .seconds(2)), .unreachable("c"))
         #expect(try await fixture.loggedIn(options).isLoggedIn)
@@ -95,12 +95,12 @@ struct LoginTests {
         #expect(try fixture.keychain.information().deadBytes == 0)
     }
 
-    @Test func whoIsKickedIsLoggedOutForThatReason() async throws {
+    @Test func aSessionThatTheServerEndsIsLoggedOutForThatReason() async throws {
         let manager = try await fixture.loggedIn(fixture.options(keepsPassword: true))
-        try manager.kicked()
-        #expect(manager.state == .loggedOut(.kicked))
+        try manager.endedByServer()
+        #expect(manager.state == .loggedOut(.endedByServer))
         // And not logged in again behind the server's back.
-        #expect(await fixture.manager(fixture.options(keepsPassword: true)).autoLogin() == .loggedOut(.kicked))
+        #expect(await fixture.manager(fixture.options(keepsPassword: true)).autoLogin() == .loggedOut(.endedByServer))
         #expect(fixture.service.count(.login) == 1)
     }
 
@@ -141,7 +141,7 @@ struct LoginTests {
         fixture.pass(.seconds(4_000))
         let other = fixture.manager(options)
         var service = ScriptedService()
-        service.login = { _ async throws(ServiceError) in
+        service.login = { _ async throws(AccountServiceError) in
             // Meanwhile the person logs in by hand in another window, with the new password.
             _ = try? await other.login(userName: "ada", password: "canary-password")
             throw .rejected("the old password")

@@ -17,11 +17,11 @@ private struct OtherProfile: AccountProfile {
 }
 
 private struct Silent<Profile: AccountProfile>: AccountService {
-    func login(userName: String, password: String) async throws(ServiceError) -> Login<Profile> {
+    func login(userName: String, password: String) async throws(AccountServiceError) -> AccountLogin<Profile> {
         throw .unreachable("")
     }
-    func refresh(_ tokens: Tokens) async throws(ServiceError) -> Tokens { throw .unreachable("") }
-    func validate(_ tokens: Tokens) async throws(ServiceError) -> Profile? { throw .unreachable("") }
+    func refresh(_ tokens: AccountTokens) async throws(AccountServiceError) -> AccountTokens { throw .unreachable("") }
+    func validate(_ tokens: AccountTokens) async throws(AccountServiceError) -> Profile? { throw .unreachable("") }
 }
 
 @Suite("Profiles")

@@ -2,7 +2,8 @@ import Foundation
 import Synchronization
 import Testing
 import Vault
-import VaultAccount
+
+@testable import VaultAccount
 
 @Suite("Refreshing")
 struct RefreshTests {
@@ -44,7 +45,7 @@ struct RefreshTests {
         let manager = try await fixture.loggedIn()
         let before = manager.state
         for call in [FakeService.Call.refresh, .validate] {
-            let down = ServiceError.unreachable("down")
+            let down = AccountServiceError.unreachable("down")
             fixture.service.fail(call, down, down, down)
             let error = await #expect(throws: AccountError.self) {
                 if call == .refresh { try await manager.refresh() } else { try await manager.checkSession() }
@@ -86,9 +87,14 @@ struct RefreshTests {
         #expect(try await other.refresh().access == "canary-access-2")
         #expect(try await manager.refresh().access == "canary-access-2")
         #expect(fixture.service.count(.refresh) == 1)
-        // And if it happens while the request is on its way.
-        fixture.service.setGate { _ = try? await other.refresh() }
-        #expect(try await manager.refresh().access == "canary-access-3")
+        // And if it happens while the request is on its way, by one that does not know the lock.
+        fixture.service.setGate { [fixture] in
+            let vault = AccountVault(fixture.keychain)
+            guard let session = try? vault.present().session else { return }
+            try? vault.change(session) { $0.tokens.access = "canary-access-of-another" }
+            fixture.service.forgetAll()
+        }
+        #expect(try await manager.refresh().access == "canary-access-of-another")
         #expect(manager.isLoggedIn && other.reload().isLoggedIn)
     }
 

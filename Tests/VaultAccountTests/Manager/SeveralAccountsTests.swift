@@ -41,10 +41,10 @@ struct SeveralAccountsTests {
         #expect(try fixture.keychain.value(of: "account/ended") == nil)
     }
 
-    @Test func aKickEndsTheAccountThatIsShown() async throws {
+    @Test func anEndByTheServerEndsTheAccountThatIsShown() async throws {
         let ada = try await fixture.loggedIn()
         try await fixture.manager().login(userName: "bob", password: "canary-password")
-        try ada.kicked()
+        try ada.endedByServer()
         #expect(try ada.accountIDs() == ["id-bob"])
         #expect(ada.state.account?.id == "id-bob")
     }
@@ -52,11 +52,11 @@ struct SeveralAccountsTests {
     @Test func aLogoutAfterALogoutElsewhereChangesNothing() async throws {
         let (ada, other) = (try await fixture.loggedIn(), fixture.manager())
         other.reload()
-        try other.kicked()
+        try other.endedByServer()
         try ada.logout()
-        #expect(ada.state == .loggedOut(.kicked))
+        #expect(ada.state == .loggedOut(.endedByServer))
         try ada.logout()
-        #expect(fixture.manager().reload() == .loggedOut(.kicked))
+        #expect(fixture.manager().reload() == .loggedOut(.endedByServer))
         // But who leaves takes the profile along.
         #expect(try fixture.preferences.keys(prefix: "account/profile/") == [])
     }
@@ -65,7 +65,7 @@ struct SeveralAccountsTests {
         let (asked, answer) = (Gate(), Gate())
         let refreshed = Mutex<[String]>([])
         var service = ScriptedService()
-        service.refresh = { tokens async throws(ServiceError) in
+        service.refresh = { tokens async throws(AccountServiceError) in
             refreshed.withLock { $0.append(tokens.access) }
             guard tokens.access == "ada-access-1" else { return ScriptedService.tokens(of: "bob", 2) }
             asked.open()
@@ -95,7 +95,7 @@ struct SeveralAccountsTests {
             for turn in 0..<400 { _ = try? manager.switchAccount(to: turn.isMultiple(of: 2) ? "id-bob" : "id-ada") }
         }
         for _ in 0..<2_000 {
-            let header = try await manager.cookieHeaderValue(userName: "user")
+            let header = try await manager.cookieHeaderValue(userNameCookie: "user")
             #expect(["token=ada-access-1; user=ada", "token=bob-access-1; user=bob"].contains(header))
         }
         switching.cancel()

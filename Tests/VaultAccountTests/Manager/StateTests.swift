@@ -35,12 +35,13 @@ struct StateTests {
         }
         #expect(told.withLock { $0 } == 0)
         try await manager.login(userName: "ada", password: "canary-password")
+        try await ThisProcess.wait { told.withLock { $0 } > 0 }
         #expect(told.withLock { $0 } == 1)
     }
 
     @Test func observersLearnOfALoginThatBecomesTooOld() async throws {
         var options = fixture.options(validity: .seconds(60))
-        options.sleep = { [fixture] duration in fixture.pass(duration) }
+        options.clock = fixture.clock { [fixture] duration in fixture.pass(duration) }
         let manager = try await fixture.loggedIn(options)
         for await state in manager.states {
             guard case .expired = state else { continue }

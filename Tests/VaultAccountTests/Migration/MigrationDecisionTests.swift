@@ -45,7 +45,7 @@ struct MigrationDecisionTests {
 
     private var isFileThere: Bool { FileManager.default.fileExists(atPath: path) }
 
-    // MARK: Tokens
+    // MARK: AccountTokens
 
     @Test func theTokensAndTheProfileOfALaterLoginStay() async throws {
         let manager = try await fixture.loggedIn()

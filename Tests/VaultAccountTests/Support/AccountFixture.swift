@@ -3,9 +3,9 @@ import SealedLog
 import Sealing
 import Synchronization
 import TestSupport
-import VaultAccount
 
 @testable import Vault
+@testable import VaultAccount
 
 /// A vault and preferences in a folder of their own, a server, and a clock that stands still.
 final class AccountFixture: Sendable {
@@ -33,12 +33,17 @@ final class AccountFixture: Sendable {
     /// The pauses between attempts.
     var pauses: [Duration] { waited.withLock { $0 } }
 
+    /// The fixture's time, and another way to wait.
+    func clock(_ sleep: @escaping @Sendable (Duration) async throws -> Void) -> AccountClock {
+        AccountClock(now: { [self] in now }, sleep: sleep)
+    }
+
     func options(validity: Duration? = nil, keepsPassword: Bool = false) -> AccountManager<FakeService>.Options {
         var options = AccountManager<FakeService>.Options()
         options.validity = validity
         options.keepsPassword = keepsPassword
-        options.now = { [self] in now }
-        options.sleep = { [self] duration in waited.withLock { $0.append(duration) } }
+        options.clock = clock { [self] duration in waited.withLock { $0.append(duration) } }
+        options.followsStores = false
         return options
     }
 

@@ -17,7 +17,7 @@ final class FakeService: AccountService {
 
     private struct State {
         var calls: [Call] = []
-        var plans: [Call: [ServiceError]] = [:]
+        var plans: [Call: [AccountServiceError]] = [:]
         var issued = 0
         var valid: Set<String> = []
         var expires: Date?
@@ -30,7 +30,7 @@ final class FakeService: AccountService {
     func count(_ call: Call) -> Int { state.withLock { $0.calls.count { $0 == call } } }
 
     /// Lets the next calls of a kind fail so.
-    func fail(_ call: Call, _ errors: ServiceError...) { state.withLock { $0.plans[call] = errors } }
+    func fail(_ call: Call, _ errors: AccountServiceError...) { state.withLock { $0.plans[call] = errors } }
 
     /// When access tokens that are issued from now on end.
     func setExpiry(_ date: Date?) { state.withLock { $0.expires = date } }
@@ -43,8 +43,8 @@ final class FakeService: AccountService {
     /// The server ends all sessions.
     func forgetAll() { state.withLock { $0.valid = [] } }
 
-    private func note(_ call: Call) throws(ServiceError) {
-        let planned: ServiceError? = state.withLock { state in
+    private func note(_ call: Call) throws(AccountServiceError) {
+        let planned: AccountServiceError? = state.withLock { state in
             state.calls.append(call)
             guard var plan = state.plans[call], !plan.isEmpty else { return nil }
             let error = plan.removeFirst()
@@ -54,23 +54,23 @@ final class FakeService: AccountService {
         if let planned { throw planned }
     }
 
-    private func issue() -> Tokens {
+    private func issue() -> AccountTokens {
         state.withLock { state in
             state.issued += 1
             state.valid = ["canary-refresh-\(state.issued)"]
-            return Tokens(
+            return AccountTokens(
                 access: "canary-access-\(state.issued)", refresh: "canary-refresh-\(state.issued)",
                 expires: state.expires)
         }
     }
 
-    func login(userName: String, password: String) async throws(ServiceError) -> Login<Profile> {
+    func login(userName: String, password: String) async throws(AccountServiceError) -> AccountLogin<Profile> {
         try note(.login)
         guard password == "canary-password" else { throw .rejected("The user name or the password is wrong.") }
-        return Login(accountID: "id-\(userName)", tokens: issue(), profile: state.withLock { $0.profile })
+        return AccountLogin(accountID: "id-\(userName)", tokens: issue(), profile: state.withLock { $0.profile })
     }
 
-    func refresh(_ tokens: Tokens) async throws(ServiceError) -> Tokens {
+    func refresh(_ tokens: AccountTokens) async throws(AccountServiceError) -> AccountTokens {
         try note(.refresh)
         if let gate = state.withLock({ $0.gate.take() }) { await gate() }
         guard state.withLock({ $0.valid.contains(tokens.refresh ?? "") }) else {
@@ -79,7 +79,7 @@ final class FakeService: AccountService {
         return issue()
     }
 
-    func validate(_ tokens: Tokens) async throws(ServiceError) -> Profile? {
+    func validate(_ tokens: AccountTokens) async throws(AccountServiceError) -> Profile? {
         try note(.validate)
         guard state.withLock({ $0.valid.contains(tokens.refresh ?? "") }) else {
             throw .rejected("The session has ended.")

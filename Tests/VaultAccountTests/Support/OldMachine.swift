@@ -41,7 +41,7 @@ struct OldMachine {
         <key>registerTime</key><date>2023-11-14T22:13:20Z</date></dict></plist>
         """
 
-    static let tokens = Tokens(access: "canary-token", refresh: "canary-refresh")
+    static let tokens = AccountTokens(access: "canary-token", refresh: "canary-refresh")
 
     var path: String { folder.file("account") }
 

@@ -1,26 +1,29 @@
 import Vault
-import VaultAccount
+
+@testable import VaultAccount
 
 /// A server that answers as a test says. Without a script a login succeeds, with tokens that have the user's name in
 /// them.
 struct ScriptedService: AccountService {
-    typealias Answer<Question, Value> = @Sendable (Question) async throws(ServiceError) -> Value
+    typealias Answer<Question, Value> = @Sendable (Question) async throws(AccountServiceError) -> Value
 
-    var login: Answer<String, Login<Profile>> = { name throws(ServiceError) in
-        Login(accountID: "id-\(name)", tokens: ScriptedService.tokens(of: name, 1))
+    var login: Answer<String, AccountLogin<Profile>> = { name throws(AccountServiceError) in
+        AccountLogin(accountID: "id-\(name)", tokens: ScriptedService.tokens(of: name, 1))
     }
-    var refresh: Answer<Tokens, Tokens> = { _ throws(ServiceError) in throw .unreachable("down") }
-    var validate: Answer<Tokens, Profile?> = { _ throws(ServiceError) in nil }
+    var refresh: Answer<AccountTokens, AccountTokens> = { _ throws(AccountServiceError) in throw .unreachable("down") }
+    var validate: Answer<AccountTokens, Profile?> = { _ throws(AccountServiceError) in nil }
 
-    static func tokens(of name: String, _ number: Int) -> Tokens {
-        Tokens(access: "\(name)-access-\(number)", refresh: "\(name)-refresh-\(number)")
+    static func tokens(of name: String, _ number: Int) -> AccountTokens {
+        AccountTokens(access: "\(name)-access-\(number)", refresh: "\(name)-refresh-\(number)")
     }
 
-    func login(userName: String, password: String) async throws(ServiceError) -> Login<Profile> {
+    func login(userName: String, password: String) async throws(AccountServiceError) -> AccountLogin<Profile> {
         try await login(userName)
     }
-    func refresh(_ tokens: Tokens) async throws(ServiceError) -> Tokens { try await refresh(tokens) }
-    func validate(_ tokens: Tokens) async throws(ServiceError) -> Profile? { try await validate(tokens) }
+    func refresh(_ tokens: AccountTokens) async throws(AccountServiceError) -> AccountTokens {
+        try await refresh(tokens)
+    }
+    func validate(_ tokens: AccountTokens) async throws(AccountServiceError) -> Profile? { try await validate(tokens) }
 }
 
 extension AccountFixture {
@@ -29,8 +32,8 @@ extension AccountFixture {
         of service: ScriptedService, _ change: (inout AccountManager<ScriptedService>.Options) -> Void = { _ in }
     ) -> AccountManager<ScriptedService> {
         var options = AccountManager<ScriptedService>.Options()
-        options.now = { [self] in now }
-        options.sleep = { _ in try await Task.sleep(for: .milliseconds(1)) }
+        options.followsStores = false
+        options.clock = clock { _ in try await Task.sleep(for: .milliseconds(1)) }
         change(&options)
         return AccountManager(
             service: service, keychain: .store(keychain), preferences: .store(preferences), options: options)

@@ -1,6 +1,6 @@
 /// Creates values for the headers of requests, safe whatever a server or a person has put into a token or a name: no
 /// value can end its header or begin another.
-public enum HeaderValue {
+public enum AccountHeaderValue {
     private static let alphanumerics = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
     // RFC 9110, section 5.6.2. As everywhere here, `%` is not allowed: it begins an encoded byte.
     private static let tokenBytes = alphanumerics.union("!#$&'*+-.^_`|~".utf8)

@@ -78,3 +78,12 @@ extension ValueStore {
         try await onBlockingThread { () throws(any Error) in try atomically(body) }
     }
 }
+
+extension StoreReference {
+    /// Runs `body`, which may block, as ``ValueStore/asynchronously(_:)`` does. The store is not looked up before.
+    public func asynchronously<Result: Sendable, Failure: Error>(
+        _ body: @Sendable (StoreReference) throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        try await onBlockingThread { () throws(Failure) in try body(self) }
+    }
+}

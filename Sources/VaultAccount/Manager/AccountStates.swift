@@ -1,0 +1,37 @@
+import Vault
+
+extension AccountManager {
+    /// Returns the present state, then the latest after each change, until the task is cancelled.
+    public var states: AccountStates<Service> { AccountStates(manager: self) }
+}
+
+/// Gives the present state of an ``AccountManager``, then the latest after each change.
+public struct AccountStates<Service: AccountService>: AsyncSequence, Sendable {
+    public typealias Element = AccountState<Service.Profile>
+
+    fileprivate let manager: AccountManager<Service>
+
+    public func makeAsyncIterator() -> Iterator {
+        // Only a feed that watches a file can fail.
+        let notices = (try? manager.feed.notices()) ?? AsyncStream { $0.finish() }
+        return Iterator(manager: manager, notices: notices.makeAsyncIterator())
+    }
+
+    /// Gives the states one after the other, to one task.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let manager: AccountManager<Service>
+        fileprivate var notices: AsyncStream<Void>.Iterator
+        fileprivate var last: Element?
+
+        public mutating func next() async -> Element? {
+            repeat {
+                let state = manager.state
+                if state != last {
+                    last = state
+                    return state
+                }
+            } while await notices.next() != nil
+            return nil
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Vault
+
+/// Stores the plain part of the accounts: profiles, with a key for each field, and the last user name.
+struct AccountPreferences: Sendable {
+    private let store: ScopedStore
+
+    init(_ preferences: any ValueStore) { store = preferences.scoped(to: "account") }
+
+    var lastUserName: Storable<String> { Storable("lastUserName", in: .store(store)) }
+    /// Flushes what is stored, before anything that could restore it is removed.
+    func makeDurable() throws(VaultError) { try store.makeDurable() }
+
+    private func profile(_ id: String) -> ScopedStore {
+        store.scoped(to: "profile").scoped(to: AccountVault.encoded(id))
+    }
+
+    func fields(of id: String) throws(VaultError) -> [String: StoredValue] { try profile(id).contents(prefix: "") }
+
+    /// Makes a change. Other fields stay: a later or an older version of the app may know them.
+    ///
+    /// - Parameter isPending: called after the fields were read and before they are written. If another process writes
+    ///   them in between, it is called again.
+    func write(
+        _ change: ProfileChange, of id: String, if isPending: @autoclosure () throws(VaultError) -> Bool = true
+    ) throws(VaultError) {
+        let store = profile(id)
+        try store.atomically { (transaction) throws(VaultError) in
+            var fields: [String: StoredValue] = [:]
+            for name in change.cleared.union(change.fields.keys) {
+                fields[name] = try transaction.read(store.field(name))
+            }
+            guard try isPending() else { return }
+            try store.put(change.writes(to: fields), in: &transaction)
+        }
+    }
+
+    /// Removes all fields, as ``write(_:of:if:)``, and returns those that were removed.
+    func remove(
+        _ id: String, if isPending: @autoclosure () throws(VaultError) -> Bool
+    ) throws(VaultError) -> [String: StoredValue] {
+        let store = profile(id)
+        return try store.atomically { (transaction) throws(VaultError) in
+            let fields = try store.fields(in: &transaction)
+            guard try isPending() else { return [:] }
+            for name in fields.keys { try transaction.remove(store.field(name)) }
+            return fields
+        }
+    }
+
+    /// Updates a profile, which has secret fields as well.
+    ///
+    /// - Returns: the change to the secret fields, for the vault.
+    func update<Profile: AccountProfile>(
+        _ id: String, adding secrets: [String: StoredValue], _ body: (inout Profile) throws -> Void
+    ) throws -> ProfileChange {
+        let store = profile(id)
+        return try store.atomically { transaction in
+            let stored = try store.fields(in: &transaction).merging(secrets) { $1 }
+            guard var profile = Profile.from(primitive: .dictionary(stored)) else {
+                throw VaultError(.absent, "This account has no profile to update.")
+            }
+            let former = try profile.fields()
+            try body(&profile)
+            let fields = try profile.fields()
+            let change = ProfileChange(
+                fields: fields.filter { former[$0.key] != $0.value },
+                cleared: Set(former.keys).subtracting(fields.keys))
+            let plain = change.filter { !Profile.secretFields.contains($0) }
+            try store.put(plain.writes(to: stored), in: &transaction)
+            return change.filter(Profile.secretFields.contains)
+        }
+    }
+}
+
+extension ScopedStore {
+    fileprivate func field(_ name: String) -> Storable<StoredValue> { Storable(name, in: .store(self)) }
+
+    fileprivate func fields(in transaction: inout ValueTransaction) throws(VaultError) -> [String: StoredValue] {
+        var fields: [String: StoredValue] = [:]
+        for name in try keys(prefix: "") { fields[name] = try transaction.read(field(name)) }
+        return fields
+    }
+
+    /// Writes fields, or removes those that are nil.
+    fileprivate func put(
+        _ fields: [String: StoredValue?], in transaction: inout ValueTransaction
+    ) throws(VaultError) {
+        for (name, value) in fields {
+            if let value { try transaction.write(value, to: field(name)) } else { try transaction.remove(field(name)) }
+        }
+    }
+}

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Synchronization
 import Testing
 import Vault
 import VaultTesting
@@ -32,6 +33,39 @@ struct SessionStorage: ClientStorage {
     func store(key name: String, value: Data) throws { try key(name).write(value) }
     func retrieve(key name: String) throws -> Data? { try key(name).read() }
     func remove(key name: String) throws { try key(name).remove() }
+}
+
+final class ByteStore: ValueStore {
+    let changes = ChangeFeed()
+    let failures = FailureLog()
+    private let rows = Mutex<[String: [UInt8]]>([:])
+
+    func value(of key: String) throws(VaultError) -> StoredValue? { try value(of: key, in: rows.withLock { $0 }) }
+
+    func keys(prefix: String) -> [String] {
+        rows.withLock { $0.keys.filter { $0.utf8.starts(with: prefix.utf8) } }
+            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    func commit(_ batch: StoreBatch) throws(VaultError) -> Bool {
+        var changed: [String: [UInt8]?] = [:]
+        for (key, value) in batch.changes { changed.updateValue(try value?.bytes, forKey: key) }
+        let isCommitted = try rows.withLock { (rows) throws(VaultError) in
+            guard try batch.holds({ (key) throws(VaultError) in try value(of: key, in: rows) }) else { return false }
+            for (key, bytes) in changed { rows[key] = bytes }
+            return true
+        }
+        if isCommitted { changes.notify() }
+        return isCommitted
+    }
+
+    private func value(of key: String, in rows: [String: [UInt8]]) throws(VaultError) -> StoredValue? {
+        guard let bytes = rows[key] else { return nil }
+        guard let value = StoredValue(bytes: bytes) else {
+            throw VaultError(.unreadable, "The row of \"\(key)\" contains no value.")
+        }
+        return value
+    }
 }
 
 @Suite("Which store for what", .temporaryStores)
@@ -95,6 +129,10 @@ struct WhichStoreSnippets {
         #expect(try Keychain.standard.keys() == ["backend/session"])
         try storage.remove(key: "session")
         #expect(try storage.retrieve(key: "session") == nil)
+    }
+
+    @Test func aStoreThatKeepsBytesIsAStore() async throws {
+        try await checkConformance { ByteStore() }
     }
 
     @Test func aReadOnlyStoreIsReadAndNotWritten() throws {

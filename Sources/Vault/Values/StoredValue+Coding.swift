@@ -31,12 +31,34 @@ public struct ValueKind: RawRepresentable, Hashable, Sendable, CustomStringConve
     }
 }
 
-// How the keychain stores a value: the entry's kind is the tag, the bytes are the value. A string and data are just
-// their bytes, and scalars are text, so that `vault get` shows them. Arrays and dictionaries nest tagged values:
-//
-//     value = kind (1 byte) ‖ length (LEB128) ‖ bytes
-//     array = value*
-//     dictionary = (length (LEB128) ‖ key ‖ value)*, keys ascending as bytes
+// How the keychain stores a value: the entry's kind is the tag, the bytes are the value; Format.md, "Values of a kind".
+// A string and data are just their bytes, and scalars are text, so that `vault get` shows them.
+
+extension StoredValue {
+    /// The value as bytes, for a store of your own that keeps nothing else: one byte for what it is, and its content.
+    ///
+    /// Equal values have equal bytes, in every process and on every machine. They are in ordinary memory, which is
+    /// never wiped, as the value is.
+    ///
+    /// - Throws: ``VaultError`` with `invalid` for a value that is nested more than 511 levels deep, and for an integer
+    ///   out of bounds.
+    public var bytes: [UInt8] {
+        get throws(VaultError) {
+            do {
+                let (kind, bytes) = try encoded(depth: 0)
+                return [kind.rawValue] + bytes
+            } catch { throw VaultError(.invalid, "This value cannot be stored: \(error.text).") }
+        }
+    }
+
+    /// Creates the value whose ``bytes`` these are; nil if they are no value's, whatever they are.
+    public init?(bytes: some Collection<UInt8>) {
+        guard let kind = bytes.first else { return nil }
+        let value = Array(bytes.dropFirst()).withUnsafeBytes { StoredValue(kind: ValueKind(rawValue: kind), $0) }
+        guard let value else { return nil }
+        self = value
+    }
+}
 
 // Writing.
 

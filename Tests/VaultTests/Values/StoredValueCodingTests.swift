@@ -25,6 +25,41 @@ struct StoredValueCodingTests {
         }
     }
 
+    @Test(arguments: 0..<100) func asPublicBytesComeBackExactly(_ seed: Int) throws {
+        var generator = SeededGenerator(seed)
+        let value = StoredValue.random(depth: 5, &generator)
+        let bytes = try value.bytes
+        #expect(StoredValue(bytes: bytes) == value)
+        #expect(StoredValue(bytes: Data(bytes)) == value)
+        #expect(try bytes == [value.encoded(for: "k").0.rawValue] + value.encoded(for: "k").1)
+        for end in 0..<min(bytes.count, 200) { _ = StoredValue(bytes: bytes[..<end]) }
+        for _ in 0..<100 { _ = StoredValue(bytes: generator.bytes(Int.random(in: 0...40, using: &generator))) }
+    }
+
+    @Test func eachCaseHasPublicBytes() throws {
+        let values: [(StoredValue, [UInt8])] = [
+            (.untyped(Data([7])), [0, 7]), (.string("ab"), [1, 0x61, 0x62]), (.data(Data([7])), [2, 7]),
+            (.boolean(true), [3] + "true".utf8), (.integer(-5), [4] + "-5".utf8), (.real(1), [5] + "1.0".utf8),
+            (.date(Date(timeIntervalSinceReferenceDate: 0.5)), [6] + "0.5".utf8),
+            (.array([.null, .string("a")]), [7, 9, 0, 1, 1, 0x61]),
+            (.dictionary(["b": .null, "a": .string("x")]), [8, 1, 0x61, 1, 1, 0x78, 1, 0x62, 9, 0]), (.null, [9]),
+        ]
+        for (value, bytes) in values {
+            #expect(try value.bytes == bytes)
+            #expect(StoredValue(bytes: bytes) == value)
+        }
+        #expect(StoredValue(bytes: []) == nil)
+        #expect(StoredValue(bytes: [10]) == nil)
+    }
+
+    @Test func whatNoStoreTakesHasNoPublicBytes() throws {
+        let deep = (0..<512).reduce(StoredValue.null) { value, _ in .array([value]) }
+        for value in [deep, .integer(.max), .array([.integer(.min)])] {
+            let error = #expect(throws: VaultError.self) { try value.bytes }
+            #expect(error?.code == .invalid)
+        }
+    }
+
     @Test func areAnotherValueWithAnotherSpellingOfAKey() throws {
         let (composed, decomposed) = ("\u{e9}", "e\u{301}")
         let values = [composed, decomposed].map { StoredValue.dictionary([$0: .integer(1)]) }

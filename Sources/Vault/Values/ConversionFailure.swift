@@ -120,7 +120,7 @@ extension Array: StoredContainer where Element: StoredObject {
     }
 }
 
-extension Dictionary: StoredContainer where Key == String, Value: StoredObject {
+extension Dictionary: StoredContainer where Key: DictionaryKey, Value: StoredObject {
     static func contentFailure(reading stored: StoredValue) -> ConversionFailure? {
         guard case .dictionary(let values) = stored else { return nil }
         return values.values.firstResult(Value.failure(reading:))?.inside(ConversionFailure.hiddenKey)
@@ -129,6 +129,33 @@ extension Dictionary: StoredContainer where Key == String, Value: StoredObject {
     func contentFailureStoring() -> ConversionFailure? {
         values.firstResult { $0.failureStoring() }?.inside(ConversionFailure.hiddenKey)
     }
+}
+
+extension Set: StoredContainer where Element: StoredObject {
+    static func contentFailure(reading stored: StoredValue) -> ConversionFailure? {
+        [Element].contentFailure(reading: stored)
+    }
+
+    // A set's elements have no places of their own.
+    func contentFailureStoring() -> ConversionFailure? {
+        firstResult { $0.failureStoring() }?.inside(ConversionFailure.hiddenKey)
+    }
+}
+
+extension Range: StoredContainer where Bound: StoredObject {
+    static func contentFailure(reading stored: StoredValue) -> ConversionFailure? {
+        [Bound].contentFailure(reading: stored)
+    }
+
+    func contentFailureStoring() -> ConversionFailure? { [lowerBound, upperBound].contentFailureStoring() }
+}
+
+extension ClosedRange: StoredContainer where Bound: StoredObject {
+    static func contentFailure(reading stored: StoredValue) -> ConversionFailure? {
+        [Bound].contentFailure(reading: stored)
+    }
+
+    func contentFailureStoring() -> ConversionFailure? { [lowerBound, upperBound].contentFailureStoring() }
 }
 
 extension Optional: StoredContainer where Wrapped: StoredObject {

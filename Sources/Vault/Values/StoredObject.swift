@@ -3,8 +3,8 @@ public import FoundationEssentials
 
 /// A type whose values have a ``StoredValue``, so that stores can keep them.
 ///
-/// Bool, the integers, Float, Double, String, Data, Date, URL, UUID, and arrays, string-keyed dictionaries and
-/// optionals of these. A type of your own is stored as one of them: see ``StoredObject``.
+/// Bool, the integers, Float, Double, Decimal, String, Data, Date, URL, UUID, and arrays, string-keyed dictionaries and
+/// optionals of these. Other types are stored as one of them, yours too: see ``StoredObject``.
 public protocol StorablePrimitive: SendableMetatype {
     /// The type's name with its article, as errors show it: "an integer".
     static var typeName: String { get }
@@ -25,6 +25,9 @@ public protocol StorablePrimitive: SendableMetatype {
 ///
 /// An enum with a raw value needs no more than the conformance: `enum Theme: String, StoredObject`. A Codable type
 /// conforms to ``StoredAsCodable`` instead.
+///
+/// Arrays, optionals, sets and ranges of such types are such types too, and so are dictionaries of them whose keys are
+/// a ``DictionaryKey``. A set is stored as an array in an order of its own, a range as the array of its two bounds.
 public protocol StoredObject: SendableMetatype {
     /// The type that is stored.
     associatedtype Primitive: StorablePrimitive
@@ -141,6 +144,30 @@ extension Float: StoredAsSelf {
     }
 }
 
+extension Decimal: StoredAsSelf {
+    public static var typeName: String { String.typeName }
+    /// The digits as they are, without an exponent, in the same form in every language: `-12.5`.
+    public var stored: StoredValue { .string(description) }
+    public init?(stored: StoredValue) {
+        guard let text = String(stored: stored) else { return nil }
+        guard text != Decimal.nan.description else {
+            self = .nan
+            return
+        }
+        // The initializer ignores what follows the number, and rounds what has too many digits.
+        guard let number = Decimal(string: text), number.description == text.withoutTrailingZeros else { return nil }
+        self = number
+    }
+}
+
+extension String {
+    /// The same number with no zeros at the end of its fraction.
+    fileprivate var withoutTrailingZeros: String {
+        guard contains("."), let last = lastIndex(where: { $0 != "0" }) else { return self }
+        return String(self[last] == "." ? self[..<last] : self[...last])
+    }
+}
+
 extension String: StoredAsSelf {
     public static var typeName: String { "a string" }
     public var stored: StoredValue { .string(self) }
@@ -194,72 +221,4 @@ extension UUID: StoredAsSelf {
 extension StoredValue: StoredAsSelf {
     public var stored: StoredValue { self }
     public init?(stored: StoredValue) { self = stored }
-}
-
-// MARK: - Collections
-
-// Those of primitives are primitives. Those of objects are objects, stored as collections of their primitives.
-
-extension Array: StorablePrimitive where Element: StorablePrimitive {
-    public static var typeName: String { "an array" }
-    public var stored: StoredValue { .array(map(\.stored)) }
-    public init?(stored: StoredValue) {
-        guard case .array(let values) = stored else { return nil }
-        guard let elements = try? values.map({ try Element(stored: $0).present() }) else { return nil }
-        self = elements
-    }
-}
-
-extension Dictionary: StorablePrimitive where Key == String, Value: StorablePrimitive {
-    public static var typeName: String { "a dictionary" }
-    public var stored: StoredValue { .dictionary(mapValues(\.stored)) }
-    public init?(stored: StoredValue) {
-        guard case .dictionary(let fields) = stored else { return nil }
-        guard let values = try? fields.mapValues({ try Value(stored: $0).present() }) else { return nil }
-        self = values
-    }
-}
-
-extension Optional: StorablePrimitive where Wrapped: StorablePrimitive {
-    public static var typeName: String { Wrapped.typeName }
-    public var stored: StoredValue { self?.stored ?? .null }
-    public init?(stored: StoredValue) {
-        self = nil
-        if case .null = stored { return }
-        guard let value = Wrapped(stored: stored) else { return nil }
-        self = value
-    }
-}
-
-extension Array: StoredObject where Element: StoredObject {
-    public func toPrimitive() -> [Element.Primitive]? { try? map { try $0.toPrimitive().present() } }
-    public static func from(primitive: [Element.Primitive]) -> [Element]? {
-        try? primitive.map { try Element.from(primitive: $0).present() }
-    }
-}
-
-extension Dictionary: StoredObject where Key == String, Value: StoredObject {
-    public func toPrimitive() -> [String: Value.Primitive]? { try? mapValues { try $0.toPrimitive().present() } }
-    public static func from(primitive: [String: Value.Primitive]) -> [String: Value]? {
-        try? primitive.mapValues { try Value.from(primitive: $0).present() }
-    }
-}
-
-extension Optional: StoredObject where Wrapped: StoredObject {
-    public func toPrimitive() -> Wrapped.Primitive?? {
-        guard let value = self else { return .some(.none) }
-        return value.toPrimitive().map(Optional<Wrapped.Primitive>.some)
-    }
-    public static func from(primitive: Wrapped.Primitive?) -> Wrapped?? {
-        guard let primitive else { return .some(.none) }
-        return Wrapped.from(primitive: primitive).map(Optional<Wrapped>.some)
-    }
-}
-
-extension Optional {
-    /// Returns the value. Throws if there is none, which ends a conversion of many.
-    fileprivate func present() throws(ConversionProblem) -> Wrapped {
-        guard let value = self else { throw .refused }
-        return value
-    }
 }

@@ -64,7 +64,9 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
         guard inner.isWithinBounds else { throw inner.error(.tooDeep, value) }
         try value.encode(to: inner)
         if let error = mishap.error { throw error }
-        return inner.finished
+        let stored = inner.finished
+        guard case .array(let elements) = stored, let type = Value.self as? any Unordered.Type else { return stored }
+        return .array(elements.sortedByBytes(inGroupsOf: type.groupSize))
     }
 
     /// Returns the stored form of an integer of a wider type than stores know. Throws if no store keeps it.
@@ -172,4 +174,29 @@ private struct UnkeyedEncoding: UnkeyedEncodingContainer {
     private func put(_ value: StoredValue) { encoder.elements.append(.finished(value)) }
 
     private func nested() -> StoredValueEncoder { encoder.nested(at: index) { encoder.elements.append($0) } }
+}
+
+// MARK: - Stable order
+
+/// A collection that lists its elements in another order in each process. They are stored sorted: equal collections are
+/// then equal when stored, and no observer takes one for a change.
+private protocol Unordered {
+    /// How many elements belong together when the collection is stored as an array.
+    static var groupSize: Int { get }
+}
+
+extension Set: Unordered { fileprivate static var groupSize: Int { 1 } }
+
+/// Codable stores a dictionary whose keys are neither strings nor integers as keys and values in turn.
+extension Dictionary: Unordered { fileprivate static var groupSize: Int { 2 } }
+
+extension [StoredValue] {
+    fileprivate func sortedByBytes(inGroupsOf size: Int) -> [StoredValue] {
+        let groups = stride(from: 0, to: count, by: size).map { start in
+            let group = self[start..<Swift.min(start + size, count)]
+            // Elements without bytes are those that no store takes.
+            return (bytes: group.flatMap { (try? $0.bytes) ?? [] }, group: group)
+        }
+        return groups.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }.flatMap(\.group)
+    }
 }

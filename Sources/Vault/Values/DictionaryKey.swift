@@ -1,0 +1,51 @@
+public import FoundationEssentials
+
+/// A type whose values can be the keys of a stored dictionary: String, the integers, UUID, and yours.
+///
+/// An enum with a raw value needs no more than the conformance: `enum Side: String, DictionaryKey`.
+///
+/// A dictionary is stored with the keys' texts, so a `[Int: String]` is a dictionary for other tools, too. A text that
+/// is no key of the type, or two texts of one key, make the whole value ``VaultError/Code/unreadable``.
+public protocol DictionaryKey: Hashable, SendableMetatype {
+    /// Returns the text that stands for a key. No other key has it.
+    static func text(of key: Self) -> String
+    /// Returns the key that a text stands for; nil if there is none.
+    static func key(of text: String) -> Self?
+}
+
+extension DictionaryKey where Self: RawRepresentable, RawValue: DictionaryKey {
+    /// Returns the raw value's text.
+    public static func text(of key: Self) -> String { RawValue.text(of: key.rawValue) }
+    /// Returns the key with the raw value of this text; nil if there is none.
+    public static func key(of text: String) -> Self? { RawValue.key(of: text).flatMap(Self.init(rawValue:)) }
+}
+
+extension String: DictionaryKey {
+    public static func text(of key: String) -> String { key }
+    public static func key(of text: String) -> String? { text }
+}
+
+extension UUID: DictionaryKey {
+    public static func text(of key: UUID) -> String { key.uuidString }
+    public static func key(of text: String) -> UUID? { UUID(uuidString: text) }
+}
+
+extension DictionaryKey where Self: FixedWidthInteger {
+    /// Returns the number in decimal digits.
+    public static func text(of key: Self) -> String { String(key) }
+    /// Returns the number; nil if this is not how it is written, as 007 or +7 is not.
+    public static func key(of text: String) -> Self? { Self(text, radix: 10).flatMap { String($0) == text ? $0 : nil } }
+}
+
+extension Int: DictionaryKey {}
+extension Int8: DictionaryKey {}
+extension Int16: DictionaryKey {}
+extension Int32: DictionaryKey {}
+extension Int64: DictionaryKey {}
+extension Int128: DictionaryKey {}
+extension UInt: DictionaryKey {}
+extension UInt8: DictionaryKey {}
+extension UInt16: DictionaryKey {}
+extension UInt32: DictionaryKey {}
+extension UInt64: DictionaryKey {}
+extension UInt128: DictionaryKey {}

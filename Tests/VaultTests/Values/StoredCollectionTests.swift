@@ -16,7 +16,7 @@ struct StoredCollectionTests {
     private static let homes: [TestedHome] = [.keychain, .preferences, .memory]
 
     private func expectKept<Value: StoredObject & Equatable>(_ values: [Value], in home: TestedHome) throws {
-        let key = StoredKey<Value>("k", in: home.reference)
+        let key = Storable<Value>("k", in: home.reference)
         for value in values {
             try key.write(value)
             #expect(try key.read() == value)
@@ -24,9 +24,9 @@ struct StoredCollectionTests {
     }
 
     private func failure<Value: StoredObject>(reading value: StoredValue, as type: Value.Type) throws -> VaultError? {
-        let store = try MemoryStore.standard
+        let store = MemoryStore.standard
         #expect(store.commit(StoreBatch(["k": value])))
-        return #expect(throws: VaultError.self) { try StoredKey<Value>("k", in: .memory).read() }
+        return #expect(throws: VaultError.self) { try Storable<Value>("k", in: .memory).read() }
     }
 
     @Test(arguments: homes) func comeBack(_ home: TestedHome) throws {
@@ -57,7 +57,7 @@ struct StoredCollectionTests {
 
     @Test(arguments: homes) func theirStoredFormIsAnArrayOrADictionary(_ home: TestedHome) throws {
         func stored<Value: StoredObject>(_ value: Value) throws -> StoredValue? {
-            try StoredKey<Value>("k", in: home.reference).write(value)
+            try Storable<Value>("k", in: home.reference).write(value)
             return try home.store.value(of: "k")
         }
         #expect(try stored([3, 20, 100] as Set) == .array([.integer(100), .integer(20), .integer(3)]))
@@ -154,10 +154,10 @@ struct StoredCollectionTests {
             static func key(of text: String) -> Blurred? { Blurred(name: text) }
         }
         let (a, b) = (Blurred(name: "a"), Blurred(name: "b"))
-        #expect(try VaultError.code { try RAMStorable<Set<Blurred>>(key: "k").write([a, b]) } == .invalid)
-        #expect(try VaultError.code { try RAMStorable<[Blurred: Int]>(key: "k").write([a: 1, b: 2]) } == .invalid)
+        #expect(try VaultError.code { try RAMStorable<Set<Blurred>>("k").write([a, b]) } == .invalid)
+        #expect(try VaultError.code { try RAMStorable<[Blurred: Int]>("k").write([a: 1, b: 2]) } == .invalid)
         let error = #expect(throws: VaultError.self) {
-            try RAMStorable<Set<Blurred>>(key: "k").write([Blurred(name: "refused")])
+            try RAMStorable<Set<Blurred>>("k").write([Blurred(name: "refused")])
         }
         #expect(error?.message.hasSuffix("cannot be stored: at *: its type refuses it.") == true)
     }
@@ -174,7 +174,7 @@ struct StoredDecimalTests {
     ]
 
     @Test(arguments: [TestedHome.keychain, .preferences, .memory]) func comeBackExactly(_ home: TestedHome) throws {
-        let key = StoredKey<[Decimal]>("k", in: home.reference)
+        let key = Storable<[Decimal]>("k", in: home.reference)
         var generator = SeededGenerator(7)
         let random = (0..<2_000).map { _ in
             Decimal(
@@ -185,31 +185,31 @@ struct StoredDecimalTests {
         #expect(random.count > 1_000)
         try key.write(StoredDecimalTests.extremes + random)
         #expect(try key.read() == StoredDecimalTests.extremes + random)
-        let nan = StoredKey<Decimal>("nan", in: home.reference)
+        let nan = Storable<Decimal>("nan", in: home.reference)
         try nan.write(.nan)
         #expect(try nan.read()?.isNaN == true)
     }
 
     @Test func areTextInOneForm() throws {
-        let store = try MemoryStore.standard
+        let store = MemoryStore.standard
         for (number, text) in [
             (Decimal(sign: .plus, exponent: -2, significand: 150), "1.5"), (Decimal(-12.5), "-12.5"), (5_000, "5000"),
             (Decimal(sign: .minus, exponent: -3, significand: 1), "-0.001"), (.nan, "NaN"), (0, "0"),
         ] as [(Decimal, String)] {
-            try RAMStorable<Decimal>(key: "k").write(number)
+            try RAMStorable<Decimal>("k").write(number)
             #expect(store.value(of: "k") == .string(text))
         }
         // In a type's field, too.
         struct Price: StoredAsCodable, Equatable { var amount: Decimal }
-        try KeychainStorable<Price>(key: "p").write(Price(amount: Decimal(1.25)))
+        try KeychainStorable<Price>("p").write(Price(amount: Decimal(1.25)))
         #expect(try Keychain.standard.value(of: "p") == .dictionary(["amount": .string("1.25")]))
-        #expect(try KeychainStorable<Price>(key: "p").read() == Price(amount: Decimal(1.25)))
+        #expect(try KeychainStorable<Price>("p").read() == Price(amount: Decimal(1.25)))
     }
 
     @Test(arguments: [("1.50", "1.5"), ("2.0", "2"), ("100", "100"), ("-0.10", "-0.1")])
     func zerosThatOthersWriteAtTheEndAreRead(_ text: String, _ number: String) throws {
-        try RAMStorable<String>(key: "k").write(text)
-        #expect(try RAMStorable<Decimal>(key: "k").read() == Decimal(string: number))
+        try RAMStorable<String>("k").write(text)
+        #expect(try RAMStorable<Decimal>("k").read() == Decimal(string: number))
     }
 
     @Test(
@@ -219,8 +219,8 @@ struct StoredDecimalTests {
             String(repeating: "9", count: 60), "0." + String(repeating: "123", count: 20),
         ])
     func textThatIsNoNumberOrTooLongIsUnreadable(_ text: String) throws {
-        try RAMStorable<String>(key: "k").write(text)
-        let error = #expect(throws: VaultError.self) { try RAMStorable<Decimal>(key: "k").read() }
+        try RAMStorable<String>("k").write(text)
+        let error = #expect(throws: VaultError.self) { try RAMStorable<Decimal>("k").read() }
         #expect(error?.code == .unreadable)
     }
 }

@@ -51,21 +51,15 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
     /// Creates a manager. It reads nothing yet.
     ///
     /// - Parameters:
-    ///   - keychain: keeps tokens and passwords; managers on one store share their accounts. Without one it is the part
-    ///     of ``Keychain/standard`` that is scoped to the program's name: other programs have accounts of their own.
+    ///   - keychain: keeps tokens and passwords; managers on one store share their accounts.
     ///   - preferences: keeps profiles and the last user name.
     public init(
-        service: Service, keychain: StoreReference? = nil, preferences: StoreReference = .preferences,
+        service: Service, keychain: StoreReference = .keychain, preferences: StoreReference = .preferences,
         options: Options = Options()
     ) {
         self.service = service
         self.options = options
-        let keychain = keychain ?? .keychain.scoped(to: AccountManager.programName)
         storage = AccountStorage(keychain: keychain, plain: preferences)
-    }
-
-    private static var programName: String {
-        CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "default"
     }
 
     deinit {

@@ -1,0 +1,19 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of someone else's: it sees the public symbols alone. Tests/EndToEnd/test_outside.py builds and runs it.
+let package = Package(
+    name: "outside",
+    dependencies: [.package(name: "vault", path: "../..")],
+    targets: [
+        .executableTarget(
+            name: "outside",
+            dependencies: [
+                .product(name: "Vault", package: "vault"), .product(name: "VaultAccount", package: "vault"),
+            ],
+            swiftSettings: [
+                .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
+            ])
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -11,8 +11,13 @@ extension AccountManager {
     /// - Parameter rejected: an access token that the server no longer accepts.
     func freshSession(insteadOf rejected: String? = nil) async throws(AccountError) -> Session {
         let session = try await presentSession()
-        guard !isPast(end(of: session)), !isPast(refreshTime(of: session)), session.tokens.access != rejected else {
-            return try await renewed(session)
+        let holds = !isPast(end(of: session)) && session.tokens.access != rejected
+        guard holds, !isPast(refreshTime(of: session)) else {
+            do throws(AccountError) { return try await renewed(session) } catch {
+                // Within the leeway a server that cannot be reached changes nothing yet.
+                guard case .unreachable = error, holds, !isPast(session.tokens.expires) else { throw error }
+                return session
+            }
         }
         await recordUse(of: session)
         return session
@@ -20,7 +25,11 @@ extension AccountManager {
 
     /// Returns the session of the current account, which may have ended by time.
     func presentSession() async throws(AccountError) -> Session {
-        if let view = core.withLock({ $0.reliableView }) { return try session(of: view) }
+        if let view = core.withLock({ $0.reliableView }) {
+            let session = try session(of: view)
+            // Another process may have used or renewed one that seems to have ended.
+            if !isPast(end(of: session)) { return session }
+        }
         return try session(of: await blocking { self.load() })
     }
 

@@ -111,6 +111,22 @@ struct RenewalTests {
         #expect(fixture.service.count(.refresh) == 1)
     }
 
+    @Test func aLoginThatIsCancelledDuringAPauseSaysSo() async throws {
+        fixture.service.fail(.login, .unreachable("a"))
+        var options = fixture.options()
+        let paused = Gate()
+        options.clock = fixture.clock { _ in
+            paused.open()
+            try await Task.sleep(for: .seconds(60))
+        }
+        let manager = fixture.manager(options)
+        let login = Task { try await manager.login(userName: "ada", password: "canary-password") }
+        await paused.wait()
+        login.cancel()
+        await #expect(throws: AccountError.cancelled) { try await login.value }
+        #expect(fixture.service.count(.login) == 1)
+    }
+
     // MARK: A kept password
 
     private enum Need: CaseIterable {
@@ -194,6 +210,17 @@ struct RenewalTests {
         #expect(try await manager.accessToken() == "canary-access-2")
     }
 
+    @Test func aTokenThatIsAboutToEndServesWhileTheServerCannotBeReached() async throws {
+        fixture.service.setExpiry(fixture.now + 600)
+        let manager = try await fixture.loggedIn()
+        fixture.pass(.seconds(590))
+        fixture.service.fail(.refresh, .unreachable("a"), .unreachable("b"), .unreachable("c"))
+        #expect(try await manager.accessToken() == "canary-access-1")
+        fixture.pass(.seconds(10))
+        fixture.service.fail(.refresh, .unreachable("a"), .unreachable("b"), .unreachable("c"))
+        await #expect(throws: AccountError.unreachable(.unreachable("c"))) { try await manager.accessToken() }
+    }
+
     /// Otherwise each request would refresh it.
     @Test func aTokenWithAShortLifeIsUsedForHalfOfIt() async throws {
         fixture.service.setExpiry(fixture.now + 20)
@@ -212,11 +239,16 @@ struct RenewalTests {
             fixture.pass(.seconds(900))
             #expect(try await manager.accessToken() == "canary-access-1")
         }
-        // Also at the next start, and for one that looks at the vault alone.
+        // Also at the next start.
         fixture.pass(.seconds(999))
-        #expect(await fixture.manager(options).autoLogin().isLoggedIn)
+        let restarted = fixture.manager(options)
+        #expect(await restarted.autoLogin().isLoggedIn)
+        #expect(try await restarted.accessToken() == "canary-access-1")
+        // The first manager has not seen that use yet; before it gives up, it looks.
         fixture.pass(.seconds(1))
         #expect(!manager.isLoggedIn)
+        #expect(try await manager.accessToken() == "canary-access-1")
+        fixture.pass(.seconds(1_000))
         await #expect(throws: AccountError.expired) { try await manager.accessToken() }
     }
 

@@ -104,8 +104,8 @@ def test_a_program_without_a_name_reads_what_the_person_set(outside: Path, home:
     home.run("set", "u.token", stdin=b"by hand\n")
     assert run(outside, home, "token") == "by hand"
     assert run(outside, home, "token", "own") == "own"
-    assert home.run("get", "u.token").stdout == b"by hand\n"
-    assert home.run("get", "outside/u.token").stdout == b"own\n"
+    assert home.run("get", "u.token").stdout == b"by hand"
+    assert home.run("get", "outside/u.token").stdout == b"own"
 
 
 def test_two_programs_do_not_overwrite_each_other(outside: Path, home: Home) -> None:

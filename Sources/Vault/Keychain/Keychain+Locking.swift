@@ -10,7 +10,7 @@ extension Keychain {
         let path = vault + ".locks"
         let lock: ByteLock
         do {
-            let (files, offset) = (PosixFileSystem(), Keychain.offset(ofLock: name))
+            let (files, offset) = (PosixFileSystem(), Keychain.offset(ofLock: ownName(name)))
             let file = try files.open(path, .readWriteOrCreateNoFollow)
             // One that root creates is its user's.
             if let owner = try? files.status(at: vault) { try? files.setOwner(of: file, asOf: owner) }

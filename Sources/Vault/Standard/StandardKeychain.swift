@@ -59,6 +59,10 @@ final class StandardKeychain: SecretStore {
     func makeDurable() throws(VaultError) { try opened()?.makeDurable() }
     func eraseRemoved() throws(VaultError) { try opened()?.eraseRemoved() }
 
+    func acquireLock(_ name: String) async throws(VaultError) -> StoreLock {
+        try await onBlockingThread { () throws(VaultError) in try open(creating: .ifAbsent) }.acquireLock(name)
+    }
+
     func withSecret<Result>(_ name: String, _ body: (RawSpan) throws -> Result) throws -> Result? {
         try opened()?.withSecret(name, body)
     }

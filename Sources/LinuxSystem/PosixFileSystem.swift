@@ -185,6 +185,8 @@ extension String {
 package enum Clock {
     /// Since 1970.
     package static var realTime: Int64 { now(CLOCK_REALTIME) }
+    /// Milliseconds since 1970.
+    package static var milliseconds: UInt64 { UInt64(max(realTime, 0)) / 1_000_000 }
     /// Since the machine started, in steps of some milliseconds; reading it costs next to nothing.
     package static var coarse: Int64 { now(CLOCK_MONOTONIC_COARSE) }
 

@@ -22,6 +22,14 @@ struct HandlingSecretsSnippets {
         #expect(length == 6)
     }
 
+    @Test func aSecretExpires() throws {
+        let token: KeychainStorable<String> = "u.token"
+        try token.write("secret", expires: Date(timeIntervalSinceNow: 3_600))
+
+        #expect(try token.read() == "secret")
+        #expect(try Keychain.standard.item("u.token")?.expires != nil)
+    }
+
     @Test func aSecretComesFromADescriptorIntoGuardedMemory() throws {
         var ends: [CInt] = [0, 0]
         #expect(pipe(&ends) == 0)

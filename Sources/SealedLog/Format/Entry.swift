@@ -35,7 +35,8 @@ package struct Entry: Hashable, Sendable {
     package struct Content: Hashable, Sendable {
         package var created: UInt64
         package var current: StoredVersion
-        var expiry: UInt64?
+        /// From when on the value does not count, in milliseconds since 1970; nil if it always counts.
+        package var expiry: UInt64?
         var earlier: [EarlierVersion] = []
         /// In ascending order of their keys.
         package var attributes: [Attribute]
@@ -48,6 +49,12 @@ package struct Entry: Hashable, Sendable {
     package var content: Content?
 
     package var isRemoved: Bool { content == nil }
+
+    /// Returns what is present at a time: nil for a tombstone, and for a value that has expired. The time is asked for
+    /// only if it decides.
+    package func present(at now: @autoclosure () -> UInt64) -> Content? {
+        if let expiry = content?.expiry, expiry <= now() { nil } else { content }
+    }
 
     var versions: [StoredVersion] {
         guard let content else { return [] }
@@ -142,14 +149,16 @@ extension ByteReader {
         return entry
     }
 
-    /// Reads only the present value of an entry, which allocates nothing. Returns nil for a tombstone.
-    mutating func currentVersion() throws(Malformed) -> StoredVersion? {
+    /// Reads only the value of an entry that is present at a time, which allocates nothing; nil if none is.
+    mutating func currentVersion(at now: @autoclosure () -> UInt64) throws(Malformed) -> StoredVersion? {
         try skip(count(upTo: Limits.nameSize))
         let flags = try byte()
         _ = try varint()
         guard flags & Flag.removed == 0 else { return nil }
         _ = try varint()
-        return try storedVersion()
+        let version = try storedVersion()
+        if flags & Flag.expiry != 0, try varint() <= now() { return nil }
+        return version
     }
 
     private mutating func content(_ flags: UInt8) throws(Malformed) -> Entry.Content {

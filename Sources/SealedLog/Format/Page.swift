@@ -56,8 +56,8 @@ struct Page: Sendable {
         try read(index) { (cell) throws(Malformed) in try cell.entry() }
     }
 
-    func currentVersion(_ index: Int) throws(LogError) -> StoredVersion? {
-        try read(index, isWhole: false) { (cell) throws(Malformed) in try cell.currentVersion() }
+    func currentVersion(_ index: Int, at now: @autoclosure () -> UInt64) throws(LogError) -> StoredVersion? {
+        try read(index, isWhole: false) { (cell) throws(Malformed) in try cell.currentVersion(at: now()) }
     }
 
     func child(_ index: Int) throws(LogError) -> PageReference {

@@ -1,3 +1,5 @@
+import LinuxSystem
+
 /// Iterates over the newest entry of each name, in the order of names.
 struct EntryMerge {
     private enum Source {
@@ -44,11 +46,12 @@ package struct EntryListing: Sendable {
     /// Begins at the prefix.
     var merge: EntryMerge
     let prefix: [UInt8]
+    private let now = Clock.milliseconds
 
     /// Returns the next entry; nil at the end. Throws `damaged`, `unavailable`.
     package mutating func next() throws(LogError) -> Entry? {
         while let entry = try merge.next(), entry.name.bytes.starts(with: prefix) {
-            if !entry.isRemoved { return entry }
+            if entry.present(at: now) != nil { return entry }
         }
         return nil
     }

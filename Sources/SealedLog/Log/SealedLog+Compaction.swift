@@ -126,6 +126,7 @@ private struct Compactor {
     let counter: UpkeepProgress?
     var manifest: Manifest
     var checkpoint: CheckpointWriter
+    private let now = Clock.milliseconds
 
     /// Authenticates all records of the old file, with their payloads, and the header's copy: a change to them must not
     /// disappear with the file.
@@ -139,11 +140,9 @@ private struct Compactor {
 
     mutating func copyEntries() throws(LogError) {
         let boxes = try copyValues()
-        let now = SealedLog.now
         var merge = try old.entries()
         while var entry = try merge.next() {
-            // A time in the future, from a wrong clock, counts as young.
-            if entry.isRemoved, entry.modified < now, now - entry.modified >= Limits.tombstoneLifetime { continue }
+            if isOutdated(entry) { continue }
             try entry.content?.current.move(to: boxes)
             for index in entry.content?.earlier.indices ?? 0..<0 {
                 try entry.content?.earlier[index].version.move(to: boxes)
@@ -153,12 +152,22 @@ private struct Compactor {
         }
     }
 
+    /// Whether nothing remains of a name: it was removed, or its value expired, long ago. A time in the future, from a
+    /// wrong clock, counts as young.
+    private func isOutdated(_ entry: Entry) -> Bool {
+        guard let end = entry.isRemoved ? entry.modified : entry.content?.expiry else { return false }
+        return end < now && now - end >= Limits.tombstoneLifetime
+    }
+
     /// Copies the values in the order of their old offsets: that of their names would show to a reader of both files.
     /// Returns the new places by the old offsets.
     private mutating func copyValues() throws(LogError) -> [UInt64: MovedBox] {
         var versions: [(offset: UInt64, length: Int)] = []
         var merge = try old.entries()
-        while let entry = try merge.next() { versions += entry.versions.map { ($0.offset, $0.boxLength) } }
+        while let entry = try merge.next() {
+            if isOutdated(entry) { continue }
+            versions += entry.versions.map { ($0.offset, $0.boxLength) }
+        }
         versions.sort { $0.offset < $1.offset }
         var boxes: [UInt64: MovedBox] = [:]
         boxes.reserveCapacity(versions.count)

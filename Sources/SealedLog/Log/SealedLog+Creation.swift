@@ -16,6 +16,7 @@ extension SealedLog {
             throw LogError(.invalid, "a label may have at most \(Manifest.labelSize) bytes")
         }
         let (keys, slots) = try newKeys(for: key, limits)
+        let now = Clock.milliseconds
         let manifest = Manifest(
             created: now, totals: Totals(), chain: [], labels: [SlotLabel(created: now, text: label)], settings: [])
         return try create(path, keys: keys, options: options, in: fileSystem) { (checkpoint) throws(LogError) in

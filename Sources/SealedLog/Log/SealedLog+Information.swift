@@ -14,7 +14,7 @@ public struct Information: Hashable, Sendable {
     package let creation: UInt64
     /// The number of the last change.
     public let sequence: UInt64
-    /// The number of names that are present.
+    /// The number of names that are present. Expired ones count until they are set, removed or dropped.
     public let entries: Int
     /// The size of the file in bytes.
     public let fileSize: Int

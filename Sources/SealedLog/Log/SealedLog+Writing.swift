@@ -60,7 +60,7 @@ extension SealedLog {
         _ batch: [PendingCommit], _ writer: inout Writer, until deadline: Deadline
     ) throws(LogError) -> ArraySlice<PendingCommit> {
         let lock = try lockForWriting(&writer, until: deadline)
-        let now = SealedLog.now
+        let now = Clock.milliseconds
         var rest = batch[...]
         let plan = try view.withLock { (view) throws(LogError) -> RecordPlan? in
             var gathered = TransactionBatch(totals: try view.currentTotals())
@@ -102,9 +102,6 @@ extension SealedLog {
             notices.post(.compactionFailed(error))
         }
     }
-
-    /// The time in milliseconds since 1970.
-    static var now: UInt64 { UInt64(max(Clock.realTime, 0)) / 1_000_000 }
 
     /// Flushes everything that can be read now, and the name of the file.
     ///

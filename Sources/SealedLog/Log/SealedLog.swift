@@ -75,10 +75,10 @@ extension SealedLog {
     // All of these throw `damaged`, `busy`, `unavailable`, and what a replaced file may bring. Those that open values
     // throw `outOfMemory` too.
 
-    /// Returns nil for a name that is absent, as the next two.
+    /// Returns nil for a name that is absent, as the next two. A name whose value has expired is absent.
     package func entry(_ name: EntryName) throws(LogError) -> Entry? {
         let entry = try read(isSure: true) { (view) throws(LogError) in try view.find(name) }
-        return entry?.content == nil ? nil : entry
+        return entry?.present(at: Clock.milliseconds) == nil ? nil : entry
     }
 
     package func open(_ name: String) throws(LogError) -> SecretBytes? {

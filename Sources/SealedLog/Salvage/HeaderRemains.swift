@@ -1,3 +1,4 @@
+import LinuxSystem
 import Sealing
 
 /// What is left of the header and its copy: each can replace what the other has lost.
@@ -66,7 +67,7 @@ struct HeaderRemains {
 
     /// Returns the manifest of a new vault with one slot, which keeps its label unless that is lost.
     func newManifest(after old: Manifest?) -> Manifest {
-        let now = SealedLog.now
+        let now = Clock.milliseconds
         let index = view.header.slots.firstIndex(of: slot)
         let label = index.flatMap { old?.labels[$0] } ?? SlotLabel(created: now, text: "")
         return Manifest(

@@ -187,17 +187,18 @@ extension LogView {
 // MARK: - Entries and values
 
 extension LogView {
-    /// Finds the newest entry of a name, a tombstone too; nil if there never was one.
+    /// Finds the newest entry of a name, also a tombstone or an expired one; nil if there never was one.
     mutating func find(_ name: EntryName) throws(LogError) -> Entry? {
         if let entry = recent.find(name) { return entry }
         let found = try name.bytes.withRawBytes { (name) throws(LogError) in try search(name) }
         return if let found { try found.leaf.entry(found.cell) } else { nil }
     }
 
+    /// Finds the value of a name that is present now; nil if none is.
     mutating func findVersion(_ name: UnsafeRawBufferPointer) throws(LogError) -> StoredVersion? {
-        if let entry = recent.find(name) { return entry.content?.current }
+        if let entry = recent.find(name) { return entry.present(at: Clock.milliseconds)?.current }
         guard let found = try search(name) else { return nil }
-        return try found.leaf.currentVersion(found.cell)
+        return try found.leaf.currentVersion(found.cell, at: Clock.milliseconds)
     }
 
     /// Searches the trees for a name, the newer one first; nil if it is in neither.

@@ -1,3 +1,4 @@
+import LinuxSystem
 package import Sealing
 
 /// A sealed value: read from the file, or without an offset yet.
@@ -19,11 +20,17 @@ package struct Change: Sendable {
     }
 
     package enum Action: Sendable {
-        /// nil keeps the entry's attributes.
-        case set(SealedValue, attributes: [Attribute]?)
+        /// Without attributes, the entry keeps its own. An expiry is not kept.
+        case set(SealedValue, attributes: [Attribute]?, expiry: UInt64? = nil)
         case remove
         /// Changes nothing.
         case rely
+
+        /// The value that is set, unless it has expired.
+        package var presentValue: SealedValue? {
+            guard case .set(let value, _, let expiry) = self else { return nil }
+            return expiry.map { $0 <= Clock.milliseconds } ?? false ? nil : value
+        }
     }
 
     package let name: EntryName
@@ -38,20 +45,22 @@ package struct Change: Sendable {
 extension Change {
     /// Returns the entry that this results in, if the old one is as expected; nil if it changes nothing.
     fileprivate func entry(replacing old: Entry?, at offset: Int, now: UInt64) throws(LogError) -> Entry? {
+        let present = old?.present(at: now)
         switch expectation {
-        case .absent where old?.content != nil: throw LogError(.exists)
-        case .unchanged(let nonce) where old?.content?.current.nonce != nonce: throw LogError(.conflict)
+        case .absent where present != nil: throw LogError(.exists)
+        case .unchanged(let nonce) where present?.current.nonce != nonce: throw LogError(.conflict)
         case .anything, .absent, .unchanged: break
         }
         switch action {
         case .rely: return nil
+        // An expired value is removed as well: its bytes are dead from then on.
         case .remove: return old?.isRemoved ?? true ? nil : Entry(name: name, modified: now, content: nil)
-        case .set(let value, let attributes):
+        case .set(let value, let attributes, let expiry):
             var current = value.version
             current.offset = UInt64(offset)
             let content = Entry.Content(
-                created: old?.content?.created ?? now, current: current,
-                attributes: attributes ?? old?.content?.attributes ?? [])
+                created: present?.created ?? now, current: current, expiry: expiry,
+                attributes: attributes ?? present?.attributes ?? [])
             let entry = Entry(name: name, modified: now, content: content)
             // Its final offset may take a few more bytes.
             guard entry.footprint - UInt64(current.boxLength) <= UInt64(Limits.entrySize - 16) else {
@@ -106,7 +115,7 @@ struct TransactionBatch: Sendable {
         guard isEmpty || size + added <= Limits.transactionSize else { return false }
         size += added
         payload.reserveCapacity(offset)
-        for case .set(let value, _) in changes.lazy.map(\.action) { payload.append(contentsOf: value.box) }
+        for case .set(let value, _, _) in changes.lazy.map(\.action) { payload.append(contentsOf: value.box) }
         for entry in entries { recent.insert(entry) }
         transactions.append(entries)
         self.totals = totals

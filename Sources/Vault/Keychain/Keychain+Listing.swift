@@ -13,6 +13,8 @@ public struct Item: Hashable, Sendable {
     public let created: Date
     /// When the value was last set.
     public let modified: Date
+    /// From when on the name is absent; nil if the value does not expire.
+    public let expires: Date?
     /// Words about the value, sealed with its name: `service`, `account`, `url` …
     public let attributes: [String: String]
 
@@ -24,6 +26,7 @@ public struct Item: Hashable, Sendable {
         kind = ValueKind(rawValue: content.current.kind)
         created = Date(milliseconds: content.created)
         modified = Date(milliseconds: entry.modified)
+        expires = content.expiry.map(Date.init(milliseconds:))
         attributes = content.attributesByKey
     }
 }
@@ -96,5 +99,11 @@ extension Date {
     init(milliseconds: UInt64) {
         let endOf9999: UInt64 = 253_402_300_799_999
         self.init(timeIntervalSince1970: Double(min(milliseconds, endOf9999)) / 1_000)
+    }
+
+    /// Milliseconds since 1970, not before and never beyond what a number holds.
+    var milliseconds: UInt64 {
+        let milliseconds = (timeIntervalSince1970 * 1_000).rounded()
+        return UInt64(exactly: max(milliseconds, 0)) ?? .max
     }
 }

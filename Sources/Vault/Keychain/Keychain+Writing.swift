@@ -1,47 +1,63 @@
+public import FoundationEssentials
 import SealedLog
 public import Sealing
 
 extension Keychain {
     /// Sets a value; it is on the disk when this returns.
     ///
-    /// - Parameter attributes: replace those of the name; nil keeps them.
+    /// - Parameters:
+    ///   - attributes: replace those of the name; nil keeps them.
+    ///   - expires: from when on the name is absent; nil if the value does not expire, whatever the former one did.
+    ///     The clock of the machine that reads decides, and observers are not told. The bytes stay in the file,
+    ///     sealed, until the name is set or removed; a compaction drops them once they have expired for 90 days.
     /// - Throws: ``VaultError`` with `invalid` for a name, value or attributes out of bounds, `damaged`, `busy`,
     ///   `unavailable` (the former value is kept), `outcomeUnknown`; `rolledBack`, `diverged` or `exchanged` if the
     ///   file was replaced meanwhile.
     public func set(
-        _ name: String, to value: borrowing SecretBytes, attributes: [String: String]? = nil
+        _ name: String, to value: borrowing SecretBytes, attributes: [String: String]? = nil, expires: Date? = nil
     ) throws(VaultError) {
-        try set(name, to: value, kind: .unspecified, attributes: attributes)
+        try set(name, to: value, kind: .unspecified, attributes: attributes, expires: expires)
     }
 
     /// Sets a text; it is on the disk when this returns.
     ///
-    /// - Throws: as ``set(_:to:attributes:)-(_,SecretBytes,_)``.
-    public func set(_ name: String, to text: String, attributes: [String: String]? = nil) throws(VaultError) {
-        try set(name, to: guarded(SecretBytes(utf8: text)), kind: .text, attributes: attributes)
+    /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    public func set(
+        _ name: String, to text: String, attributes: [String: String]? = nil, expires: Date? = nil
+    ) throws(VaultError) {
+        try set(name, to: guarded(SecretBytes(utf8: text)), kind: .text, attributes: attributes, expires: expires)
     }
 
     /// Sets bytes; they are on the disk when this returns.
     ///
-    /// - Throws: as ``set(_:to:attributes:)-(_,SecretBytes,_)``.
-    public func set(_ name: String, to bytes: [UInt8], attributes: [String: String]? = nil) throws(VaultError) {
-        try set(name, to: guarded(SecretBytes(copying: bytes)), kind: .data, attributes: attributes)
+    /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    public func set(
+        _ name: String, to bytes: [UInt8], attributes: [String: String]? = nil, expires: Date? = nil
+    ) throws(VaultError) {
+        try set(name, to: guarded(SecretBytes(copying: bytes)), kind: .data, attributes: attributes, expires: expires)
+    }
+
+    /// Sets a typed value that expires.
+    func set(_ name: String, to value: StoredValue, expires: Date) throws(VaultError) {
+        let encoded = try SealableValue(value, for: name, in: self)
+        try set(name, to: encoded.bytes, kind: encoded.kind, attributes: nil, expires: expires)
     }
 
     /// Uses no ``Transaction``: a single change does not need its bookkeeping.
     private func set(
-        _ name: String, to value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String]?
+        _ name: String, to value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String]?, expires: Date?
     ) throws(VaultError) {
         var nonces = NonceSource(expected: 1)
-        let change = try setting(name, to: value, kind: kind, attributes: attributes, nonces: &nonces)
+        let change = try setting(
+            name, to: value, kind: kind, attributes: attributes, expires: expires, nonces: &nonces)
         try waiting { (timeout) throws(LogError) in try log.commit([change], timeout: timeout) }
         changes.notify()
     }
 
-    /// Removes a name.
+    /// Removes a name. What is left of an expired value is removed, too.
     ///
-    /// - Returns: whether it existed.
-    /// - Throws: as ``set(_:to:attributes:)-(_,SecretBytes,_)``.
+    /// - Returns: whether it existed; an expired value did not.
+    /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     @discardableResult
     public func remove(_ name: String) throws(VaultError) -> Bool {
         try transaction { (transaction) throws(VaultError) in try transaction.remove(name) }
@@ -49,7 +65,7 @@ extension Keychain {
 
     /// Gives a value another name.
     ///
-    /// - Throws: as ``set(_:to:attributes:)-(_,SecretBytes,_)``; `absent` if the name does not exist, `exists` if the
+    /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``; `absent` if the name does not exist, `exists` if the
     ///   new one does and `replacing` is false.
     public func rename(_ name: String, to newName: String, replacing: Bool = false) throws(VaultError) {
         try duplicate(name, to: newName, replacing: replacing, removing: true)
@@ -75,7 +91,9 @@ extension Keychain {
                 throw VaultError(.exists, "\"\(newName)\" already exists.")
             }
             let kind = ValueKind(rawValue: content.current.kind)
-            try transaction.set(newName, to: value, kind: kind, attributes: content.attributesByKey)
+            let expires = content.expiry.map(Date.init(milliseconds:))
+            try transaction.set(
+                newName, to: value, kind: kind, attributes: content.attributesByKey, expires: expires)
             if removing { try transaction.remove(name) }
         }
     }
@@ -85,7 +103,7 @@ extension Keychain {
     ///
     /// The keychain's own calls do not need it: what they wrote is durable when they return.
     ///
-    /// - Throws: as ``set(_:to:attributes:)-(_,SecretBytes,_)``, but never `invalid`.
+    /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``, but never `invalid`.
     public func makeDurable() throws(VaultError) { try waiting(nil, log.makeDurable) }
 
     // MARK: Sealing
@@ -93,12 +111,13 @@ extension Keychain {
     /// Returns the change that sets a value, sealed; nothing is written.
     func setting(
         _ name: String, to value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String]?,
-        nonces: inout NonceSource
+        expires: Date?, nonces: inout NonceSource
     ) throws(VaultError) -> Change {
         let name = try checked(name)
         let attributes = try attributes.map(Keychain.checked)
         let sealed = try places.translated(log.seal(value, kind: kind.rawValue, nonces: &nonces))
-        return Change(name, .anything, .set(sealed, attributes: attributes))
+        let expiry = expires.map(\.milliseconds)
+        return Change(name, .anything, .set(sealed, attributes: attributes, expiry: expiry))
     }
 
     /// Translates a lack of guarded memory.

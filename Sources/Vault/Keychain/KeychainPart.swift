@@ -46,12 +46,12 @@ extension Transaction {
         return other
     }
 
-    /// Returns all entries of the vault that a removal must remove.
+    /// Returns all entries of the vault that a removal must remove: its own, also one that has expired.
     mutating func removed(_ name: String) throws(VaultError) -> [EntryName] {
         let own = try keychain.checked(name)
-        let other = keychain.part?.showsOthers == true ? EntryName(name) : nil
-        var present: [EntryName] = []
-        for name in [own, other].compactMap(\.self) where try isPresent(name) { present.append(name) }
-        return present
+        guard keychain.part?.showsOthers == true, let other = EntryName(name), try isPresent(other) else {
+            return [own]
+        }
+        return [own, other]
     }
 }

@@ -1,3 +1,4 @@
+public import FoundationEssentials
 import SealedLog
 public import Sealing
 
@@ -18,39 +19,45 @@ public struct Transaction: ~Copyable, OptimisticTransaction {
 
     /// Sets a value.
     ///
-    /// - Parameter attributes: replace those of the name; nil keeps them.
+    /// - Parameters:
+    ///   - attributes: replace those of the name; nil keeps them.
+    ///   - expires: from when on the name is absent, as in ``Keychain``.
     /// - Throws: ``VaultError`` with `invalid` for a name, value or attributes out of bounds; `unavailable`.
     public mutating func set(
-        _ name: String, to value: borrowing SecretBytes, attributes: [String: String]? = nil
+        _ name: String, to value: borrowing SecretBytes, attributes: [String: String]? = nil, expires: Date? = nil
     ) throws(VaultError) {
-        try set(name, to: value, kind: .unspecified, attributes: attributes)
+        try set(name, to: value, kind: .unspecified, attributes: attributes, expires: expires)
     }
 
     /// Sets a text.
     ///
-    /// - Throws: as ``set(_:to:attributes:)-(_,SecretBytes,_)``.
-    public mutating func set(_ name: String, to text: String, attributes: [String: String]? = nil) throws(VaultError) {
-        try set(name, to: keychain.guarded(SecretBytes(utf8: text)), kind: .text, attributes: attributes)
+    /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    public mutating func set(
+        _ name: String, to text: String, attributes: [String: String]? = nil, expires: Date? = nil
+    ) throws(VaultError) {
+        let value = try keychain.guarded(SecretBytes(utf8: text))
+        try set(name, to: value, kind: .text, attributes: attributes, expires: expires)
     }
 
     /// Sets bytes.
     ///
-    /// - Throws: as ``set(_:to:attributes:)-(_,SecretBytes,_)``.
+    /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     public mutating func set(
-        _ name: String, to bytes: [UInt8], attributes: [String: String]? = nil
+        _ name: String, to bytes: [UInt8], attributes: [String: String]? = nil, expires: Date? = nil
     ) throws(VaultError) {
-        try set(name, to: keychain.guarded(SecretBytes(copying: bytes)), kind: .data, attributes: attributes)
+        let value = try keychain.guarded(SecretBytes(copying: bytes))
+        try set(name, to: value, kind: .data, attributes: attributes, expires: expires)
     }
 
-    /// Removes a name.
+    /// Removes a name. What is left of an expired value is removed, too.
     ///
-    /// - Returns: whether it existed.
+    /// - Returns: whether it existed; an expired value did not.
     /// - Throws: as ``Keychain/get(_:)``.
     @discardableResult
     public mutating func remove(_ name: String) throws(VaultError) -> Bool {
-        let present = try removed(name)
-        for name in present { add(Change(name, .anything, .remove)) }
-        return !present.isEmpty
+        let existed = try exists(name)
+        for name in try removed(name) { add(Change(name, .anything, .remove)) }
+        return existed
     }
 
     /// Returns whether a name exists after the changes of this transaction.
@@ -66,7 +73,7 @@ public struct Transaction: ~Copyable, OptimisticTransaction {
     public mutating func get(_ name: String) throws(VaultError) -> SecretBytes? {
         let name = try shown(name)
         if let index = latest[name] {
-            guard case .set(let value, _) = changes[index].action else { return nil }
+            guard let value = changes[index].action.presentValue else { return nil }
             return try keychain.translated(keychain.log.open(value))
         }
         guard let opened = try opened(name) else { return nil }
@@ -76,14 +83,15 @@ public struct Transaction: ~Copyable, OptimisticTransaction {
     // MARK: For the keychain
 
     mutating func set(
-        _ name: String, to value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String]?
+        _ name: String, to value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String]?, expires: Date?
     ) throws(VaultError) {
-        add(try keychain.setting(name, to: value, kind: kind, attributes: attributes, nonces: &nonces))
+        add(
+            try keychain.setting(
+                name, to: value, kind: kind, attributes: attributes, expires: expires, nonces: &nonces))
     }
 
     func hasSet(_ name: EntryName) -> Bool {
-        guard let index = latest[name], case .set = changes[index].action else { return false }
-        return true
+        latest[name].flatMap { changes[$0].action.presentValue } != nil
     }
 
     mutating func isPresent(_ name: EntryName) throws(VaultError) -> Bool {
@@ -147,12 +155,23 @@ public struct Transaction: ~Copyable, OptimisticTransaction {
                 try remove(name)
                 continue
             }
-            var encoded: (kind: ValueKind, bytes: [UInt8]) = try value.encoded(for: name)
-            defer { encoded.bytes.withUnsafeMutableBytes { Wiping.wipe($0) } }
-            let bytes = try keychain.guarded(SecretBytes(copying: encoded.bytes))
-            try set(name, to: bytes, kind: encoded.kind, attributes: nil)
+            let encoded = try SealableValue(value, for: name, in: keychain)
+            try set(name, to: encoded.bytes, kind: encoded.kind, attributes: nil, expires: nil)
         }
         return true
+    }
+}
+
+/// A typed value as its entry is sealed: its kind, and its bytes in guarded memory.
+struct SealableValue: ~Copyable {
+    let kind: ValueKind
+    let bytes: SecretBytes
+
+    init(_ value: StoredValue, for name: String, in keychain: Keychain) throws(VaultError) {
+        var encoded: (kind: ValueKind, bytes: [UInt8]) = try value.encoded(for: name)
+        defer { encoded.bytes.withUnsafeMutableBytes { Wiping.wipe($0) } }
+        bytes = try keychain.guarded(SecretBytes(copying: encoded.bytes))
+        kind = encoded.kind
     }
 }
 
@@ -162,7 +181,7 @@ extension Keychain {
     /// No lock is held while `body` runs. It may run more than once, so it should do nothing but read and write through
     /// the transaction; if it throws, nothing is changed.
     ///
-    /// - Throws: what `body` throws; ``VaultError`` as ``set(_:to:attributes:)-(_,SecretBytes,_)``, and `busy` if
+    /// - Throws: what `body` throws; ``VaultError`` as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``, and `busy` if
     ///   others keep changing what it has read.
     public func transaction<Result>(_ body: (inout Transaction) throws -> Result) throws -> Result {
         try Transaction.run({ Transaction(on: self) }, patience: options.lockTimeout, rethrowing: { $0 }, body)

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import LinuxSystem
 import Sealing
 
@@ -67,8 +68,14 @@ final class StandardKeychain: SecretStore {
         try opened()?.withSecret(name, body)
     }
 
-    func set(_ name: String, to value: borrowing SecretBytes, attributes: [String: String]?) throws(VaultError) {
-        try open(creating: .ifAbsent).set(name, to: value, attributes: attributes)
+    func set(
+        _ name: String, to value: borrowing SecretBytes, attributes: [String: String]?, expires: Date?
+    ) throws(VaultError) {
+        try open(creating: .ifAbsent).set(name, to: value, attributes: attributes, expires: expires)
+    }
+
+    func set(_ name: String, to value: StoredValue, expires: Date) throws(VaultError) {
+        try open(creating: .ifAbsent).set(name, to: value, expires: expires)
     }
 
     var failures: FailureLog { Keychain.standardFailures }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Sealing
 
 /// The part of a store that belongs to one scope, such as a user.
@@ -61,7 +62,10 @@ extension ValueStore {
 /// A store whose values can be read and written without leaving guarded memory.
 protocol SecretStore: ValueStore {
     func withSecret<Result>(_ name: String, _ body: (RawSpan) throws -> Result) throws -> Result?
-    func set(_ name: String, to value: borrowing SecretBytes, attributes: [String: String]?) throws(VaultError)
+    func set(
+        _ name: String, to value: borrowing SecretBytes, attributes: [String: String]?, expires: Date?
+    ) throws(VaultError)
+    func set(_ name: String, to value: StoredValue, expires: Date) throws(VaultError)
 }
 
 extension ScopedStore: SecretStore {
@@ -69,8 +73,14 @@ extension ScopedStore: SecretStore {
         try secretBase().withSecret(prefix + name, body)
     }
 
-    func set(_ name: String, to value: borrowing SecretBytes, attributes: [String: String]?) throws(VaultError) {
-        try secretBase().set(prefix + name, to: value, attributes: attributes)
+    func set(
+        _ name: String, to value: borrowing SecretBytes, attributes: [String: String]?, expires: Date?
+    ) throws(VaultError) {
+        try secretBase().set(prefix + name, to: value, attributes: attributes, expires: expires)
+    }
+
+    func set(_ name: String, to value: StoredValue, expires: Date) throws(VaultError) {
+        try secretBase().set(prefix + name, to: value, expires: expires)
     }
 
     private func secretBase() throws(VaultError) -> any SecretStore {

@@ -142,10 +142,10 @@ extension KeychainStorable {
     ///
     /// - Throws: ``VaultError`` as ``ValueKey/write(_:)-7eths``, `invalid` if the key's store keeps no secrets.
     public func write(secret: borrowing SecretBytes) throws(VaultError) {
-        try secretStore(for: .writing).set(name, to: secret, attributes: nil)
+        try secretStore(for: .writing).set(name, to: secret, attributes: nil, expires: nil)
     }
 
-    private func secretStore(for use: KeyUse) throws(VaultError) -> any SecretStore {
+    func secretStore(for use: KeyUse) throws(VaultError) -> any SecretStore {
         guard let store = try resolved() as? any SecretStore else {
             throw VaultError(.invalid, "The store of \"\(name)\" keeps no secrets in guarded memory.")
         }

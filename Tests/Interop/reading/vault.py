@@ -1,6 +1,7 @@
 """A whole vault: everything the file says, verified, and the entries it amounts to."""
 
 import fcntl
+import time
 from dataclasses import dataclass
 from os import PathLike
 
@@ -37,7 +38,7 @@ class OpenEntry:
 
 @dataclass(frozen=True)
 class Vault:
-    """`removed` tells when each name that is known to be absent was removed."""
+    """`removed` tells when each name that is known to be absent was removed. Expired names are in neither."""
 
     header: Header
     manifest: Manifest
@@ -64,13 +65,18 @@ def open_image(image: bytes, key_file: bytes) -> Vault:
     values = Values(image, keys)
     values.open_all(checkpoint.entries.values(), header.checkpoint_end)
     current = checkpoint.entries | replay(image, log, keys, checkpoint.entries, values)
+    now = time.time() * 1000
     return Vault(
         header, manifest, log,
-        entries={name.decode(): opened(entry, values) for name, entry in sorted(current.items()) if entry.version},
+        entries={name.decode(): opened(entry, values) for name, entry in sorted(current.items()) if present(entry, now)},
         removed={name.decode(): entry.modified for name, entry in sorted(current.items()) if not entry.version},
         live_bytes=sum(entry.live_bytes for entry in current.values() if entry.version),
         hinted_record=hinted_record(header, log),
     )  # fmt: skip
+
+
+def present(entry: Entry, now: float) -> bool:
+    return entry.version is not None and (entry.expiry is None or entry.expiry > now)
 
 
 def opened(entry: Entry, values: Values) -> OpenEntry:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
-from .entries import Entry
+from .entries import MADE, Entry
 from .keys import Slot, generated_key_file, generated_slot
 from .primitives import Randomness, seal, subkey, u64, varint
 
@@ -94,5 +94,6 @@ class Draft:
         return self.flip(place).flip(HEADER_SIZE + place)
 
     def described(self) -> dict[str, dict]:
-        """What a reader has to find."""
-        return {name.decode(): self.present[name].described() for name in sorted(self.present)}
+        """What a reader has to find: what has not expired when the vector was made."""
+        lasting = (name for name, entry in self.present.items() if entry.expiry is None or entry.expiry > MADE)
+        return {name.decode(): self.present[name].described() for name in sorted(lasting)}

@@ -49,7 +49,7 @@ struct ClearingTests {
 
     @Test(arguments: 0..<6) func costsNothingWhenTheClearingIsCutShort(_ writes: Int) throws {
         // A writer that was killed in the middle of a large record.
-        let plan = try live.plan([live.change("big", to: RandomBytes.array(4 << 20))], at: SealedLog.now)
+        let plan = try live.plan([live.change("big", to: RandomBytes.array(4 << 20))], at: Clock.milliseconds)
         try live.view.withLock { $0.store }.write(Array(plan.bytes.prefix(3 << 20)), at: plan.record.offset)
         // One that clears what it left, and is killed as well.
         let second = try fixture.open(in: files)
@@ -61,7 +61,7 @@ struct ClearingTests {
 
     /// Whoever opens the vault later need not look through it.
     @Test func isClearedToItsEndByTheNextWriter() throws {
-        let plan = try live.plan([live.change("big", to: RandomBytes.array(4 << 20))], at: SealedLog.now)
+        let plan = try live.plan([live.change("big", to: RandomBytes.array(4 << 20))], at: Clock.milliseconds)
         // The first sectors never came to the disk.
         try live.view.withLock { $0.store }.write(Array(plan.bytes[4_096...]), at: plan.record.offset + 4_096)
         let next = try fixture.open()

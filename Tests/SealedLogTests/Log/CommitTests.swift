@@ -171,7 +171,7 @@ struct CommitTests {
         let log = try openApart(fixture.path, options: options, readKey: fixture.key)
         let writer = try fixture.open()
         let store = writer.view.withLock { $0.store }
-        let plan = try writer.plan([writer.change("big", to: RandomBytes.array(100_000))], at: SealedLog.now)
+        let plan = try writer.plan([writer.change("big", to: RandomBytes.array(100_000))], at: Clock.milliseconds)
         let lock = try store.lock(.exclusive, until: Deadline(after: .seconds(1)))
         try store.write(Array(plan.bytes.prefix(5_000)), at: plan.record.offset)
         let start = ContinuousClock.now

@@ -119,8 +119,8 @@ struct CompactionTests {
         }
         let day: UInt64 = 86_400_000
         try log.make([("old", [1]), ("young", [1])])
-        try log.commit([log.change("old", to: nil)], at: SealedLog.now - 91 * day)
-        try log.commit([log.change("young", to: nil)], at: SealedLog.now - 89 * day)
+        try log.commit([log.change("old", to: nil)], at: Clock.milliseconds - 91 * day)
+        try log.commit([log.change("young", to: nil)], at: Clock.milliseconds - 89 * day)
         #expect(try tombstones() == ["old", "young"])
         try log.compact()
         #expect(try tombstones() == ["young"])

@@ -11,17 +11,21 @@ extension SealedLog {
 
     func change(
         _ name: String, to value: [UInt8]?, _ expectation: Change.Expectation = .anything,
-        attributes: [Attribute]? = nil
+        attributes: [Attribute]? = nil, expiry: UInt64? = nil
     ) throws -> Change {
         guard let entryName = EntryName(name) else { throw LogError(.invalid, "no name") }
         guard let value else { return Change(entryName, expectation, .remove) }
         var nonces = NonceSource(expected: 1)
         let sealed = try seal(SecretBytes(copying: value), kind: 0, nonces: &nonces)
-        return Change(entryName, expectation, .set(sealed, attributes: attributes))
+        return Change(entryName, expectation, .set(sealed, attributes: attributes, expiry: expiry))
     }
 
     func set(_ name: String, _ value: [UInt8], _ expectation: Change.Expectation = .anything) throws {
         try commit([change(name, to: value, expectation)], timeout: SealedLog.patience)
+    }
+
+    func set(_ name: String, _ text: String, expiry: UInt64) throws {
+        try commit([change(name, to: Array(text.utf8), expiry: expiry)], timeout: SealedLog.patience)
     }
 
     func set(_ name: String, _ text: String) throws {
@@ -96,7 +100,7 @@ extension SealedLog {
 
     /// Writes a record as a writer does that is killed before it flushes.
     func writeWithoutFlush(_ name: String, _ value: [UInt8]) throws {
-        let plan = try plan([change(name, to: value)], at: SealedLog.now)
+        let plan = try plan([change(name, to: value)], at: Clock.milliseconds)
         try view.withLock { $0.store }.write(plan.bytes, at: plan.record.offset)
     }
 }

@@ -69,7 +69,7 @@ def attribute_keys_are_bytes(vault: VaultBuilder) -> None:
     vault.begin([put("name", attributes=[("cafe\u0301", "decomposed"), ("caf\u00e9", "composed")])])
 
 
-@catalogue.ok("expiries in the far future and long past, in the checkpoint and in a record: they decide nothing")
+@catalogue.ok("expiries in the far future and long past, in the checkpoint and in a record: what has expired is absent")
 def expiry(vault: VaultBuilder) -> None:
     vault.begin([put("a", expiry=FAR), put("past", expiry=1)])
     vault.set(put("b", expiry=FAR + 1, attributes=[("user", "ann")]), put("past too", expiry=0))

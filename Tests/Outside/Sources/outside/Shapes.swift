@@ -85,7 +85,9 @@ private struct Account {
 @MainActor func sharedAccount() async throws {
     let state = await Account.share.autoLogin()
     print("at start \(state.isLoggedIn)")
-    if state.isLoggedIn { try Account.share.logout() } else {
+    if state.isLoggedIn {
+        try Account.share.logout()
+    } else {
         try await Account.share.login(userName: "ada", password: "p")
     }
     print("at end \(Account.share.isLoggedIn), last user \(try Account.share.lastUserName() ?? "none")")

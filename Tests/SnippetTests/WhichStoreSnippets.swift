@@ -104,6 +104,16 @@ struct WhichStoreSnippets {
         #expect(try Preferences(suite: userID).path != Preferences(suite: userID + "x").path)
     }
 
+    @Test func allOfAUserIsRemoved() throws {
+        let userID = "ada"
+        try KeychainStorable<String>("token", in: .keychain.scoped(to: userID)).write("secret")
+        try Keychain.standard.set("another", to: "x")
+
+        try Keychain.standard.scoped(to: userID).removeAll()
+
+        #expect(try Keychain.standard.keys() == ["another"])
+    }
+
     @Test func anEnumListsTheKeys() async throws {
         let store = Preferences.standard
 

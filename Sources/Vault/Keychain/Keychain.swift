@@ -167,8 +167,10 @@ public final class Keychain: ValueStore, SecretStore {
     ///
     /// - Throws: ``VaultError`` with `invalid` unless it has 1 to 1,024 bytes of UTF-8 without control characters.
     public static func checkName(_ name: String) throws(VaultError) {
-        guard name.utf8.span.bytes.withUnsafeBytes(EntryName.isValid) else { throw invalidName(name) }
+        guard isValidName(name) else { throw invalidName(name) }
     }
+
+    static func isValidName(_ name: String) -> Bool { name.utf8.span.bytes.withUnsafeBytes(EntryName.isValid) }
 
     static func invalidName(_ name: String) -> VaultError {
         let other = "it contains a control character, such as a newline or a tab"

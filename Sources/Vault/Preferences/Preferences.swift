@@ -81,11 +81,13 @@ extension Preferences {
     }
 
     public func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
+        // Other programs may have keys that cannot be asked for here.
+        func isListed(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) && Keychain.isValidName(key) }
         // Read within the lock: what leaves the pending changes is in the file by then.
-        try pending.withLock { (pending) throws(VaultError) in
-            var contents = try current().values.filter { $0.key.utf8.starts(with: prefix.utf8) }
+        return try pending.withLock { (pending) throws(VaultError) in
+            var contents = try current().values.filter { isListed($0.key) }
                 .mapValues(StoredValue.init(propertyList:))
-            for (key, value) in pending.changes where key.utf8.starts(with: prefix.utf8) { contents[key] = value }
+            for (key, value) in pending.changes where isListed(key) { contents[key] = value }
             return contents
         }
     }

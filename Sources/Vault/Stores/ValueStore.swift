@@ -85,6 +85,23 @@ extension ValueStore {
     public func makeDurable() throws(VaultError) {}
     public func eraseRemoved() throws(VaultError) {}
 
+    /// Removes all keys that begin with `prefix`, with one commit: all of them or none.
+    ///
+    /// For a scope these are its own keys. For preferences they include what other programs keep in the suite's file. A
+    /// key that another thread or process adds meanwhile may stay.
+    ///
+    /// - Returns: how many keys there were.
+    /// - Throws: as ``commit(_:)``.
+    @discardableResult
+    public func removeAll(prefix: String = "") throws(VaultError) -> Int {
+        let keys = try keys(prefix: prefix)
+        guard !keys.isEmpty else { return 0 }
+        var batch = StoreBatch([:])
+        for key in keys { batch.changes.updateValue(nil, forKey: key) }
+        _ = try commit(batch)
+        return keys.count
+    }
+
     /// The last error that ``ValueKey/value`` met on this store; nil if there was none.
     public var lastError: VaultError? { failures.lastError }
 }

@@ -34,9 +34,6 @@ extension StoredValue {
     /// Deeper nesting is neither read nor written: decoding and freeing a value takes stack for each level.
     package static let maximumDepth = 512
 
-    /// What any value is, with its article.
-    public static var typeName: String { "a value" }
-
     /// What the value is, with its article: "a string", "an integer".
     public var typeName: String {
         switch self {

@@ -89,7 +89,7 @@ extension StoredObject {
         if let primitive = Primitive(stored: stored) {
             return from(primitive: primitive) == nil ? ConversionFailure(.refused) : nil
         }
-        let (expected, found) = (Primitive.typeName, stored.typeName)
+        let (expected, found) = (Primitive.primitiveName, stored.typeName)
         return ConversionFailure(found == expected ? .outOfBounds(found) : .mismatch(expected: expected, found: found))
     }
 

@@ -4,33 +4,29 @@ import PropertyList
 // of their primitives.
 
 extension Array: StorablePrimitive where Element: StorablePrimitive {
-    public static var typeName: String { "an array" }
-    public var stored: StoredValue { .array(map(\.stored)) }
-    public init?(stored: StoredValue) {
+    public static var primitiveName: String { "an array" }
+    public static func stored(_ value: [Element]) -> StoredValue { .array(value.map(\.stored)) }
+    public static func primitive(of stored: StoredValue) -> [Element]? {
         guard case .array(let values) = stored else { return nil }
-        guard let elements = try? values.map({ try Element(stored: $0).present() }) else { return nil }
-        self = elements
+        return try? values.map { try Element(stored: $0).present() }
     }
 }
 
 extension Dictionary: StorablePrimitive where Key == String, Value: StorablePrimitive {
-    public static var typeName: String { "a dictionary" }
-    public var stored: StoredValue { .dictionary(mapValues(\.stored)) }
-    public init?(stored: StoredValue) {
+    public static var primitiveName: String { "a dictionary" }
+    public static func stored(_ value: [String: Value]) -> StoredValue { .dictionary(value.mapValues(\.stored)) }
+    public static func primitive(of stored: StoredValue) -> [String: Value]? {
         guard case .dictionary(let fields) = stored else { return nil }
-        guard let values = try? fields.mapValues({ try Value(stored: $0).present() }) else { return nil }
-        self = values
+        return try? fields.mapValues { try Value(stored: $0).present() }
     }
 }
 
 extension Optional: StorablePrimitive where Wrapped: StorablePrimitive {
-    public static var typeName: String { Wrapped.typeName }
-    public var stored: StoredValue { self?.stored ?? .null }
-    public init?(stored: StoredValue) {
-        self = nil
-        if case .null = stored { return }
-        guard let value = Wrapped(stored: stored) else { return nil }
-        self = value
+    public static var primitiveName: String { Wrapped.primitiveName }
+    public static func stored(_ value: Wrapped?) -> StoredValue { value?.stored ?? .null }
+    public static func primitive(of stored: StoredValue) -> Wrapped?? {
+        if case .null = stored { return .some(.none) }
+        return Wrapped(stored: stored).map(Optional.some)
     }
 }
 

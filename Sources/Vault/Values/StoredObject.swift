@@ -7,11 +7,21 @@ public import FoundationEssentials
 /// optionals of these. Other types are stored as one of them, yours too: see ``StoredObject``.
 public protocol StorablePrimitive: SendableMetatype {
     /// The type's name with its article, as errors show it: "an integer".
-    static var typeName: String { get }
-    /// The value in the form that stores keep.
-    var stored: StoredValue { get }
-    /// Converts from the form that stores keep; nil if it is of another type or out of this one's bounds.
-    init?(stored: StoredValue)
+    static var primitiveName: String { get }
+    /// Returns a value in the form that stores keep.
+    static func stored(_ value: Self) -> StoredValue
+    /// Returns the value of a stored form; nil if that is of another type or out of this one's bounds.
+    static func primitive(of stored: StoredValue) -> Self?
+}
+
+// The requirements are static, so that no String and no Bool of a program gets members that mean nothing to it.
+extension StorablePrimitive {
+    var stored: StoredValue { Self.stored(self) }
+
+    init?(stored: StoredValue) {
+        guard let value = Self.primitive(of: stored) else { return nil }
+        self = value
+    }
 }
 
 /// A type whose values can be stored: as a primitive, and back.
@@ -92,20 +102,18 @@ extension StoredAsSelf {
 // MARK: - Primitives
 
 extension Bool: StoredAsSelf {
-    public static var typeName: String { "a boolean" }
-    public var stored: StoredValue { .boolean(self) }
-    public init?(stored: StoredValue) {
-        guard case .boolean(let value) = stored else { return nil }
-        self = value
+    public static var primitiveName: String { "a boolean" }
+    public static func stored(_ value: Bool) -> StoredValue { .boolean(value) }
+    public static func primitive(of stored: StoredValue) -> Bool? {
+        if case .boolean(let value) = stored { value } else { nil }
     }
 }
 
 extension StorablePrimitive where Self: FixedWidthInteger {
-    public static var typeName: String { "an integer" }
-    public var stored: StoredValue { .integer(Int128(self)) }
-    public init?(stored: StoredValue) {
-        guard case .integer(let value) = stored else { return nil }
-        self.init(exactly: value)
+    public static var primitiveName: String { "an integer" }
+    public static func stored(_ value: Self) -> StoredValue { .integer(Int128(value)) }
+    public static func primitive(of stored: StoredValue) -> Self? {
+        if case .integer(let value) = stored { Self(exactly: value) } else { nil }
     }
 }
 
@@ -121,42 +129,39 @@ extension UInt32: StoredAsSelf {}
 extension UInt64: StoredAsSelf {}
 
 extension Double: StoredAsSelf {
-    public static var typeName: String { "a real number" }
-    public var stored: StoredValue { .real(self) }
-    public init?(stored: StoredValue) {
+    public static var primitiveName: String { "a real number" }
+    public static func stored(_ value: Double) -> StoredValue { .real(value) }
+    public static func primitive(of stored: StoredValue) -> Double? {
         switch stored {
-        case .real(let value): self = value
+        case .real(let value): value
         // Other tools write 1 for 1.0.
-        case .integer(let value): self.init(exactly: value)
-        default: return nil
+        case .integer(let value): Double(exactly: value)
+        default: nil
         }
     }
 }
 
 extension Float: StoredAsSelf {
-    public static var typeName: String { Double.typeName }
-    public var stored: StoredValue { .real(Double(self)) }
-    public init?(stored: StoredValue) {
-        guard let value = Double(stored: stored) else { return nil }
-        self.init(value)
+    public static var primitiveName: String { Double.primitiveName }
+    public static func stored(_ value: Float) -> StoredValue { .real(Double(value)) }
+    public static func primitive(of stored: StoredValue) -> Float? {
+        guard let double = Double(stored: stored) else { return nil }
+        let value = Float(double)
         // Rounded as a literal is, since other tools write 0.1; but not to infinity.
-        guard isFinite || !value.isFinite else { return nil }
+        return value.isFinite || !double.isFinite ? value : nil
     }
 }
 
 extension Decimal: StoredAsSelf {
-    public static var typeName: String { String.typeName }
-    /// The digits as they are, without an exponent, in the same form in every language: `-12.5`.
-    public var stored: StoredValue { .string(description) }
-    public init?(stored: StoredValue) {
+    public static var primitiveName: String { String.primitiveName }
+    /// Returns the digits as they are, without an exponent, in the same form in every language: `-12.5`.
+    public static func stored(_ value: Decimal) -> StoredValue { .string(value.description) }
+    public static func primitive(of stored: StoredValue) -> Decimal? {
         guard let text = String(stored: stored) else { return nil }
-        guard text != Decimal.nan.description else {
-            self = .nan
-            return
-        }
+        if text == Decimal.nan.description { return .nan }
         // The initializer ignores what follows the number, and rounds what has too many digits.
         guard let number = Decimal(string: text), number.description == text.withoutTrailingZeros else { return nil }
-        self = number
+        return number
     }
 }
 
@@ -169,56 +174,55 @@ extension String {
 }
 
 extension String: StoredAsSelf {
-    public static var typeName: String { "a string" }
-    public var stored: StoredValue { .string(self) }
-    public init?(stored: StoredValue) {
+    public static var primitiveName: String { "a string" }
+    public static func stored(_ value: String) -> StoredValue { .string(value) }
+    public static func primitive(of stored: StoredValue) -> String? {
         switch stored {
-        case .string(let value): self = value
-        case .untyped(let bytes): self.init(validating: bytes, as: UTF8.self)
-        default: return nil
+        case .string(let value): value
+        case .untyped(let bytes): String(validating: bytes, as: UTF8.self)
+        default: nil
         }
     }
 }
 
 extension Data: StoredAsSelf {
-    public static var typeName: String { "data" }
-    public var stored: StoredValue { .data(self) }
-    public init?(stored: StoredValue) {
+    public static var primitiveName: String { "data" }
+    public static func stored(_ value: Data) -> StoredValue { .data(value) }
+    public static func primitive(of stored: StoredValue) -> Data? {
         switch stored {
-        case .data(let value), .untyped(let value): self = value
-        default: return nil
+        case .data(let value), .untyped(let value): value
+        default: nil
         }
     }
 }
 
 extension Date: StoredAsSelf {
-    public static var typeName: String { "a date" }
-    public var stored: StoredValue { .date(self) }
-    public init?(stored: StoredValue) {
-        guard case .date(let value) = stored else { return nil }
-        self = value
+    public static var primitiveName: String { "a date" }
+    public static func stored(_ value: Date) -> StoredValue { .date(value) }
+    public static func primitive(of stored: StoredValue) -> Date? {
+        if case .date(let value) = stored { value } else { nil }
     }
 }
 
 extension URL: StoredAsSelf {
-    public static var typeName: String { String.typeName }
-    public var stored: StoredValue { .string(absoluteString) }
-    public init?(stored: StoredValue) {
-        guard let text = String(stored: stored) else { return nil }
-        self.init(string: text)
+    public static var primitiveName: String { String.primitiveName }
+    public static func stored(_ value: URL) -> StoredValue { .string(value.absoluteString) }
+    public static func primitive(of stored: StoredValue) -> URL? {
+        String(stored: stored).flatMap { URL(string: $0) }
     }
 }
 
 extension UUID: StoredAsSelf {
-    public static var typeName: String { String.typeName }
-    public var stored: StoredValue { .string(uuidString) }
-    public init?(stored: StoredValue) {
-        guard let text = String(stored: stored) else { return nil }
-        self.init(uuidString: text)
+    public static var primitiveName: String { String.primitiveName }
+    public static func stored(_ value: UUID) -> StoredValue { .string(value.uuidString) }
+    public static func primitive(of stored: StoredValue) -> UUID? {
+        String(stored: stored).flatMap(UUID.init(uuidString:))
     }
 }
 
 extension StoredValue: StoredAsSelf {
-    public var stored: StoredValue { self }
-    public init?(stored: StoredValue) { self = stored }
+    /// What any value is, with its article.
+    public static var primitiveName: String { "a value" }
+    public static func stored(_ value: StoredValue) -> StoredValue { value }
+    public static func primitive(of stored: StoredValue) -> StoredValue? { stored }
 }

@@ -40,7 +40,7 @@ private struct StoredValueDecoder: Decoder, SingleValueDecodingContainer {
 
     private func primitive<Primitive: StorablePrimitive>(_ type: Primitive.Type) throws -> Primitive {
         if let primitive = Primitive(stored: value) { return primitive }
-        throw value.typeName == Primitive.typeName ? corrupted(.outOfBounds(value.typeName)) : mismatch(type)
+        throw value.typeName == Primitive.primitiveName ? corrupted(.outOfBounds(value.typeName)) : mismatch(type)
     }
 
     /// Reads an integer type that is wider than those that stores know.
@@ -51,7 +51,7 @@ private struct StoredValueDecoder: Decoder, SingleValueDecodingContainer {
     }
 
     private func mismatch<Primitive: StorablePrimitive>(_ type: Primitive.Type) -> DecodingError {
-        let context = context(.mismatch(expected: Primitive.typeName, found: value.typeName))
+        let context = context(.mismatch(expected: Primitive.primitiveName, found: value.typeName))
         return decodeNil() ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 

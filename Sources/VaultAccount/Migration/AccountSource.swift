@@ -148,7 +148,7 @@ extension [String: StoredValue] {
     fileprivate func text(_ name: String?, orInteger: Bool = false) throws(VaultError) -> String? {
         guard let name, let value = self[name], value != .null else { return nil }
         if orInteger, case .integer(let number) = value { return String(number) }
-        guard let text = String(stored: value) else {
+        guard let text = String.primitive(of: value) else {
             throw VaultError(
                 .wrongType,
                 """

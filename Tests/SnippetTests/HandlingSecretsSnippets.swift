@@ -51,7 +51,7 @@ struct HandlingSecretsSnippets {
     @Test func aProgramThatMustNotMakeAVault() throws {
         let folder = try temporaryFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let places = VaultPlaces(vault: folder + "/a.vault", keyFile: folder + "/a.key", memory: nil)
+        let places = VaultPlaces(vault: folder + "/a.vault", keyFile: folder + "/a.key", rollbackMemory: nil)
         let error = #expect(throws: VaultError.self) { try Keychain(at: places, creating: .never) }
         #expect(error?.code == .noVault)
         try Keychain.create(at: places).set("u.token", to: "secret")

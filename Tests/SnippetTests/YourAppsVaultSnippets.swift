@@ -26,7 +26,7 @@ struct YourAppsVaultSnippets {
             defer { try? FileManager.default.removeItem(atPath: folder) }
 
             let places = VaultPlaces(
-                vault: folder + "/mail.vault", keyFile: folder + "/mail.key", memory: folder + "/state")
+                vault: folder + "/mail.vault", keyFile: folder + "/mail.key", rollbackMemory: folder + "/state")
             try VaultApp.identify(as: "mail", vault: places, preferences: folder + "/mail.plist")
 
             try KeychainStorable<String>("u.token").write("secret")

@@ -139,5 +139,5 @@ extension Keychain.Created {
 }
 
 extension VaultPlaces {
-    fileprivate static let sample = VaultPlaces(vault: "/v", keyFile: "/k", memory: nil)
+    fileprivate static let sample = VaultPlaces(vault: "/v", keyFile: "/k", rollbackMemory: nil)
 }

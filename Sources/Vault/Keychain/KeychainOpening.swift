@@ -24,7 +24,7 @@ struct KeychainOpening {
             lockTimeout: lockTimeout ?? options.lockTimeout,
             accepted: options.acceptedAlarms.compactMap { accepted in
                 LogError.Code.alarms.first { VaultError.codes[$0] == accepted }
-            }, memoryFolder: places.memory)
+            }, memoryFolder: places.rollbackMemory)
     }
 
     func open(creating creation: Keychain.Creation) throws(LogError) -> Outcome {
@@ -117,7 +117,7 @@ struct KeychainOpening {
     /// A vault that is gone may be on a disk that is not mounted, or deleted by mistake. Creating another would hide
     /// that, and so would an error that there never was one.
     private func checkThatNoneIsGone() throws(LogError) {
-        guard let memory = places.memory, try !exists(vaultPath),
+        guard let memory = places.rollbackMemory, try !exists(vaultPath),
             SealedLog.remembersVault(at: vaultPath, memoryFolder: memory, in: fileSystem)
         else { return }
         throw LogError(.gone, vaultPath)

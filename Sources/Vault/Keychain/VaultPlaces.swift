@@ -10,15 +10,17 @@ public struct VaultPlaces: Hashable, Sendable {
     public var keyFile: String
     /// The folder in which this machine remembers the last state of each vault, so that an older or exchanged one is
     /// noticed; nil to remember nothing.
-    public var memory: String?
+    public var rollbackMemory: String?
     /// Folders below which root's key files may be readable by others, as systemd and Docker create them.
     package var secretFolders: [String] = VaultPlaces.dockerSecrets
 
     static let dockerSecrets = ["/run/secrets"]
 
     /// Creates the places from their paths.
-    public init(vault: String, keyFile: String, memory: String?) {
-        (self.vault, self.keyFile, self.memory) = (vault, keyFile, memory)
+    ///
+    /// - Parameter rollbackMemory: without it, the standard folder, ``standardRollbackMemory``.
+    public init(vault: String, keyFile: String, rollbackMemory: String? = VaultPlaces.standardRollbackMemory) {
+        (self.vault, self.keyFile, self.rollbackMemory) = (vault, keyFile, rollbackMemory)
     }
 }
 
@@ -45,10 +47,13 @@ extension VaultPlaces {
             keyFile: try variables.path(
                 of: "key file", given: keyFile, "VAULT_KEY_FILE", provided, or: "XDG_CONFIG_HOME", ".config",
                 "default.key"),
-            memory: try variables.folder("XDG_STATE_HOME", ".local/state").map { $0 + "/vault" })
+            rollbackMemory: try variables.rollbackMemory)
         places.secretFolders += credentials.map(resolvedPath)
         return places
     }
+
+    /// The folder `$XDG_STATE_HOME/vault`, by default in `~/.local/state`; nil if there is no home folder.
+    public static var standardRollbackMemory: String? { try? PlaceVariables().rollbackMemory }
 
     /// Throws ``VaultError/Code/invalid`` for paths that would create files in unexpected locations.
     ///
@@ -124,6 +129,10 @@ struct PlaceVariables {
                 cause: .homeUnset)
         }
         return "\(folder)/vault/\(name)"
+    }
+
+    fileprivate var rollbackMemory: String? {
+        get throws(VaultError) { try folder("XDG_STATE_HOME", ".local/state").map { $0 + "/vault" } }
     }
 
     /// Returns a folder of the XDG Base Directory Specification, which says to ignore relative paths.

@@ -23,7 +23,7 @@ public final class TemporaryStores: Sendable {
         folder = try TemporaryFolder()
         let fileSystem: any FileSystem = files?.fileSystem ?? PosixFileSystem()
         let places = VaultPlaces(
-            vault: folder.file("test.vault"), keyFile: folder.file("test.key"), memory: folder.file("state"))
+            vault: folder.file("test.vault"), keyFile: folder.file("test.key"), rollbackMemory: folder.file("state"))
         keychain = try Keychain(at: places, creating: .ifAbsent, in: fileSystem)
         preferences = Preferences(.success(folder.file("test.plist")), in: fileSystem)
     }

@@ -115,7 +115,7 @@ struct AccountPowerLossTests {
     /// in.
     private func prepare(_ folder: String, _ service: FakeService, loggedIn: Bool) async throws {
         _ = try Keychain(
-            at: VaultPlaces(vault: folder + "/v/v.vault", keyFile: folder + "/k/k.key", memory: nil),
+            at: VaultPlaces(vault: folder + "/v/v.vault", keyFile: folder + "/k/k.key", rollbackMemory: nil),
             creating: .ifAbsent)
         if loggedIn {
             try await manager(folder, PosixFileSystem(), service).login(userName: "ada", password: "canary-password")
@@ -125,7 +125,7 @@ struct AccountPowerLossTests {
     private func manager(
         _ folder: String, _ files: any FileSystem, _ service: FakeService
     ) throws -> AccountManager<FakeService> {
-        let places = VaultPlaces(vault: folder + "/v/v.vault", keyFile: folder + "/k/k.key", memory: nil)
+        let places = VaultPlaces(vault: folder + "/v/v.vault", keyFile: folder + "/k/k.key", rollbackMemory: nil)
         var options = AccountManager<FakeService>.Options()
         options.followsStores = false
         return AccountManager(

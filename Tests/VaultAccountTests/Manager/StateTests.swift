@@ -114,7 +114,7 @@ struct StateTests {
 
     @Test func aVaultWithoutItsKeyIsLockedAndNotLoggedOut() async throws {
         let folder = try TemporaryFolder()
-        let places = VaultPlaces(vault: folder.file("v"), keyFile: folder.file("k"), memory: nil)
+        let places = VaultPlaces(vault: folder.file("v"), keyFile: folder.file("k"), rollbackMemory: nil)
         let opening = Opening(places)
         let reference = StoreReference { () throws(VaultError) in try opening.open() }
         let service = fixture.service

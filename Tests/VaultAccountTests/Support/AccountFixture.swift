@@ -25,7 +25,7 @@ final class AccountFixture: Sendable {
     }
 
     static func places(_ folder: TemporaryFolder) -> VaultPlaces {
-        VaultPlaces(vault: folder.file("v/v.vault"), keyFile: folder.file("k/k.key"), memory: nil)
+        VaultPlaces(vault: folder.file("v/v.vault"), keyFile: folder.file("k/k.key"), rollbackMemory: nil)
     }
 
     var now: Date { clock.withLock { $0 } }

@@ -67,7 +67,7 @@ struct OldMachine {
 
     func stores(in files: any FileSystem = PosixFileSystem()) throws -> Stores {
         let places = VaultPlaces(
-            vault: folder.file("v/v.vault"), keyFile: folder.file("k/k.key"), memory: folder.file("state"))
+            vault: folder.file("v/v.vault"), keyFile: folder.file("k/k.key"), rollbackMemory: folder.file("state"))
         return Stores(
             keychain: try Keychain(at: places, creating: .ifAbsent, in: files),
             preferences: preferences("p.plist", files), old: preferences("old.plist", files))

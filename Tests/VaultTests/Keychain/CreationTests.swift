@@ -102,7 +102,7 @@ struct CreationTests {
 
     @Test func tellsOfAShortKeyFileAndOfOneBesideTheVault() throws {
         let places = VaultPlaces(
-            vault: fixture.folder.file("my.vault"), keyFile: fixture.folder.file("my.key"), memory: nil)
+            vault: fixture.folder.file("my.vault"), keyFile: fixture.folder.file("my.key"), rollbackMemory: nil)
         try overwrite(places.keyFile, Array("fifteen letters".utf8))
         let created = try Keychain.create(at: places).created
         #expect(created.keyFileIsShort && created.keyFileIsBesideVault)
@@ -112,7 +112,7 @@ struct CreationTests {
 
     @Test func refusesOneFileForVaultAndKey() throws {
         let places = VaultPlaces(
-            vault: fixture.folder.file("both"), keyFile: fixture.folder.file("./both"), memory: nil)
+            vault: fixture.folder.file("both"), keyFile: fixture.folder.file("./both"), rollbackMemory: nil)
         try expectRefusal(of: places, saying: "cannot be one file")
         #expect(!fixture.isThere(places.vault))
     }
@@ -120,15 +120,15 @@ struct CreationTests {
     @Test(arguments: ["~", "~/x.vault", "~ann/x.vault", "new/", "new/.", "new/..", "new//", "", "."])
     func refusesAPathThatCannotBeMeant(path: String) throws {
         let word = path.hasPrefix("~") ? "./\(path)" : "folder: \"\(path)\""
-        try expectRefusal(of: VaultPlaces(vault: path, keyFile: places.keyFile, memory: nil), saying: word)
-        try expectRefusal(of: VaultPlaces(vault: places.vault, keyFile: path, memory: nil), saying: word)
+        try expectRefusal(of: VaultPlaces(vault: path, keyFile: places.keyFile, rollbackMemory: nil), saying: word)
+        try expectRefusal(of: VaultPlaces(vault: places.vault, keyFile: path, rollbackMemory: nil), saying: word)
         #expect(!fixture.isThere("~") && !fixture.isThere("new"))
         #expect(!fixture.isThere(places.vault) && !fixture.isThere(places.keyFile))
     }
 
     @Test(arguments: ["/~/x", "/~x", "/x~", "/./~/x"])
     func takesATildeThatIsPartOfAName(path: String) throws {
-        let places = VaultPlaces(vault: fixture.folder.path + path, keyFile: places.keyFile, memory: nil)
+        let places = VaultPlaces(vault: fixture.folder.path + path, keyFile: places.keyFile, rollbackMemory: nil)
         #expect(try Keychain(at: places, creating: .ifAbsent).created.vault)
     }
 
@@ -144,7 +144,7 @@ struct CreationTests {
 
     @Test func refusesAVaultAsKeyFile() throws {
         _ = try fixture.open()
-        let other = VaultPlaces(vault: fixture.folder.file("other.vault"), keyFile: places.vault, memory: nil)
+        let other = VaultPlaces(vault: fixture.folder.file("other.vault"), keyFile: places.vault, rollbackMemory: nil)
         let error = try #require(throws: VaultError.self) { _ = try Keychain(at: other, creating: .ifAbsent) }
         #expect(error.code == .locked && error.description.contains("is a vault"))
         #expect(!fixture.isThere(other.vault))
@@ -170,7 +170,7 @@ struct CreationTests {
             #expect(try VaultError.code { try keychain.compact(raisingCostTo: cost) } == .invalid)
         }
         for cost in [KeyFileCost(passes: 0, memory: 1 << 20), KeyFileCost(passes: -1, memory: -1)] {
-            let other = VaultPlaces(vault: fixture.folder.file("o.vault"), keyFile: places.keyFile, memory: nil)
+            let other = VaultPlaces(vault: fixture.folder.file("o.vault"), keyFile: places.keyFile, rollbackMemory: nil)
             #expect(try VaultError.code { _ = try Keychain.create(at: other, cost: cost) } == .invalid)
         }
         #expect(try Keychain(at: places).information().keySlots.map(\.cost) == [higher])
@@ -190,7 +190,7 @@ struct CreationTests {
 
     @Test func worksWithBothInOneFolder() throws {
         let folder = fixture.folder.file("both")
-        let places = VaultPlaces(vault: folder + "/vault", keyFile: folder + "/key", memory: nil)
+        let places = VaultPlaces(vault: folder + "/vault", keyFile: folder + "/key", rollbackMemory: nil)
         try Keychain(at: places, creating: .ifAbsent).set("a", to: "x")
         #expect(try Keychain(at: places).unsafeString("a") == "x")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["key", "vault"])
@@ -202,7 +202,7 @@ struct CreationTests {
         let link = fixture.folder.file("link.vault")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: places.vault)
         let keychain = try Keychain(
-            at: VaultPlaces(vault: link, keyFile: places.keyFile, memory: places.memory), creating: .ifAbsent)
+            at: VaultPlaces(vault: link, keyFile: places.keyFile, rollbackMemory: places.rollbackMemory), creating: .ifAbsent)
         try keychain.set("b", to: "y")
         try keychain.compact()
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == places.vault)

@@ -17,7 +17,7 @@ struct VaultErrorTests {
         var testDescription: String { "\(log.code)" }
     }
 
-    private static let places = VaultPlaces(vault: "/v/a.vault", keyFile: "/k/a.key", memory: nil)
+    private static let places = VaultPlaces(vault: "/v/a.vault", keyFile: "/k/a.key", rollbackMemory: nil)
 
     private static let cases = [
         Case(log: LogError(.missing, "/v/a.vault"), code: .noVault, words: ["/v/a.vault", "no vault"]),

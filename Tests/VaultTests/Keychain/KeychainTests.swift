@@ -176,7 +176,7 @@ struct KeychainTests {
     @Test func remembersEvenIfItIsOpenWithoutAMemoryToo() throws {
         let fixture = try KeychainFixture()
         var forgetful = fixture.places
-        forgetful.memory = nil
+        forgetful.rollbackMemory = nil
         let first = try Keychain(at: forgetful, creating: .ifAbsent)
         let second = try Keychain(at: fixture.places)
         try second.set("a", to: "x")

@@ -52,7 +52,14 @@ struct PlacesTests {
     @Test(arguments: cases) func areFoundInTheirOrder(_ example: Case) throws {
         let places = try VaultPlaces.standard(
             vault: example.vault, keyFile: example.keyFile, environment: example.environment)
-        #expect([places.vault, places.keyFile, places.memory] == example.expected)
+        #expect([places.vault, places.keyFile, places.rollbackMemory] == example.expected)
+    }
+
+    @Test func remembersInTheStandardFolderUnlessAnotherIsNamed() throws {
+        let named = VaultPlaces(vault: "/v", keyFile: "/k")
+        #expect(try named.rollbackMemory == VaultPlaces.standard(vault: "/v", keyFile: "/k").rollbackMemory)
+        #expect(named.rollbackMemory == VaultPlaces.standardRollbackMemory)
+        #expect(VaultPlaces(vault: "/v", keyFile: "/k", rollbackMemory: nil).rollbackMemory == nil)
     }
 
     @Test func resolvedPathsDoNotDependOnWhichFoldersAreThere() throws {
@@ -112,7 +119,7 @@ struct PlacesTests {
         let environment = ["HOME": fixture.folder.path, "CREDENTIALS_DIRECTORY": credentials]
         let places = try VaultPlaces.standard(environment: environment)
         try Keychain(at: places, creating: .ifAbsent).set("a", to: "x")
-        let elsewhere = VaultPlaces(vault: places.vault, keyFile: places.keyFile, memory: nil)
+        let elsewhere = VaultPlaces(vault: places.vault, keyFile: places.keyFile, rollbackMemory: nil)
         #expect(
             try VaultError.code { _ = try Keychain(at: elsewhere, creating: .never, in: FaultyFileSystem()) } == .locked
         )

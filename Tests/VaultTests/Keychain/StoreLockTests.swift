@@ -101,7 +101,7 @@ struct StoreLockTests {
             ThisProcess.end(after: 240)
             let places = VaultPlaces(
                 vault: folder + "/data/default.vault", keyFile: folder + "/config/default.key",
-                memory: folder + "/state")
+                rollbackMemory: folder + "/state")
             let keychain = try Keychain(at: places)
             let lock = try await keychain.acquireLock("x")
             _ = try keychain.commit(StoreBatch(["held": .boolean(true)]))

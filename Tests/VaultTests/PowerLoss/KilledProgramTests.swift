@@ -20,7 +20,7 @@ private struct Program {
 
     func keychain() throws -> Keychain {
         let places = VaultPlaces(
-            vault: folder + "/v/v.vault", keyFile: folder + "/k/k.key", memory: folder + "/state")
+            vault: folder + "/v/v.vault", keyFile: folder + "/k/k.key", rollbackMemory: folder + "/state")
         return try Keychain(at: places, creating: .ifAbsent, in: files)
     }
 

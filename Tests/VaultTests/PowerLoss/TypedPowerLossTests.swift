@@ -16,7 +16,7 @@ private struct Machine {
     }
 
     var places: VaultPlaces {
-        VaultPlaces(vault: folder.file("v/v.vault"), keyFile: folder.file("k/k.key"), memory: folder.file("state"))
+        VaultPlaces(vault: folder.file("v/v.vault"), keyFile: folder.file("k/k.key"), rollbackMemory: folder.file("state"))
     }
 
     func stores(in files: any FileSystem) throws -> Stores {

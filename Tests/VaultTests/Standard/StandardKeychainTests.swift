@@ -18,7 +18,7 @@ struct StandardKeychainTests {
     init() throws {
         folder = try TemporaryFolder()
         places = VaultPlaces(
-            vault: folder.file("v/test.vault"), keyFile: folder.file("k/test.key"), memory: folder.file("state"))
+            vault: folder.file("v/test.vault"), keyFile: folder.file("k/test.key"), rollbackMemory: folder.file("state"))
         shared = StandardKeychain(nil) { [places] in places }
     }
 
@@ -148,7 +148,7 @@ struct VaultAppTests {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
             let places = VaultPlaces(
-                vault: folder.file("own.vault"), keyFile: folder.file("own.key"), memory: folder.file("state"))
+                vault: folder.file("own.vault"), keyFile: folder.file("own.key"), rollbackMemory: folder.file("state"))
             try VaultApp.identify(as: "mail", vault: places, preferences: folder.file("own.plist"))
             let (token, theme) = (KeychainStorable<String>("u.token"), Storable<String>("theme"))
             try await token.write("secret")

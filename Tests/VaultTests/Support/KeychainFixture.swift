@@ -14,7 +14,7 @@ final class KeychainFixture: Sendable {
         folder = try TemporaryFolder()
         places = VaultPlaces(
             vault: folder.file("data/default.vault"), keyFile: folder.file("config/default.key"),
-            memory: folder.file("state"))
+            rollbackMemory: folder.file("state"))
     }
 
     /// Opens the vault, and makes it if there is none.

@@ -24,10 +24,12 @@ public struct SecretBytes: ~Copyable {
 
     private static let libsodiumIsReady = sodium_init() >= 0
 
+    // The module above has public initializers, which throw the error of the library's users.
+
     /// Allocates `count` zero bytes.
     ///
-    /// - Throws: ``SealingError/Code/outOfMemory``; ``SealingError/Code/length`` if `count` is negative.
-    public init(zeroCount count: Int) throws(SealingError) {
+    /// - Throws: `outOfMemory`; `length` if `count` is negative.
+    package init(zeros count: Int) throws(SealingError) {
         // It fails only if the system has no source of randomness. Nothing can be sealed then.
         guard SecretBytes.libsodiumIsReady else { throw SealingError(.outOfMemory) }
         guard count >= 0, count <= Int.max - 16 else { throw SealingError(.length) }
@@ -115,36 +117,16 @@ extension SecretBytes {
 // by any code that holds it.
 
 extension SecretBytes {
-    /// Copies a text's UTF-8 into guarded memory. The string is not wiped.
-    ///
-    /// - Throws: ``SealingError/Code/outOfMemory``.
-    public init(utf8 text: String) throws(SealingError) {
-        try self.init(zeroCount: text.utf8.count)
-        withUnsafeMutableBytes { $0.copyBytes(from: text.utf8) }
-    }
-
-    /// Copies bytes into guarded memory, with the errors of ``init(utf8:)``. The original is not wiped.
-    public init(copying bytes: UnsafeRawBufferPointer) throws(SealingError) {
-        try self.init(zeroCount: bytes.count)
+    /// Copies bytes into guarded memory. The original is not wiped.
+    package init(copyOf bytes: UnsafeRawBufferPointer) throws(SealingError) {
+        try self.init(zeros: bytes.count)
         withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
     }
 
-    /// Copies bytes into guarded memory, with the errors of ``init(utf8:)``. The array is not wiped.
-    public init(copying bytes: [UInt8]) throws(SealingError) {
-        try self.init(zeroCount: bytes.count)
+    /// Copies bytes into guarded memory. The array is not wiped.
+    package init(copyOf bytes: [UInt8]) throws(SealingError) {
+        try self.init(zeros: bytes.count)
         withUnsafeMutableBytes { $0.copyBytes(from: bytes) }
-    }
-
-    /// Lets `body` fill guarded memory, and keeps as many bytes as it returns.
-    ///
-    /// - Throws: ``SealingError/Code/outOfMemory``, or what `body` throws.
-    public init(
-        unsafeCapacity capacity: Int, initializingWith body: (UnsafeMutableRawBufferPointer) throws -> Int
-    ) throws {
-        var filled = try SecretBytes(zeroCount: capacity)
-        let used = try filled.withUnsafeMutableBytes(body)
-        filled.truncate(to: used)
-        self = filled
     }
 
     /// Returns a copy in ordinary memory, which is never wiped.
@@ -156,7 +138,7 @@ extension SecretBytes {
     /// Creates the base64 digits of bytes, with padding, in a time that does not depend on the bytes.
     package init(base64Of bytes: UnsafeRawBufferPointer) throws(SealingError) {
         let size = sodium_base64_encoded_len(bytes.count, sodium_base64_VARIANT_ORIGINAL)
-        try self.init(zeroCount: size)
+        try self.init(zeros: size)
         base.withMemoryRebound(to: CChar.self, capacity: size) {
             _ = sodium_bin2base64($0, size, bytes.pointer, bytes.count, sodium_base64_VARIANT_ORIGINAL)
         }

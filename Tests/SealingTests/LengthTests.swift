@@ -111,9 +111,9 @@ struct LengthTests {
 
     @Test func ofSecretBytes() {
         for count in [-1, Int.min, Int.max, Int.max - 15] {
-            #expect(throws: SealingError(.length)) { _ = try SecretBytes(zeroCount: count) }
+            #expect(throws: SealingError(.length)) { _ = try SecretBytes(zeros: count) }
         }
-        #expect(throws: SealingError(.outOfMemory)) { _ = try SecretBytes(zeroCount: Int.max - 16) }
+        #expect(throws: SealingError(.outOfMemory)) { _ = try SecretBytes(zeros: Int.max - 16) }
     }
 
     private func hash(keySize: Int, outputSize: Int) throws {

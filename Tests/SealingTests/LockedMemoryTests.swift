@@ -10,7 +10,7 @@ struct LockedMemoryTests {
 
     @Test func secretsAreLockedWithinTheLimit() async {
         await #expect(processExitsWith: .success) {
-            let secret = try SecretBytes(zeroCount: 32)
+            let secret = try SecretBytes(zeros: 32)
             let isLocked = secret.isLockedInMemory
             #expect(isLocked)
         }
@@ -36,7 +36,7 @@ struct LockedMemoryTests {
     private static func nest(_ depth: Int, _ tell: (Bool) -> Void) throws {
         guard depth > 0 else { return }
         let bytes = RandomBytes.array(100)
-        let secret = try SecretBytes(copying: bytes)
+        let secret = try SecretBytes(copyOf: bytes)
         tell(secret.isLockedInMemory)
         try nest(depth - 1, tell)
         #expect(secret.unsafeArray() == bytes)

@@ -23,7 +23,7 @@ struct MemoryTests {
         await #expect(processExitsWith: .success) { [size = size as Int] in
             let plaintext = try SecretBytes.random(size)
             let key = try SecretBytes.random(32)
-            var opened = try SecretBytes(zeroCount: size)
+            var opened = try SecretBytes(zeros: size)
             var box = [UInt8](repeating: 0, count: size + SecretBox.tagSize)
             var nonces = NonceSource(expected: 1)
             let nonce = nonces.next()
@@ -47,7 +47,7 @@ struct MemoryTests {
     @Test func aKeyedHashLeavesNothingOfItsKeyAndItsResult() async {
         await #expect(processExitsWith: .success) {
             let key = try SecretBytes.random(32)
-            var result = try SecretBytes(zeroCount: 32)
+            var result = try SecretBytes(zeros: 32)
             let bytes = [UInt8](repeating: 7, count: 60)
             try MemoryScan.farDown {
                 try key.withUnsafeBytes { key in
@@ -77,7 +77,7 @@ struct MemoryTests {
     @Test func derivingASubkeyLeavesNothingOfEitherKey() async {
         await #expect(processExitsWith: .success) {
             let key = try SecretBytes.random(32)
-            var subkey = try SecretBytes(zeroCount: 32)
+            var subkey = try SecretBytes(zeros: 32)
             try MemoryScan.farDown {
                 try key.withUnsafeBytes { key in
                     try subkey.withUnsafeMutableBytes { subkey in
@@ -93,7 +93,7 @@ struct MemoryTests {
     @Test func stretchingAPassphraseLeavesNothingOfItAndOfTheKey() async {
         await #expect(processExitsWith: .success) {
             let passphrase = try SecretBytes.random(64)
-            var key = try SecretBytes(zeroCount: 32)
+            var key = try SecretBytes(zeros: 32)
             let salt = [UInt8](repeating: 3, count: KeyDerivation.saltSize)
             let limits = KeyDerivation.StretchLimits(passes: 2, memory: 1 << 20)
             try MemoryScan.farDown {

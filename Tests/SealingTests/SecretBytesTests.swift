@@ -7,7 +7,7 @@ import Testing
 struct SecretBytesTests {
     @Test(arguments: [0, 1, 15, 16, 17, 31, 32, 100, 4_096, 70_000]) func arePaddedWithZeros(_ count: Int) throws {
         let bytes = RandomBytes.array(count)
-        let secret = try SecretBytes(copying: bytes)
+        let secret = try SecretBytes(copyOf: bytes)
         let size = secret.count
         #expect(size == count)
         #expect(secret.unsafeArray() == bytes)
@@ -17,22 +17,22 @@ struct SecretBytesTests {
     }
 
     @Test func areZeroWhenTheyAreNew() throws {
-        let secret = try SecretBytes(zeroCount: 100)
+        let secret = try SecretBytes(zeros: 100)
         #expect(secret.unsafeArray() == [UInt8](repeating: 0, count: 100))
     }
 
     @Test func areReadAsTheyWereWritten() throws {
-        var secret = try SecretBytes(utf8: "grüße")
+        var secret = try SecretBytes(copyOf: Array("grüße".utf8))
         #expect(secret.unsafeString() == "grüße")
         #expect(secret.withBytes { $0.byteCount } == 7)
         secret.withUnsafeMutableBytes { $0[0] = UInt8(ascii: "G") }
         #expect(secret.unsafeString() == "Grüße")
-        #expect(try SecretBytes(copying: [0xff, 0xfe]).unsafeString() == nil)
-        #expect(try SecretBytes(utf8: "").unsafeString() == "")
+        #expect(try SecretBytes(copyOf: [0xff, 0xfe]).unsafeString() == nil)
+        #expect(try SecretBytes(zeros: 0).unsafeString() == "")
     }
 
     @Test func truncatingWipesWhatIsCutOff() throws {
-        var secret = try SecretBytes(copying: [UInt8](repeating: 0xaa, count: 100))
+        var secret = try SecretBytes(copyOf: [UInt8](repeating: 0xaa, count: 100))
         secret.truncate(to: 3)
         let size = secret.count
         #expect(size == 3)
@@ -44,7 +44,7 @@ struct SecretBytesTests {
 
     @Test func lieBeforeAPageThatCannotBeRead() async {
         await #expect(processExitsWith: .failure) {
-            let secret = try SecretBytes(zeroCount: 16)
+            let secret = try SecretBytes(zeros: 16)
             let byte = secret.withPaddedBytes { $0.baseAddress!.load(fromByteOffset: 16, as: UInt8.self) }
             print(byte)
         }
@@ -52,30 +52,16 @@ struct SecretBytesTests {
 
     @Test func areEqualOnlyIfAllTheirBytesAre() throws {
         let bytes = RandomBytes.array(40)
-        let secret = try SecretBytes(copying: bytes)
-        #expect(secret.isEqual(to: try SecretBytes(copying: bytes)))
+        let secret = try SecretBytes(copyOf: bytes)
+        #expect(secret.isEqual(to: try SecretBytes(copyOf: bytes)))
         for bit in 0..<320 {
             var other = bytes
             other[bit / 8] ^= 1 << UInt8(bit % 8)
-            #expect(!secret.isEqual(to: try SecretBytes(copying: other)))
+            #expect(!secret.isEqual(to: try SecretBytes(copyOf: other)))
         }
         // The padding would be the same.
-        #expect(!(try SecretBytes(copying: [1])).isEqual(to: try SecretBytes(copying: [1, 0])))
-        #expect(try SecretBytes(zeroCount: 0).isEqual(to: try SecretBytes(zeroCount: 0)))
-    }
-
-    @Test func keepNoMoreThanTheirFillerSaysItWrote() throws {
-        let secret = try SecretBytes(unsafeCapacity: 64) { room in
-            room.copyBytes(from: [UInt8](repeating: 9, count: 64))
-            return 5
-        }
-        #expect(secret.unsafeArray() == [9, 9, 9, 9, 9])
-        #expect(secret.withPaddedBytes { $0.dropFirst(5).allSatisfy { $0 == 0 } })
-    }
-
-    @Test func passOnWhatTheirFillerThrows() {
-        struct Failure: Error {}
-        #expect(throws: Failure.self) { _ = try SecretBytes(unsafeCapacity: 8) { _ in throw Failure() } }
+        #expect(!(try SecretBytes(copyOf: [1])).isEqual(to: try SecretBytes(copyOf: [1, 0])))
+        #expect(try SecretBytes(zeros: 0).isEqual(to: try SecretBytes(zeros: 0)))
     }
 
     @Test(arguments: 0...70)

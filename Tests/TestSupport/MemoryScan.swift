@@ -98,9 +98,8 @@ package enum MemoryScan {
 extension SecretBytes {
     /// Random bytes that were never in ordinary memory.
     package static func random(_ count: Int) throws -> SecretBytes {
-        try SecretBytes(unsafeCapacity: count) { memory in
-            RandomBytes.fill(memory)
-            return memory.count
-        }
+        var secret = try SecretBytes(zeros: count)
+        secret.withUnsafeMutableBytes { RandomBytes.fill($0) }
+        return secret
     }
 }

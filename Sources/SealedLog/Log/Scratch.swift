@@ -21,7 +21,7 @@ package final class Scratch: @unchecked Sendable {
 
     /// - Parameter size: of the largest value with its padding.
     init(_ size: Int) throws(LogError) {
-        memory = try translated(SecretBytes(zeroCount: size))
+        memory = try translated(SecretBytes(zeros: size))
         box = [UInt8](repeating: 0, count: size + SecretBox.tagSize)
     }
 
@@ -96,7 +96,7 @@ struct ValueOpener: ~Copyable {
 
     init(of store: any RecordStore, keys: KeyRing) throws(LogError) {
         (self.store, self.keys) = (store, keys)
-        memory = try translated(SecretBytes(zeroCount: Scratch.size))
+        memory = try translated(SecretBytes(zeros: Scratch.size))
     }
 
     /// Opens a value and passes it to `body` with its padding, which must be zeros.
@@ -105,7 +105,7 @@ struct ValueOpener: ~Copyable {
     ) throws(LogError) {
         let box = try store.bytes(at: version.offset, count: version.boxLength)
         let size = version.boxLength - SecretBox.tagSize
-        if memory.paddedCapacity < size { memory = try translated(SecretBytes(zeroCount: size)) }
+        if memory.paddedCapacity < size { memory = try translated(SecretBytes(zeros: size)) }
         try box.withRawBytes { (box) throws(LogError) in
             try keys.open(box, version, into: &memory) { (value) throws(SealingError) in
                 guard value[version.length...].allSatisfy({ $0 == 0 }) else { throw SealingError(.forged) }

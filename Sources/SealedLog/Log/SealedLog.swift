@@ -262,7 +262,7 @@ extension SealedLog {
 
 extension KeyRing {
     func open(_ sealed: SealedValue) throws(LogError) -> SecretBytes {
-        var value = try translated(SecretBytes(zeroCount: sealed.version.length))
+        var value = try translated(SecretBytes(zeros: sealed.version.length))
         try sealed.box.withRawBytes { (box) throws(LogError) in try open(box, sealed.version, into: &value) }
         return value
     }

@@ -25,7 +25,7 @@ extension Keychain {
     public func set(
         _ name: String, to text: String, attributes: [String: String]? = nil, expires: Date? = nil
     ) throws(VaultError) {
-        try set(name, to: guarded(SecretBytes(utf8: text)), kind: .text, attributes: attributes, expires: expires)
+        try set(name, to: SecretBytes(utf8: text), kind: .text, attributes: attributes, expires: expires)
     }
 
     /// Sets bytes; they are on the disk when this returns.
@@ -34,12 +34,12 @@ extension Keychain {
     public func set(
         _ name: String, to bytes: [UInt8], attributes: [String: String]? = nil, expires: Date? = nil
     ) throws(VaultError) {
-        try set(name, to: guarded(SecretBytes(copying: bytes)), kind: .data, attributes: attributes, expires: expires)
+        try set(name, to: SecretBytes(copying: bytes), kind: .data, attributes: attributes, expires: expires)
     }
 
     /// Sets a typed value that expires.
     func set(_ name: String, to value: StoredValue, expires: Date) throws(VaultError) {
-        let encoded = try SealableValue(value, for: name, in: self)
+        let encoded = try SealableValue(value, for: name)
         try set(name, to: encoded.bytes, kind: encoded.kind, attributes: nil, expires: expires)
     }
 
@@ -118,11 +118,6 @@ extension Keychain {
         let sealed = try places.translated(log.seal(value, kind: kind.rawValue, nonces: &nonces))
         let expiry = expires.map(\.milliseconds)
         return Change(name, .anything, .set(sealed, attributes: attributes, expiry: expiry))
-    }
-
-    /// Translates a lack of guarded memory.
-    func guarded(_ copy: @autoclosure () throws(SealingError) -> SecretBytes) throws(VaultError) -> SecretBytes {
-        do { return try copy() } catch { throw VaultError(LogError(.outOfMemory), places) }
     }
 
     /// Returns attributes as they are stored: sorted bytewise by key.

@@ -35,7 +35,7 @@ public struct Transaction: ~Copyable, OptimisticTransaction {
     public mutating func set(
         _ name: String, to text: String, attributes: [String: String]? = nil, expires: Date? = nil
     ) throws(VaultError) {
-        let value = try keychain.guarded(SecretBytes(utf8: text))
+        let value = try SecretBytes(utf8: text)
         try set(name, to: value, kind: .text, attributes: attributes, expires: expires)
     }
 
@@ -45,7 +45,7 @@ public struct Transaction: ~Copyable, OptimisticTransaction {
     public mutating func set(
         _ name: String, to bytes: [UInt8], attributes: [String: String]? = nil, expires: Date? = nil
     ) throws(VaultError) {
-        let value = try keychain.guarded(SecretBytes(copying: bytes))
+        let value = try SecretBytes(copying: bytes)
         try set(name, to: value, kind: .data, attributes: attributes, expires: expires)
     }
 
@@ -155,7 +155,7 @@ public struct Transaction: ~Copyable, OptimisticTransaction {
                 try remove(name)
                 continue
             }
-            let encoded = try SealableValue(value, for: name, in: keychain)
+            let encoded = try SealableValue(value, for: name)
             try set(name, to: encoded.bytes, kind: encoded.kind, attributes: nil, expires: nil)
         }
         return true
@@ -167,10 +167,10 @@ struct SealableValue: ~Copyable {
     let kind: ValueKind
     let bytes: SecretBytes
 
-    init(_ value: StoredValue, for name: String, in keychain: Keychain) throws(VaultError) {
+    init(_ value: StoredValue, for name: String) throws(VaultError) {
         var encoded: (kind: ValueKind, bytes: [UInt8]) = try value.encoded(for: name)
         defer { encoded.bytes.withUnsafeMutableBytes { Wiping.wipe($0) } }
-        bytes = try keychain.guarded(SecretBytes(copying: encoded.bytes))
+        bytes = try SecretBytes(copying: encoded.bytes)
         kind = encoded.kind
     }
 }

@@ -65,7 +65,7 @@ extension VaultError {
             return "The disk failed while \(vault) was written: the last change may or may not last. "
                 + "Check the disk, then verify the vault."
         case .conflict: return contended.message
-        case .outOfMemory: return "There is no guarded memory left for keys and values."
+        case .outOfMemory: return VaultError.noGuardedMemory.message
         }
     }
 

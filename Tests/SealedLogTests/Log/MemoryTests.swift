@@ -69,8 +69,8 @@ private func expectNoCopies(of keyPath: String, openingVaultAt path: String) thr
     let key = try readKey()
     #expect(try MemoryScan.copies(of: key.secret) == [])
 
-    var dataKey = try SecretBytes(zeroCount: SecretBox.keySize)
-    var wrappingKey = try SecretBytes(zeroCount: SecretBox.keySize)
+    var dataKey = try SecretBytes(zeros: SecretBox.keySize)
+    var wrappingKey = try SecretBytes(zeros: SecretBox.keySize)
     let slot = try #require(log.view.withLock { $0.header.slots }.first)
     let isOpen = try dataKey.withUnsafeMutableBytes { dataKey in
         try wrappingKey.withUnsafeMutableBytes { try slot.unwrap(with: key, into: dataKey, scratch: $0) }
@@ -79,7 +79,7 @@ private func expectNoCopies(of keyPath: String, openingVaultAt path: String) thr
     #expect(try MemoryScan.copies(of: dataKey) == [])
     #expect(try MemoryScan.copies(of: wrappingKey) == [])
     for purpose in KeyPurpose.allCases {
-        var subkey = try SecretBytes(zeroCount: SecretBox.keySize)
+        var subkey = try SecretBytes(zeros: SecretBox.keySize)
         log.keys.withKey(purpose) { bytes in subkey.withUnsafeMutableBytes { $0.copyMemory(from: bytes) } }
         #expect(try MemoryScan.copies(of: subkey) == [], "\(purpose)")
     }

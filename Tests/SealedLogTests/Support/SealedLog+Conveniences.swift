@@ -16,7 +16,7 @@ extension SealedLog {
         guard let entryName = EntryName(name) else { throw LogError(.invalid, "no name") }
         guard let value else { return Change(entryName, expectation, .remove) }
         var nonces = NonceSource(expected: 1)
-        let sealed = try seal(SecretBytes(copying: value), kind: 0, nonces: &nonces)
+        let sealed = try seal(SecretBytes(copyOf: value), kind: 0, nonces: &nonces)
         return Change(entryName, expectation, .set(sealed, attributes: attributes, expiry: expiry))
     }
 

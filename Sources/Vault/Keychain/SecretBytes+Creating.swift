@@ -1,0 +1,48 @@
+public import Sealing
+
+extension SecretBytes {
+    /// Allocates `count` zero bytes in guarded memory.
+    ///
+    /// - Throws: ``VaultError`` with `unavailable` if there is no guarded memory left, `invalid` if `count` is negative.
+    public init(zeroCount count: Int) throws(VaultError) {
+        guard count >= 0 else { throw VaultError(.invalid, "A secret cannot have \(count) bytes.") }
+        do { try self.init(zeros: count) } catch { throw .noGuardedMemory }
+    }
+
+    /// Copies a text's UTF-8 into guarded memory. The string is not wiped.
+    ///
+    /// - Throws: ``VaultError`` with `unavailable` if there is no guarded memory left.
+    public init(utf8 text: String) throws(VaultError) {
+        try self.init(zeroCount: text.utf8.count)
+        withUnsafeMutableBytes { $0.copyBytes(from: text.utf8) }
+    }
+
+    /// Copies bytes into guarded memory, with the errors of ``init(utf8:)``. The original is not wiped.
+    public init(copying bytes: UnsafeRawBufferPointer) throws(VaultError) {
+        try self.init(zeroCount: bytes.count)
+        withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
+    }
+
+    /// Copies bytes into guarded memory, with the errors of ``init(utf8:)``. The array is not wiped.
+    public init(copying bytes: [UInt8]) throws(VaultError) {
+        try self.init(zeroCount: bytes.count)
+        withUnsafeMutableBytes { $0.copyBytes(from: bytes) }
+    }
+
+    /// Lets `body` fill guarded memory, and keeps as many bytes as it returns.
+    ///
+    /// - Throws: ``VaultError`` as ``init(zeroCount:)``, or what `body` throws.
+    public init(
+        unsafeCapacity capacity: Int, initializingWith body: (UnsafeMutableRawBufferPointer) throws -> Int
+    ) throws {
+        var filled = try SecretBytes(zeroCount: capacity)
+        let used = try filled.withUnsafeMutableBytes(body)
+        filled.truncate(to: used)
+        self = filled
+    }
+}
+
+extension VaultError {
+    /// The system refuses guarded memory: its limits are used up.
+    static let noGuardedMemory = VaultError(.unavailable, "There is no guarded memory left for keys and values.")
+}

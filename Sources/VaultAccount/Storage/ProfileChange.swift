@@ -36,18 +36,18 @@ struct ProfileChange: Equatable, Sendable {
 
 extension ProfileChange: StoredObject {
     func toPrimitive() -> [String: StoredValue]? {
-        var values = ["fields": fields.stored, "cleared": cleared.sorted().stored]
-        values["asked"] = asked?.stored
+        var values = ["fields": StoredValue.dictionary(fields), "cleared": [String].stored(cleared.sorted())]
+        values["asked"] = asked.map(StoredValue.dictionary)
         return values
     }
 
     static func from(primitive: [String: StoredValue]) -> ProfileChange? {
-        guard let fields = primitive["fields"].flatMap([String: StoredValue].init(stored:)),
-            let cleared = primitive["cleared"].flatMap([String].init(stored:))
+        guard let fields = primitive["fields"].flatMap([String: StoredValue].primitive(of:)),
+            let cleared = primitive["cleared"].flatMap([String].primitive(of:))
         else { return nil }
         return ProfileChange(
             fields: fields, cleared: Set(cleared),
-            asked: primitive["asked"].flatMap([String: StoredValue].init(stored:)))
+            asked: primitive["asked"].flatMap([String: StoredValue].primitive(of:)))
     }
 }
 

@@ -202,7 +202,8 @@ struct CreationTests {
         let link = fixture.folder.file("link.vault")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: places.vault)
         let keychain = try Keychain(
-            at: VaultPlaces(vault: link, keyFile: places.keyFile, rollbackMemory: places.rollbackMemory), creating: .ifAbsent)
+            at: VaultPlaces(vault: link, keyFile: places.keyFile, rollbackMemory: places.rollbackMemory),
+            creating: .ifAbsent)
         try keychain.set("b", to: "y")
         try keychain.compact()
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == places.vault)

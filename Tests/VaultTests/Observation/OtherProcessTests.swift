@@ -90,7 +90,8 @@ struct ObservedFile {
     func open() throws -> any ValueStore {
         guard isVault else { return Preferences(path: folder + "/test.plist") }
         return try Keychain(
-            at: VaultPlaces(vault: folder + "/test.vault", keyFile: folder + "/test.key", rollbackMemory: folder + "/state"),
+            at: VaultPlaces(
+                vault: folder + "/test.vault", keyFile: folder + "/test.key", rollbackMemory: folder + "/state"),
             creating: .ifAbsent)
     }
 }

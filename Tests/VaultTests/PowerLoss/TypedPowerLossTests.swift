@@ -16,7 +16,8 @@ private struct Machine {
     }
 
     var places: VaultPlaces {
-        VaultPlaces(vault: folder.file("v/v.vault"), keyFile: folder.file("k/k.key"), rollbackMemory: folder.file("state"))
+        VaultPlaces(
+            vault: folder.file("v/v.vault"), keyFile: folder.file("k/k.key"), rollbackMemory: folder.file("state"))
     }
 
     func stores(in files: any FileSystem) throws -> Stores {

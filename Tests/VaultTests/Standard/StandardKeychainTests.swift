@@ -18,7 +18,8 @@ struct StandardKeychainTests {
     init() throws {
         folder = try TemporaryFolder()
         places = VaultPlaces(
-            vault: folder.file("v/test.vault"), keyFile: folder.file("k/test.key"), rollbackMemory: folder.file("state"))
+            vault: folder.file("v/test.vault"), keyFile: folder.file("k/test.key"), rollbackMemory: folder.file("state")
+        )
         shared = StandardKeychain(nil) { [places] in places }
     }
 

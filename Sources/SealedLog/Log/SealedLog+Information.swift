@@ -1,7 +1,7 @@
 package import Sealing
 
 /// Figures about a vault, without any name or value.
-public struct Information: Hashable, Sendable {
+public struct LogInformation: Hashable, Sendable {
     /// The path of the vault.
     public let vault: String
     /// The path of the key file that opened it.
@@ -25,7 +25,7 @@ public struct Information: Hashable, Sendable {
     /// Changes since the last compaction.
     public let recordsSinceCheckpoint: Int
     /// The ways to open the vault.
-    public let keySlots: [KeySlotInformation]
+    public let keySlots: [LogKeySlot]
     /// Whether this machine remembers the vault, so that an older one would be noticed.
     public let memoryIsKept: Bool
     /// What fails no call and should be known: a memory that cannot be used, a compaction that failed. One sentence
@@ -36,7 +36,7 @@ public struct Information: Hashable, Sendable {
 }
 
 /// One way to open a vault.
-public struct KeySlotInformation: Hashable, Sendable {
+public struct LogKeySlot: Hashable, Sendable {
     /// "generated key file" or "key file, Argon2id".
     public let kind: String
     /// Those of Argon2id; nil for a generated key file, which is not stretched.
@@ -53,7 +53,7 @@ extension SealedLog {
     /// - Parameter describe: tells a problem in a sentence. No lock is held.
     package func information(
         vault: String, keyFile: String, keyFileSharing: String?, describe: (Notice) -> String
-    ) throws(LogError) -> Information {
+    ) throws(LogError) -> LogInformation {
         let view = try read { (view) throws(LogError) in view }
         let manifest = try view.manifest()
         let totals = view.totals ?? manifest.totals
@@ -62,14 +62,14 @@ extension SealedLog {
         if let upkeep = memory?.upkeep(), upkeep.origin == view.origin.authenticator {
             problems.append(.compactionFailed(upkeep.error))
         }
-        return Information(
+        return LogInformation(
             vault: vault, keyFile: keyFile, keyFileSharing: keyFileSharing,
             id: Hexadecimal.string(of: vaultID), creation: manifest.created, sequence: view.head.sequence,
             entries: Int(clamping: totals.entries), fileSize: Int(clamping: try view.store.size()),
             liveBytes: Int(clamping: totals.liveBytes), deadBytes: Int(clamping: totals.deadBytes),
             recordsSinceCheckpoint: Int(clamping: view.head.sequence - view.origin.sequence),
             keySlots: zip(view.header.slots, manifest.labels).map { slot, label in
-                KeySlotInformation(
+                LogKeySlot(
                     kind: slot.kindName, limits: slot.limits.passes == 0 ? nil : slot.limits, label: label.text,
                     creation: label.created)
             },

@@ -3,7 +3,7 @@ import Sealing
 
 /// What was found in a damaged vault, the most certain first. Every name is in one of the lists, and every value is
 /// authentic.
-public struct Salvage: Hashable, Sendable {
+public struct SalvageReport: Hashable, Sendable {
     /// The number of names with their last value.
     public internal(set) var certain = 0
     /// Names with a value of theirs whose later change or removal may be lost.
@@ -32,7 +32,7 @@ extension SealedLog {
     package static func salvage(
         _ path: String, to target: String, key: borrowing KeyFile, options: Options, in fileSystem: any FileSystem,
         _ counter: UpkeepProgress? = nil
-    ) throws(LogError) -> Salvage {
+    ) throws(LogError) -> SalvageReport {
         let lock = try StoreLock.toRead(until: Deadline(after: options.lockTimeout)) { () throws(LogError) in
             try FileRecordStore.open(path, isDamaged: true, in: fileSystem)
         }
@@ -44,7 +44,7 @@ extension SealedLog {
         let (manifest, fault) = try remains.manifest()
         let history = try SalvagedHistory(remains, manifest, memory, counter)
 
-        var report = Salvage(damage: history.damage + (fault.map { [$0] } ?? []), hasGaps: history.hasGaps)
+        var report = SalvageReport(damage: history.damage + (fault.map { [$0] } ?? []), hasGaps: history.hasGaps)
         for case .memoryUnusable(let reason) in memory?.notices.take() ?? [] {
             report.damage.append("this machine's memory: \(reason)")
         }
@@ -70,7 +70,7 @@ private struct SalvageCopier: ~Copyable {
     /// Copies the newest values that open, in the order of their offsets, which does not reveal the order of names.
     /// Returns the entries of the new vault, in the order of their names.
     mutating func copy(
-        _ history: SalvagedHistory, to checkpoint: inout CheckpointWriter, _ report: inout Salvage,
+        _ history: SalvagedHistory, to checkpoint: inout CheckpointWriter, _ report: inout SalvageReport,
         _ counter: UpkeepProgress?
     ) throws(LogError) -> [Entry] {
         var entries: [Entry] = []

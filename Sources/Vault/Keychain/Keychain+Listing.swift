@@ -1,33 +1,35 @@
 public import FoundationEssentials
 import SealedLog
 
-/// What a keychain tells of a name without opening its value.
-public struct Item: Hashable, Sendable {
-    /// The name, as it was set.
-    public let name: String
-    /// The value's size in bytes.
-    public let size: Int
-    /// The value's type, as far as it was given.
-    public let kind: ValueKind
-    /// When the name was first set since it was last absent.
-    public let created: Date
-    /// When the value was last set.
-    public let modified: Date
-    /// From when on the name is absent; nil if the value does not expire.
-    public let expires: Date?
-    /// Words about the value, sealed with its name: `service`, `account`, `url` …
-    public let attributes: [String: String]
+extension Keychain {
+    /// What a keychain tells of a name without opening its value.
+    public struct Item: Hashable, Sendable {
+        /// The name, as it was set.
+        public let name: String
+        /// The value's size in bytes.
+        public let size: Int
+        /// The value's type, as far as it was given.
+        public let kind: ValueKind
+        /// When the name was first set since it was last absent.
+        public let created: Date
+        /// When the value was last set.
+        public let modified: Date
+        /// From when on the name is absent; nil if the value does not expire.
+        public let expires: Date?
+        /// Words about the value, sealed with its name: `service`, `account`, `url` …
+        public let attributes: [String: String]
 
-    /// nil for a tombstone.
-    fileprivate init?(_ entry: Entry, as name: String) {
-        guard let content = entry.content else { return nil }
-        self.name = name
-        size = content.current.length
-        kind = ValueKind(rawValue: content.current.kind)
-        created = Date(milliseconds: content.created)
-        modified = Date(milliseconds: entry.modified)
-        expires = content.expiry.map(Date.init(milliseconds:))
-        attributes = content.attributesByKey
+        /// nil for a tombstone.
+        fileprivate init?(_ entry: Entry, as name: String) {
+            guard let content = entry.content else { return nil }
+            self.name = name
+            size = content.current.length
+            kind = ValueKind(rawValue: content.current.kind)
+            created = Date(milliseconds: content.created)
+            modified = Date(milliseconds: entry.modified)
+            expires = content.expiry.map(Date.init(milliseconds:))
+            attributes = content.attributesByKey
+        }
     }
 }
 
@@ -80,10 +82,10 @@ package struct ItemListing: Sendable {
     fileprivate let keychain: Keychain
 
     /// Reads the next item; nil at the end. Throws `damaged`, `unavailable`.
-    package mutating func next() throws(VaultError) -> Item? {
+    package mutating func next() throws(VaultError) -> Keychain.Item? {
         while let entry = try keychain.places.translated(entries.next()), let content = entry.content {
             if attributes.allSatisfy(content.attributes.contains) {
-                return Item(entry, as: keychain.shortened(entry.name.text))
+                return Keychain.Item(entry, as: keychain.shortened(entry.name.text))
             }
         }
         return nil

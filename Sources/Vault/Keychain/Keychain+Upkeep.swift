@@ -2,19 +2,19 @@ public import FoundationEssentials
 public import SealedLog
 import Sealing
 
-// What upkeep takes and returns is the log's, and is passed on to users as it is.
-@_exported public import struct SealedLog.CompactionReport
-@_exported public import struct SealedLog.Information
-@_exported public import struct SealedLog.KeySlotInformation
-@_exported public import struct SealedLog.Salvage
-@_exported public import class SealedLog.UpkeepProgress
-@_exported public import struct SealedLog.VerificationReport
-
 extension Keychain {
     /// The outcome of a compaction.
     public typealias Compaction = CompactionReport
     /// What a verification has checked.
     public typealias Verification = VerificationReport
+    /// What was found in a damaged vault.
+    public typealias Salvage = SalvageReport
+    /// How far a long call has come: pass it in, and read it from another thread.
+    public typealias Progress = UpkeepProgress
+    /// Figures about a vault.
+    public typealias Information = LogInformation
+    /// One way to open a vault.
+    public typealias KeySlot = LogKeySlot
 
     /// Rewrites the vault without removed and replaced values.
     ///
@@ -24,7 +24,7 @@ extension Keychain {
     /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable` (the vault is as it was); `rolledBack`,
     ///   `diverged` or `exchanged` if the file was replaced meanwhile.
     @discardableResult
-    public func compact(progress: UpkeepProgress? = nil) throws(VaultError) -> Compaction {
+    public func compact(progress: Progress? = nil) throws(VaultError) -> Compaction {
         try waiting(progress) { (timeout) throws(LogError) in try log.compact(timeout: timeout, progress) }
     }
 
@@ -34,7 +34,7 @@ extension Keychain {
     ///   generated key file; `locked` if the key file cannot be used any more.
     @discardableResult
     public func compact(
-        raisingCostTo cost: KeyFileCost, progress: UpkeepProgress? = nil
+        raisingCostTo cost: KeyFileCost, progress: Progress? = nil
     ) throws(VaultError) -> Compaction {
         try waiting(progress) { (timeout) throws(LogError) in
             let key = try places.readKey(options)
@@ -48,7 +48,7 @@ extension Keychain {
     /// Reads and authenticates everything in the vault. Values are opened in guarded memory and passed to no caller.
     ///
     /// - Throws: as ``compact(progress:)``; `damaged` names the first offset.
-    public func verify(progress: UpkeepProgress? = nil) throws(VaultError) -> Verification {
+    public func verify(progress: Progress? = nil) throws(VaultError) -> Verification {
         try waiting(progress) { (timeout) throws(LogError) in try log.verify(timeout: timeout, progress) }
     }
 
@@ -62,7 +62,7 @@ extension Keychain {
     ///   `damaged` if nothing but a slot is left; `newerFormat`; `exists` if there is a file at the target; `busy`,
     ///   `unavailable`.
     public static func salvage(
-        from places: VaultPlaces, to target: String, options: Options = Options(), progress: UpkeepProgress? = nil
+        from places: VaultPlaces, to target: String, options: Options = Options(), progress: Progress? = nil
     ) throws(VaultError) -> Salvage {
         let opening = try KeychainOpening(places, options)
         try VaultPlaces.check(target, "The new vault's path")
@@ -80,15 +80,15 @@ extension Keychain {
     }
 }
 
-extension Information {
+extension LogInformation {
     /// When the vault was created.
     public var created: Date { Date(milliseconds: creation) }
 }
 
-extension KeySlotInformation {
+extension LogKeySlot {
     /// The cost of a guess at the key file; nil for a generated one, which cannot be guessed.
-    public var cost: KeyFileCost? {
-        limits.map { KeyFileCost(passes: Int(clamping: $0.passes), memory: Int(clamping: $0.memory)) }
+    public var cost: Keychain.KeyFileCost? {
+        limits.map { Keychain.KeyFileCost(passes: Int(clamping: $0.passes), memory: Int(clamping: $0.memory)) }
     }
     /// When the slot was created.
     public var created: Date { Date(milliseconds: creation) }
@@ -106,25 +106,27 @@ extension KeyFile.Sharing {
     }
 }
 
-/// The cost of a guess at a key file that was not generated: its bytes are stretched with Argon2id (RFC 9106).
-///
-/// A generated key file cannot be guessed, and is not stretched.
-public struct KeyFileCost: Hashable, Sendable {
-    /// Passes over the memory, 1 to 10.
-    public var passes: Int
-    /// Memory in bytes, at least 8 KiB. Passes times memory is at most 768 MiB.
-    public var memory: Int
+extension Keychain {
+    /// The cost of a guess at a key file that was not generated: its bytes are stretched with Argon2id (RFC 9106).
+    ///
+    /// A generated key file cannot be guessed, and is not stretched.
+    public struct KeyFileCost: Hashable, Sendable {
+        /// Passes over the memory, 1 to 10.
+        public var passes: Int
+        /// Memory in bytes, at least 8 KiB. Passes times memory is at most 768 MiB.
+        public var memory: Int
 
-    /// Creates a cost.
-    public init(passes: Int, memory: Int) {
-        (self.passes, self.memory) = (passes, memory)
-    }
+        /// Creates a cost.
+        public init(passes: Int, memory: Int) {
+            (self.passes, self.memory) = (passes, memory)
+        }
 
-    /// 3 passes over 64 MiB, the second recommendation of RFC 9106: about 0.1 s.
-    public static let standard = KeyFileCost(passes: 3, memory: 64 << 20)
+        /// 3 passes over 64 MiB, the second recommendation of RFC 9106: about 0.1 s.
+        public static let standard = KeyFileCost(passes: 3, memory: 64 << 20)
 
-    var limits: KeyDerivation.StretchLimits {
-        // A negative number becomes zero, which is out of bounds too.
-        KeyDerivation.StretchLimits(passes: UInt64(clamping: passes), memory: UInt64(clamping: memory))
+        var limits: KeyDerivation.StretchLimits {
+            // A negative number becomes zero, which is out of bounds too.
+            KeyDerivation.StretchLimits(passes: UInt64(clamping: passes), memory: UInt64(clamping: memory))
+        }
     }
 }

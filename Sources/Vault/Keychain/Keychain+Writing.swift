@@ -65,8 +65,8 @@ extension Keychain {
 
     /// Gives a value another name.
     ///
-    /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``; `absent` if the name does not exist, `exists` if the
-    ///   new one does and `replacing` is false.
+    /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``; `absent` if the name does not exist,
+    ///   `exists` if the new one does and `replacing` is false.
     public func rename(_ name: String, to newName: String, replacing: Bool = false) throws(VaultError) {
         try duplicate(name, to: newName, replacing: replacing, removing: true)
     }

@@ -1,6 +1,6 @@
 package import LinuxSystem
 import SealedLog
-@_exported public import Sealing
+public import Sealing
 
 /// A vault of secrets: names and values, encrypted in one file.
 ///
@@ -149,7 +149,7 @@ public final class Keychain: ValueStore, SecretStore {
 
     /// Does the same for what may wait for other processes.
     func waiting<Result>(
-        _ progress: UpkeepProgress? = nil, _ body: (_ timeout: Duration) throws(LogError) -> Result
+        _ progress: Progress? = nil, _ body: (_ timeout: Duration) throws(LogError) -> Result
     ) throws(VaultError) -> Result {
         let result = try translated(options.waiting(for: places.vault, body))
         progress?.finish()
@@ -245,7 +245,7 @@ extension Keychain {
 extension StoredValue {
     /// - Throws: ``VaultError/Code/unreadable`` if a later version wrote the value, or its bytes do not fit its kind.
     init(_ opened: borrowing OpenedValue, of key: String) throws(VaultError) {
-        let value = opened.bytes.withUnsafeBytes { StoredValue(kind: ValueKind(rawValue: opened.kind), $0) }
+        let value = opened.bytes.withUnsafeBytes { StoredValue(kind: opened.kind, $0) }
         guard let value else {
             throw VaultError(
                 .unreadable,

@@ -54,7 +54,7 @@ struct KeychainOpening {
 
     // MARK: Creating
 
-    func create(label: String, cost: KeyFileCost, evenIfOneIsGone: Bool) throws(LogError) -> Outcome {
+    func create(label: String, cost: Keychain.KeyFileCost, evenIfOneIsGone: Bool) throws(LogError) -> Outcome {
         let deadline = Deadline(after: options.lockTimeout)
         let lock = try FolderLock.acquire(forFile: vaultPath, in: fileSystem, until: deadline)
         guard try !exists(vaultPath) else { throw LogError(.exists, vaultPath) }
@@ -87,7 +87,7 @@ struct KeychainOpening {
 
     // MARK: Salvaging
 
-    func salvage(to target: String, _ progress: UpkeepProgress?) throws(LogError) -> Salvage {
+    func salvage(to target: String, _ progress: Keychain.Progress?) throws(LogError) -> Keychain.Salvage {
         let target = resolvedPath(target)
         if try !exists(vaultPath) { try checkThatNoneIsGone() }
         let key = try places.readKey(options, in: fileSystem)

@@ -36,7 +36,7 @@ extension Keychain {
     }
 }
 
-extension Transaction {
+extension Keychain.Transaction {
     /// Returns the name of the vault's entry that a name shows after the changes of this transaction. The transaction
     /// expects it to stay so.
     mutating func shown(_ name: String) throws(VaultError) -> EntryName {

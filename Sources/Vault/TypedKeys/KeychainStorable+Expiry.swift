@@ -30,7 +30,7 @@ extension KeychainStorable where Value: Sendable {
 extension DefaultedKey {
     /// Sets the value until `date`; from then on reading returns the default.
     ///
-    /// - Throws: as ``KeychainStorable/write(_:expires:)``.
+    /// - Throws: as the same call of ``KeychainStorable``.
     public func write<Kept>(_ value: Kept, expires date: Date) throws(VaultError) where Key == KeychainStorable<Kept> {
         try key.write(value, expires: date)
     }

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-@_exported public import PropertyList
+public import PropertyList
 
 /// A type whose values have a ``StoredValue``, so that stores can keep them.
 ///

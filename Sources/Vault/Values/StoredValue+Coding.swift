@@ -1,34 +1,9 @@
 import FoundationEssentials
 import SealedLog
 
-/// The type of a value in the keychain, as far as it was given when the value was stored.
-public struct ValueKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-    public let rawValue: UInt8
-
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
-
-    /// Bytes without a type, as the command stores them.
-    public static let unspecified = ValueKind(rawValue: 0)
-    /// UTF-8.
-    public static let text = ValueKind(rawValue: 1)
-    /// Bytes that were stored as such.
-    public static let data = ValueKind(rawValue: 2)
-    static let boolean = ValueKind(rawValue: 3)
-    static let integer = ValueKind(rawValue: 4)
-    static let real = ValueKind(rawValue: 5)
-    static let date = ValueKind(rawValue: 6)
-    static let array = ValueKind(rawValue: 7)
-    static let dictionary = ValueKind(rawValue: 8)
-    static let null = ValueKind(rawValue: 9)
-
-    public var description: String {
-        switch self {
-        case .unspecified: "unspecified"
-        case .text: "text"
-        case .data: "data"
-        default: "kind \(rawValue)"
-        }
-    }
+/// What the bytes of a stored value are: the kind that its entry is sealed with.
+enum StoredKind: UInt8, CaseIterable {
+    case unspecified, text, data, boolean, integer, real, date, array, dictionary, null
 }
 
 // How the keychain stores a value: the entry's kind is the tag, the bytes are the value; Format.md, "Values of a kind".
@@ -54,8 +29,7 @@ extension StoredValue {
     /// Creates the value whose ``bytes`` these are; nil if they are no value's, whatever they are.
     public init?(bytes: some Collection<UInt8>) {
         guard let kind = bytes.first else { return nil }
-        let value = Array(bytes.dropFirst()).withUnsafeBytes { StoredValue(kind: ValueKind(rawValue: kind), $0) }
-        guard let value else { return nil }
+        guard let value = Array(bytes.dropFirst()).withUnsafeBytes({ StoredValue(kind: kind, $0) }) else { return nil }
         self = value
     }
 }
@@ -63,13 +37,13 @@ extension StoredValue {
 // Writing.
 
 extension StoredValue {
-    func encoded(for key: String) throws(VaultError) -> (ValueKind, [UInt8]) {
+    func encoded(for key: String) throws(VaultError) -> (StoredKind, [UInt8]) {
         do { return try encoded(depth: 0) } catch {
             throw VaultError(.invalid, "The value for \"\(key)\" cannot be stored: \(error.text).")
         }
     }
 
-    private func encoded(depth: Int) throws(ConversionProblem) -> (ValueKind, [UInt8]) {
+    private func encoded(depth: Int) throws(ConversionProblem) -> (StoredKind, [UInt8]) {
         guard depth < StoredValue.maximumDepth else { throw .tooDeep }
         switch self {
         case .null: return (.null, [])
@@ -109,8 +83,8 @@ extension StoredValue {
 
 extension StoredValue {
     /// nil if the kind is unknown, or the bytes are not of its kind.
-    init?(kind: ValueKind, _ buffer: UnsafeRawBufferPointer, depth: Int = 0) {
-        guard depth < StoredValue.maximumDepth else { return nil }
+    init?(kind: UInt8, _ buffer: UnsafeRawBufferPointer, depth: Int = 0) {
+        guard depth < StoredValue.maximumDepth, let kind = StoredKind(rawValue: kind) else { return nil }
         var bytes = buffer[...]
         switch kind {
         case .unspecified: self = .untyped(Data(buffer))
@@ -132,14 +106,14 @@ extension StoredValue {
                 else { return nil }
             }
             self = .dictionary(values)
-        default:
+        case .text, .boolean, .integer, .real, .date:
             guard let text = String(validating: buffer, as: UTF8.self) else { return nil }
             guard let value = StoredValue.scalar(kind, text) else { return nil }
             self = value
         }
     }
 
-    private static func scalar(_ kind: ValueKind, _ text: String) -> StoredValue? {
+    private static func scalar(_ kind: StoredKind, _ text: String) -> StoredValue? {
         switch kind {
         case .text: .string(text)
         case .boolean: Bool(text).map(StoredValue.boolean)
@@ -152,7 +126,7 @@ extension StoredValue {
 
     private static func next(in bytes: inout Slice<UnsafeRawBufferPointer>, depth: Int) -> StoredValue? {
         guard let kind = bytes.popFirst(), let field = bytes.nextField() else { return nil }
-        return StoredValue(kind: ValueKind(rawValue: kind), field, depth: depth)
+        return StoredValue(kind: kind, field, depth: depth)
     }
 }
 

@@ -137,14 +137,14 @@ struct Invocation: Equatable, Sendable {
     }
 
     /// From passes over the memory, and the memory in MiB; nil unless `--argon2id` is given.
-    var stretchCost: KeyFileCost? {
+    var stretchCost: Keychain.KeyFileCost? {
         get throws(UsageError) {
             guard let text = value(of: .argon2id) else { return nil }
             let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
             guard numbers.count == 2, let passes = numbers[0], let mebibytes = numbers[1],
                 case (let memory, false) = mebibytes.multipliedReportingOverflow(by: 1 << 20)
             else { throw .badCost }
-            return KeyFileCost(passes: passes, memory: memory)
+            return Keychain.KeyFileCost(passes: passes, memory: memory)
         }
     }
 }

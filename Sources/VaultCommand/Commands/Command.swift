@@ -47,7 +47,7 @@ extension Invocation {
         return exit
     }
 
-    func withProgress<Result>(_ title: String, _ body: (UpkeepProgress?) throws -> Result) throws -> Result {
+    func withProgress<Result>(_ title: String, _ body: (Keychain.Progress?) throws -> Result) throws -> Result {
         let line = wantsJSON ? nil : ProgressLine(title)
         defer { line?.end() }
         return try body(line?.progress)
@@ -58,7 +58,7 @@ extension Invocation {
         try announced(Keychain(at: places(), creating: creating, options: vaultOptions(), failures: warnings))
     }
 
-    func createVault(label: String, cost: KeyFileCost) throws -> Keychain {
+    func createVault(label: String, cost: Keychain.KeyFileCost) throws -> Keychain {
         try announced(
             Keychain.create(at: places(), label: label, cost: cost, options: vaultOptions(), failures: warnings))
     }

@@ -10,7 +10,7 @@ enum InfoCommand: Command {
         return try invocation.finish(json: report(information)) { TextLayout.table(rows(information)) }
     }
 
-    private static func rows(_ information: Information) -> [(String, String)] {
+    private static func rows(_ information: Keychain.Information) -> [(String, String)] {
         let keys = information.keySlots.map { slot in
             let label = slot.label.isEmpty ? "" : " \"\(StandardOutput.shown(slot.label))\""
             let cost = slot.cost.map { " (\($0.passes) passes, \(Quantity.size($0.memory)))" } ?? ""
@@ -34,7 +34,7 @@ enum InfoCommand: Command {
         ] + information.problems.map { ("Problem", StandardOutput.shown($0)) }
     }
 
-    private static func report(_ information: Information) -> JSONObject {
+    private static func report(_ information: Keychain.Information) -> JSONObject {
         let keys = information.keySlots.map { slot -> JSONObject in
             let cost: JSONObject? = slot.cost.map { ["passes": $0.passes, "memory": $0.memory] }
             return ["kind": slot.kind, "label": slot.label, "created": Timestamp.text(slot.created), "cost": cost]

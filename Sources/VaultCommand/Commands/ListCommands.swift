@@ -67,7 +67,7 @@ struct ItemList {
     static let completeness = "The list is written while the vault is read: it is complete only if the exit code is 0."
 
     let listing: ItemListing
-    var isIncluded: (Item) -> Bool = { _ in true }
+    var isIncluded: (Keychain.Item) -> Bool = { _ in true }
 
     func print(_ invocation: Invocation) throws {
         var output = OutputBuffer()
@@ -85,7 +85,7 @@ struct ItemList {
     }
 
     /// Calls `body` for the same entries each time, whatever is written to the vault meanwhile.
-    private func forEach(_ body: (Item) throws -> Void) throws {
+    private func forEach(_ body: (Keychain.Item) throws -> Void) throws {
         var listing = listing
         while let item = try listing.next() {
             if isIncluded(item) { try body(item) }
@@ -94,7 +94,7 @@ struct ItemList {
 
     /// Writes one line per entry: size, kind, time and name, aligned. The name is last because it may contain spaces.
     private func writeLongLines(to output: inout OutputBuffer) throws {
-        var (largest, kinds) = (0, Set<ValueKind>())
+        var (largest, kinds) = (0, Set<Keychain.ValueKind>())
         // Reading twice for the columns' widths costs less than keeping all lines in memory.
         try forEach { item in
             largest = max(largest, item.size)

@@ -7,7 +7,7 @@ final class ProgressLine: Sendable {
         case hidden, drawn, over
     }
 
-    let progress = UpkeepProgress()
+    let progress = Keychain.Progress()
     private let title: String
     private let state = Mutex(State.hidden)
 

@@ -8,7 +8,7 @@ import Testing
 
 /// What a salvage of a damaged file comes to.
 struct SalvagedVault {
-    let report: Salvage
+    let report: SalvageReport
     let state: [String: [UInt8]]
 
     /// Puts the bytes in the vault's place and salvages it.

@@ -75,7 +75,7 @@ extension SealedLog {
         try compact(timeout: SealedLog.patience)
     }
 
-    func information() throws -> Information {
+    func information() throws -> LogInformation {
         try information(vault: "", keyFile: "", keyFileSharing: nil) { "\($0)" }
     }
 }

@@ -153,23 +153,24 @@ struct CreationTests {
     @Test func whatAGuessCostsIsChosenAndRaisedAndNeverLowered() throws {
         _ = try PosixFileSystem().makeFolder(fixture.folder.file("config"))
         try overwrite(places.keyFile, Array("a passphrase in a file".utf8))
-        let small = KeyFileCost(passes: 1, memory: 1 << 20)
+        let small = Keychain.KeyFileCost(passes: 1, memory: 1 << 20)
         let keychain = try Keychain.create(at: places, label: "laptop", cost: small)
         #expect(try keychain.information().keySlots.map(\.cost) == [small])
         try keychain.set("a", to: "x")
-        let higher = KeyFileCost(passes: 2, memory: 1 << 20)
+        let higher = Keychain.KeyFileCost(passes: 2, memory: 1 << 20)
         try keychain.compact(raisingCostTo: higher)
         let raised = try Keychain(at: places)
         #expect(try raised.unsafeString("a") == "x")
         let slot = try #require(try raised.information().keySlots.first)
         #expect(slot.cost == higher && slot.label == "laptop")
         for cost in [
-            higher, small, KeyFileCost(passes: 11, memory: 1 << 20), KeyFileCost(passes: 2, memory: 512 << 20),
+            higher, small, Keychain.KeyFileCost(passes: 11, memory: 1 << 20),
+            Keychain.KeyFileCost(passes: 2, memory: 512 << 20),
         ] {
             #expect(try VaultError.code { try raised.compact(raisingCostTo: cost) } == .invalid)
             #expect(try VaultError.code { try keychain.compact(raisingCostTo: cost) } == .invalid)
         }
-        for cost in [KeyFileCost(passes: 0, memory: 1 << 20), KeyFileCost(passes: -1, memory: -1)] {
+        for cost in [Keychain.KeyFileCost(passes: 0, memory: 1 << 20), Keychain.KeyFileCost(passes: -1, memory: -1)] {
             let other = VaultPlaces(vault: fixture.folder.file("o.vault"), keyFile: places.keyFile, rollbackMemory: nil)
             #expect(try VaultError.code { _ = try Keychain.create(at: other, cost: cost) } == .invalid)
         }

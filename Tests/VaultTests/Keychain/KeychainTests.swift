@@ -67,8 +67,9 @@ struct KeychainTests {
         #expect(item.created >= before - 1 && item.created <= Date() + 1)
         #expect(try keychain.items().map(\.kind) == [.text, .data, .unspecified])
         #expect(try keychain.items().first == item)
-        let kinds = [ValueKind.unspecified, .text, .data, ValueKind(rawValue: 17)]
-        #expect(kinds.map(\.description) == ["unspecified", "text", "data", "kind 17"])
+        let kinds = (0...10).map(Keychain.ValueKind.init).map(\.description)
+        #expect(kinds[0..<5] == ["unspecified", "text", "data", "boolean", "integer"])
+        #expect(kinds[5...] == ["real", "date", "array", "dictionary", "null", "kind 10"])
     }
 
     @Test func listsByPrefixAndByAttributes() throws {

@@ -14,7 +14,7 @@ struct UpkeepProgressTests {
 
     @Test func beginsAtZeroAndEndsAtOne() throws {
         let keychain = try fixture.open()
-        let (verifying, compacting, salvaging) = (UpkeepProgress(), UpkeepProgress(), UpkeepProgress())
+        let (verifying, compacting, salvaging) = (Keychain.Progress(), Keychain.Progress(), Keychain.Progress())
         #expect(verifying.fraction == 0)
         _ = try keychain.verify(progress: verifying)
         #expect(verifying.fraction == 1)

@@ -6,11 +6,9 @@ import Testing
 
 @Suite("Stored values as bytes")
 struct StoredValueCodingTests {
-    private func decoded(_ kind: ValueKind, _ bytes: [UInt8]) -> StoredValue? {
-        bytes.withUnsafeBytes { StoredValue(kind: kind, $0) }
+    private func decoded(_ kind: StoredKind, _ bytes: [UInt8]) -> StoredValue? {
+        bytes.withUnsafeBytes { StoredValue(kind: kind.rawValue, $0) }
     }
-
-    private static let kinds: [ValueKind] = (0...255).map(ValueKind.init)
 
     @Test(arguments: 0..<200)
     func comeBackExactly(_ seed: Int) throws {
@@ -49,7 +47,7 @@ struct StoredValueCodingTests {
             #expect(StoredValue(bytes: bytes) == value)
         }
         #expect(StoredValue(bytes: []) == nil)
-        #expect(StoredValue(bytes: [10]) == nil)
+        for unknown in UInt8(10)...255 { #expect(StoredValue(bytes: [unknown]) == nil) }
     }
 
     @Test func whatNoStoreTakesHasNoPublicBytes() throws {
@@ -84,7 +82,7 @@ struct StoredValueCodingTests {
                 if let value = decoded(kind, changed) { _ = try value.encoded(for: "k") }
             }
         }
-        for kind in StoredValueCodingTests.kinds {
+        for kind in StoredKind.allCases {
             _ = decoded(kind, generator.bytes(Int.random(in: 0...40, using: &generator)))
         }
     }
@@ -98,7 +96,7 @@ struct StoredValueCodingTests {
 
     @Test func lengthsThatLieAreNone() {
         for length in [[0x7f], [0xff, 0xff, 0xff, 0xff, 0x7f], [0xff, 0xff, 0xff, 0xff, 0xff, 0xff]] as [[UInt8]] {
-            #expect(decoded(.array, [ValueKind.text.rawValue] + length) == nil)
+            #expect(decoded(.array, [StoredKind.text.rawValue] + length) == nil)
             #expect(decoded(.dictionary, length + [0]) == nil)
         }
         // A key twice.
@@ -119,7 +117,7 @@ struct StoredValueCodingTests {
 
     @Test(arguments: ["", "yes", "1.5", "0x10", " 1", "1 ", "\u{661}"])
     func textThatIsNoneOfItsKindIsNone(_ text: String) {
-        for kind in [ValueKind.boolean, .integer] { #expect(decoded(kind, Array(text.utf8)) == nil) }
+        for kind in [StoredKind.boolean, .integer] { #expect(decoded(kind, Array(text.utf8)) == nil) }
         #expect(decoded(.real, [0xff]) == nil && decoded(.text, [0xff]) == nil)
         #expect(decoded(.date, Array("yes".utf8)) == nil)
     }

@@ -1,0 +1,209 @@
+public import FoundationEssentials
+import SealedLog
+public import Sealing
+
+extension Keychain {
+    /// Changes to several names that are made all together or not at all.
+    ///
+    /// Reading within a transaction sees what the transaction has done so far. If another process or thread changes a
+    /// name that the transaction has read, present or absent, the transaction runs again.
+    public struct Transaction: ~Copyable, OptimisticTransaction {
+        let keychain: Keychain
+        private var changes: [Change] = []
+        /// The index in `changes` of a name's last one.
+        private var latest: [EntryName: Int] = [:]
+        /// What names were when they were first read: the nonce of the value, nil for none.
+        private var expected: [EntryName: Nonce?] = [:]
+        private var nonces = NonceSource(expected: 8)
+
+        fileprivate init(on keychain: Keychain) { self.keychain = keychain }
+
+        /// Sets a value.
+        ///
+        /// - Parameters:
+        ///   - attributes: replace those of the name; nil keeps them.
+        ///   - expires: from when on the name is absent, as in ``Keychain``.
+        /// - Throws: ``VaultError`` with `invalid` for a name, value or attributes out of bounds; `unavailable`.
+        public mutating func set(
+            _ name: String, to value: borrowing SecretBytes, attributes: [String: String]? = nil, expires: Date? = nil
+        ) throws(VaultError) {
+            try set(name, to: value, kind: .unspecified, attributes: attributes, expires: expires)
+        }
+
+        /// Sets a text.
+        ///
+        /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+        public mutating func set(
+            _ name: String, to text: String, attributes: [String: String]? = nil, expires: Date? = nil
+        ) throws(VaultError) {
+            let value = try SecretBytes(utf8: text)
+            try set(name, to: value, kind: .text, attributes: attributes, expires: expires)
+        }
+
+        /// Sets bytes.
+        ///
+        /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+        public mutating func set(
+            _ name: String, to bytes: [UInt8], attributes: [String: String]? = nil, expires: Date? = nil
+        ) throws(VaultError) {
+            let value = try SecretBytes(copying: bytes)
+            try set(name, to: value, kind: .data, attributes: attributes, expires: expires)
+        }
+
+        /// Removes a name. What is left of an expired value is removed, too.
+        ///
+        /// - Returns: whether it existed; an expired value did not.
+        /// - Throws: as ``Keychain/get(_:)``.
+        @discardableResult
+        public mutating func remove(_ name: String) throws(VaultError) -> Bool {
+            let existed = try exists(name)
+            for name in try removed(name) { add(Change(name, .anything, .remove)) }
+            return existed
+        }
+
+        /// Returns whether a name exists after the changes of this transaction.
+        ///
+        /// - Throws: as ``Keychain/get(_:)``.
+        public mutating func exists(_ name: String) throws(VaultError) -> Bool {
+            try isPresent(shown(name))
+        }
+
+        /// Returns the value of a name after the changes of this transaction; nil if there is none.
+        ///
+        /// - Throws: as ``Keychain/get(_:)``.
+        public mutating func get(_ name: String) throws(VaultError) -> SecretBytes? {
+            let name = try shown(name)
+            if let index = latest[name] {
+                guard let value = changes[index].action.presentValue else { return nil }
+                return try keychain.translated(keychain.log.open(value))
+            }
+            guard let opened = try opened(name) else { return nil }
+            return opened.takeBytes()
+        }
+
+        // MARK: For the keychain
+
+        mutating func set(
+            _ name: String, to value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String]?,
+            expires: Date?
+        ) throws(VaultError) {
+            add(
+                try keychain.setting(
+                    name, to: value, kind: kind, attributes: attributes, expires: expires, nonces: &nonces))
+        }
+
+        func hasSet(_ name: EntryName) -> Bool {
+            latest[name].flatMap { changes[$0].action.presentValue } != nil
+        }
+
+        mutating func isPresent(_ name: EntryName) throws(VaultError) -> Bool {
+            try latest[name] == nil ? entry(name) != nil : hasSet(name)
+        }
+
+        // The transaction expects what these two return to stay so.
+
+        mutating func entry(_ name: EntryName) throws(VaultError) -> Entry? {
+            let entry = try keychain.translated(keychain.log.entry(name))
+            expect(entry?.content?.current.nonce, of: name)
+            return entry
+        }
+
+        private mutating func opened(_ name: EntryName) throws(VaultError) -> OpenedValue? {
+            guard let opened = try keychain.translated(keychain.log.openTagged(name.text)) else {
+                expect(nil, of: name)
+                return nil
+            }
+            expect(opened.nonce, of: name)
+            return opened
+        }
+
+        private mutating func expect(_ nonce: Nonce?, of name: EntryName) {
+            if expected[name] == nil { expected[name] = .some(nonce) }
+        }
+
+        private mutating func add(_ change: Change) {
+            latest[change.name] = changes.count
+            changes.append(change)
+        }
+
+        consuming func commit() throws(VaultError) -> Bool {
+            let (keychain, changes) = (keychain, expected.map { Change($0.key, .unchanged($0.value), .rely) } + changes)
+            guard !changes.isEmpty else { return true }
+            let isCommitted = try keychain.waiting { (timeout) throws(LogError) in
+                do throws(LogError) { try keychain.log.commit(changes, timeout: timeout) } catch {
+                    guard error.code == .conflict else { throw error }
+                    return false
+                }
+                return true
+            }
+            if isCommitted { keychain.changes.notify() }
+            return isCommitted
+        }
+
+        // MARK: Typed values
+
+        /// Takes up a batch's changes; false, with nothing to commit, if a name does not have the value that it
+        /// expects.
+        fileprivate mutating func take(_ batch: StoreBatch) throws(VaultError) -> Bool {
+            let holds = try batch.holds { (name) throws(VaultError) in
+                guard let opened = try opened(shown(name)) else { return nil }
+                return try StoredValue(opened, of: name)
+            }
+            guard holds else {
+                expected = [:]
+                return false
+            }
+            for (name, value) in batch.changes {
+                guard let value else {
+                    try remove(name)
+                    continue
+                }
+                let encoded = try SealableValue(value, for: name)
+                try set(name, to: encoded.bytes, kind: encoded.kind, attributes: nil, expires: nil)
+            }
+            return true
+        }
+    }
+}
+
+/// A typed value as its entry is sealed: its kind, and its bytes in guarded memory.
+struct SealableValue: ~Copyable {
+    let kind: Keychain.ValueKind
+    let bytes: SecretBytes
+
+    init(_ value: StoredValue, for name: String) throws(VaultError) {
+        var encoded: (kind: StoredKind, bytes: [UInt8]) = try value.encoded(for: name)
+        defer { encoded.bytes.withUnsafeMutableBytes { Wiping.wipe($0) } }
+        bytes = try SecretBytes(copying: encoded.bytes)
+        kind = Keychain.ValueKind(encoded.kind)
+    }
+}
+
+extension Keychain {
+    /// Makes several changes all together or not at all, with one durable write.
+    ///
+    /// No lock is held while `body` runs. It may run more than once, so it should do nothing but read and write through
+    /// the transaction; if it throws, nothing is changed.
+    ///
+    /// - Throws: what `body` throws; ``VaultError`` as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``, and
+    ///   `busy` if others keep changing what it has read.
+    @_disfavoredOverload
+    public func transaction<Result>(_ body: (inout Transaction) throws -> Result) throws -> Result {
+        try Transaction.run({ Transaction(on: self) }, patience: options.lockTimeout, rethrowing: { $0 }, body)
+    }
+}
+
+extension Keychain {
+    /// Does the same for a closure that is declared to throw only ``VaultError``, as in
+    /// `{ (transaction) throws(VaultError) in … }`.
+    public func transaction<Result>(
+        _ body: (inout Transaction) throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        try Transaction.run({ Transaction(on: self) }, patience: options.lockTimeout, rethrowing: { $0 }, body)
+    }
+
+    public func commit(_ batch: StoreBatch) throws(VaultError) -> Bool {
+        // If another process is faster, the batch's expectations are checked again.
+        try transaction { (transaction) throws(VaultError) in try transaction.take(batch) }
+    }
+}

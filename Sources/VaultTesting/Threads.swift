@@ -1,14 +1,19 @@
 private import Glibc
 import LinuxSystem
 
-/// Runs `body` on that many threads at once, with the number of the thread, and waits for all of them. Tasks would not
-/// do: the bodies block, and there are more of them than cores.
+/// Runs `body` on that many threads at once, with the number of the thread, and waits for all of them. None begins
+/// before all have started: a short body would else be over before the next one begins. Tasks would not do: the bodies
+/// block, and there are more of them than cores.
 ///
 /// - Throws: the first error that one of them threw.
 package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
     let failure = Mutex<(any Error)?>(nil)
+    let line = StartLine()
     let works = (0..<count).map { number in
-        Work { do { try body(number) } catch { failure.withLock { $0 = $0 ?? error } } }
+        Work {
+            line.wait()
+            do { try body(number) } catch { failure.withLock { $0 = $0 ?? error } }
+        }
     }
     var threads: [pthread_t] = []
     for work in works {
@@ -24,6 +29,7 @@ package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws ->
         }
         threads.append(thread)
     }
+    line.open(for: threads.count)
     // The threads use `works` until they end.
     for thread in threads { pthread_join(thread, nil) }
     withExtendedLifetime(works) {}
@@ -34,4 +40,29 @@ private final class Work: Sendable {
     let body: @Sendable () -> Void
 
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+}
+
+/// Where threads wait until all are there. They spin: a thread that sleeps wakes up at a time of its own.
+private final class StartLine: Sendable {
+    private let waiting = Atomic(0)
+    private let isOpen = Atomic(false)
+
+    func wait() {
+        waiting.add(1, ordering: .relaxed)
+        pause { isOpen.load(ordering: .acquiring) }
+    }
+
+    func open(for threads: Int) {
+        pause { waiting.load(ordering: .relaxed) == threads }
+        isOpen.store(true, ordering: .releasing)
+    }
+
+    /// Leaves the core to the others after a while: there may be fewer cores than threads, and other tests.
+    private func pause(until isOver: () -> Bool) {
+        var turns = 0
+        while !isOver() {
+            turns += 1
+            if turns > 2_000 { usleep(20) } else if turns > 1_000 { sched_yield() }
+        }
+    }
 }

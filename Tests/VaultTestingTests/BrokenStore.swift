@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import LinuxSystem
 import Sealing
 import Vault
@@ -14,7 +13,7 @@ final class BrokenStore: ValueStore {
         case refusesSlashes, cutsLongKeys, ignoresCase, decodesPercents
         case changesOneByOne, ignoresExpectations, comparesNumbersByValue, neverMatchesNaN, changesBeforeItCompares
         case overwritesWhatShouldBeAbsent, refusesToRemoveAbsent, refusesWhatChangesNothing
-        case losesUpdates, isSilent, hasManyIdentities, hasManyFeeds, hasOneIdentityForAll
+        case isSilent, hasManyIdentities, hasManyFeeds, hasOneIdentityForAll
     }
 
     private struct Slot {
@@ -64,22 +63,12 @@ final class BrokenStore: ValueStore {
     }
 
     func commit(_ batch: StoreBatch) throws(VaultError) -> Bool {
-        if flaw == .losesUpdates { return commitWithoutLock(batch) }
         if flaw == .refusesToRemoveAbsent {
             for (key, value) in batch.changes where value == nil && self.value(of: key) == nil { return false }
         }
         let holds = try slots.withLock { (slots) throws(VaultError) in try commit(batch, to: &slots) }
         if holds, flaw != .isSilent { feed.notify() }
         return holds
-    }
-
-    /// Lets another thread in between the comparison and the change.
-    private func commitWithoutLock(_ batch: StoreBatch) -> Bool {
-        guard slots.withLock({ holds(batch, in: $0) }) else { return false }
-        if !batch.expectations.isEmpty { usleep(100) }
-        slots.withLock { apply(batch, to: &$0) }
-        feed.notify()
-        return true
     }
 
     private func commit(_ batch: StoreBatch, to slots: inout [Slot]) throws(VaultError) -> Bool {

@@ -26,7 +26,8 @@ public protocol ValueStore: Sendable {
     /// - Throws: as ``value(of:)``; `busy` if others keep changing the store.
     func contents(prefix: String) throws(VaultError) -> [String: StoredValue]
 
-    /// Makes all the changes of a batch, or none of them if an expectation does not hold.
+    /// Makes all the changes of a batch, or none of them if an expectation does not hold. No other thread sees only a
+    /// part of them, or changes a value between its comparison and the changes.
     ///
     /// The store calls ``ChangeFeed/notify()`` after a commit that changed something.
     ///

@@ -20,10 +20,10 @@ public func checkConformance<Store: ValueStore>(
 
 /// Returns the rules that a store breaks, with one finding each.
 package func brokenRules<Store: ValueStore>(
-    maximumKeySize: Int = 1_024, of makeStore: () throws -> Store
+    among rules: [StoreRule] = StoreRule.all, maximumKeySize: Int = 1_024, of makeStore: () throws -> Store
 ) async throws -> [(rule: String, finding: String)] {
     var broken: [(rule: String, finding: String)] = []
-    for rule in StoreRule.all {
+    for rule in rules {
         var findings = Findings(maximumKeySize: maximumKeySize)
         let store = try makeStore()
         do { try await rule.check(store, &findings) } catch let error as VaultError {
@@ -46,10 +46,10 @@ package struct StoreRule: Sendable {
         self.check = check
     }
 
-    static let all: [StoreRule] = [
+    package static let all: [StoreRule] = [
         readsWhatWasWritten, nilMeansAbsent, keepsValuesExactly, sortsKeysByBytes, takesAnyKey, keepsKeysApart,
         commitsAllOrNothing, commitsIfExpectationsHold, changesNothingIfOneFails, letsOneCreate, takesEmptyChanges,
-        losesNoUpdate, givesNotice, staysTheSame,
+        losesNoUpdate, showsWholeBatches, givesNotice, tellsAfterItChanged, staysTheSame,
     ]
 }
 

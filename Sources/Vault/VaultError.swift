@@ -1,9 +1,11 @@
+public import FoundationEssentials
 import LinuxSystem
+import Sealing
 
 /// Why an operation of a store failed.
 ///
-/// Decide by ``code``, and show ``description`` to a person: a sentence or two that say what is wrong, where, and how
-/// to fix it. Neither ever contains a secret.
+/// Decide by ``code``, and show ``message`` to a person: a sentence or two that say what is wrong, where, and how to fix
+/// it. `description` and `localizedDescription` are the message too. Neither code nor message ever contains a secret.
 ///
 /// A missing value is no error: reading returns nil for it, and only for it.
 public struct VaultError: Error, Hashable, Sendable {
@@ -78,8 +80,10 @@ public struct VaultError: Error, Hashable, Sendable {
     }
 }
 
-extension VaultError: CustomStringConvertible {
+extension VaultError: LocalizedError, CustomStringConvertible {
     public var description: String { message }
+    /// The message, for `localizedDescription`.
+    public var errorDescription: String? { message }
 
     /// Other transactions changed what was read each time before it could be written.
     static let contended = VaultError(.busy, "Other processes kept changing the same names. Try again.")

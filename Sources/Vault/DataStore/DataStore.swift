@@ -41,7 +41,7 @@ extension ValueStore {
         _ key: String, as type: Value.Type
     ) async throws(VaultError) -> Value? {
         try await asynchronously { (store) throws(VaultError) in
-            try Keychain.checkName(key)
+            try Naming.key.check(key)
             return try store.value(of: key).map { (stored) throws(VaultError) in
                 try stored.converted(to: type, of: key)
             }
@@ -51,7 +51,7 @@ extension ValueStore {
     /// ``DataStore/write(_:for:)``
     public func write<Value: Encodable & Sendable>(_ value: Value, for key: String) async throws(VaultError) {
         try await asynchronously { (store) throws(VaultError) in
-            try Keychain.checkName(key)
+            try Naming.key.check(key)
             _ = try store.commitChecked(StoreBatch([key: StoredValue(converting: value, for: key)]))
         }
     }
@@ -59,7 +59,7 @@ extension ValueStore {
     /// ``DataStore/remove(_:)``
     public func remove(_ key: String) async throws(VaultError) {
         try await asynchronously { (store) throws(VaultError) in
-            try Keychain.checkName(key)
+            try Naming.key.check(key)
             _ = try store.commitChecked(StoreBatch([key: nil]))
         }
     }

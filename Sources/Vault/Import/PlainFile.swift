@@ -170,7 +170,7 @@ public struct PlainFileImport: Sendable {
         let store = try reference.resolve()
         var batch = StoreBatch([:])
         for (key, value) in values {
-            try Keychain.checkName(key)
+            try Naming.key.check(key)
             let present = try store.value(of: key)
             batch.expectations.updateValue(present, forKey: key)
             guard present != value else { continue }

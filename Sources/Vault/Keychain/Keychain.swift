@@ -160,23 +160,6 @@ public final class Keychain: ValueStore, SecretStore {
     private func reportNotices() {
         for notice in log.takeNotices() { failures.report(VaultError(notice, places), key: places.vault) }
     }
-
-    // MARK: Names
-
-    /// Checks that a text can be a name, before anything is created for it.
-    ///
-    /// - Throws: ``VaultError`` with `invalid` unless it has 1 to 1,024 bytes of UTF-8 without control characters.
-    public static func checkName(_ name: String) throws(VaultError) {
-        guard isValidName(name) else { throw invalidName(name) }
-    }
-
-    static func isValidName(_ name: String) -> Bool { name.utf8.span.bytes.withUnsafeBytes(EntryName.isValid) }
-
-    static func invalidName(_ name: String) -> VaultError {
-        let other = "it contains a control character, such as a newline or a tab"
-        let reason = name.isEmpty ? "empty" : name.utf8.count > Limits.nameSize ? "longer than 1,024 bytes" : other
-        return VaultError(.invalid, "Invalid name: \(reason).")
-    }
 }
 
 extension Keychain: Redacted {

@@ -13,14 +13,14 @@ extension Keychain {
     func ownName(_ name: String) -> String { part.map { $0.prefix + name } ?? name }
 
     func checked(_ name: String) throws(VaultError) -> EntryName {
-        guard !name.isEmpty, let own = EntryName(ownName(name)) else { throw Keychain.invalidName(name) }
+        guard !name.isEmpty, let own = EntryName(ownName(name)) else { throw Naming.name.refusal(of: name) }
         return own
     }
 
     /// Returns the name of the vault's entry that a name shows here.
     func shownName(_ name: String) throws(VaultError) -> String {
         guard let part else {
-            try Keychain.checkName(name)
+            try Naming.name.check(name)
             return name
         }
         let own = try checked(name)

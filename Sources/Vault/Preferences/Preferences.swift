@@ -71,7 +71,7 @@ extension Preferences {
     public var identity: StoreIdentity { (try? path).map(StoreIdentity.init(file:)) ?? StoreIdentity(self) }
 
     public func value(of key: String) throws(VaultError) -> StoredValue? {
-        try Keychain.checkName(key)
+        try Naming.key.check(key)
         if let pending = pending.withLock({ $0.changes[key] }) { return pending }
         return try current().value(of: key)
     }
@@ -82,7 +82,7 @@ extension Preferences {
 
     public func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
         // Other programs may have keys that cannot be asked for here.
-        func isListed(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) && Keychain.isValidName(key) }
+        func isListed(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) && Naming.isValid(key) }
         // Read within the lock: what leaves the pending changes is in the file by then.
         return try pending.withLock { (pending) throws(VaultError) in
             var contents = try current().values.filter { isListed($0.key) }
@@ -93,7 +93,7 @@ extension Preferences {
     }
 
     public func commit(_ batch: StoreBatch) throws(VaultError) -> Bool {
-        for key in batch.changes.keys { try Keychain.checkName(key) }
+        for key in batch.changes.keys { try Naming.key.check(key) }
         let committed =
             switch writing {
             case .atOnce: try writer.withLock { _ throws(VaultError) in try replaceFile(batch) }

@@ -32,7 +32,7 @@ public enum VaultApp {
     public static func identify(
         as name: String, vault: VaultPlaces? = nil, preferences: String? = nil
     ) throws(VaultError) {
-        try Keychain.checkName(name)
+        try Naming.name.check(name)
         _ = try Preferences.path(ofSuite: name)
         let identity = Identity(name: name, vault: vault, preferences: preferences)
         let isAccepted = state.withLock { state in

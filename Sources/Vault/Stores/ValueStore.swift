@@ -5,7 +5,7 @@ import Sealing
 ///
 /// A store of your own, beside ``Keychain``, ``Preferences`` and ``MemoryStore``, needs three methods and two
 /// constants; `VaultTesting` has a conformance suite for it. If it shows what a crash may undo, it needs
-/// ``makeDurable()`` too.
+/// ``makeDurable()`` too. Typed keys and ``DataStore`` check a key before the store gets it.
 ///
 /// Stores may be used from any thread. A store calls no outside code while it holds a lock. For keys see <doc:Gotchas>.
 public protocol ValueStore: Sendable {

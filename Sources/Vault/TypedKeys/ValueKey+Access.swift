@@ -67,7 +67,7 @@ extension ValueKey {
     /// Returns the key's store, and checks the name that is about to be used in it. For a use, the value is first moved
     /// from where it was.
     func resolved(for use: KeyUse? = nil) throws(VaultError) -> any ValueStore {
-        try Keychain.checkName(name)
+        try Naming.key.check(name)
         let store = try store.resolve()
         if let use { try finishMove(into: store, for: use) }
         return store

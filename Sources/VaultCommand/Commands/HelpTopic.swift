@@ -79,8 +79,10 @@ enum HelpTopic: String, CaseIterable {
         ls and find write their object while they read the vault. If they fail midway,
         the object is incomplete, and the exit code says why.
 
-        Sizes are bytes. Times are UTC, such as "2026-01-31T09:05:00.120Z". A kind is
-        "text", "data" or "unspecified". What is unknown or missing is null.
+        Sizes are bytes. Times are UTC, such as "2026-01-31T09:05:00.120Z". What is
+        unknown or missing is null. A kind is the type that a program has stored:
+        "text", "data", "boolean", "integer", "real", "date", "array", "dictionary",
+        "null". What `set` stores is "unspecified".
 
         Standard error gets one object per line. An error:
           {"error": {"code", "exit", "message"}}

@@ -45,7 +45,7 @@ enum SetCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let attributes = try invocation.options[.attribute].map(Attributes.parse)
         // Name and value are checked first: no vault is created for what is then refused.
-        try Keychain.checkName(invocation.name)
+        try Naming.name.check(invocation.name)
         let value = try readValue(invocation)
         guard value.count > 0 || invocation.has(.allowEmpty) else {
             throw CommandError.invalid("The value is empty; nothing was stored. Use --allow-empty to store it.")

@@ -128,7 +128,6 @@ struct KeychainTests {
             { try keychain.set(name, to: [1]) }, { try keychain.remove(name) },
             { try keychain.rename("a", to: name) }, { try keychain.copy(name, to: "a") },
             { try keychain.transaction { try $0.set(name, to: "x") } },
-            { try Keychain.checkName(name) },
         ]
         for call in calls {
             let error = try #require(throws: VaultError.self) { try call() }

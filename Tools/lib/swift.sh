@@ -1,4 +1,4 @@
-# Makes sure that Swift is there. Needs common.sh.
+# Makes sure that Swift is there, and sets how it builds. Needs common.sh.
 
 swift_major=6
 swift_minor=3
@@ -16,4 +16,9 @@ It says: $answer"
     local major=${BASH_REMATCH[1]} minor=${BASH_REMATCH[2]}
     ((major > swift_major || (major == swift_major && minor >= swift_minor))) ||
         die "the swift on PATH is $major.$minor. $advice"
+}
+
+# Lets Package.swift make warnings errors. Every debug build of the scripts does, or each would compile all modules anew.
+warnings_are_errors() {
+    export VAULT_WARNINGS_AS_ERRORS=1
 }

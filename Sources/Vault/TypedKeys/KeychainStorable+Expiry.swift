@@ -4,7 +4,8 @@ public import Sealing
 
 extension KeychainStorable {
     /// Sets the value, which is absent from `date` on, as if it were removed then. The next write without a date ends
-    /// that. Observers are not told when a value expires.
+    /// that. Observers are not told when a value expires. A value that is moved to another store leaves its expiry
+    /// behind.
     ///
     /// - Throws: ``VaultError`` as ``ValueKey/write(_:)-7eths``, `invalid` if the key's store keeps no secrets.
     public func write(_ value: Value, expires date: Date) throws(VaultError) {

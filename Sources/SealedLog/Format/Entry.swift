@@ -50,11 +50,15 @@ package struct Entry: Hashable, Sendable {
 
     package var isRemoved: Bool { content == nil }
 
-    /// Returns what is present at a time: nil for a tombstone, and for a value that has expired. The time is asked for
-    /// only if it decides.
-    package func present(at now: @autoclosure () -> UInt64) -> Content? {
-        if let expiry = content?.expiry, expiry <= now() { nil } else { content }
+    /// Returns whether a value is present at a time: not that of a tombstone, and none that has expired. The time is
+    /// asked for only if it decides.
+    func isPresent(at now: @autoclosure () -> UInt64) -> Bool {
+        guard let content else { return false }
+        return if let expiry = content.expiry { now() < expiry } else { true }
     }
+
+    /// Returns what is present at a time.
+    func present(at now: @autoclosure () -> UInt64) -> Content? { isPresent(at: now()) ? content : nil }
 
     var versions: [StoredVersion] {
         guard let content else { return [] }

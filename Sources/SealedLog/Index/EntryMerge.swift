@@ -51,7 +51,7 @@ package struct EntryListing: Sendable {
     /// Returns the next entry; nil at the end. Throws `damaged`, `unavailable`.
     package mutating func next() throws(LogError) -> Entry? {
         while let entry = try merge.next(), entry.name.bytes.starts(with: prefix) {
-            if entry.present(at: now) != nil { return entry }
+            if entry.isPresent(at: now) { return entry }
         }
         return nil
     }

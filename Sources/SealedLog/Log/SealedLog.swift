@@ -78,7 +78,7 @@ extension SealedLog {
     /// Returns nil for a name that is absent, as the next two. A name whose value has expired is absent.
     package func entry(_ name: EntryName) throws(LogError) -> Entry? {
         let entry = try read(isSure: true) { (view) throws(LogError) in try view.find(name) }
-        return entry?.present(at: Clock.milliseconds) == nil ? nil : entry
+        return entry.flatMap { $0.isPresent(at: Clock.milliseconds) ? $0 : nil }
     }
 
     package func open(_ name: String) throws(LogError) -> SecretBytes? {

@@ -196,7 +196,9 @@ extension LogView {
 
     /// Finds the value of a name that is present now; nil if none is.
     mutating func findVersion(_ name: UnsafeRawBufferPointer) throws(LogError) -> StoredVersion? {
-        if let entry = recent.find(name) { return entry.present(at: Clock.milliseconds)?.current }
+        if let entry = recent.find(name) {
+            return entry.isPresent(at: Clock.milliseconds) ? entry.content?.current : nil
+        }
         guard let found = try search(name) else { return nil }
         return try found.leaf.currentVersion(found.cell, at: Clock.milliseconds)
     }

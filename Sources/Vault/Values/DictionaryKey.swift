@@ -6,6 +6,9 @@ public import FoundationEssentials
 ///
 /// A dictionary is stored with the keys' texts, so a `[Int: String]` is a dictionary for other tools, too. A text that
 /// is no key of the type, or two texts of one key, make the whole value ``VaultError/Code/unreadable``.
+///
+/// A field of a Codable type is stored as Codable encodes it: keys that are neither strings, integers nor
+/// CodingKeyRepresentable become an array of keys and values in turn.
 public protocol DictionaryKey: Hashable, SendableMetatype {
     /// Returns the text that stands for a key. No other key has it.
     static func text(of key: Self) -> String

@@ -12,6 +12,67 @@ private struct Account {
     func logOut() throws { try token.remove() }
 }
 
+final class LoginManager: Sendable {
+    static var shared: LoginManager { managers.value }
+    private static let managers = StoreLocal { LoginManager() }
+
+    private let stored: KeychainStorable<String> = "login.user"
+    private let loaded = Mutex<String?>(nil)
+
+    func user() throws -> String? {
+        if let user = loaded.withLock({ $0 }) { return user }
+        let user = try stored.read()
+        loaded.withLock { $0 = user }
+        return user
+    }
+
+    func logIn(_ user: String) throws {
+        try stored.write(user)
+        loaded.withLock { $0 = user }
+    }
+}
+
+/// One object for all tests, which keeps in memory what it has loaded for each of them.
+private final class ThemeManager: Sendable {
+    static let shared = ThemeManager()
+
+    private final class Loaded: Sendable { let theme = Mutex<String?>(nil) }
+
+    private let stored = Storable<String>("theme")
+    private let loaded = StoreLocal { Loaded() }
+
+    var theme: String? {
+        get throws(VaultError) {
+            if let theme = loaded.value.theme.withLock({ $0 }) { return theme }
+            let theme = try stored.read()
+            loaded.value.theme.withLock { $0 = theme }
+            return theme
+        }
+    }
+
+    func set(_ theme: String) throws {
+        try stored.write(theme)
+        loaded.value.theme.withLock { $0 = theme }
+    }
+}
+
+@Suite(.temporaryStores) struct SingletonTests {
+    @Test(arguments: 0..<20) func eachTestHasAManagerOfItsOwn(_ number: Int) async throws {
+        #expect(try LoginManager.shared.user() == nil)
+        try LoginManager.shared.logIn("user \(number)")
+        await Task.yield()
+        #expect(try LoginManager.shared.user() == "user \(number)")
+        #expect(try await Task { try LoginManager.shared.user() }.value == "user \(number)")
+    }
+
+    @Test(arguments: 0..<20) func oneObjectKeepsTestsApart(_ number: Int) async throws {
+        #expect(try ThemeManager.shared.theme == nil)
+        try ThemeManager.shared.set("theme \(number)")
+        await Task.yield()
+        #expect(try ThemeManager.shared.theme == "theme \(number)")
+    }
+}
+
 @Suite(.temporaryStores) struct LoginTests {
     @Test func loggingOutForgetsTheToken() throws {
         let account = Account()

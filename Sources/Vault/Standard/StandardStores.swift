@@ -6,6 +6,7 @@ package struct StandardStores: Sendable {
     package let keychain: Keychain
     package let preferences: Preferences
     package let memory: MemoryStore
+    let locals = StoreLocals()
 
     package init(keychain: Keychain, preferences: Preferences, memory: MemoryStore) {
         (self.keychain, self.preferences, self.memory) = (keychain, preferences, memory)

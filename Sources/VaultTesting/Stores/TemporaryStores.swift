@@ -14,6 +14,7 @@ public final class TemporaryStores: Sendable {
     /// The store in memory.
     public let memory = MemoryStore()
     let folder: TemporaryFolder
+    private let standard: StandardStores
 
     /// Creates the stores.
     ///
@@ -26,6 +27,7 @@ public final class TemporaryStores: Sendable {
             vault: folder.file("test.vault"), keyFile: folder.file("test.key"), rollbackMemory: folder.file("state"))
         keychain = try Keychain(at: places, creating: .ifAbsent, in: fileSystem)
         preferences = Preferences(.success(folder.file("test.plist")), in: fileSystem)
+        standard = StandardStores(keychain: keychain, preferences: preferences, memory: memory)
     }
 
     /// Runs `body` with the stores as the standard ones.
@@ -41,10 +43,6 @@ public final class TemporaryStores: Sendable {
     ) async rethrows -> Result {
         defer { withExtendedLifetime(self) {} }
         return try await StandardStores.$replaced.withValue(standard) { try await body() }
-    }
-
-    private var standard: StandardStores {
-        StandardStores(keychain: keychain, preferences: preferences, memory: memory)
     }
 }
 

@@ -14,16 +14,16 @@ struct Benchmark {
 
         """
 
-    static func main() {
+    static func main() async {
         do {
-            try run(CommandLine.arguments.dropFirst())
+            try await run(CommandLine.arguments.dropFirst())
         } catch {
             say("VaultBenchmark: \(error)\n")
             exit(1)
         }
     }
 
-    private static func run(_ arguments: ArraySlice<String>) throws {
+    private static func run(_ arguments: ArraySlice<String>) async throws {
         let words = Array(arguments)
         if words.count == 2, words[0] == "preferences" { return try PreferenceFigures(path: words[1]).measure() }
         guard words.count >= 3 else { return refuse() }
@@ -31,7 +31,9 @@ struct Benchmark {
         switch (words[0], words.count == 4 ? Int(words[3]) : nil) {
         case ("fill", let count?): try Filling.fill(places, count: count)
         case ("tail", let count?): try Filling.addTail(places, count: count)
-        case ("library", nil) where words.count == 3: try LibraryFigures(places).measure()
+        case ("library", nil) where words.count == 3:
+            try LibraryFigures(places).measure()
+            try await AsyncFigures(places).measure()
         default: refuse()
         }
     }

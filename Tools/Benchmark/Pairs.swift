@@ -7,16 +7,30 @@ struct Pairs {
     private var floors: [Double] = []
 
     static func measure(rounds: Int, _ work: () throws -> Void, floor: () throws -> Void) throws -> Pairs {
-        let clock = ContinuousClock()
         var pairs = Pairs()
         for round in -warmUp..<rounds {
-            let time = try clock.measure(work) / .seconds(1)
-            let bare = try clock.measure(floor) / .seconds(1)
-            guard round >= 0 else { continue }
-            pairs.times.append(time)
-            pairs.floors.append(bare)
+            let time = try ContinuousClock().measure(work)
+            pairs.add(time, try ContinuousClock().measure(floor), round)
         }
         return pairs
+    }
+
+    /// Does the same for work that awaits.
+    static func measure(
+        rounds: Int, _ work: () async throws -> Void, floor: () throws -> Void
+    ) async throws -> Pairs {
+        var pairs = Pairs()
+        for round in -warmUp..<rounds {
+            let time = try await ContinuousClock().measure(work)
+            pairs.add(time, try ContinuousClock().measure(floor), round)
+        }
+        return pairs
+    }
+
+    private mutating func add(_ time: Duration, _ bare: Duration, _ round: Int) {
+        guard round >= 0 else { return }
+        times.append(time / .seconds(1))
+        floors.append(bare / .seconds(1))
     }
 
     var median: Double { Self.median(times) }

@@ -44,7 +44,9 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
     let service: Service
     let options: Options
     let storage: AccountStorage<Profile>
-    let core = Mutex(Core())
+    /// What it has read belongs to the stores that it was read from: a manager in a `static let` serves many tests.
+    private let memories = StoreLocal { Memory() }
+    var core: Memory { memories.value }
     let registrar = ObservationRegistrar()
     let feed = ChangeFeed()
 
@@ -62,11 +64,7 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
         storage = AccountStorage(keychain: keychain, plain: preferences)
     }
 
-    deinit {
-        let (timer, followers) = core.withLock { ($0.timer, $0.followers) }
-        timer?.cancel()
-        for follower in followers { follower.cancel() }
-    }
+    deinit { core.end() }
 }
 
 extension AccountManager {
@@ -75,6 +73,24 @@ extension AccountManager {
         case session(Session, Profile?)
         case ended(LogoutReason)
         case failed(VaultError)
+    }
+
+    /// Guards what is kept in memory.
+    final class Memory: Sendable {
+        private let core = Mutex(Core())
+
+        func withLock<Result>(_ body: (inout sending Core) -> sending Result) -> sending Result {
+            core.withLock(body)
+        }
+
+        deinit { end() }
+
+        /// Ends the tasks that follow the stores.
+        func end() {
+            let (timer, followers) = core.withLock { ($0.timer, $0.followers) }
+            timer?.cancel()
+            for follower in followers { follower.cancel() }
+        }
     }
 
     struct Core: Sendable {

@@ -96,7 +96,7 @@ extension ValueKey where Self: Sendable {
     /// Follows the key in the store that it has where the iteration starts.
     func followed() throws(VaultError) -> FollowedPart<StoredValue?, Reading> {
         let store = try resolved()
-        let oldStore = try? history.isMoved ? history.store?.resolve() : nil
+        let oldStore = try? self.store.history.oldStore?()
         // For an observer, storing the default where there was no value changes nothing.
         let storedDefault = try? Self.value(of: reading(nil))?.storedValue(for: name)
         // A value that an older program writes to the old store is moved as well.

@@ -3,6 +3,8 @@ public struct StoreReference: Sendable {
     /// Where the store's errors are reported if it cannot be opened.
     let failures: FailureLog
     let resolve: @Sendable () throws(VaultError) -> any ValueStore
+    /// What the key whose store this is was in earlier versions of its program.
+    private(set) var history = KeyHistory()
 
     /// Creates a reference to the store that a function returns at each use. What cannot throw, such as a property's
     /// getter, reports the function's errors to `failures`.
@@ -20,6 +22,12 @@ public struct StoreReference: Sendable {
     /// Returns a reference to the preferences of a suite, such as a user's own.
     public static func preferences(suite: String) -> StoreReference { .store(Preferences(suite: suite)) }
 
+    func with(_ history: KeyHistory) -> StoreReference {
+        var reference = self
+        reference.history = history
+        return reference
+    }
+
     /// Returns the store that is referred to now.
     ///
     /// - Throws: ``VaultError`` as ``Keychain/standard`` and its siblings.
@@ -29,4 +37,17 @@ public struct StoreReference: Sendable {
     public func scoped(to scope: String) -> StoreReference {
         StoreReference(failures: failures) { () throws(VaultError) in try resolve().scoped(to: scope) }
     }
+}
+
+/// What a key was in earlier versions of a program: see <doc:MovingValues>.
+struct KeyHistory: Sendable {
+    /// Returns the store that had the value; nil if it was the same one.
+    var oldStore: (@Sendable () throws(VaultError) -> any ValueStore)?
+    /// The value's name there; nil if it was the same one.
+    var oldName: String?
+    /// Returns what is stored today for a value of an earlier type; nil if it is of none.
+    var conversion: (@Sendable (StoredValue) -> StoredValue?)?
+
+    /// Whether the value may be elsewhere.
+    var isMoved: Bool { oldStore != nil || oldName != nil }
 }

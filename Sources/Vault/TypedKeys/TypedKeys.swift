@@ -5,8 +5,8 @@ public protocol StandardKey<Value>: ValueKey, ExpressibleByStringLiteral where R
     /// The store of keys that are created without one.
     static var standardStore: StoreReference { get }
 
-    /// Creates a key with a history.
-    init(_ name: String, in store: StoreReference, history: KeyHistory<Value>)
+    /// Creates a key.
+    init(_ name: String, in store: StoreReference)
 }
 
 extension StandardKey {
@@ -21,7 +21,7 @@ extension StandardKey {
         _ name: String, in store: StoreReference = Self.standardStore, movedFrom oldStore: StoreReference? = nil,
         formerName: String? = nil
     ) {
-        self.init(name, in: store, history: KeyHistory(store: oldStore, name: formerName, conversion: nil))
+        self.init(name, in: store.with(KeyHistory(oldStore: oldStore?.resolve, oldName: formerName)))
     }
 
     /// Creates a key whose name is the raw value of a case: for programs that list their keys in an enum.
@@ -42,12 +42,13 @@ extension StandardKey {
     public func migrating<Earlier: StoredObject>(
         from earlier: Earlier.Type, _ conversion: @escaping @Sendable (Earlier) -> Value?
     ) -> Self {
+        var history = store.history
         let others = history.conversion
-        return Self(
-            name, in: store,
-            history: KeyHistory(store: history.store, name: history.name) { [name] stored in
-                (try? Earlier(stored: stored, of: name)).map(conversion) ?? others?(stored)
-            })
+        history.conversion = { [name] stored in
+            guard let value = try? Earlier(stored: stored, of: name) else { return others?(stored) }
+            return try? conversion(value)?.storedValue(for: name)
+        }
+        return Self(name, in: store.with(history))
     }
 
     /// Returns the same key with a default: its value is not optional.
@@ -69,11 +70,8 @@ public struct Storable<Value: StoredObject>: StandardKey {
 
     public let name: String
     public let store: StoreReference
-    public let history: KeyHistory<Value>
 
-    public init(_ name: String, in store: StoreReference, history: KeyHistory<Value>) {
-        (self.name, self.store, self.history) = (name, store, history)
-    }
+    public init(_ name: String, in store: StoreReference) { (self.name, self.store) = (name, store) }
 }
 
 /// A value in the keychain: encrypted in the vault file. Otherwise as ``Storable``.
@@ -82,11 +80,8 @@ public struct KeychainStorable<Value: StoredObject>: StandardKey {
 
     public let name: String
     public let store: StoreReference
-    public let history: KeyHistory<Value>
 
-    public init(_ name: String, in store: StoreReference, history: KeyHistory<Value>) {
-        (self.name, self.store, self.history) = (name, store, history)
-    }
+    public init(_ name: String, in store: StoreReference) { (self.name, self.store) = (name, store) }
 }
 
 /// A value in memory, lost when the process ends. Otherwise as ``Storable``.
@@ -95,11 +90,8 @@ public struct RAMStorable<Value: StoredObject>: StandardKey {
 
     public let name: String
     public let store: StoreReference
-    public let history: KeyHistory<Value>
 
-    public init(_ name: String, in store: StoreReference, history: KeyHistory<Value>) {
-        (self.name, self.store, self.history) = (name, store, history)
-    }
+    public init(_ name: String, in store: StoreReference) { (self.name, self.store) = (name, store) }
 }
 
 /// A key with a default: reading returns it if there is no value, so the value is not optional.
@@ -118,7 +110,6 @@ public struct DefaultedKey<Key: StandardKey>: ValueKey {
 
     public var name: String { key.name }
     public var store: StoreReference { key.store }
-    public var history: KeyHistory<Value> { key.history }
     public var description: String { key.description }
 
     public func reading(_ value: Value?) -> Value { value ?? defaultValue }

@@ -79,8 +79,8 @@ extension ValueKey {
     func converted(_ stored: StoredValue?) throws(VaultError) -> Value? {
         guard let stored else { return nil }
         do throws(VaultError) { return try Value(stored: stored, of: name) } catch {
-            guard let value = history.conversion?(stored) else { throw error }
-            return value
+            guard let present = store.history.conversion?(stored) else { throw error }
+            return try Value(stored: present, of: name)
         }
     }
 }

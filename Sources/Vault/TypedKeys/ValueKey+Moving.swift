@@ -4,7 +4,7 @@
 extension ValueKey {
     /// Moves here what is still where the key's history says.
     func finishMove(into store: any ValueStore, for use: KeyUse) throws(VaultError) {
-        if history.isMoved { try move(into: store, for: use) }
+        if self.store.history.isMoved { try move(into: store, for: use) }
     }
 
     /// Moves the value from the old place to the new one, unless that has one already, and removes it from the old one.
@@ -15,7 +15,7 @@ extension ValueKey {
         let (old, oldName): (any ValueStore, String)
         var next: StoredValue?
         do throws(VaultError) {
-            (old, oldName) = (try history.store?.resolve() ?? new, history.name ?? name)
+            (old, oldName) = (try store.history.oldStore?() ?? new, store.history.oldName ?? name)
             // If both are the same place, the value would count as the newer one, and then be removed as the older one.
             guard old.identity != new.identity || !oldName.utf8.elementsEqual(name.utf8) else { return }
             next = try old.value(of: oldName)

@@ -10,8 +10,6 @@ public protocol ValueKey<Value, Reading>: CustomStringConvertible, CustomDebugSt
     var name: String { get }
     /// The key's store, which is looked up at each use.
     var store: StoreReference { get }
-    /// What the key was in earlier versions of the program.
-    var history: KeyHistory<Value> { get }
 
     /// Returns what reading returns for a value, or for none.
     func reading(_ value: Value?) -> Reading
@@ -25,22 +23,6 @@ extension ValueKey where Reading == Value? {
     /// Returns what was read itself.
     public static func value(of reading: Value?) -> Value? { reading }
 }
-
-/// What a key was in earlier versions of a program: see <doc:MovingValues>.
-public struct KeyHistory<Value: StoredObject> {
-    /// The store that had the value; nil if it was the same one.
-    let store: StoreReference?
-    /// The value's name there; nil if it was the same one.
-    let name: String?
-    /// Converts a value of an earlier type; nil if it is of none.
-    let conversion: (@Sendable (StoredValue) -> Value?)?
-
-    /// Whether the value may be elsewhere.
-    var isMoved: Bool { store != nil || name != nil }
-}
-
-// `conversion` is the only part that holds the type.
-extension KeyHistory: Sendable {}
 
 // MARK: - Redaction
 

@@ -27,15 +27,15 @@ struct MovingValuesSnippets {
         let path = folder + "/tokens.json"
         try Data(#"{"theme": "dark", "token": "secret"}"#.utf8).write(to: URL(filePath: path))
 
-        let report = try PlainFileImport(path: path).run { key in
+        let imported = try PlainFile.importValues(from: path) { key in
             key == "theme" ? .preferences : .keychain
         }
 
-        #expect(report.keychain == ["token"] && report.preferences == ["theme"])
+        #expect(imported == ["theme", "token"])
         #expect(try KeychainStorable<String>("token").read() == "secret")
         #expect(try Storable<Theme>("theme").read() == .dark)
         #expect(!FileManager.default.fileExists(atPath: path))
-        #expect(try !PlainFileImport(path: path).run { _ in .keychain }.foundFile)
+        #expect(try PlainFile.importValues(from: path) { _ in .keychain } == nil)
     }
 
     @Test func aKeyIsRenamed() throws {

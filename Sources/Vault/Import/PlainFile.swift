@@ -2,15 +2,10 @@ import FoundationEssentials
 package import LinuxSystem
 import PropertyList
 
-/// The plain file of an older program, for code that stores its values itself. If each key moves to one store as it is,
-/// ``PlainFileImport`` does it all.
+/// The plain file of an older program: a property list or JSON.
 ///
-/// ```swift
-/// guard let file = try PlainFile(path: path) else { return }
-/// // … store file.values …
-/// try store.makeDurable()
-/// try file.remove()
-/// ```
+/// ``importValues(from:conflict:to:)`` moves its values to stores and removes it. Code that stores them itself reads the
+/// file, makes the stores durable, and then removes it: see <doc:MovingValues>.
 public struct PlainFile: ~Copyable {
     /// The fields of the dictionary at the file's root, without those that are `null` in JSON.
     public let values: [String: StoredValue]
@@ -75,111 +70,5 @@ public struct PlainFile: ~Copyable {
         try JSONSurvey.check(bytes)
         let values = try JSONDecoder().decode([String: JSONValue].self, from: Data(bytes)).mapValues(\.stored)
         return values.filter { $0.value != .null }
-    }
-}
-
-/// Moves the values that an older program kept in a plain file, a property list or JSON, into the stores, once: secrets
-/// into the keychain, the rest into the preferences. Then removes the file: see <doc:MovingValues>.
-public struct PlainFileImport: Sendable {
-    /// Where to store a value.
-    public enum Destination: Sendable, Hashable {
-        /// The keychain: a secret.
-        case keychain
-        /// The preferences, as a plain value.
-        case preferences
-        /// Nowhere: it is removed with the file.
-        case dropped
-    }
-
-    /// What to do if a store already has another value for a key.
-    public enum Conflict: Sendable, Hashable {
-        /// Nothing at all is imported: an error with ``VaultError/Code/exists``.
-        case refuse
-        /// The store's value stays; the file's is removed with the file.
-        case keepStored
-        /// The file's value replaces the store's.
-        case replaceStored
-    }
-
-    /// What was imported: the names of keys.
-    public struct Report: Sendable, Hashable {
-        /// Keys whose values are in the keychain now.
-        public internal(set) var keychain: [String] = []
-        /// Keys whose values are in the preferences now.
-        public internal(set) var preferences: [String] = []
-        /// Keys whose values were removed with the file.
-        public internal(set) var dropped: [String] = []
-        /// False if there was no file: it was imported before, or there is nothing to do.
-        public internal(set) var foundFile = true
-    }
-
-    /// The path of the file. Its root is a dictionary.
-    public let path: String
-    /// What to do if a store already has another value for a key.
-    public var conflict: Conflict
-    let fileSystem: any FileSystem
-
-    /// - Parameter path: a file as for ``PlainFile/init(path:)``.
-    public init(path: String, conflict: Conflict = .refuse) {
-        self.init(path: path, conflict: conflict, in: PosixFileSystem())
-    }
-
-    package init(path: String, conflict: Conflict = .refuse, in fileSystem: any FileSystem) {
-        self.path = path
-        self.conflict = conflict
-        self.fileSystem = fileSystem
-    }
-
-    /// Imports the file.
-    ///
-    /// - Parameters:
-    ///   - keychain: the store of the secrets.
-    ///   - preferences: the store of the rest.
-    ///   - destination: where to store the value of a key of the file. Keys are used as they are.
-    /// - Throws: ``VaultError`` with `damaged` as ``PlainFile/init(path:)``, `exists` as ``Conflict`` says, `invalid`
-    ///   for what a store cannot hold, and what the stores throw. The file then stays; the import can be run again.
-    @discardableResult
-    public func run(
-        keychain: StoreReference = .keychain, preferences: StoreReference = .preferences,
-        _ destination: (_ key: String) -> Destination
-    ) throws(VaultError) -> Report {
-        guard let file = try PlainFile(path: path, in: fileSystem) else { return Report(foundFile: false) }
-        let values = Dictionary(grouping: file.values) { destination($0.key) }
-        // Both are checked before either is changed: a refusal leaves everything as it is.
-        let imports = [
-            try prepared(values[.keychain], for: keychain),
-            try prepared(values[.preferences], for: preferences),
-        ]
-        for (store, batch) in imports.compactMap(\.self) {
-            if !batch.changes.isEmpty, try !store.commit(batch) {
-                throw VaultError(.busy, "Others changed the same keys meanwhile; run the import again.")
-            }
-            // Also what was there already: an import that was killed may have left it unflushed.
-            try store.makeDurable()
-        }
-        try file.remove()
-        let names = values.mapValues { $0.map(\.key).sortedByBytes() }
-        return Report(
-            keychain: names[.keychain] ?? [], preferences: names[.preferences] ?? [], dropped: names[.dropped] ?? [])
-    }
-
-    private func prepared(
-        _ values: [(key: String, value: StoredValue)]?, for reference: StoreReference
-    ) throws(VaultError) -> (any ValueStore, StoreBatch)? {
-        guard let values else { return nil }
-        let store = try reference.resolve()
-        var batch = StoreBatch([:])
-        for (key, value) in values {
-            try Naming.key.check(key)
-            let present = try store.value(of: key)
-            batch.expectations.updateValue(present, forKey: key)
-            guard present != value else { continue }
-            guard present == nil || conflict != .refuse else {
-                throw VaultError(
-                    .exists, "\"\(key)\" has another value already than the one in \(path); nothing was imported.")
-            }
-            if present == nil || conflict == .replaceStored { batch.changes.updateValue(value, forKey: key) }
-        }
-        return (store, batch)
     }
 }

@@ -64,7 +64,7 @@ struct JSONSurveyTests {
         try overwrite(path, text.utf8)
         let store = MemoryStore()
         let error = #expect(throws: VaultError.self) {
-            try PlainFileImport(path: path).run(keychain: .store(store)) { _ in .keychain }
+            try PlainFile.importValues(from: path) { _ in .store(store) }
         }
         #expect(error?.code == .damaged)
         #expect(error.map { !$0.message.contains("canary") && !$0.message.contains("7777") } == true)

@@ -36,7 +36,7 @@ struct HeldBackTests {
     @Test func areOnTheDiskBeforeAPlainFileGoes() throws {
         let path = fixture.folder.file("settings.json")
         try overwrite(path, #"{"theme": "dark"}"#.utf8)
-        try PlainFileImport(path: path).run(preferences: .store(new)) { _ in .preferences }
+        try PlainFile.importValues(from: path) { _ in .store(new) }
         #expect(!FileManager.default.fileExists(atPath: path))
         #expect(try fixture.open().value(of: "theme") == .string("dark"))
     }

@@ -92,8 +92,8 @@ struct KilledProgramTests {
             if isThere { _ = try program.store(home).commit(StoreBatch(["other": .integer(1)])) }
             try overwrite(program.plainFile, #"{"token": "canary"}"#.utf8)
         } _: { program in
-            try PlainFileImport(path: program.plainFile, in: program.files)
-                .run(keychain: .store(try program.store(home))) { _ in .keychain }
+            let store = try program.store(home)
+            _ = try PlainFile.importValues(from: program.plainFile, in: program.files) { _ in .store(store) }
         } _: { program in
             try FileManager.default.fileExists(atPath: program.plainFile)
                 || program.store(home).value(of: "token") != nil

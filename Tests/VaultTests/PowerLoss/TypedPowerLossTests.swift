@@ -121,9 +121,8 @@ struct TypedPowerLossTests {
     }
 
     private func importTokens(_ stores: Machine.Stores, _ folder: String, _ files: any FileSystem) throws {
-        try PlainFileImport(path: folder + "/tokens.json", in: files)
-            .run(keychain: .store(stores.keychain), preferences: .store(stores.preferences)) {
-                $0 == "token" ? .keychain : .preferences
-            }
+        _ = try PlainFile.importValues(from: folder + "/tokens.json", in: files) {
+            $0 == "token" ? .store(stores.keychain) : .store(stores.preferences)
+        }
     }
 }

@@ -1,0 +1,80 @@
+package import LinuxSystem
+
+extension PlainFile {
+    /// What an import does if a store already has another value for a key.
+    public enum Conflict: Sendable, Hashable {
+        /// Nothing at all is imported: an error with ``VaultError/Code/exists``.
+        case refuse
+        /// The store's value stays; the file's is removed with the file.
+        case keepStored
+        /// The file's value replaces the store's.
+        case replaceStored
+    }
+
+    /// Moves the values that an older program kept in a plain file to stores, once, and then removes the file: see
+    /// <doc:MovingValues>.
+    ///
+    /// - Parameters:
+    ///   - path: a file as for ``init(path:)``.
+    ///   - destination: returns the store for the value of a key, such as `.keychain` for a secret; nil if the value is
+    ///     only removed with the file. Keys are used as they are.
+    /// - Returns: the keys that have a destination, sorted bytewise; nil if there is no file: it was imported before, or
+    ///   there is nothing to do.
+    /// - Throws: ``VaultError`` with `damaged` as ``init(path:)``, `exists` as ``Conflict`` says, `invalid` for what a
+    ///   store cannot hold, and what the stores throw. The file then stays; the import can be run again.
+    @discardableResult
+    public static func importValues(
+        from path: String, conflict: Conflict = .refuse, to destination: (_ key: String) -> StoreReference?
+    ) throws(VaultError) -> [String]? {
+        try importValues(from: path, conflict: conflict, in: PosixFileSystem(), to: destination)
+    }
+
+    package static func importValues(
+        from path: String, conflict: Conflict = .refuse, in fileSystem: any FileSystem,
+        to destination: (_ key: String) -> StoreReference?
+    ) throws(VaultError) -> [String]? {
+        guard let file = try PlainFile(path: path, in: fileSystem) else { return nil }
+        var imports: [StoreIdentity: PreparedImport] = [:]
+        // All are checked before any is changed: a refusal leaves everything as it is.
+        for (key, value) in file.values {
+            guard let store = try destination(key)?.resolve() else { continue }
+            var prepared = imports[store.identity] ?? PreparedImport(store: store)
+            guard try prepared.add(key, value, conflict) else {
+                throw VaultError(
+                    .exists, "\"\(key)\" has another value already than the one in \(path); nothing was imported.")
+            }
+            imports[store.identity] = prepared
+        }
+        for prepared in imports.values { try prepared.commit() }
+        try file.remove()
+        return imports.values.flatMap(\.batch.expectations.keys).sortedByBytes()
+    }
+}
+
+/// What an import will change in one store.
+private struct PreparedImport {
+    let store: any ValueStore
+    /// Expects each key to have the value that it had when it was looked at.
+    private(set) var batch = StoreBatch([:])
+
+    init(store: any ValueStore) { self.store = store }
+
+    /// - Returns: false if the store has another value, which must not be touched.
+    mutating func add(_ key: String, _ value: StoredValue, _ conflict: PlainFile.Conflict) throws(VaultError) -> Bool {
+        try Naming.key.check(key)
+        let present = try store.value(of: key)
+        batch.expectations.updateValue(present, forKey: key)
+        guard present != value else { return true }
+        guard present == nil || conflict != .refuse else { return false }
+        if present == nil || conflict == .replaceStored { batch.changes.updateValue(value, forKey: key) }
+        return true
+    }
+
+    func commit() throws(VaultError) {
+        if !batch.changes.isEmpty, try !store.commit(batch) {
+            throw VaultError(.busy, "Others changed the same keys meanwhile; run the import again.")
+        }
+        // Also what was there already: an import that was killed may have left it unflushed.
+        try store.makeDurable()
+    }
+}

@@ -41,24 +41,30 @@ extension StoreRule {
                     let value = StoredValue.integer(Int128(first + runner))
                     _ = try store.commit(StoreBatch(Dictionary(uniqueKeysWithValues: keys.map { ($0, value) })))
                 } else {
-                    while try !isTorn(store, keys) { if writing.load(ordering: .relaxed) == 0 { return } }
-                    sawPart.store(true, ordering: .relaxed)
+                    var isTorn = try hasSeveral(store.contents(prefix: "key ").values)
+                    while !isTorn, writing.load(ordering: .relaxed) > 0 {
+                        isTorn = try changesInBetween(store, keys)
+                    }
+                    sawPart.store(isTorn, ordering: .relaxed)
                 }
             }
             if sawPart.load(ordering: .relaxed) { return findings.add("A reader saw a part of a batch.") }
-            if try isTorn(store, keys) { return findings.add("Parts of two batches were left.") }
+            let isMixed = try hasSeveral(store.contents(prefix: "key ").values)
+            if isMixed { return findings.add("Parts of two batches were left.") }
         }
     }
 
-    /// Returns whether the keys have values of several batches. Each batch sets them all, to a value of its own.
-    private static func isTorn(_ store: any ValueStore, _ keys: [String]) throws(VaultError) -> Bool {
+    private static func hasSeveral(_ values: some Collection<StoredValue>) -> Bool {
+        values.contains { $0 != values.first }
+    }
+
+    /// Returns whether one key has the value of another batch while a second key, read before and after it, has not
+    /// changed. Each batch sets all keys, to a value of its own.
+    private static func changesInBetween(_ store: any ValueStore, _ keys: [String]) throws(VaultError) -> Bool {
         let (key, other) = (keys.randomElement() ?? "", keys.randomElement() ?? "")
-        let (before, between, after) = (
-            try store.value(of: key), try store.value(of: other), try store.value(of: key)
-        )
-        if before == after && between != before { return true }
-        let contents = try store.contents(prefix: "")
-        return keys.contains { contents[$0] != contents[key] }
+        let before = try store.value(of: key)
+        let between = try store.value(of: other)
+        return try store.value(of: key) == before && between != before
     }
 
     package static let tellsAfterItChanged = StoreRule("An observer that reads after each notice misses no change.") {

@@ -159,3 +159,8 @@ def test_a_program_of_this_shape_keeps_its_values(
 ) -> None:
     assert run(outside, home, shape, APP_NAME="app") == first
     assert run(outside, home, shape, APP_NAME="app") == second
+
+
+def test_a_named_program_needs_no_home(outside: Path, home: Home) -> None:
+    places = {"VAULT_FILE": str(home.folder / "a.vault"), "VAULT_KEY_FILE": str(home.folder / "a.key")}
+    assert run(outside, home, "token", "kept", APP_NAME="mail", HOME="", **places) == "kept"

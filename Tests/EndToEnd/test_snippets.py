@@ -75,3 +75,10 @@ def test_the_tests_that_security_names_exist() -> None:
     for file, test in named:
         assert file in files, f"SECURITY.md names {file}, which there is not"
         assert not test or re.search(rf"\b(def|func) {test}\b", files[file]), f"SECURITY.md names {file}::{test}"
+
+
+def test_each_error_code_is_on_its_page() -> None:
+    codes = re.findall(r"public static let (\w+) = Code\(", (ROOT / "Sources/Vault/VaultError.swift").read_text())
+    page = (ROOT / "Sources/Vault/Vault.docc/Articles/ErrorCodes.md").read_text()
+    listed = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+    assert codes and sorted(listed) == sorted(codes)

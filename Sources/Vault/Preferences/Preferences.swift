@@ -154,19 +154,26 @@ extension Preferences {
     private static let longestName = 200
     private static let plainBytes = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.".utf8)
 
-    /// Percent-encodes the name: no two suites share a file, and none leaves the folder or is hidden in it.
     static func path(ofSuite suite: String) throws(VaultError) -> String {
-        let encoded = suite.percentEncoded(allowing: plainBytes.contains)
-        let name = encoded.utf8.first == UInt8(ascii: ".") ? "%2E" + encoded.dropFirst() : encoded
-        guard !suite.isEmpty, name.utf8.count <= longestName else {
-            throw VaultError(.invalid, "Invalid suite of preferences: \(suite.isEmpty ? "empty" : "too long").")
-        }
+        let name = try fileName(ofSuite: suite)
         guard let folder = try PlaceVariables().folder("XDG_CONFIG_HOME", ".config") else {
             throw VaultError(
                 .unavailable,
                 "There is no home folder for preferences. Set HOME or XDG_CONFIG_HOME, or name the file's path.")
         }
         return "\(folder)/vault/preferences/\(name).plist"
+    }
+
+    /// Percent-encodes the name: no two suites share a file, and none leaves the folder or is hidden in it.
+    ///
+    /// - Throws: ``VaultError/Code/invalid`` if the suite's name is empty or too long.
+    static func fileName(ofSuite suite: String) throws(VaultError) -> String {
+        let encoded = suite.percentEncoded(allowing: plainBytes.contains)
+        let name = encoded.utf8.first == UInt8(ascii: ".") ? "%2E" + encoded.dropFirst() : encoded
+        guard !suite.isEmpty, name.utf8.count <= longestName else {
+            throw VaultError(.invalid, "Invalid suite of preferences: \(suite.isEmpty ? "empty" : "too long").")
+        }
+        return name
     }
 }
 

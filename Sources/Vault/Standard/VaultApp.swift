@@ -33,7 +33,7 @@ public enum VaultApp {
         as name: String, vault: VaultPlaces? = nil, preferences: String? = nil
     ) throws(VaultError) {
         try Naming.name.check(name)
-        _ = try Preferences.path(ofSuite: name)
+        _ = try Preferences.fileName(ofSuite: name)
         let identity = Identity(name: name, vault: vault, preferences: preferences)
         let isAccepted = state.withLock { state in
             guard state.identity != identity else { return true }

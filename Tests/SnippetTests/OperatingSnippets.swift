@@ -1,0 +1,67 @@
+import FoundationEssentials
+import Testing
+import Vault
+import VaultTesting
+
+/// What a program does about an error.
+private enum Advice: Equatable {
+    case tryAgain
+    case askPerson(String)
+    case stop(String)
+    case report(String)
+}
+
+@Suite("Errors, backups and shipping")
+struct OperatingSnippets {
+    @Test func eachErrorHasAnAdvice() {
+        func advice(on error: VaultError) -> Advice {
+            switch error.code {
+            case .busy: .tryAgain
+            case .locked, .noVault, .gone, .unavailable: .askPerson(error.message)
+            case .damaged, .rolledBack, .diverged, .exchanged, .outcomeUnknown: .stop(error.message)
+            default: .report(error.message)
+            }
+        }
+
+        #expect(advice(on: VaultError(.busy, "Later.")) == .tryAgain)
+        #expect(advice(on: VaultError(.locked, "No key.")) == .askPerson("No key."))
+        #expect(advice(on: VaultError(.rolledBack, "Older.")) == .stop("Older."))
+        #expect(advice(on: VaultError(.invalid, "Empty.")) == .report("Empty."))
+    }
+
+    @Test func aRestoredVaultIsAcceptedOnce() throws {
+        let folder = try temporaryFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let places = VaultPlaces(
+            vault: folder + "/a.vault", keyFile: folder + "/a.key", rollbackMemory: folder + "/state")
+        try Keychain.create(at: places).set("u.token", to: "old")
+        try FileManager.default.copyItem(atPath: places.vault, toPath: folder + "/backup")
+        try Keychain(at: places).set("u.token", to: "new")
+        try FileManager.default.removeItem(atPath: places.vault)
+        try FileManager.default.copyItem(atPath: folder + "/backup", toPath: places.vault)
+        let error = #expect(throws: VaultError.self) { try Keychain(at: places) }
+        #expect(error?.code == .rolledBack)
+
+        var options = Keychain.Options()
+        options.acceptedAlarms = [.rolledBack]
+        let keychain = try Keychain(at: places, options: options)
+
+        #expect(try keychain.unsafeString("u.token") == "old")
+        #expect(try Keychain(at: places).unsafeString("u.token") == "old")
+    }
+
+    @Test func aServiceNamesItsPlaces() async {
+        await #expect(processExitsWith: .success) {
+            let data = try temporaryFolder()
+            defer { try? FileManager.default.removeItem(atPath: data) }
+
+            let places = try VaultPlaces.standard(
+                vault: data + "/mail.vault", keyFile: "/run/secrets/mail.key", environment: ["XDG_STATE_HOME": data])
+            try VaultApp.identify(as: "mail", vault: places, preferences: data + "/mail.plist")
+
+            #expect(places.rollbackMemory == data + "/vault")
+            try Storable<String>("theme").write("dark")
+            #expect(try Preferences(path: data + "/mail.plist").keys() == ["theme"])
+        }
+    }
+}

@@ -98,6 +98,8 @@ extension StoreReference {
         failures: Keychain.standardFailures, { () throws(VaultError) in try Keychain.standardIfCreated })
     /// ``Preferences/standard``.
     public static let preferences = StoreReference(failures: Preferences.standardFailures) { Preferences.standard }
+    /// Returns a reference to the preferences of a suite, such as a user's own.
+    public static func preferences(suite: String) -> StoreReference { .store(Preferences(suite: suite)) }
     /// ``MemoryStore/standard``. In a test outside of its own stores, a use throws `unavailable`.
     public static let memory = StoreReference(failures: MemoryStore.standardFailures) { () throws(VaultError) in
         if StandardStores.replaced == nil, let refusal = StandardStores.refusal { throw refusal }

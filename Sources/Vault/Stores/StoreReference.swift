@@ -19,9 +19,6 @@ public struct StoreReference: Sendable {
         StoreReference(failures: store.failures) { store }
     }
 
-    /// Returns a reference to the preferences of a suite, such as a user's own.
-    public static func preferences(suite: String) -> StoreReference { .store(Preferences(suite: suite)) }
-
     func with(_ history: KeyHistory) -> StoreReference {
         var reference = self
         reference.history = history

@@ -164,3 +164,21 @@ def test_a_program_of_this_shape_keeps_its_values(
 def test_a_named_program_needs_no_home(outside: Path, home: Home) -> None:
     places = {"VAULT_FILE": str(home.folder / "a.vault"), "VAULT_KEY_FILE": str(home.folder / "a.key")}
     assert run(outside, home, "token", "kept", APP_NAME="mail", HOME="", **places) == "kept"
+
+
+def test_a_program_reads_the_typed_values_of_the_shell(outside: Path, home: Home) -> None:
+    for name, kind, text in [("retries", "int", b"3\n"), ("on", "bool", b"true\n"), ("ratio", "real", b"2.5")]:
+        home.output("set", f"mail/{name}", "--type", kind, "-a", "by=hand", stdin=text)
+        assert home.output("get", f"mail/{name}") == text.strip()
+    assert home.output("find", "by=hand").split() == [b"mail/on", b"mail/ratio", b"mail/retries"]
+    assert run(outside, home, "number", APP_NAME="mail") == "3 true 2.5"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [("int", b"canary"), ("int", b"3.5"), ("int", b"18446744073709551616"), ("bool", b"yes"), ("real", b"nan")],
+)
+def test_a_text_that_is_not_of_its_type_is_refused_and_not_shown(home: Home, kind: str, text: bytes) -> None:
+    said = home.refusal(2, "set", "n", "--type", kind, stdin=text)
+    assert "nothing was stored" in said and text.decode() not in said
+    assert not home.vault.exists()

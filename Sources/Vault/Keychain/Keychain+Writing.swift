@@ -39,8 +39,15 @@ extension Keychain {
 
     /// Sets a typed value that expires.
     func set(_ name: String, to value: StoredValue, expires: Date) throws(VaultError) {
+        try set(name, to: value, attributes: nil, expires: expires)
+    }
+
+    /// Sets a typed value.
+    package func set(
+        _ name: String, to value: StoredValue, attributes: [String: String]?, expires: Date? = nil
+    ) throws(VaultError) {
         let encoded = try SealableValue(value, for: name)
-        try set(name, to: encoded.bytes, kind: encoded.kind, attributes: nil, expires: expires)
+        try set(name, to: encoded.bytes, kind: encoded.kind, attributes: attributes, expires: expires)
     }
 
     /// Uses no ``Transaction``: a single change does not need its bookkeeping.

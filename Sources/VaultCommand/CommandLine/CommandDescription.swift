@@ -67,7 +67,7 @@ enum OptionName: String, CaseIterable, Sendable, Encodable {
     case acceptExchanged = "accept-exchanged"
     case acceptSharedKey = "accept-shared-key"
     // Of single commands.
-    case argon2id, attribute, exact, file, force, label, long, newline
+    case argon2id, attribute, exact, file, force, label, long, newline, type
     case allowEmpty = "allow-empty"
 
     /// As it is typed: `--key-file`.

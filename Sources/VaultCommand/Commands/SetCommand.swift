@@ -13,6 +13,9 @@ enum SetCommand: Command {
                 name: .file, value: "PATH", completion: .file,
                 help: "Read the value from a file, byte for byte; - is standard input."),
             .init(name: .exact, help: "Keep the input byte for byte, including a final newline."),
+            .init(
+                name: .type, value: "TYPE", choices: ValueType.allCases.map(\.rawValue),
+                help: "Store a number or a truth value: int, bool or real. Without it, text or bytes."),
             .init(name: .allowEmpty, help: "Store an empty value. Without it, empty input is an error."),
         ],
         details: [
@@ -29,15 +32,20 @@ enum SetCommand: Command {
             byte literally, and Ctrl-D on an empty line cancels. Other control keys, arrows and function keys are \
             ignored.
             """,
+            """
+            A program reads what `--type=int` has stored by a key of an integer type, and so on. `vault get` shows it \
+            as text.
+            """,
             "Creates the vault and key file on first use, and prints where.",
         ],
         examples: [
             .init("vault set u.token", "ask for the value"),
             .init("gh auth token | vault set github -a host=github.com", "take it from a program"),
+            .init("echo 3 | vault set mail/retries --type int", "a number that a program reads"),
             .init("vault set ssh/key --file ~/.ssh/id_ed25519", "take it from a file"),
         ],
         exitCodes: [
-            .init(.usage, "the value is empty or too large, or was given as an argument"),
+            .init(.usage, "the value is empty, too large or not of its type, or was given as an argument"),
             .init(.refused, "the two inputs at the prompt differ, or Ctrl-D cancelled it"),
         ],
         mayHoldSecrets: true)
@@ -50,7 +58,12 @@ enum SetCommand: Command {
         guard value.count > 0 || invocation.has(.allowEmpty) else {
             throw CommandError.invalid("The value is empty; nothing was stored. Use --allow-empty to store it.")
         }
-        try invocation.openVault(creating: .ifAbsent).set(invocation.name, to: value, attributes: attributes)
+        if let type = invocation.value(of: .type).flatMap(ValueType.init) {
+            let typed = try type.value(of: value)
+            try invocation.openVault(creating: .ifAbsent).set(invocation.name, to: typed, attributes: attributes)
+        } else {
+            try invocation.openVault(creating: .ifAbsent).set(invocation.name, to: value, attributes: attributes)
+        }
         return try invocation.finish(json: report(name: invocation.name, size: value.count))
     }
 

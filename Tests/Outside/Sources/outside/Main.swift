@@ -11,6 +11,7 @@ import Vault
         "refresh": { try await refreshOnce(server: $0[0]) },
         "merge": { _ in try await mergeProfile() },
         "token": { try await token($0.first) },
+        "number": { _ in try await number() },
         "groups": { _ in try groups() },
         "actions": { _ in try await actions() },
         "user": { _ in try user() },

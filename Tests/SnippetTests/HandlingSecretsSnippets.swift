@@ -22,6 +22,20 @@ struct HandlingSecretsSnippets {
         #expect(length == 6)
     }
 
+    @Test func theBytesOfASecret() throws {
+        var printed: [String] = []
+        func print(_ name: String, _ size: Int) { printed.append("\(name) \(size)") }
+
+        let keychain = try Keychain.standard
+        try keychain.set("u.token", to: "secret", attributes: ["service": "example"])
+        let length = try keychain.withSecret("u.token") { $0.byteCount }
+        let token = try keychain.unsafeString("u.token")
+        for item in try keychain.items(prefix: "u.") { print(item.name, item.size) }
+
+        #expect(length == 6 && token == "secret")
+        #expect(printed == ["u.token 6"])
+    }
+
     @Test func aSecretExpires() throws {
         let token: KeychainStorable<String> = "u.token"
         try token.write("secret", expires: Date(timeIntervalSinceNow: 3_600))

@@ -47,19 +47,6 @@ struct ObservationSnippets {
         try await observer.value
     }
 
-    @Test func theReadmesLoop() async throws {
-        try await Storable<Theme>("theme").write(.dark)
-        let screen = Screen()
-        let observer = Task {
-            func show(_ theme: Theme?) { screen.show(theme?.rawValue) }
-
-            for try await theme in Storable<Theme>("theme").values { show(theme) }
-        }
-        try await screen.waits(for: "dark")
-        observer.cancel()
-        try await observer.value
-    }
-
     @MainActor @Test func aModelChangesWithTheValue() async throws {
         let model = Model()
         #expect(!model.isDark)

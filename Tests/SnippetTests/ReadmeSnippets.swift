@@ -21,7 +21,6 @@ struct ReadmeSnippets {
         var tokens: [String] = []
         func logIn(with token: String) { tokens.append(token) }
         try KeychainStorable<String>("u.token").write("kept")
-        try KeychainStorable<String>("u.refresh").write("spent")
 
         var utility = Persistence.Utility()
         utility.upgradeAlertIgnored.value = true
@@ -35,36 +34,10 @@ struct ReadmeSnippets {
         let launches = Storable("launches").defaulting(to: 0)
         try launches.update { $0 += 1 }
 
-        // Several keys, all or nothing:
-        try Keychain.standard.atomically { transaction in
-            try transaction.write("new", to: utility.token)
-            try transaction.remove(KeychainStorable<String>("u.refresh"))
-        }
-
         #expect(tokens == ["kept"] && token == "kept")
         #expect(try launches.read() == 1)
         #expect(try Keychain.standard.keys() == ["u.token"])
-        #expect(try utility.token.read() == "new")
+        #expect(try utility.token.read() == "secret")
         #expect(try Preferences.standard.keys(prefix: "") == ["launches", "u.upgradeIgnored"])
-    }
-
-    @Test func theBytesOfASecret() throws {
-        var printed: [String] = []
-        func print(_ name: String, _ size: Int) { printed.append("\(name) \(size)") }
-
-        let keychain = try Keychain.standard
-        try keychain.set("u.token", to: "secret", attributes: ["service": "example"])
-        let length = try keychain.withSecret("u.token") { $0.byteCount }
-        let token = try keychain.unsafeString("u.token")
-        for item in try keychain.items(prefix: "u.") { print(item.name, item.size) }
-
-        #expect(length == 6 && token == "secret")
-        #expect(printed == ["u.token 6"])
-    }
-
-    @Test(.temporaryStores) func aTokenIsKept() throws {
-        let token: KeychainStorable<String> = "u.token"
-        try token.write("secret")
-        #expect(try token.read() == "secret")
     }
 }

@@ -14,6 +14,7 @@ enum BinaryMarker {
     static let data: UInt8 = 0x40
     static let ascii: UInt8 = 0x50
     static let utf16: UInt8 = 0x60
+    static let uid: UInt8 = 0x80
     static let array: UInt8 = 0xa0
     static let dictionary: UInt8 = 0xd0
     /// In the place of a size: an integer object with the size follows.
@@ -47,6 +48,8 @@ struct BinaryReader {
     }
 
     private let bytes: [UInt8]
+    /// Whether UIDs, which only keyed archives have, are read in the form that they have in XML.
+    private let allowsUIDs: Bool
     private let offsetSize: Int
     private let referenceSize: Int
     private let objectCount: Int
@@ -63,7 +66,7 @@ struct BinaryReader {
     /// The open containers.
     private var containers: [Container] = []
 
-    init(_ bytes: [UInt8]) throws(PropertyListError) {
+    init(_ bytes: [UInt8], allowsUIDs: Bool) throws(PropertyListError) {
         guard bytes.starts(with: BinaryMarker.header) else {
             throw .unsupported("a version of the binary format other than 00")
         }
@@ -80,6 +83,7 @@ struct BinaryReader {
         else { throw .malformed("an offset table out of bounds") }
         guard root < objectCount else { throw .malformed("a missing root") }
         self.bytes = bytes
+        self.allowsUIDs = allowsUIDs
         allowance = tableStart - BinaryMarker.header.count
     }
 
@@ -165,6 +169,8 @@ extension BinaryReader {
         case BinaryMarker.data: return .data(Data(try take(try count(size))))
         case BinaryMarker.ascii: return .string(try ascii(try count(size)))
         case BinaryMarker.utf16: return .string(try utf16(try count(size)))
+        case BinaryMarker.uid where allowsUIDs && size < 8:
+            return .dictionary([PropertyListFormat.uidKey: .integer(Int128(try number(Int(size) + 1)))])
         case BinaryMarker.array: try open(reference, keys: nil, children: references(count(size)))
         case BinaryMarker.dictionary:
             let count = try count(size)

@@ -13,6 +13,9 @@ package enum PropertyListFormat: Hashable, Sendable {
     /// Values in a tree. A binary file may refer to one object many times, and so hold a tree far larger than itself.
     package static let maximumValues = 1_000_000
 
+    /// The only key of the dictionary that a UID of a keyed archive is in XML.
+    package static let uidKey = "CF$UID"
+
     static func check(valueCount: Int = 0, size: Int = 0) throws(PropertyListError) {
         guard valueCount <= maximumValues else { throw .tooLarge("more than \(maximumValues) values") }
         guard size <= maximumSize else { throw .tooLarge("more than \(maximumSize) bytes") }
@@ -23,18 +26,22 @@ package enum PropertyListFormat: Hashable, Sendable {
     ///
     /// Swift takes keys that are canonically equivalent (one é, or e and an accent) for the same. A file that holds
     /// both is refused like one that holds a key twice.
-    package static func parse(_ bytes: [UInt8]) throws(PropertyListError) -> (tree: StoredValue, format: Self) {
+    ///
+    /// - Parameter allowsUIDs: reads the UIDs of a binary keyed archive as in XML. Without it they are `unsupported`.
+    package static func parse(
+        _ bytes: [UInt8], allowsUIDs: Bool = false
+    ) throws(PropertyListError) -> (tree: StoredValue, format: Self) {
         try check(size: bytes.count)
         guard bytes.starts(with: "bplist".utf8) else { return (try XMLReader().read(bytes), .xml) }
-        var reader = try BinaryReader(bytes)
+        var reader = try BinaryReader(bytes, allowsUIDs: allowsUIDs)
         return (try reader.read(), .binary)
     }
 
     /// Reads a property list with a dictionary at its root; another root is `malformed`.
     package static func parseDictionary(
-        _ bytes: [UInt8]
+        _ bytes: [UInt8], allowsUIDs: Bool = false
     ) throws(PropertyListError) -> (values: [String: StoredValue], format: Self) {
-        let (tree, format) = try parse(bytes)
+        let (tree, format) = try parse(bytes, allowsUIDs: allowsUIDs)
         guard case .dictionary(let values) = tree else { throw .malformed("its root is not a dictionary") }
         return (values, format)
     }

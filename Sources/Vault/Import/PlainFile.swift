@@ -2,7 +2,7 @@ import FoundationEssentials
 package import LinuxSystem
 import PropertyList
 
-/// The plain file of an older program: a property list or JSON.
+/// The plain file of an older program: a property list, a keyed archive or JSON.
 ///
 /// ``importValues(from:conflict:to:)`` moves its values to stores and removes it. Code that stores them itself reads the
 /// file, makes the stores durable, and then removes it: see <doc:MovingValues>.
@@ -12,7 +12,7 @@ public struct PlainFile: ~Copyable {
     private let bytes: [UInt8]
     private let file: WholeFile
 
-    /// Reads a property list, XML or binary, or JSON; the content tells which. nil if there is no file.
+    /// Reads a property list, XML or binary, a keyed archive, or JSON; the content tells which. nil if there is no file.
     ///
     /// - Parameter path: a file of at most 64 MiB; a symbolic link is followed.
     /// - Throws: ``VaultError`` with `damaged` if the file has none of these formats, or no dictionary at its root, or,
@@ -27,6 +27,11 @@ public struct PlainFile: ~Copyable {
         do { values = try PlainFile.values(in: bytes) } catch let error as PropertyListError {
             throw VaultError(
                 .damaged, "\(path) is neither a property list nor JSON that can be read: \(error.sentence).")
+        } catch let failure as KeyedArchive.Failure {
+            throw VaultError(
+                .damaged,
+                "\(path) is a keyed archive that cannot be read: \(failure.text). Let the older program write its values "
+                    + "to a property list or JSON, and import that.")
         } catch let finding as JSONSurvey.Finding {
             throw VaultError(.damaged, "Cannot import \(path): \(finding.text).")
         } catch {
@@ -65,7 +70,9 @@ public struct PlainFile: ~Copyable {
     private static func values(in bytes: [UInt8]) throws -> [String: StoredValue] {
         let isJSON = bytes.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "{")
         guard isJSON else {
-            return try PropertyListFormat.parseDictionary(bytes).values.mapValues(StoredValue.init(propertyList:))
+            let values = try PropertyListFormat.parseDictionary(bytes, allowsUIDs: true).values
+            if KeyedArchive.isOne(values) { return try KeyedArchive.values(of: values) }
+            return values.mapValues(StoredValue.init(propertyList:))
         }
         try JSONSurvey.check(bytes)
         let values = try JSONDecoder().decode([String: JSONValue].self, from: Data(bytes)).mapValues(\.stored)

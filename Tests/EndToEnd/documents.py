@@ -1,4 +1,4 @@
-"""README, SECURITY and the articles: their fenced blocks, and the tests that they name."""
+"""README, SECURITY, the articles and the doc comments: their fenced blocks, and the tests that they name."""
 
 import re
 import textwrap
@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 SECURITY = ROOT / "SECURITY.md"
 ARTICLES = sorted((ROOT / "Sources").rglob("*.docc/**/*.md"))
+SOURCES = sorted((ROOT / "Sources").rglob("*.swift"))
 # Code that is compiled and run by the tests: snippets with their expectations, and the example that the article on accounts walks through.
 SNIPPETS = sorted(
     path
@@ -17,6 +18,7 @@ SNIPPETS = sorted(
     for path in (ROOT / folder).rglob("*.swift")
 )
 
+DOC_COMMENT = re.compile(r"^ */// ?(.*)$")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -34,10 +36,19 @@ class Block:
         return self.code.startswith("// Package.swift\n")
 
 
+def documentation(file: Path) -> str:
+    """A document's text; of a source file the doc comments alone, each in its line."""
+    text = file.read_text()
+    if file.suffix != ".swift":
+        return text
+    comments = (DOC_COMMENT.match(line) for line in text.split("\n"))
+    return "\n".join(comment[1] if comment else "" for comment in comments)
+
+
 def blocks(language: str, *files: Path) -> list[Block]:
     found = []
     for file in files:
-        text = file.read_text()
+        text = documentation(file)
         for fence in FENCE.finditer(text):
             if fence[1] == language:
                 found.append(Block(file, text.count("\n", 0, fence.start()) + 1, fence[2]))

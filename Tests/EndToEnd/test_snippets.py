@@ -1,4 +1,4 @@
-"""What README, SECURITY and the articles show and name is what the tests run."""
+"""What README, SECURITY, the articles and the doc comments show and name is what the tests run."""
 
 import os
 import re
@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from documents import ARTICLES, README, ROOT, SECURITY, SNIPPETS, Block, blocks, named_tests, occurs
+from documents import ARTICLES, README, ROOT, SECURITY, SNIPPETS, SOURCES, Block, blocks, named_tests, occurs
 from homes import Home
 
-SWIFT = [block for block in blocks("swift", README, *ARTICLES) if not block.is_manifest]
+SWIFT = [block for block in blocks("swift", README, *ARTICLES, *SOURCES) if not block.is_manifest]
 MANIFESTS = [block for block in blocks("swift", README, *ARTICLES) if block.is_manifest]
 COMMANDS = [block for block in blocks("sh", README, *ARTICLES) if re.search(r"\bvault \w", block.code)]
 
@@ -26,6 +26,7 @@ def test_there_are_snippets_in_the_readme_and_in_every_article() -> None:
     articles = {path for path in ARTICLES if path.parent.name == "Articles"}
     assert articles and README in shown
     assert not articles - shown, "an article without a snippet"
+    assert shown & set(SOURCES), "no doc comment has a snippet"
 
 
 @pytest.mark.parametrize("block", SWIFT, ids=str)

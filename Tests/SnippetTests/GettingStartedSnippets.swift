@@ -118,6 +118,16 @@ struct GettingStartedSnippets {
         #expect(kept == "secret" && items.map(\.name) == ["u.token"])
     }
 
+    @Test func aStoreOfAnyKindKeepsCodableTypes() async throws {
+        let profile = Profile(name: "Ada", theme: .dark, visits: [])
+
+        let store: any DataStore = try Keychain.standard
+        try await store.write(profile, for: "u.profile")
+        let kept = try await store.read("u.profile", as: Profile.self)
+
+        #expect(kept?.name == "Ada")
+    }
+
     @Test func aTransactionChangesSeveralKeys() throws {
         try account.token.write("old")
         try account.refreshToken.write("spent")

@@ -36,6 +36,23 @@ struct HandlingSecretsSnippets {
         #expect(printed == ["u.token 6"])
     }
 
+    /// In a process of its own: the environment names the vault.
+    @Test func aVaultIsOpenedWhereTheEnvironmentSays() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try temporaryFolder()
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            for (name, file) in [("VAULT_FILE", "a.vault"), ("VAULT_KEY_FILE", "a.key"), ("XDG_STATE_HOME", "state")] {
+                setenv(name, "\(folder)/\(file)", 1)
+            }
+
+            let keychain = try Keychain(at: .standard(), creating: .ifAbsent)
+            try keychain.set("u.token", to: "secret")
+            let size = try keychain.withSecret("u.token") { token in token.byteCount }
+
+            #expect(size == 6 && keychain.places.vault == folder + "/a.vault")
+        }
+    }
+
     @Test func aSecretExpires() throws {
         let token: KeychainStorable<String> = "u.token"
         try token.write("secret", expires: Date(timeIntervalSinceNow: 3_600))

@@ -24,6 +24,11 @@ private final class Screen: Sendable {
 
 @Suite("Observation", .temporaryStores, .timeLimit(.minutes(10)))
 struct ObservationSnippets {
+    @MainActor @Observable final class Session {
+        let token = Observed(KeychainStorable<String>("u.token"))
+        var isLoggedIn: Bool { token.value != nil }
+    }
+
     private struct Account {
         let token: KeychainStorable<String> = "account.token"
     }
@@ -45,6 +50,35 @@ struct ObservationSnippets {
         try await screen.waits(for: nil)
         observer.cancel()
         try await observer.value
+    }
+
+    @Test func resultsGoOnAfterAnError() async throws {
+        let account = Account()
+        let screen = Screen()
+        let observer = Task {
+            func show(_ text: String?) { screen.show(text) }
+
+            for await result in account.token.results {
+                switch result {
+                case .success(let token): show(token)
+                case .failure(let error): show(error.message)
+                }
+            }
+        }
+        try await screen.waits(for: nil)
+        try await KeychainStorable<Int>("account.token").write(1)
+        while screen.last??.contains("an integer") != true { try await Task.sleep(for: .milliseconds(1)) }
+        try await account.token.write("secret")
+        try await screen.waits(for: "secret")
+        observer.cancel()
+        await observer.value
+    }
+
+    @MainActor @Test func aSessionKnowsWhetherThereIsAToken() async throws {
+        let session = Session()
+        #expect(!session.isLoggedIn)
+        try await KeychainStorable<String>("u.token").write("secret")
+        while !session.isLoggedIn { try await Task.sleep(for: .milliseconds(1)) }
     }
 
     @MainActor @Test func aModelChangesWithTheValue() async throws {

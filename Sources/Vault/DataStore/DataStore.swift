@@ -3,7 +3,7 @@
 /// ```swift
 /// let store: any DataStore = try Keychain.standard
 /// try await store.write(profile, for: "u.profile")
-/// let profile = try await store.read("u.profile", as: Profile.self)
+/// let kept = try await store.read("u.profile", as: Profile.self)
 /// ```
 ///
 /// The library's stores are such stores; a ``ValueStore`` of your own becomes one by an empty extension. They keep a

@@ -6,8 +6,8 @@ public import Sealing
 ///
 /// ```swift
 /// let keychain = try Keychain(at: .standard(), creating: .ifAbsent)
-/// try keychain.set("u.token", to: "…")
-/// try keychain.withSecret("u.token") { token in … }
+/// try keychain.set("u.token", to: "secret")
+/// let size = try keychain.withSecret("u.token") { token in token.byteCount }
 /// ```
 ///
 /// When a call that writes returns, the change survives a crash and a power loss. Other processes and threads may use

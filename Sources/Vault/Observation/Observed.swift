@@ -5,7 +5,7 @@ public import Observation
 ///
 /// ```swift
 /// @MainActor @Observable final class Session {
-///     let token = Observed(Persistence.token)
+///     let token = Observed(KeychainStorable<String>("u.token"))
 ///     var isLoggedIn: Bool { token.value != nil }
 /// }
 /// ```

@@ -2,8 +2,8 @@ extension ValueKey where Self: Sendable {
     /// Returns the present value, then the latest one after each change by this process or another.
     ///
     /// ```swift
-    /// for try await token in Persistence.token.values {
-    ///     client.token = token
+    /// for try await token in account.token.values {
+    ///     show(token)
     /// }
     /// ```
     ///
@@ -21,10 +21,10 @@ extension ValueKey where Self: Sendable {
     /// Returns the same as ``values``, but goes on after an error: for programs that run for long.
     ///
     /// ```swift
-    /// for await result in Persistence.token.results {
+    /// for await result in account.token.results {
     ///     switch result {
-    ///     case .success(let token): client.token = token
-    ///     case .failure(let error): log(error.message)
+    ///     case .success(let token): show(token)
+    ///     case .failure(let error): show(error.message)
     ///     }
     /// }
     /// ```

@@ -6,10 +6,8 @@ import LinuxSystem
 /// keep it instead: see <doc:TestingYourApp>.
 ///
 /// ```swift
-/// final class LoginManager: Sendable {
-///     static var shared: LoginManager { managers.value }
-///     private static let managers = StoreLocal { LoginManager() }
-/// }
+/// static var shared: LoginManager { managers.value }
+/// private static let managers = StoreLocal { LoginManager() }
 /// ```
 ///
 /// As with the standard stores, tasks of a test have the test's value, but its detached tasks and threads have the

@@ -1,8 +1,8 @@
 /// A property whose value is kept in the preferences: ``Storable`` as a property wrapper.
 ///
 /// ```swift
-/// @Stored("u.nickname") var nickname: String?
-/// @Stored("u.launches", default: 0) var launches: Int
+/// @Stored("s.nickname") var nickname: String?
+/// @Stored("s.launches", default: 0) var launches: Int
 /// ```
 ///
 /// `$name` is the key, with the calls that throw. Failures are reported as with ``ValueKey/value``; a failed read

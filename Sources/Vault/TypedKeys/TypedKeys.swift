@@ -60,7 +60,7 @@ extension StandardKey {
 /// A value in the preferences: plain, readable by any plist tool. Nothing secret.
 ///
 /// ```swift
-/// var upgradeAlertIgnored: Storable<Bool> = "u.upgradeIgnored"
+/// var upgradeAlertIgnored: Storable<Bool> = "u.upgradeIgnored"  // plist
 /// ```
 ///
 /// Prefer the calls that throw, such as ``ValueKey/read()-45xab`` and ``ValueKey/write(_:)-7eths``: see
@@ -97,7 +97,7 @@ public struct RAMStorable<Value: StoredObject>: StandardKey {
 /// A key with a default: reading returns it if there is no value, so the value is not optional.
 ///
 /// ```swift
-/// let launches = Storable("u.launches").defaulting(to: 0)
+/// let launches = Storable("launches").defaulting(to: 0)
 /// try launches.update { $0 += 1 }
 /// ```
 public struct DefaultedKey<Key: StandardKey>: ValueKey {

@@ -27,8 +27,10 @@ extension StorablePrimitive {
 /// A type whose values can be stored: as a primitive, and back.
 ///
 /// ```swift
-/// extension Angle: StoredObject {
-///     func toPrimitive() -> Double? { degrees }
+/// struct Angle: StoredObject {
+///     var degrees: Double
+///
+///     func toPrimitive() -> Double? { degrees.isFinite ? degrees : nil }
 ///     static func from(primitive: Double) -> Angle? { Angle(degrees: primitive) }
 /// }
 /// ```

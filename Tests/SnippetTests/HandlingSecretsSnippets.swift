@@ -93,6 +93,23 @@ struct HandlingSecretsSnippets {
         #expect(try token.read() == "secret")
     }
 
+    @Test func whatIsLoggedTellsNoName() throws {
+        var lines: [String] = []
+        let token: KeychainStorable<String> = "u.token"
+        func log(_ line: String) { lines.append(line) }
+        func show(_ message: String) { #expect(message.contains("u.token")) }
+        try KeychainStorable<Int>("u.token").write(1)
+
+        do {
+            _ = try token.read()
+        } catch {
+            log("no token: \(error.code.name)")  // one word
+            show(error.message)  // names the key, or the path of a file
+        }
+
+        #expect(lines == ["no token: wrongType"])
+    }
+
     @Test func aGettersFailureIsReported() async throws {
         let lines = Mutex<[String]>([])
         let warn: @Sendable (String) -> Void = { line in lines.withLock { $0.append(line) } }

@@ -8,6 +8,8 @@ private import Glibc
 
 #else
 
+    @_exported public import struct Synchronization.Atomic
+
     /// A mutex that the thread sanitizer sees. The standard library's locks through a futex inside a library that is
     /// not instrumented, so every use of it would be reported as a race.
     ///

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -65,3 +66,17 @@ def test_a_docker_secret_serves_as_key_file_without_proc(root: Path) -> None:
     shutil.copy2(secret, elsewhere)
     finished = run(root, "get", "u.token", "--vault", "/v", "--key-file", "/elsewhere.key")
     assert finished.returncode == 5 and b"others can read it" in finished.stderr
+
+
+def test_a_static_program_that_uses_the_library_needs_proc_and_no_file(root: Path, benchmark_tool: str) -> None:
+    shutil.copy(benchmark_tool, root / "program")
+    (root / "proc").mkdir()
+    filling = ("chroot", str(root), "/program", "fill", "/data/my.vault", "/keys/my.key", "10")
+    # The mount is gone with its namespace.
+    with_proc = ("unshare", "--mount", "sh", "-c", 'mount -t proc proc "$2/proc" && exec "$@"', "sh", *filling)
+    environment = {"PATH": os.environ["PATH"]}
+    assert subprocess.run(filling, env=environment, capture_output=True).returncode == -signal.SIGABRT
+    finished = subprocess.run(with_proc, env=environment, capture_output=True)
+    assert finished.returncode == 0, finished
+    assert len(run(root, "ls", *PLACES).stdout.splitlines()) == 10
+    assert sorted(path.name for path in root.iterdir()) == ["data", "keys", "proc", "program", "vault"]

@@ -29,6 +29,18 @@ def test_there_are_snippets_in_the_readme_and_in_every_article() -> None:
     assert shown & set(SOURCES), "no doc comment has a snippet"
 
 
+def test_each_article_is_listed_in_the_readme_and_on_its_modules_page() -> None:
+    for path in (path for path in ARTICLES if path.parent.name == "Articles"):
+        catalogue = path.parent.parent
+        assert f"- <doc:{path.stem}>" in (catalogue / f"{catalogue.stem}.md").read_text()
+        assert f"]({path.relative_to(ROOT)})" in README.read_text()
+
+
+def test_each_block_names_its_language() -> None:
+    """One that names none would be checked by nobody."""
+    assert not [str(block) for block in blocks("", README, *ARTICLES, *SOURCES)]
+
+
 @pytest.mark.parametrize("block", SWIFT, ids=str)
 def test_a_swift_snippet_is_one_that_the_tests_compile_and_run(block: Block) -> None:
     files = [path.read_text().split("\n") for path in SNIPPETS]

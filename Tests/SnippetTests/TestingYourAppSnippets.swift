@@ -100,8 +100,21 @@ private final class CountingStore: ValueStore {
     }
 }
 
+/// Keys of an app, as a part of it that lives as long as the process has them.
+private enum Keys {
+    static let token: KeychainStorable<String> = "static.token"
+    static let launches = Storable("static.launches").defaulting(to: 0)
+}
+
 @Suite("Testing your app")
 struct TestingYourAppSnippets {
+    @Test(.temporaryStores, arguments: 0..<3) func aKeyInAStaticLetFindsTheStoresOfEachTest(_ run: Int) throws {
+        #expect(try Keys.token.read() == nil)
+        #expect(try Keys.launches.read() == 0)
+        try Keys.token.write("run \(run)")
+        try Keys.launches.update { $0 += 1 }
+    }
+
     @Test func aClosureHasStoresOfItsOwn() throws {
         let account = Account()
 

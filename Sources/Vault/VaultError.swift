@@ -71,7 +71,8 @@ public struct VaultError: Error, Hashable, Sendable {
         public static let busy = Code("busy")
         /// The system refused: a full disk, a read-only file system, a permission. The former contents are kept.
         public static let unavailable = Code("unavailable")
-        /// A write failed and could not be undone: it may last or not. Open the vault again to see.
+        /// A write failed and could not be undone: it may last or not. This process writes nothing more to that vault:
+        /// start it again to see.
         public static let outcomeUnknown = Code("outcomeUnknown")
         /// The value has another type than the one asked for.
         public static let wrongType = Code("wrongType")

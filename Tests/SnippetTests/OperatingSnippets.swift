@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import Testing
 import Vault
 import VaultTesting
@@ -48,6 +49,24 @@ struct OperatingSnippets {
 
         #expect(try keychain.unsafeString("u.token") == "old")
         #expect(try Keychain(at: places).unsafeString("u.token") == "old")
+    }
+
+    /// What the page says of `outcomeUnknown`: the keychain reads, and writes nothing while the process has it open.
+    @Test func afterAnUnknownOutcomeAKeychainOnlyReads() throws {
+        let files = FaultyFiles()
+        try withTemporaryStores(files: files) { stores in
+            let token: KeychainStorable<String> = "u.token"
+            try token.write("old")
+            files.fail(.flush, with: EIO, times: 2)
+            for _ in 0..<2 {
+                let error = #expect(throws: VaultError.self) { try token.write("new") }
+                #expect(error?.code == .outcomeUnknown)
+            }
+            #expect(try token.read() != nil)
+            let again = try Keychain(at: stores.keychain.places)
+            let error = #expect(throws: VaultError.self) { try again.set("u.token", to: "new") }
+            #expect(error?.code == .outcomeUnknown)
+        }
     }
 
     @Test func aServiceNamesItsPlaces() async {

@@ -37,14 +37,9 @@ extension Keychain {
         try set(name, to: SecretBytes(copying: bytes), kind: .data, attributes: attributes, expires: expires)
     }
 
-    /// Sets a typed value that expires.
-    func set(_ name: String, to value: StoredValue, expires: Date) throws(VaultError) {
-        try set(name, to: value, attributes: nil, expires: expires)
-    }
-
     /// Sets a typed value.
     package func set(
-        _ name: String, to value: StoredValue, attributes: [String: String]?, expires: Date? = nil
+        _ name: String, to value: StoredValue, attributes: [String: String]?, expires: Date?
     ) throws(VaultError) {
         let encoded = try SealableValue(value, for: name)
         try set(name, to: encoded.bytes, kind: encoded.kind, attributes: attributes, expires: expires)

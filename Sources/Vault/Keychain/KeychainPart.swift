@@ -31,8 +31,7 @@ extension Keychain {
 
     /// Returns the name here of an entry that the vault has in this keychain's part.
     func shortened(_ name: String) -> String {
-        guard let part else { return name }
-        return String(decoding: name.utf8.dropFirst(part.prefix.utf8.count), as: UTF8.self)
+        part.map { name.dropping($0.prefix) } ?? name
     }
 }
 

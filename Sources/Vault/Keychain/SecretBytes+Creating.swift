@@ -20,14 +20,12 @@ extension SecretBytes {
 
     /// Copies bytes into guarded memory, with the errors of ``init(utf8:)``. The original is not wiped.
     public init(copying bytes: UnsafeRawBufferPointer) throws(VaultError) {
-        try self.init(zeroCount: bytes.count)
-        withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
+        do { try self.init(copyOf: bytes) } catch { throw .noGuardedMemory }
     }
 
     /// Copies bytes into guarded memory, with the errors of ``init(utf8:)``. The array is not wiped.
     public init(copying bytes: [UInt8]) throws(VaultError) {
-        try self.init(zeroCount: bytes.count)
-        withUnsafeMutableBytes { $0.copyBytes(from: bytes) }
+        do { try self.init(copyOf: bytes) } catch { throw .noGuardedMemory }
     }
 
     /// Lets `body` fill guarded memory, and keeps as many bytes as it returns.

@@ -74,8 +74,10 @@ final class StandardKeychain: SecretStore {
         try open(creating: .ifAbsent).set(name, to: value, attributes: attributes, expires: expires)
     }
 
-    func set(_ name: String, to value: StoredValue, expires: Date) throws(VaultError) {
-        try open(creating: .ifAbsent).set(name, to: value, expires: expires)
+    func set(
+        _ name: String, to value: StoredValue, attributes: [String: String]?, expires: Date?
+    ) throws(VaultError) {
+        try open(creating: .ifAbsent).set(name, to: value, attributes: attributes, expires: expires)
     }
 
     var failures: FailureLog { Keychain.standardFailures }

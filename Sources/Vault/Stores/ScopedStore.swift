@@ -21,12 +21,12 @@ public struct ScopedStore: ValueStore {
     public func value(of key: String) throws(VaultError) -> StoredValue? { try base.value(of: prefix + key) }
 
     public func keys(prefix: String) throws(VaultError) -> [String] {
-        try base.keys(prefix: self.prefix + prefix).map(unscoped)
+        try base.keys(prefix: self.prefix + prefix).map { $0.dropping(self.prefix) }
     }
 
     public func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
         let contents = try base.contents(prefix: self.prefix + prefix)
-        return Dictionary(contents.map { (unscoped($0.key), $0.value) }) { first, _ in first }
+        return Dictionary(contents.map { ($0.key.dropping(self.prefix), $0.value) }) { first, _ in first }
     }
 
     public func commit(_ batch: StoreBatch) throws(VaultError) -> Bool {
@@ -43,15 +43,14 @@ public struct ScopedStore: ValueStore {
     private func scoped(_ values: [String: StoredValue?]) -> [String: StoredValue?] {
         Dictionary(uniqueKeysWithValues: values.map { (prefix + $0.key, $0.value) })
     }
-
-    private func unscoped(_ key: String) -> String {
-        String(decoding: key.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
-    }
 }
 
 extension String {
     /// What the names of a scope's entries begin with. Without slashes no scope's prefix begins another's.
     var scopePrefix: String { percentEncoded { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "/") } + "/" }
+
+    /// Returns what follows a prefix. Byte by byte: an accent may combine with its last character.
+    func dropping(_ prefix: String) -> String { String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self) }
 }
 
 extension ValueStore {
@@ -65,7 +64,9 @@ protocol SecretStore: ValueStore {
     func set(
         _ name: String, to value: borrowing SecretBytes, attributes: [String: String]?, expires: Date?
     ) throws(VaultError)
-    func set(_ name: String, to value: StoredValue, expires: Date) throws(VaultError)
+    func set(
+        _ name: String, to value: StoredValue, attributes: [String: String]?, expires: Date?
+    ) throws(VaultError)
 }
 
 extension ScopedStore: SecretStore {
@@ -79,8 +80,10 @@ extension ScopedStore: SecretStore {
         try secretBase().set(prefix + name, to: value, attributes: attributes, expires: expires)
     }
 
-    func set(_ name: String, to value: StoredValue, expires: Date) throws(VaultError) {
-        try secretBase().set(prefix + name, to: value, expires: expires)
+    func set(
+        _ name: String, to value: StoredValue, attributes: [String: String]?, expires: Date?
+    ) throws(VaultError) {
+        try secretBase().set(prefix + name, to: value, attributes: attributes, expires: expires)
     }
 
     private func secretBase() throws(VaultError) -> any SecretStore {

@@ -10,7 +10,7 @@ extension KeychainStorable {
     /// - Throws: ``VaultError`` as ``ValueKey/write(_:)-7eths``, `invalid` if the key's store keeps no secrets.
     public func write(_ value: Value, expires date: Date) throws(VaultError) {
         let stored = try value.storedValue(for: name)
-        try secretStore(for: .writing).set(name, to: stored, expires: date)
+        try secretStore(for: .writing).set(name, to: stored, attributes: nil, expires: date)
     }
 
     /// Sets the value's bytes from guarded memory, as ``write(secret:)`` does, until `date`.

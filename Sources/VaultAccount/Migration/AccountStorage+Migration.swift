@@ -20,9 +20,9 @@ extension AccountStorage {
             // Although they will be pending: fields that cannot be stored must fail before anything is changed.
             try Profile.checkNames(account.fields.keys)
             let change = ProfileChange(fields: account.fields)
-            if !account.fields.isEmpty { try preferences.write(plain(change), of: account.id) }
-            try transaction.write(plain(change), to: vault.pendingChange(account.id))
-            try vault.change(secret(change), of: account.id, &transaction)
+            if !account.fields.isEmpty { try preferences.write(Profile.plain(change), of: account.id) }
+            try transaction.write(Profile.plain(change), to: vault.pendingChange(account.id))
+            try vault.change(Profile.secret(change), of: account.id, &transaction)
             return try vault.take(account, from: source.name, at: now, keepsPassword, &transaction)
         }
         try settle()

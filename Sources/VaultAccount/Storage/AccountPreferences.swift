@@ -65,9 +65,8 @@ struct AccountPreferences: Sendable {
             let change = ProfileChange(
                 fields: fields.filter { former[$0.key] != $0.value },
                 cleared: Set(former.keys).subtracting(fields.keys))
-            let plain = change.filter { !Profile.secretFields.contains($0) }
-            try store.put(plain.writes(to: stored), in: &transaction)
-            return change.filter(Profile.secretFields.contains)
+            try store.put(Profile.plain(change).writes(to: stored), in: &transaction)
+            return Profile.secret(change)
         }
     }
 }

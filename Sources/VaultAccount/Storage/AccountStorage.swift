@@ -19,10 +19,10 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
         // If the preferences cannot be read now, a later answer of the server clears what this one would.
         let known = (try? fields(of: session.accountID)) ?? [:]
         let change = try profile?.change(from: known) ?? ProfileChange()
-        var plain = plain(change)
+        var plain = Profile.plain(change)
         // What another version has stored in the clear.
         if profile != nil { plain.cleared.formUnion(Profile.secretFields) }
-        try vault().logIn(session, plain, secret(change), password: password, renewing: former)
+        try vault().logIn(session, plain, Profile.secret(change), password: password, renewing: former)
         try settle()
     }
 
@@ -33,7 +33,7 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
         let change = try profile.change(since: asked)
         guard !change.isEmpty else { return }
         try settle(session.accountID)
-        try vault().keep(plain(change), secret(change), of: session)
+        try vault().keep(Profile.plain(change), Profile.secret(change), of: session)
         try settle(session.accountID)
     }
 
@@ -44,7 +44,7 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
         let vault = try vault()
         let secrets = try Profile.secretFields.isEmpty ? [:] : vault.secrets(id).read() ?? [:]
         let change = try preferences().update(id, adding: secrets, body)
-        if !change.isEmpty { try vault.change(secret(change), of: id) }
+        if !change.isEmpty { try vault.change(change, of: id) }
     }
 
     /// Does what is pending, and erases what was removed from the vault's file.
@@ -79,10 +79,6 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
 // MARK: - The fields of profiles
 
 extension AccountStorage {
-    func secret(_ change: ProfileChange) -> ProfileChange { change.filter(Profile.secretFields.contains) }
-
-    func plain(_ change: ProfileChange) -> ProfileChange { change.filter { !Profile.secretFields.contains($0) } }
-
     /// Returns the fields of a profile, after what was pending.
     func settledFields(of id: String) throws(VaultError) -> [String: StoredValue] {
         try settle(id)

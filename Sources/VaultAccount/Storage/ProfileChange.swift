@@ -83,6 +83,16 @@ extension AccountProfile {
     }
 }
 
+// MARK: - Secret fields
+
+extension AccountProfile {
+    /// Returns the part of a change that is for the vault.
+    static func secret(_ change: ProfileChange) -> ProfileChange { change.filter(secretFields.contains) }
+
+    /// Returns the part of a change that is for the preferences.
+    static func plain(_ change: ProfileChange) -> ProfileChange { change.filter { !secretFields.contains($0) } }
+}
+
 // MARK: - Names of secrets
 
 extension AccountProfile {

@@ -60,7 +60,8 @@ enum SetCommand: Command {
         }
         if let type = invocation.value(of: .type).flatMap(ValueType.init) {
             let typed = try type.value(of: value)
-            try invocation.openVault(creating: .ifAbsent).set(invocation.name, to: typed, attributes: attributes)
+            try invocation.openVault(creating: .ifAbsent).set(
+                invocation.name, to: typed, attributes: attributes, expires: nil)
         } else {
             try invocation.openVault(creating: .ifAbsent).set(invocation.name, to: value, attributes: attributes)
         }

@@ -36,7 +36,8 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "CVaultCommand"),
         .executableTarget(
-            name: "VaultCommand", dependencies: ["CLinux", "CVaultCommand", "LinuxSystem", "Vault", "Sealing"],
+            name: "VaultCommand",
+            dependencies: ["CLinux", "CVaultCommand", "LinuxSystem", "SealedLog", "Sealing", "Vault"],
             swiftSettings: settings),
         .executableTarget(
             name: "VaultBenchmark", dependencies: ["Vault", "LinuxSystem", "Sealing", "CSodium"],

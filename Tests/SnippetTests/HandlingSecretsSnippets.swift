@@ -45,7 +45,7 @@ struct HandlingSecretsSnippets {
                 setenv(name, "\(folder)/\(file)", 1)
             }
 
-            let keychain = try Keychain(at: .standard(), creating: .ifAbsent)
+            let keychain = try Keychain(at: .standard(), creatingIfAbsent: true)
             try keychain.set("u.token", to: "secret")
             let size = try keychain.withSecret("u.token") { token in token.byteCount }
 
@@ -83,11 +83,11 @@ struct HandlingSecretsSnippets {
         let folder = try temporaryFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let places = VaultPlaces(vault: folder + "/a.vault", keyFile: folder + "/a.key", rollbackMemory: nil)
-        let error = #expect(throws: VaultError.self) { try Keychain(at: places, creating: .never) }
+        let error = #expect(throws: VaultError.self) { try Keychain(at: places, creatingIfAbsent: false) }
         #expect(error?.code == .noVault)
         try Keychain.create(at: places).set("u.token", to: "secret")
 
-        let keychain = try Keychain(at: places, creating: .never)
+        let keychain = try Keychain(at: places)
         let token = KeychainStorable<String>("u.token", in: .store(keychain))
 
         #expect(try token.read() == "secret")

@@ -84,7 +84,7 @@ struct WhichStoreSnippets {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = folder + "/window.plist"
 
-        let state = Preferences(path: path, writing: .coalesced(every: .seconds(1)))
+        let state = Preferences(path: path, coalescing: .seconds(1))
         let scroll = Storable<Double>("scroll", in: .store(state))
         for line in 0..<1_000 { try scroll.write(Double(line)) }
         try state.flush()
@@ -115,20 +115,19 @@ struct WhichStoreSnippets {
     }
 
     @Test func anEnumListsTheKeys() async throws {
-        let store = Preferences.standard
+        let store: any DataStore = Preferences.standard
 
         enum UserAction: String {
             case firstLogin
             case indicatorIndex
         }
 
-        let actions = UserActions<UserAction>(in: store)
-        try await actions.mark(.firstLogin)
-        try await actions.write(3, for: .indicatorIndex)
-        let index = try await actions.read(.indicatorIndex, as: Int.self)
+        try await store.write(true, for: UserAction.firstLogin)
+        try await store.write(3, for: UserAction.indicatorIndex)
+        let index = try await store.read(UserAction.indicatorIndex, as: Int.self)
 
         #expect(index == 3)
-        #expect(try await actions.isDone(.firstLogin))
+        #expect(try await store.read(UserAction.firstLogin, as: Bool.self) == true)
         #expect(try Preferences.standard.keys(prefix: "") == ["firstLogin", "indicatorIndex"])
     }
 

@@ -57,8 +57,8 @@ import Testing
             ("rm", RemoveCommand.report(removed: [])),
             ("mv, cp", Relocation.report(from: "a", to: "b")),
             ("init", Keychain.Created.sample().json(at: .sample)),
-            ("verify", VerifyCommand.report(Keychain.Verification(entries: 1, records: 2, bytes: 3))),
-            ("compact", CompactCommand.report(Keychain.Compaction(sizeBefore: 2, sizeAfter: 1))),
+            ("verify", VerifyCommand.report(VerificationReport(entries: 1, records: 2, bytes: 3))),
+            ("compact", CompactCommand.report(CompactionReport(sizeBefore: 2, sizeAfter: 1))),
             ("version", VersionCommand.report),
             ("help", HelpCommand.report),
         ]

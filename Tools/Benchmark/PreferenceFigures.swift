@@ -10,14 +10,14 @@ struct PreferenceFigures {
     }
 
     func measure() throws {
-        try measure("preferences set, at once", .atOnce, setsEach: 1, rounds: 300)
+        try measure("preferences set, at once", nil, setsEach: 1, rounds: 300)
         // As a slider or a window's place changes: thousands of times while it is written a few times a second.
-        try measure("preferences set, coalesced", .coalesced(every: .milliseconds(200)), setsEach: 1_000, rounds: 20)
+        try measure("preferences set, coalesced", .milliseconds(200), setsEach: 1_000, rounds: 20)
         try measureGet()
     }
 
-    private func preferences(_ writing: Preferences.Writing) throws -> Preferences {
-        let preferences = Preferences(path: path, writing: writing)
+    private func preferences(coalescing interval: Duration?) throws -> Preferences {
+        let preferences = Preferences(path: path, coalescing: interval)
         try preferences.atomically { transaction in
             for number in 0..<Self.keys { try transaction.write(number, to: key(number, in: preferences)) }
         }
@@ -29,8 +29,8 @@ struct PreferenceFigures {
         Storable("key-\(number)", in: .store(preferences)).defaulting(to: 0)
     }
 
-    private func measure(_ label: String, _ writing: Preferences.Writing, setsEach: Int, rounds: Int) throws {
-        let preferences = try preferences(writing)
+    private func measure(_ label: String, _ interval: Duration?, setsEach: Int, rounds: Int) throws {
+        let preferences = try preferences(coalescing: interval)
         let keys = (0..<Self.keys).map { key($0, in: preferences) }
         let floor = try BareReplacement(of: path)
         var next = 0
@@ -47,7 +47,7 @@ struct PreferenceFigures {
 
     private func measureGet() throws {
         let gets = 1_000
-        let key = key(7, in: try preferences(.atOnce))
+        let key = key(7, in: try preferences(coalescing: nil))
         let floor = BareStatus(of: path)
         let pairs = try Pairs.measure(rounds: 100) {
             for _ in 0..<gets {

@@ -4,23 +4,23 @@ package import Sealing
 import Synchronization
 
 /// The outcome of a compaction: sizes of the file in bytes.
-public struct CompactionReport: Hashable, Sendable, Encodable {
+package struct CompactionReport: Hashable, Sendable, Encodable {
     /// The old file's size.
-    public let sizeBefore: Int
+    package let sizeBefore: Int
     /// The new file's size.
-    public let sizeAfter: Int
+    package let sizeAfter: Int
 }
 
 /// How far a long call has come: pass it in, and read it from another thread.
-public final class UpkeepProgress: Sendable {
+package final class UpkeepProgress: Sendable {
     private let doneBytes = Atomic<UInt64>(0)
     private let totalBytes = Atomic<UInt64>(0)
 
     /// Belongs to a call that has not begun.
-    public init() {}
+    package init() {}
 
     /// The part that is done, from 0 to 1.
-    public var fraction: Double {
+    package var fraction: Double {
         let total = totalBytes.load(ordering: .relaxed)
         return total == 0 ? 0 : min(1, Double(doneBytes.load(ordering: .relaxed)) / Double(total))
     }

@@ -25,7 +25,7 @@ public struct LogInformation: Hashable, Sendable {
     /// Changes since the last compaction.
     public let recordsSinceCheckpoint: Int
     /// The ways to open the vault.
-    public let keySlots: [LogKeySlot]
+    package let keySlots: [LogKeySlot]
     /// Whether this machine remembers the vault, so that an older one would be noticed.
     public let memoryIsKept: Bool
     /// What fails no call and should be known: a memory that cannot be used, a compaction that failed. One sentence
@@ -36,13 +36,13 @@ public struct LogInformation: Hashable, Sendable {
 }
 
 /// One way to open a vault.
-public struct LogKeySlot: Hashable, Sendable {
+package struct LogKeySlot: Hashable, Sendable {
     /// "generated key file" or "key file, Argon2id".
-    public let kind: String
+    package let kind: String
     /// Those of Argon2id; nil for a generated key file, which is not stretched.
     package let limits: KeyDerivation.StretchLimits?
     /// The label that the slot was given when it was created; it is sealed in the file.
-    public let label: String
+    package let label: String
     /// When the slot was created: milliseconds since 1970.
     package let creation: UInt64
 }

@@ -2,13 +2,13 @@ import LinuxSystem
 import Sealing
 
 /// What a verification has checked.
-public struct VerificationReport: Hashable, Sendable, Encodable {
+package struct VerificationReport: Hashable, Sendable, Encodable {
     /// The number of names that are present.
-    public internal(set) var entries = 0
+    package internal(set) var entries = 0
     /// The number of records since the last compaction.
-    public internal(set) var records = 0
+    package internal(set) var records = 0
     /// Bytes that were authenticated.
-    public internal(set) var bytes = 0
+    package internal(set) var bytes = 0
 }
 
 extension SealedLog {

@@ -30,6 +30,28 @@ public protocol DataStore: Sendable {
     func remove(_ key: String) async throws(VaultError)
 }
 
+// Keys that an enum lists: a case's raw value is its key.
+extension DataStore {
+    /// Returns the value of a key that an enum lists, as ``read(_:as:)-(String,_)`` does.
+    public func read<Value: Decodable & Sendable>(
+        _ key: some RawRepresentable<String> & Sendable, as type: Value.Type
+    ) async throws(VaultError) -> Value? {
+        try await read(key.rawValue, as: type)
+    }
+
+    /// Sets the value of a key that an enum lists, as ``write(_:for:)-(_,String)`` does.
+    public func write<Value: Encodable & Sendable>(
+        _ value: Value, for key: some RawRepresentable<String> & Sendable
+    ) async throws(VaultError) {
+        try await write(value, for: key.rawValue)
+    }
+
+    /// Removes the value of a key that an enum lists, as ``remove(_:)-(String)`` does.
+    public func remove(_ key: some RawRepresentable<String> & Sendable) async throws(VaultError) {
+        try await remove(key.rawValue)
+    }
+}
+
 extension Keychain: DataStore {}
 extension Preferences: DataStore {}
 extension MemoryStore: DataStore {}

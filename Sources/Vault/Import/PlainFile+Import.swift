@@ -1,36 +1,27 @@
 package import LinuxSystem
 
 extension PlainFile {
-    /// What an import does if a store already has another value for a key.
-    public enum Conflict: Sendable, Hashable {
-        /// Nothing at all is imported: an error with ``VaultError/Code/exists``.
-        case refuse
-        /// The store's value stays; the file's is removed with the file.
-        case keepStored
-        /// The file's value replaces the store's.
-        case replaceStored
-    }
-
     /// Moves the values that an older program kept in a plain file to stores, once, and then removes the file: see
     /// <doc:MovingValues>.
     ///
     /// - Parameters:
     ///   - path: a file as for ``init(path:)``.
+    ///   - isReplacing: whether the file's value replaces another one that a store has.
     ///   - destination: returns the store for the value of a key, such as `.keychain` for a secret; nil if the value is
     ///     only removed with the file. Keys are used as they are.
     /// - Returns: the keys that have a destination, sorted bytewise; nil if there is no file: it was imported before, or
     ///   there is nothing to do.
-    /// - Throws: ``VaultError`` with `damaged` as ``init(path:)``, `exists` as ``Conflict`` says, `invalid` for what a
-    ///   store cannot hold, and what the stores throw. The file then stays; the import can be run again.
+    /// - Throws: ``VaultError`` with `damaged` as ``init(path:)``, `exists` if a store has another value, `invalid` for
+    ///   what a store cannot hold, and what the stores throw. The file then stays; the import can be run again.
     @discardableResult
     public static func importValues(
-        from path: String, conflict: Conflict = .refuse, to destination: (_ key: String) -> StoreReference?
+        from path: String, replacing isReplacing: Bool = false, to destination: (_ key: String) -> StoreReference?
     ) throws(VaultError) -> [String]? {
-        try importValues(from: path, conflict: conflict, in: PosixFileSystem(), to: destination)
+        try importValues(from: path, replacing: isReplacing, in: PosixFileSystem(), to: destination)
     }
 
     package static func importValues(
-        from path: String, conflict: Conflict = .refuse, in fileSystem: any FileSystem,
+        from path: String, replacing isReplacing: Bool = false, in fileSystem: any FileSystem,
         to destination: (_ key: String) -> StoreReference?
     ) throws(VaultError) -> [String]? {
         guard let file = try PlainFile(path: path, in: fileSystem) else { return nil }
@@ -39,7 +30,7 @@ extension PlainFile {
         for (key, value) in file.values {
             guard let store = try destination(key)?.resolve() else { continue }
             var prepared = imports[store.identity] ?? PreparedImport(store: store)
-            guard try prepared.add(key, value, conflict) else {
+            guard try prepared.add(key, value, replacing: isReplacing) else {
                 throw VaultError(
                     .exists, "\"\(key)\" has another value already than the one in \(path); nothing was imported.")
             }
@@ -60,13 +51,15 @@ private struct PreparedImport {
     init(store: any ValueStore) { self.store = store }
 
     /// - Returns: false if the store has another value, which must not be touched.
-    mutating func add(_ key: String, _ value: StoredValue, _ conflict: PlainFile.Conflict) throws(VaultError) -> Bool {
+    mutating func add(
+        _ key: String, _ value: StoredValue, replacing isReplacing: Bool
+    ) throws(VaultError) -> Bool {
         try Naming.key.check(key)
         let present = try store.value(of: key)
         batch.expectations.updateValue(present, forKey: key)
         guard present != value else { return true }
-        guard present == nil || conflict != .refuse else { return false }
-        if present == nil || conflict == .replaceStored { batch.changes.updateValue(value, forKey: key) }
+        guard present == nil || isReplacing else { return false }
+        batch.changes.updateValue(value, forKey: key)
         return true
     }
 

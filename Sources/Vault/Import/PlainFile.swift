@@ -4,7 +4,7 @@ import PropertyList
 
 /// The plain file of an older program: a property list, a keyed archive or JSON.
 ///
-/// ``importValues(from:conflict:to:)`` moves its values to stores and removes it. Code that stores them itself reads the
+/// ``importValues(from:replacing:to:)`` moves its values to stores and removes it. Code that stores them itself reads the
 /// file, makes the stores durable, and then removes it: see <doc:MovingValues>.
 public struct PlainFile: ~Copyable {
     /// The fields of the dictionary at the file's root, without those that are `null` in JSON.

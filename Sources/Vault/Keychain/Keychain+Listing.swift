@@ -8,8 +8,7 @@ extension Keychain {
         public let name: String
         /// The value's size in bytes.
         public let size: Int
-        /// The value's type, as far as it was given.
-        public let kind: ValueKind
+        package let valueKind: ValueKind
         /// When the name was first set since it was last absent.
         public let created: Date
         /// When the value was last set.
@@ -19,12 +18,17 @@ extension Keychain {
         /// Words about the value, sealed with its name: `service`, `account`, `url` …
         public let attributes: [String: String]
 
+        /// The value's type, as far as it was given: `text`, `data`, `boolean`, `integer`, `real`, `date`, `array`,
+        /// `dictionary`, `null`; `unspecified` for bytes without a type, as the command stores them; `kind 17`, say, for
+        /// one that this version does not know.
+        public var kind: String { valueKind.description }
+
         /// nil for a tombstone.
         fileprivate init?(_ entry: Entry, as name: String) {
             guard let content = entry.content else { return nil }
             self.name = name
             size = content.current.length
-            kind = ValueKind(rawValue: content.current.kind)
+            valueKind = ValueKind(rawValue: content.current.kind)
             created = Date(milliseconds: content.created)
             modified = Date(milliseconds: entry.modified)
             expires = content.expiry.map(Date.init(milliseconds:))

@@ -3,71 +3,21 @@ public import SealedLog
 import Sealing
 
 extension Keychain {
-    /// The outcome of a compaction.
-    public typealias Compaction = CompactionReport
-    /// What a verification has checked.
-    public typealias Verification = VerificationReport
-    /// What was found in a damaged vault.
-    public typealias Salvage = SalvageReport
-    /// How far a long call has come: pass it in, and read it from another thread.
-    public typealias Progress = UpkeepProgress
     /// Figures about a vault.
     public typealias Information = LogInformation
-    /// One way to open a vault.
-    public typealias KeySlot = LogKeySlot
 
     /// Rewrites the vault without removed and replaced values.
     ///
     /// It happens by itself when it is worth it. File systems, SSDs and backups may keep what the old file contained.
     ///
-    /// - Parameter progress: shows another thread how far it is.
     /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable` (the vault is as it was); `rolledBack`,
     ///   `diverged` or `exchanged` if the file was replaced meanwhile.
-    @discardableResult
-    public func compact(progress: Progress? = nil) throws(VaultError) -> Compaction {
-        try waiting(progress) { (timeout) throws(LogError) in try log.compact(timeout: timeout, progress) }
-    }
-
-    /// Compacts the vault, and raises the cost of a guess at its key file. The key file stays as it is.
-    ///
-    /// - Throws: as ``compact(progress:)``; `invalid` for a cost that is out of bounds or not higher, and for a
-    ///   generated key file; `locked` if the key file cannot be used any more.
-    @discardableResult
-    public func compact(
-        raisingCostTo cost: KeyFileCost, progress: Progress? = nil
-    ) throws(VaultError) -> Compaction {
-        try waiting(progress) { (timeout) throws(LogError) in
-            let key = try places.readKey(options)
-            return try log.compact(raising: key, to: cost.limits, timeout: timeout, progress)
-        }
-    }
-
-    /// Compacts the vault.
     public func eraseRemoved() throws(VaultError) { try compact() }
 
     /// Reads and authenticates everything in the vault. Values are opened in guarded memory and passed to no caller.
     ///
-    /// - Throws: as ``compact(progress:)``; `damaged` names the first offset.
-    public func verify(progress: Progress? = nil) throws(VaultError) -> Verification {
-        try waiting(progress) { (timeout) throws(LogError) in try log.verify(timeout: timeout, progress) }
-    }
-
-    /// Copies what is intact of the damaged vault at `places`, which is only read, into a new one at the path `target`.
-    ///
-    /// The new vault has an id and keys of its own, under the same key file. A machine that remembers the old vault
-    /// takes the new one in its stead for another vault: accept it once with ``Options/acceptedAlarms``. Whether a
-    /// value may be out of date is decided by what is lost, and by what this machine remembers of the vault.
-    ///
-    /// - Throws: ``VaultError`` with `noVault`, `gone`; `locked` if the key opens none of the remaining slots;
-    ///   `damaged` if nothing but a slot is left; `newerFormat`; `exists` if there is a file at the target; `busy`,
-    ///   `unavailable`.
-    public static func salvage(
-        from places: VaultPlaces, to target: String, options: Options = Options(), progress: Progress? = nil
-    ) throws(VaultError) -> Salvage {
-        let opening = try KeychainOpening(places, options)
-        try VaultPlaces.check(target, "The new vault's path")
-        return try places.translated(opening.salvage(to: target, progress))
-    }
+    /// - Throws: as ``eraseRemoved()``; `damaged` names the first offset.
+    public func verify() throws(VaultError) { _ = try verify(progress: nil) }
 
     /// Returns figures about the vault.
     ///
@@ -80,6 +30,52 @@ extension Keychain {
     }
 }
 
+// MARK: - For the command
+
+extension Keychain {
+    /// Rewrites the vault as ``eraseRemoved()`` does.
+    @discardableResult
+    package func compact(progress: UpkeepProgress? = nil) throws(VaultError) -> CompactionReport {
+        try waiting(progress) { (timeout) throws(LogError) in try log.compact(timeout: timeout, progress) }
+    }
+
+    /// Compacts the vault, and raises the cost of a guess at its key file. The key file stays as it is.
+    ///
+    /// - Throws: as ``eraseRemoved()``; `invalid` for a cost that is out of bounds or not higher, and for a generated
+    ///   key file; `locked` if the key file cannot be used any more.
+    @discardableResult
+    package func compact(
+        raisingCostTo cost: KeyFileCost, progress: UpkeepProgress? = nil
+    ) throws(VaultError) -> CompactionReport {
+        try waiting(progress) { (timeout) throws(LogError) in
+            let key = try places.readKey(options)
+            return try log.compact(raising: key, to: cost.limits, timeout: timeout, progress)
+        }
+    }
+
+    /// Verifies the vault as ``verify()`` does.
+    package func verify(progress: UpkeepProgress?) throws(VaultError) -> VerificationReport {
+        try waiting(progress) { (timeout) throws(LogError) in try log.verify(timeout: timeout, progress) }
+    }
+
+    /// Copies what is intact of the damaged vault at `places`, which is only read, into a new one at the path `target`.
+    ///
+    /// The new vault has an id and keys of its own, under the same key file. A machine that remembers the old vault
+    /// takes the new one in its stead for another vault: accept it once with ``Options/acceptedAlarms``. Whether a
+    /// value may be out of date is decided by what is lost, and by what this machine remembers of the vault.
+    ///
+    /// - Throws: ``VaultError`` with `noVault`, `gone`; `locked` if the key opens none of the remaining slots;
+    ///   `damaged` if nothing but a slot is left; `newerFormat`; `exists` if there is a file at the target; `busy`,
+    ///   `unavailable`.
+    package static func salvage(
+        from places: VaultPlaces, to target: String, options: Options = Options(), progress: UpkeepProgress? = nil
+    ) throws(VaultError) -> SalvageReport {
+        let opening = try KeychainOpening(places, options)
+        try VaultPlaces.check(target, "The new vault's path")
+        return try places.translated(opening.salvage(to: target, progress))
+    }
+}
+
 extension LogInformation {
     /// When the vault was created.
     public var created: Date { Date(milliseconds: creation) }
@@ -87,11 +83,11 @@ extension LogInformation {
 
 extension LogKeySlot {
     /// The cost of a guess at the key file; nil for a generated one, which cannot be guessed.
-    public var cost: Keychain.KeyFileCost? {
+    package var cost: Keychain.KeyFileCost? {
         limits.map { Keychain.KeyFileCost(passes: Int(clamping: $0.passes), memory: Int(clamping: $0.memory)) }
     }
     /// When the slot was created.
-    public var created: Date { Date(milliseconds: creation) }
+    package var created: Date { Date(milliseconds: creation) }
 }
 
 extension KeyFile.Sharing {
@@ -110,19 +106,19 @@ extension Keychain {
     /// The cost of a guess at a key file that was not generated: its bytes are stretched with Argon2id (RFC 9106).
     ///
     /// A generated key file cannot be guessed, and is not stretched.
-    public struct KeyFileCost: Hashable, Sendable {
+    package struct KeyFileCost: Hashable, Sendable {
         /// Passes over the memory, 1 to 10.
-        public var passes: Int
+        package var passes: Int
         /// Memory in bytes, at least 8 KiB. Passes times memory is at most 768 MiB.
-        public var memory: Int
+        package var memory: Int
 
         /// Creates a cost.
-        public init(passes: Int, memory: Int) {
+        package init(passes: Int, memory: Int) {
             (self.passes, self.memory) = (passes, memory)
         }
 
         /// 3 passes over 64 MiB, the second recommendation of RFC 9106: about 0.1 s.
-        public static let standard = KeyFileCost(passes: 3, memory: 64 << 20)
+        package static let standard = KeyFileCost(passes: 3, memory: 64 << 20)
 
         var limits: KeyDerivation.StretchLimits {
             // A negative number becomes zero, which is out of bounds too.

@@ -5,7 +5,7 @@ public import Sealing
 /// A vault of secrets: names and values, encrypted in one file.
 ///
 /// ```swift
-/// let keychain = try Keychain(at: .standard(), creating: .ifAbsent)
+/// let keychain = try Keychain(at: .standard(), creatingIfAbsent: true)
 /// try keychain.set("u.token", to: "secret")
 /// let size = try keychain.withSecret("u.token") { token in token.byteCount }
 /// ```
@@ -35,24 +35,14 @@ public final class Keychain: ValueStore, SecretStore {
         public init() {}
     }
 
-    /// What to do if there is no vault.
-    public enum Creation: Sendable {
-        /// Throw an error.
-        case never
-        /// Create a vault, and a key file if there is none either.
-        case ifAbsent
-    }
-
     /// What opening a keychain has created.
-    public struct Created: Hashable, Sendable {
-        /// Whether the vault was created.
-        public internal(set) var vault = false
-        /// Whether the key file was created: tell the person to back it up.
-        public internal(set) var keyFile = false
+    package struct Created: Hashable, Sendable {
+        package internal(set) var vault = false
+        package internal(set) var keyFile = false
         /// Whether the new vault's key file is in the vault's folder: a backup of one is then a backup of both.
-        public internal(set) var keyFileIsBesideVault = false
+        package internal(set) var keyFileIsBesideVault = false
         /// Whether the new vault's key file is so short that it can be guessed: less than 16 bytes.
-        public internal(set) var keyFileIsShort = false
+        package internal(set) var keyFileIsShort = false
     }
 
     /// The largest value, in bytes: 16 MiB.
@@ -60,8 +50,9 @@ public final class Keychain: ValueStore, SecretStore {
 
     /// Where the vault, its key file and the memory are.
     public let places: VaultPlaces
-    /// What had to be created.
-    public let created: Created
+    package let created: Created
+    /// Whether opening this keychain has created the key file: tell the person to back it up.
+    public var hasCreatedKeyFile: Bool { created.keyFile }
     public let changes: ChangeFeed
     public let failures: FailureLog
     /// Why the key file is accepted although others than its owner can read it; nil if they cannot.
@@ -77,47 +68,57 @@ public final class Keychain: ValueStore, SecretStore {
     /// Opens a vault.
     ///
     /// A vault whose key is missing or wrong is never replaced. If this machine remembers a vault that is gone, only
-    /// ``create(at:label:cost:options:failures:)`` creates another in its stead.
+    /// ``create(at:label:options:failures:)`` creates another in its stead.
     ///
-    /// - Parameter failures: receives the errors that a property's getter or setter cannot throw, and what fails
-    ///   without failing a call: a compaction that was due after a change, a memory of the vault that cannot be used.
-    ///   The key is the vault's path then.
+    /// - Parameters:
+    ///   - isCreating: if there is no vault, creates one, and a key file if there is none either.
+    ///   - failures: receives the errors that a property's getter or setter cannot throw, and what fails without failing
+    ///     a call: a compaction that was due after a change, a memory of the vault that cannot be used. The key is the
+    ///     vault's path then.
     /// - Throws: ``VaultError`` with `noVault`, `gone` if this machine remembers a vault, `locked`, `damaged`,
     ///   `newerFormat`, `rolledBack`, `diverged`, `exchanged`, `busy` or `unavailable`; `invalid` for paths that cannot
     ///   be meant: a folder's, one that begins with `~/`, the same path for vault and key file.
     public convenience init(
-        at places: VaultPlaces, creating creation: Creation = .never, options: Options = Options(),
+        at places: VaultPlaces, creatingIfAbsent isCreating: Bool = false, options: Options = Options(),
         failures: FailureLog = FailureLog()
     ) throws(VaultError) {
-        try self.init(at: places, creating: creation, options: options, failures: failures, in: PosixFileSystem())
+        try self.init(
+            at: places, creatingIfAbsent: isCreating, options: options, failures: failures, in: PosixFileSystem())
     }
 
     package convenience init(
-        at places: VaultPlaces, creating creation: Creation, options: Options = Options(),
+        at places: VaultPlaces, creatingIfAbsent isCreating: Bool, options: Options = Options(),
         failures: FailureLog = FailureLog(), in fileSystem: any FileSystem
     ) throws(VaultError) {
-        try self.init(at: places, nil, creating: creation, options: options, failures: failures, in: fileSystem)
+        try self.init(
+            at: places, nil, creatingIfAbsent: isCreating, options: options, failures: failures, in: fileSystem)
     }
 
     /// Opens a part of a vault.
     convenience init(
-        at places: VaultPlaces, _ part: KeychainPart?, creating creation: Creation, options: Options = Options(),
-        failures: FailureLog, in fileSystem: any FileSystem = PosixFileSystem()
+        at places: VaultPlaces, _ part: KeychainPart?, creatingIfAbsent isCreating: Bool,
+        options: Options = Options(), failures: FailureLog, in fileSystem: any FileSystem = PosixFileSystem()
     ) throws(VaultError) {
         let opening = try KeychainOpening(places, options, fileSystem: fileSystem)
-        try self.init(opening, places.translated(opening.open(creating: creation)), failures, part)
+        try self.init(opening, places.translated(opening.open(creatingIfAbsent: isCreating)), failures, part)
     }
 
     /// Creates a vault, and a generated key file if there is none.
     ///
     /// - Parameters:
     ///   - label: a name for the key slot, for people; at most 256 bytes. It is sealed.
-    ///   - cost: the cost of a guess at a key file that was not generated.
-    ///   - failures: as for ``init(at:creating:options:failures:)``.
+    ///   - failures: as for ``init(at:creatingIfAbsent:options:failures:)``.
     /// - Throws: ``VaultError`` with `exists` if there is a file at the vault's path; `locked` if the key file cannot
     ///   be used; `invalid`, also for paths that cannot be meant; `busy`, `unavailable`.
     public static func create(
-        at places: VaultPlaces, label: String = "", cost: KeyFileCost = .standard, options: Options = Options(),
+        at places: VaultPlaces, label: String = "", options: Options = Options(), failures: FailureLog = FailureLog()
+    ) throws(VaultError) -> Keychain {
+        try create(at: places, label: label, cost: .standard, options: options, failures: failures)
+    }
+
+    /// - Parameter cost: the cost of a guess at a key file that was not generated.
+    package static func create(
+        at places: VaultPlaces, label: String = "", cost: KeyFileCost, options: Options = Options(),
         failures: FailureLog = FailureLog()
     ) throws(VaultError) -> Keychain {
         let opening = try KeychainOpening(places, options)
@@ -149,7 +150,7 @@ public final class Keychain: ValueStore, SecretStore {
 
     /// Does the same for what may wait for other processes.
     func waiting<Result>(
-        _ progress: Progress? = nil, _ body: (_ timeout: Duration) throws(LogError) -> Result
+        _ progress: UpkeepProgress? = nil, _ body: (_ timeout: Duration) throws(LogError) -> Result
     ) throws(VaultError) -> Result {
         let result = try translated(options.waiting(for: places.vault, body))
         progress?.finish()

@@ -27,10 +27,10 @@ struct KeychainOpening {
             }, memoryFolder: places.rollbackMemory)
     }
 
-    func open(creating creation: Keychain.Creation) throws(LogError) -> Outcome {
+    func open(creatingIfAbsent isCreating: Bool) throws(LogError) -> Outcome {
         do { return try open() } catch {
             guard error.code == .missing else { throw error }
-            guard creation == .ifAbsent else {
+            guard isCreating else {
                 try checkThatNoneIsGone()
                 throw error
             }
@@ -87,7 +87,7 @@ struct KeychainOpening {
 
     // MARK: Salvaging
 
-    func salvage(to target: String, _ progress: Keychain.Progress?) throws(LogError) -> Keychain.Salvage {
+    func salvage(to target: String, _ progress: UpkeepProgress?) throws(LogError) -> SalvageReport {
         let target = resolvedPath(target)
         if try !exists(vaultPath) { try checkThatNoneIsGone() }
         let key = try places.readKey(options, in: fileSystem)

@@ -2,7 +2,7 @@ private import Glibc
 import LinuxSystem
 
 extension Preferences {
-    /// Writes the changes that ``Writing/coalesced(every:)`` has held back; they are on the disk when this returns.
+    /// Writes the changes that were held back to be coalesced; they are on the disk when this returns.
     ///
     /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`; the changes are then still
     ///   pending.

@@ -4,20 +4,9 @@ package import LinuxSystem
 ///
 /// Each suite is one file of mode 0600, `$XDG_CONFIG_HOME/vault/preferences/SUITE.plist`, usually XML. Other processes
 /// and threads may use it at the same time. When a call that writes returns, the change is on the disk, and no write of
-/// another is lost, unless ``Writing/coalesced(every:)`` was asked for. Keys of other programs keep their values and
-/// types. A damaged file is an error, and is never overwritten.
+/// another is lost, unless changes are coalesced. Keys of other programs keep their values and types. A damaged file is
+/// an error, and is never overwritten.
 public final class Preferences: ValueStore {
-    /// When changes are written.
-    public enum Writing: Sendable, Hashable {
-        /// Before the call that makes them returns.
-        case atOnce
-        /// Together, at most once per interval, and at the process's exit: for values that change many times a second.
-        ///
-        /// If another object or process changes the same key meanwhile, the later write counts, even after an
-        /// ``ValueKey/update(_:)-7qztr``: see <doc:WhichStoreForWhat>. An error goes to ``Preferences/failures``.
-        case coalesced(every: Duration)
-    }
-
     public let changes: ChangeFeed
     public let failures: FailureLog
     /// The path of the property list, without symbolic links.
@@ -27,7 +16,8 @@ public final class Preferences: ValueStore {
     public var path: String { get throws(VaultError) { try file.get().path } }
 
     let file: Result<PreferencesFile, VaultError>
-    private let writing: Writing
+    /// How often changes are written; nil for at once.
+    private let interval: Duration?
     /// What the file held when it was last read.
     private let snapshot = Mutex<PreferencesSnapshot?>(nil)
     /// The file's metadata when this object last flushed the file and its name.
@@ -38,27 +28,34 @@ public final class Preferences: ValueStore {
 
     /// Names the preferences of a suite, such as a program's name or a user's id: any text. Nothing is read or created.
     ///
-    /// - Parameter failures: where errors go that a property's getter or setter cannot throw.
-    public convenience init(suite: String, writing: Writing = .atOnce, failures: FailureLog = FailureLog()) {
+    /// - Parameters:
+    ///   - interval: writes changes together, at most once per interval, and at the process's exit: for values that
+    ///     change many times a second. If another object or process changes the same key meanwhile, the later write
+    ///     counts, even after an ``ValueKey/update(_:)-7qztr``: see <doc:WhichStoreForWhat>. An error goes to
+    ///     ``failures``. By default a change is written before the call that makes it returns.
+    ///   - failures: where errors go that a property's getter or setter cannot throw.
+    public convenience init(
+        suite: String, coalescing interval: Duration? = nil, failures: FailureLog = FailureLog()
+    ) {
         let path = Result { () throws(VaultError) in try Preferences.path(ofSuite: suite) }
-        self.init(path, writing, failures, in: PosixFileSystem())
+        self.init(path, interval, failures, in: PosixFileSystem())
     }
 
     /// Names the preferences in the property list at a path, for programs that keep theirs elsewhere. Otherwise as
-    /// ``init(suite:writing:failures:)``.
-    public convenience init(path: String, writing: Writing = .atOnce, failures: FailureLog = FailureLog()) {
-        self.init(.success(path), writing, failures, in: PosixFileSystem())
+    /// ``init(suite:coalescing:failures:)``.
+    public convenience init(path: String, coalescing interval: Duration? = nil, failures: FailureLog = FailureLog()) {
+        self.init(.success(path), interval, failures, in: PosixFileSystem())
     }
 
     package init(
-        _ path: Result<String, VaultError>, _ writing: Writing = .atOnce, _ failures: FailureLog = FailureLog(),
+        _ path: Result<String, VaultError>, _ interval: Duration? = nil, _ failures: FailureLog = FailureLog(),
         in fileSystem: any FileSystem
     ) {
         file = path.map { PreferencesFile(file: WholeFile(resolvedPath($0), in: fileSystem)) }
-        self.writing = writing
+        self.interval = interval
         self.failures = failures
         changes = (try? file.get()).map { ChangeFeed(watching: $0.path, in: fileSystem) } ?? ChangeFeed()
-        if case .coalesced = writing { ExitFlush.register(self) }
+        if interval != nil { ExitFlush.register(self) }
     }
 
     deinit { flushReporting() }
@@ -95,16 +92,16 @@ extension Preferences {
     public func commit(_ batch: StoreBatch) throws(VaultError) -> Bool {
         for key in batch.changes.keys { try Naming.key.check(key) }
         let committed =
-            switch writing {
-            case .atOnce: try writer.withLock { _ throws(VaultError) in try replaceFile(batch) }
-            case .coalesced(let interval): try gather(batch, interval)
+            if let interval {
+                try gather(batch, interval)
+            } else {
+                try writer.withLock { _ throws(VaultError) in try replaceFile(batch) }
             }
         if committed { changes.notify() }
         return committed
     }
 
-    /// Writes the changes that ``Writing/coalesced(every:)`` has held back, and flushes the file and its name,
-    /// whichever process wrote it: one that was killed before its flush leaves a file that a power loss takes back.
+    /// Writes the changes that were held back to be coalesced, and flushes the file and its name, whichever process wrote it: one that was killed before its flush leaves a file that a power loss takes back.
     ///
     /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`.
     public func makeDurable() throws(VaultError) {

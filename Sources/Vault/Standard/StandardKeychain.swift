@@ -24,17 +24,18 @@ final class StandardKeychain: SecretStore {
 
     /// Returns the keychain; nil if there is no vault.
     func opened() throws(VaultError) -> Keychain? {
-        do { return try open(creating: .never) } catch {
+        do { return try open(creatingIfAbsent: false) } catch {
             guard error.code == .noVault else { throw error }
             return nil
         }
     }
 
-    func open(creating creation: Keychain.Creation) throws(VaultError) -> Keychain {
+    func open(creatingIfAbsent isCreating: Bool) throws(VaultError) -> Keychain {
         if let keychain = keychain.withLock({ $0 }) { return keychain }
         // Not under the lock: waiting for another process would block every thread. Two keychains on one file do no
         // harm.
-        let new = try Keychain(at: places(), part, creating: creation, failures: Keychain.standardFailures)
+        let new = try Keychain(
+            at: places(), part, creatingIfAbsent: isCreating, failures: Keychain.standardFailures)
         return keychain.withLock { keychain in
             keychain = keychain ?? new
             return keychain ?? new
@@ -54,14 +55,14 @@ final class StandardKeychain: SecretStore {
         if batch.changes.values.allSatisfy({ $0 == nil }), try opened() == nil {
             return batch.expectations.values.allSatisfy { $0 == nil }
         }
-        return try open(creating: .ifAbsent).commit(batch)
+        return try open(creatingIfAbsent: true).commit(batch)
     }
 
     func makeDurable() throws(VaultError) { try opened()?.makeDurable() }
     func eraseRemoved() throws(VaultError) { try opened()?.eraseRemoved() }
 
     func acquireLock(_ name: String) async throws(VaultError) -> StoreLock {
-        try await onBlockingThread { () throws(VaultError) in try open(creating: .ifAbsent) }.acquireLock(name)
+        try await onBlockingThread { () throws(VaultError) in try open(creatingIfAbsent: true) }.acquireLock(name)
     }
 
     func withSecret<Result>(_ name: String, _ body: (RawSpan) throws -> Result) throws -> Result? {
@@ -71,13 +72,13 @@ final class StandardKeychain: SecretStore {
     func set(
         _ name: String, to value: borrowing SecretBytes, attributes: [String: String]?, expires: Date?
     ) throws(VaultError) {
-        try open(creating: .ifAbsent).set(name, to: value, attributes: attributes, expires: expires)
+        try open(creatingIfAbsent: true).set(name, to: value, attributes: attributes, expires: expires)
     }
 
     func set(
         _ name: String, to value: StoredValue, attributes: [String: String]?, expires: Date?
     ) throws(VaultError) {
-        try open(creating: .ifAbsent).set(name, to: value, attributes: attributes, expires: expires)
+        try open(creatingIfAbsent: true).set(name, to: value, attributes: attributes, expires: expires)
     }
 
     var failures: FailureLog { Keychain.standardFailures }

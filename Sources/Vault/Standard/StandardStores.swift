@@ -34,12 +34,12 @@ extension Keychain {
     /// entries of all programs. Until it can be opened, each access tries again. Within a task that has test stores
     /// this is their keychain.
     ///
-    /// - Throws: ``VaultError`` as ``init(at:creating:options:failures:)``.
+    /// - Throws: ``VaultError`` as ``init(at:creatingIfAbsent:options:failures:)``.
     public static var standard: Keychain {
         get throws(VaultError) {
             if let replaced = StandardStores.replaced { return replaced.keychain }
             try checkThatNoTestUsesIt()
-            return try StandardKeychain.shared.open(creating: .ifAbsent)
+            return try StandardKeychain.shared.open(creatingIfAbsent: true)
         }
     }
 
@@ -76,7 +76,7 @@ extension Preferences {
         guard let refusal = StandardStores.refusal else {
             return Preferences(suite: VaultApp.name, failures: standardFailures)
         }
-        return Preferences(.failure(refusal), .atOnce, standardFailures, in: PosixFileSystem())
+        return Preferences(.failure(refusal), nil, standardFailures, in: PosixFileSystem())
     }()
 }
 

@@ -22,7 +22,7 @@ extension ValueKey {
     public func exists() throws(VaultError) -> Bool { try storedValue() != nil }
 
     /// Changes the value atomically: what another thread or process writes meanwhile is not lost. (For preferences that
-    /// coalesce writes see ``Preferences/Writing/coalesced(every:)``.)
+    /// coalesce writes see ``Preferences/init(suite:coalescing:failures:)``.)
     ///
     /// `body` gets what ``read()-45xab`` returns: nil if there is no value, unless the key has a default. Setting nil
     /// removes the value. It may run more than once, so it should only change the value; it must not write this key by

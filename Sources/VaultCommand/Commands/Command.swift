@@ -1,3 +1,4 @@
+import SealedLog
 import Vault
 
 /// A command: what the parser and the help know of it, and what it does.
@@ -47,15 +48,15 @@ extension Invocation {
         return exit
     }
 
-    func withProgress<Result>(_ title: String, _ body: (Keychain.Progress?) throws -> Result) throws -> Result {
+    func withProgress<Result>(_ title: String, _ body: (UpkeepProgress?) throws -> Result) throws -> Result {
         let line = wantsJSON ? nil : ProgressLine(title)
         defer { line?.end() }
         return try body(line?.progress)
     }
 
     /// Opens the vault that the options name. Reports it if that created one.
-    func openVault(creating: Keychain.Creation = .never) throws -> Keychain {
-        try announced(Keychain(at: places(), creating: creating, options: vaultOptions(), failures: warnings))
+    func openVault(creatingIfAbsent isCreating: Bool = false) throws -> Keychain {
+        try announced(Keychain(at: places(), creatingIfAbsent: isCreating, options: vaultOptions(), failures: warnings))
     }
 
     func createVault(label: String, cost: Keychain.KeyFileCost) throws -> Keychain {

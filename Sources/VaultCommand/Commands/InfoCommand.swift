@@ -1,3 +1,4 @@
+import SealedLog
 import Vault
 
 enum InfoCommand: Command {

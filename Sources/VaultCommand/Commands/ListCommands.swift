@@ -98,13 +98,13 @@ struct ItemList {
         // Reading twice for the columns' widths costs less than keeping all lines in memory.
         try forEach { item in
             largest = max(largest, item.size)
-            kinds.insert(item.kind)
+            kinds.insert(item.valueKind)
         }
         let sizeWidth = String(largest).utf8.count
         let kindWidth = kinds.map(\.description.utf8.count).max() ?? 0
         try forEach { item in
             output.append(TextLayout.padded(String(item.size), to: sizeWidth, onLeft: true) + "  ")
-            output.append(TextLayout.padded(item.kind.description, to: kindWidth) + "  ")
+            output.append(TextLayout.padded(item.kind, to: kindWidth) + "  ")
             output.append(item.modified)
             output.append("  " + StandardOutput.shown(item.name) + "\n")
             try output.endEntry()
@@ -127,7 +127,7 @@ struct ItemList {
             }
             output.append(#"},"created":""#)
             output.append(item.created)
-            output.append(#"","kind":""# + item.kind.description + #"","modified":""#)
+            output.append(#"","kind":""# + item.kind + #"","modified":""#)
             output.append(item.modified)
             output.append(#"","name":"#)
             output.append(json: item.name)

@@ -1,3 +1,4 @@
+import SealedLog
 import Vault
 
 enum SalvageCommand: Command {
@@ -37,7 +38,7 @@ enum SalvageCommand: Command {
         }
     }
 
-    private static func text(_ vault: String, _ salvage: Keychain.Salvage) -> String {
+    private static func text(_ vault: String, _ salvage: SalvageReport) -> String {
         var text = "Copied to \(StandardOutput.shown(vault)). Entries with their last value: \(salvage.certain).\n"
         func list(_ names: [String], _ title: String) {
             if !names.isEmpty { text += title + "\n" + names.map { "  \(StandardOutput.shown($0))\n" }.joined() }

@@ -60,10 +60,10 @@ enum SetCommand: Command {
         }
         if let type = invocation.value(of: .type).flatMap(ValueType.init) {
             let typed = try type.value(of: value)
-            try invocation.openVault(creating: .ifAbsent).set(
+            try invocation.openVault(creatingIfAbsent: true).set(
                 invocation.name, to: typed, attributes: attributes, expires: nil)
         } else {
-            try invocation.openVault(creating: .ifAbsent).set(invocation.name, to: value, attributes: attributes)
+            try invocation.openVault(creatingIfAbsent: true).set(invocation.name, to: value, attributes: attributes)
         }
         return try invocation.finish(json: report(name: invocation.name, size: value.count))
     }

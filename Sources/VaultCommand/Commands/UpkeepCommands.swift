@@ -1,3 +1,4 @@
+import SealedLog
 import Vault
 
 enum VerifyCommand: Command {
@@ -19,7 +20,7 @@ enum VerifyCommand: Command {
         }
     }
 
-    static func report(_ found: Keychain.Verification) -> JSONObject {
+    static func report(_ found: VerificationReport) -> JSONObject {
         ["entries": found.entries, "records": found.records, "bytes": found.bytes]
     }
 }
@@ -48,7 +49,7 @@ enum CompactCommand: Command {
         }
     }
 
-    static func report(_ compaction: Keychain.Compaction) -> JSONObject {
+    static func report(_ compaction: CompactionReport) -> JSONObject {
         ["size_before": compaction.sizeBefore, "size_after": compaction.sizeAfter]
     }
 }

@@ -1,5 +1,5 @@
 import LinuxSystem
-import Vault
+import SealedLog
 
 /// A line at the terminal with the progress of a long call: shown after a second, removed when the call is over.
 final class ProgressLine: Sendable {
@@ -7,7 +7,7 @@ final class ProgressLine: Sendable {
         case hidden, drawn, over
     }
 
-    let progress = Keychain.Progress()
+    let progress = UpkeepProgress()
     private let title: String
     private let state = Mutex(State.hidden)
 

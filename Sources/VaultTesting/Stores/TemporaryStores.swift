@@ -25,7 +25,7 @@ public final class TemporaryStores: Sendable {
         let fileSystem: any FileSystem = files?.fileSystem ?? PosixFileSystem()
         let places = VaultPlaces(
             vault: folder.file("test.vault"), keyFile: folder.file("test.key"), rollbackMemory: folder.file("state"))
-        keychain = try Keychain(at: places, creating: .ifAbsent, in: fileSystem)
+        keychain = try Keychain(at: places, creatingIfAbsent: true, in: fileSystem)
         preferences = Preferences(.success(folder.file("test.plist")), in: fileSystem)
         standard = StandardStores(keychain: keychain, preferences: preferences, memory: memory)
     }

@@ -116,7 +116,7 @@ struct AccountPowerLossTests {
     private func prepare(_ folder: String, _ service: FakeService, loggedIn: Bool) async throws {
         _ = try Keychain(
             at: VaultPlaces(vault: folder + "/v/v.vault", keyFile: folder + "/k/k.key", rollbackMemory: nil),
-            creating: .ifAbsent)
+            creatingIfAbsent: true)
         if loggedIn {
             try await manager(folder, PosixFileSystem(), service).login(userName: "ada", password: "canary-password")
         }
@@ -129,9 +129,9 @@ struct AccountPowerLossTests {
         var options = AccountManager<FakeService>.Options()
         options.followsStores = false
         return AccountManager(
-            service: service, keychain: .store(try Keychain(at: places, creating: .never, in: files)),
+            service: service, keychain: .store(try Keychain(at: places, creatingIfAbsent: false, in: files)),
             preferences: .store(
-                Preferences(.success(folder + "/p.plist"), .atOnce, FailureLog { _, _ in }, in: files)),
+                Preferences(.success(folder + "/p.plist"), nil, FailureLog { _, _ in }, in: files)),
             options: options)
     }
 

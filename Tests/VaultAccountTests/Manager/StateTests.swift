@@ -165,5 +165,5 @@ private struct Opening: Sendable {
 
     init(_ places: VaultPlaces) { self.places = places }
 
-    func open() throws(VaultError) -> Keychain { try Keychain(at: places, creating: .ifAbsent) }
+    func open() throws(VaultError) -> Keychain { try Keychain(at: places, creatingIfAbsent: true) }
 }

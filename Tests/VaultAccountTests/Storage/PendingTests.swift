@@ -23,7 +23,7 @@ struct PendingTests {
     @Test func coalescedPreferencesHaveTheProfileOnTheDiskBeforeItIsNoLongerPending() async throws {
         let fixture = try AccountFixture()
         let path = fixture.folder.file("coalesced.plist")
-        let preferences = Preferences(path: path, writing: .coalesced(every: .seconds(3_600)))
+        let preferences = Preferences(path: path, coalescing: .seconds(3_600))
         let manager = AccountManager(
             service: fixture.service, keychain: .store(fixture.keychain), preferences: .store(preferences),
             options: fixture.options())

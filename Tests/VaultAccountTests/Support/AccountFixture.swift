@@ -19,9 +19,9 @@ final class AccountFixture: Sendable {
 
     init() throws {
         folder = try TemporaryFolder()
-        keychain = try Keychain(at: AccountFixture.places(folder), creating: .ifAbsent, in: files)
+        keychain = try Keychain(at: AccountFixture.places(folder), creatingIfAbsent: true, in: files)
         preferences = Preferences(
-            .success(folder.file("p.plist")), .atOnce, FailureLog { _, _ in }, in: files)
+            .success(folder.file("p.plist")), nil, FailureLog { _, _ in }, in: files)
     }
 
     static func places(_ folder: TemporaryFolder) -> VaultPlaces {

@@ -69,12 +69,12 @@ struct OldMachine {
         let places = VaultPlaces(
             vault: folder.file("v/v.vault"), keyFile: folder.file("k/k.key"), rollbackMemory: folder.file("state"))
         return Stores(
-            keychain: try Keychain(at: places, creating: .ifAbsent, in: files),
+            keychain: try Keychain(at: places, creatingIfAbsent: true, in: files),
             preferences: preferences("p.plist", files), old: preferences("old.plist", files))
     }
 
     private func preferences(_ name: String, _ files: any FileSystem) -> Preferences {
-        Preferences(.success(folder.file(name)), .atOnce, FailureLog { _, _ in }, in: files)
+        Preferences(.success(folder.file(name)), nil, FailureLog { _, _ in }, in: files)
     }
 
     func manager(_ stores: Stores) -> AccountManager<FakeService> {

@@ -29,9 +29,9 @@ struct PlainFileImportTests {
 
     @discardableResult
     private func run(
-        _ conflict: PlainFile.Conflict = .refuse, keychain: (any ValueStore)? = nil, files: FaultyFileSystem? = nil
+        replacing: Bool = false, keychain: (any ValueStore)? = nil, files: FaultyFileSystem? = nil
     ) throws -> [String]? {
-        try PlainFile.importValues(from: path, conflict: conflict, in: files ?? FaultyFileSystem()) { key in
+        try PlainFile.importValues(from: path, replacing: replacing, in: files ?? FaultyFileSystem()) { key in
             switch key {
             case "token", "refresh": StoreReference { keychain ?? self.keychain }
             case "junk": nil
@@ -93,14 +93,12 @@ struct PlainFileImportTests {
         #expect(keychain.keys(prefix: "").isEmpty)
     }
 
-    @Test func keepsOrReplacesWhatIsStoredIfToldSo() throws {
-        for (conflict, expected) in [(PlainFile.Conflict.keepStored, "newer"), (.replaceStored, "canary-1")] {
-            try overwrite(path, Self.json.utf8)
-            _ = keychain.commit(StoreBatch(["token": .string("newer")]))
-            try run(conflict)
-            #expect(keychain.value(of: "token") == .string(expected))
-            #expect(!isFileThere)
-        }
+    @Test func replacesWhatIsStoredIfToldSo() throws {
+        try overwrite(path, Self.json.utf8)
+        _ = keychain.commit(StoreBatch(["token": .string("newer")]))
+        try run(replacing: true)
+        #expect(keychain.value(of: "token") == .string("canary-1"))
+        #expect(!isFileThere)
     }
 
     @Test(arguments: [

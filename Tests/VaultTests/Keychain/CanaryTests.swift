@@ -66,7 +66,7 @@ struct CanaryTests {
         seen.look(at: keychain.log)
         seen.look(at: try keychain.items())
         seen.look(at: try keychain.information())
-        seen.look(at: try keychain.verify())
+        seen.look(at: try keychain.verify(progress: nil))
         seen.look(at: keychain.places)
         seen.look(at: try keychain.listing())
         var entries = try keychain.log.listing()

@@ -129,12 +129,12 @@ struct CreationTests {
     @Test(arguments: ["/~/x", "/~x", "/x~", "/./~/x"])
     func takesATildeThatIsPartOfAName(path: String) throws {
         let places = VaultPlaces(vault: fixture.folder.path + path, keyFile: places.keyFile, rollbackMemory: nil)
-        #expect(try Keychain(at: places, creating: .ifAbsent).created.vault)
+        #expect(try Keychain(at: places, creatingIfAbsent: true).created.vault)
     }
 
     private func expectRefusal(of places: VaultPlaces, saying word: String) throws {
         for open in [
-            { _ = try Keychain(at: places) }, { _ = try Keychain(at: places, creating: .ifAbsent) },
+            { _ = try Keychain(at: places) }, { _ = try Keychain(at: places, creatingIfAbsent: true) },
             { _ = try Keychain.create(at: places) },
         ] {
             let error = try #require(throws: VaultError.self) { try open() }
@@ -145,7 +145,7 @@ struct CreationTests {
     @Test func refusesAVaultAsKeyFile() throws {
         _ = try fixture.open()
         let other = VaultPlaces(vault: fixture.folder.file("other.vault"), keyFile: places.vault, rollbackMemory: nil)
-        let error = try #require(throws: VaultError.self) { _ = try Keychain(at: other, creating: .ifAbsent) }
+        let error = try #require(throws: VaultError.self) { _ = try Keychain(at: other, creatingIfAbsent: true) }
         #expect(error.code == .locked && error.description.contains("is a vault"))
         #expect(!fixture.isThere(other.vault))
     }
@@ -192,7 +192,7 @@ struct CreationTests {
     @Test func worksWithBothInOneFolder() throws {
         let folder = fixture.folder.file("both")
         let places = VaultPlaces(vault: folder + "/vault", keyFile: folder + "/key", rollbackMemory: nil)
-        try Keychain(at: places, creating: .ifAbsent).set("a", to: "x")
+        try Keychain(at: places, creatingIfAbsent: true).set("a", to: "x")
         #expect(try Keychain(at: places).unsafeString("a") == "x")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["key", "vault"])
         #expect(try !Keychain(at: places).information().memoryIsKept)
@@ -204,7 +204,7 @@ struct CreationTests {
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: places.vault)
         let keychain = try Keychain(
             at: VaultPlaces(vault: link, keyFile: places.keyFile, rollbackMemory: places.rollbackMemory),
-            creating: .ifAbsent)
+            creatingIfAbsent: true)
         try keychain.set("b", to: "y")
         try keychain.compact()
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == places.vault)
@@ -238,7 +238,7 @@ struct CreationTests {
             hasMade.set()
             try? fixture.open().set("a", to: "the other's")
         }
-        let opened = try Keychain(at: places, creating: .ifAbsent, in: files)
+        let opened = try Keychain(at: places, creatingIfAbsent: true, in: files)
         #expect(hasMade.isSet)
         #expect(opened.created == Keychain.Created())
         #expect(try fixture.open().unsafeString("a") == "the other's")

@@ -118,10 +118,11 @@ struct PlacesTests {
         try setMode(credentials + "/vault.key", 0o440)
         let environment = ["HOME": fixture.folder.path, "CREDENTIALS_DIRECTORY": credentials]
         let places = try VaultPlaces.standard(environment: environment)
-        try Keychain(at: places, creating: .ifAbsent).set("a", to: "x")
+        try Keychain(at: places, creatingIfAbsent: true).set("a", to: "x")
         let elsewhere = VaultPlaces(vault: places.vault, keyFile: places.keyFile, rollbackMemory: nil)
         #expect(
-            try VaultError.code { _ = try Keychain(at: elsewhere, creating: .never, in: FaultyFileSystem()) } == .locked
+            try VaultError.code { _ = try Keychain(at: elsewhere, creatingIfAbsent: false, in: FaultyFileSystem()) }
+                == .locked
         )
     }
 }

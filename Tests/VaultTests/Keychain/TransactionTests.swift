@@ -140,7 +140,7 @@ struct TransactionTests {
         }
         #expect(try keychain.keys(prefix: "many/").count == 1_000)
         #expect(try keychain.unsafeString("many/999") == "value 999")
-        #expect(try keychain.verify().records == 3)
+        #expect(try keychain.verify(progress: nil).records == 3)
     }
 }
 
@@ -181,7 +181,7 @@ struct KeychainConcurrencyTests {
         }
         #expect(swaps.withLock { $0 } == 120)
         #expect(try keychain.unsafeString("left") == "L")
-        #expect(try keychain.verify().entries == 2)
+        #expect(try keychain.verify(progress: nil).entries == 2)
     }
 
     /// Between two reads, where a transaction that relied on nothing would come apart.
@@ -220,7 +220,7 @@ struct KeychainConcurrencyTests {
             #expect(made.withLock { $0.filter(\.keyFile).count } == 1)
             let keychain = try Keychain(at: fixture.places)
             #expect(try keychain.keys() == (0..<8).map { "name \($0)" })
-            #expect(try keychain.verify().entries == 8)
+            #expect(try keychain.verify(progress: nil).entries == 8)
         }
     }
 }

@@ -1,3 +1,4 @@
+import SealedLog
 import TestSupport
 import Testing
 import Vault
@@ -14,7 +15,7 @@ struct UpkeepProgressTests {
 
     @Test func beginsAtZeroAndEndsAtOne() throws {
         let keychain = try fixture.open()
-        let (verifying, compacting, salvaging) = (Keychain.Progress(), Keychain.Progress(), Keychain.Progress())
+        let (verifying, compacting, salvaging) = (UpkeepProgress(), UpkeepProgress(), UpkeepProgress())
         #expect(verifying.fraction == 0)
         _ = try keychain.verify(progress: verifying)
         #expect(verifying.fraction == 1)

@@ -92,7 +92,7 @@ struct ObservedFile {
         return try Keychain(
             at: VaultPlaces(
                 vault: folder + "/test.vault", keyFile: folder + "/test.key", rollbackMemory: folder + "/state"),
-            creating: .ifAbsent)
+            creatingIfAbsent: true)
     }
 }
 

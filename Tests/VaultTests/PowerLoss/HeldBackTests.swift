@@ -12,7 +12,7 @@ struct HeldBackTests {
 
     init() throws {
         fixture = try PreferencesFixture()
-        new = fixture.open(.coalesced(every: .seconds(3600)))
+        new = fixture.open(.seconds(3600))
         try new.set("other", .integer(1))
         try new.flush()
     }
@@ -43,7 +43,7 @@ struct HeldBackTests {
 
     @Test func stayInTheOldStoreIfTheDiskIsFull() throws {
         let files = FaultyFileSystem()
-        let new = fixture.open(in: files, .coalesced(every: .seconds(3600)))
+        let new = fixture.open(in: files, .seconds(3600))
         let old = MemoryStore()
         _ = old.commit(StoreBatch(["k": .string("v")]))
         files.fail([.write], with: .error(ENOSPC))

@@ -21,11 +21,11 @@ private struct Program {
     func keychain() throws -> Keychain {
         let places = VaultPlaces(
             vault: folder + "/v/v.vault", keyFile: folder + "/k/k.key", rollbackMemory: folder + "/state")
-        return try Keychain(at: places, creating: .ifAbsent, in: files)
+        return try Keychain(at: places, creatingIfAbsent: true, in: files)
     }
 
     func preferences(_ name: String = "p") -> Preferences {
-        Preferences(.success(folder + "/\(name)/\(name).plist"), .atOnce, FailureLog { _, _ in }, in: files)
+        Preferences(.success(folder + "/\(name)/\(name).plist"), nil, FailureLog { _, _ in }, in: files)
     }
 
     func old() -> Preferences { preferences("old") }

@@ -22,9 +22,9 @@ private struct Machine {
 
     func stores(in files: any FileSystem) throws -> Stores {
         Stores(
-            keychain: try Keychain(at: places, creating: .ifAbsent, in: files),
+            keychain: try Keychain(at: places, creatingIfAbsent: true, in: files),
             preferences: Preferences(
-                .success(folder.file("p.plist")), .atOnce, FailureLog { _, _ in }, in: files))
+                .success(folder.file("p.plist")), nil, FailureLog { _, _ in }, in: files))
     }
 
     /// Prepares a disk, runs `work` on it until power is lost at a call, and passes on what the disk may then hold.

@@ -17,7 +17,7 @@ struct PreferencesCoalescingTests {
     private var renames: Int { files.calls.count { $0.kind == .rename } }
 
     @Test func writeOncePerIntervalHoweverOftenAValueChanges() async throws {
-        let preferences = fixture.open(in: files, .coalesced(every: .milliseconds(200)))
+        let preferences = fixture.open(in: files, .milliseconds(200))
         let began = ContinuousClock.now
         for number in 1...2_000 {
             try preferences.set("n", .integer(Int128(number)))
@@ -45,7 +45,7 @@ struct PreferencesCoalescingTests {
     }
 
     @Test func mayWaitForEver() throws {
-        let preferences = fixture.open(in: files, .coalesced(every: .seconds(Int64.max)))
+        let preferences = fixture.open(in: files, .seconds(Int64.max))
         for number in 1...3 {
             try preferences.set("n", .integer(Int128(number)))
             try preferences.flush()
@@ -55,7 +55,7 @@ struct PreferencesCoalescingTests {
     }
 
     @Test func listAKeyAlsoWhileItIsWritten() throws {
-        let preferences = fixture.open(in: files, .coalesced(every: .seconds(3_600)))
+        let preferences = fixture.open(in: files, .seconds(3_600))
         try preferences.set("k", .integer(1))
         try fixture.open().set("other", .integer(2))
         let (began, ended) = (Flag(), Flag())
@@ -75,7 +75,7 @@ struct PreferencesCoalescingTests {
     @Test func reportWhatIsLostWhenTheyGo() throws {
         let failures = FailureLog { _, _ in }
         var preferences: Preferences? = Preferences(
-            .success(fixture.path), .coalesced(every: .seconds(3_600)), failures, in: files)
+            .success(fixture.path), .seconds(3_600), failures, in: files)
         try preferences?.set("other", .integer(0))
         try preferences?.flush()
         try preferences?.set("k", .string("a"))
@@ -85,7 +85,7 @@ struct PreferencesCoalescingTests {
     }
 
     @Test func writeByThemselvesInTheEnd() async throws {
-        let preferences = fixture.open(in: files, .coalesced(every: .milliseconds(20)))
+        let preferences = fixture.open(in: files, .milliseconds(20))
         try preferences.set("k", .string("a"))
         try preferences.set("k", .string("b"))
         let other = fixture.open()
@@ -94,7 +94,7 @@ struct PreferencesCoalescingTests {
     }
 
     @Test func areWrittenWhenTheyGo() throws {
-        var preferences: Preferences? = fixture.open(in: files, .coalesced(every: .seconds(3_600)))
+        var preferences: Preferences? = fixture.open(in: files, .seconds(3_600))
         try preferences?.set("k", .string("a"))
         try preferences?.set("l", .string("b"))
         preferences = nil
@@ -104,7 +104,7 @@ struct PreferencesCoalescingTests {
     @Test func areWrittenAtTheProcessesExit() async throws {
         let path = fixture.path
         await #expect(processExitsWith: .success) { [path = path as String] in
-            let preferences = Preferences(path: path, writing: .coalesced(every: .seconds(3_600)))
+            let preferences = Preferences(path: path, coalescing: .seconds(3_600))
             try preferences.set("k", .string("a"))
             try preferences.flush()
             try preferences.set("k", .string("b"))
@@ -114,7 +114,7 @@ struct PreferencesCoalescingTests {
     }
 
     @Test func holdWhatCouldNotBeWritten() throws {
-        let preferences = fixture.open(in: files, .coalesced(every: .seconds(3_600)))
+        let preferences = fixture.open(in: files, .seconds(3_600))
         try preferences.set("other", .integer(0))
         try preferences.flush()
         files.fail([.write], with: .error(ENOSPC))
@@ -127,7 +127,7 @@ struct PreferencesCoalescingTests {
     }
 
     @Test func refuseAtOnceWhatCannotBeWritten() throws {
-        let preferences = fixture.open(in: files, .coalesced(every: .seconds(3_600)))
+        let preferences = fixture.open(in: files, .seconds(3_600))
         #expect(try VaultError.code { try preferences.set("k", .string("\u{1}")) } == .invalid)
         try preferences.set("l", .integer(1))
         try preferences.flush()
@@ -135,7 +135,7 @@ struct PreferencesCoalescingTests {
     }
 
     @Test func keepWhatOthersWroteMeanwhile() throws {
-        let preferences = fixture.open(in: files, .coalesced(every: .seconds(3_600)))
+        let preferences = fixture.open(in: files, .seconds(3_600))
         try preferences.set("a", .integer(1))
         try preferences.flush()
         try preferences.set("a", .integer(2))

@@ -21,9 +21,9 @@ struct PreferencesConcurrencyTests {
         #expect(try fixture.open().keys(prefix: "").count == 200)
     }
 
-    @Test(arguments: [Preferences.Writing.atOnce, .coalesced(every: .milliseconds(5))])
-    func eightThreadsCountToEightThousand(_ writing: Preferences.Writing) throws {
-        let preferences = fixture.open(writing)
+    @Test(arguments: [nil, Duration.milliseconds(5)])
+    func eightThreadsCountToEightThousand(_ interval: Duration?) throws {
+        let preferences = fixture.open(interval)
         let counter = Storable<Int>("n", in: .store(preferences)).defaulting(to: 0)
         try onThreads(8) { _ in
             for _ in 0..<1_000 { try counter.update { $0 += 1 } }

@@ -16,8 +16,8 @@ struct PreferencesFixture {
         path = folder.file("suite.plist")
     }
 
-    func open(in files: any FileSystem = PosixFileSystem(), _ writing: Preferences.Writing = .atOnce) -> Preferences {
-        Preferences(.success(path), writing, FailureLog { _, _ in }, in: files)
+    func open(in files: any FileSystem = PosixFileSystem(), _ interval: Duration? = nil) -> Preferences {
+        Preferences(.success(path), interval, FailureLog { _, _ in }, in: files)
     }
 
     /// Returns the file as another tool reads it.

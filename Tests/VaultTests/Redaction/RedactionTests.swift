@@ -69,7 +69,7 @@ struct RedactionTests {
         Subject("StoreReference") { StoreReference.store(MemoryStore.standard) },
         Subject("coalescing preferences") {
             let folder = try TemporaryFolder()
-            let preferences = Preferences(path: folder.file("p.plist"), writing: .coalesced(every: .seconds(60)))
+            let preferences = Preferences(path: folder.file("p.plist"), coalescing: .seconds(60))
             _ = try preferences.commit(StoreBatch(["k": .string(canary)]))
             return preferences
         },

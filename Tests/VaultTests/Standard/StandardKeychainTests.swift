@@ -51,7 +51,7 @@ struct StandardKeychainTests {
         var values = key.values.makeAsyncIterator()
         #expect(try await values.next(isolation: #isolation) == .some(nil))
         // As another process would make it.
-        try await KeychainStorable("k", in: .store(try Keychain(at: places, creating: .ifAbsent))).write("secret")
+        try await KeychainStorable("k", in: .store(try Keychain(at: places, creatingIfAbsent: true))).write("secret")
         #expect(try await values.next(isolation: #isolation) == "secret")
     }
 
@@ -66,7 +66,7 @@ struct StandardKeychainTests {
     }
 
     @Test func aProgramWithoutANameReadsWhatThePersonSetAndLeavesItAlone() throws {
-        let keychain = try Keychain(at: places, creating: .ifAbsent)
+        let keychain = try Keychain(at: places, creatingIfAbsent: true)
         try keychain.set("u.token", to: "by hand")
         let program = self.program("p")
         let key = KeychainStorable<String>("u.token", in: .store(program))
@@ -84,10 +84,10 @@ struct StandardKeychainTests {
     }
 
     @Test func aPartIsAKeychainLikeAnyOther() throws {
-        let whole = try Keychain(at: places, creating: .ifAbsent)
+        let whole = try Keychain(at: places, creatingIfAbsent: true)
         try whole.set("other/k", to: "theirs")
         try whole.set("shared", to: "by hand")
-        let keychain = try program("mail").open(creating: .never)
+        let keychain = try program("mail").open(creatingIfAbsent: false)
         try keychain.set("u.token", to: "secret", attributes: ["service": "mail"])
         #expect(try keychain.unsafeString("u.token") == "secret" && whole.unsafeString("mail/u.token") == "secret")
         #expect(try keychain.keys() == ["u.token"])
@@ -115,7 +115,7 @@ struct StandardKeychainTests {
     }
 
     @Test func anExpectationHoldsOnlyForWhatIsSeen() throws {
-        let keychain = try Keychain(at: places, creating: .ifAbsent)
+        let keychain = try Keychain(at: places, creatingIfAbsent: true)
         let program = self.program("p")
         try keychain.set("k", to: "by hand")
         #expect(try !program.commit(StoreBatch(["k": .string("new")], expecting: ["k": nil])))

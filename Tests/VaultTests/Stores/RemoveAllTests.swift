@@ -85,7 +85,7 @@ struct RemoveAllTests {
     @Test func ofCoalescedPreferencesRemovesWhatIsPending() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("p.plist")
-        let preferences = Preferences(path: path, writing: .coalesced(every: .seconds(3_600)))
+        let preferences = Preferences(path: path, coalescing: .seconds(3_600))
         try Storable<Int>("n", in: .store(preferences)).write(1)
         #expect(try preferences.removeAll() == 1)
         try preferences.flush()

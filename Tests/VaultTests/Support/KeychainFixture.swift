@@ -21,13 +21,13 @@ final class KeychainFixture: Sendable {
     func open(accepting: Set<VaultError.Code> = []) throws(VaultError) -> Keychain {
         var options = Keychain.Options()
         options.acceptedAlarms = accepting
-        return try Keychain(at: places, creating: .ifAbsent, options: options)
+        return try Keychain(at: places, creatingIfAbsent: true, options: options)
     }
 
     /// The same with calls that can be made to fail. Nobody else may have the vault open: a process has one log for a
     /// file, with the file system that it was opened in.
     func open(in files: any FileSystem) throws(VaultError) -> Keychain {
-        try Keychain(at: places, creating: .ifAbsent, in: files)
+        try Keychain(at: places, creatingIfAbsent: true, in: files)
     }
 
     func isThere(_ path: String) -> Bool {

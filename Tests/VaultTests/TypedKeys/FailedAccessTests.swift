@@ -18,8 +18,8 @@ struct FailedAccessTests {
         try KeychainStorable<String>("u.token", in: .store(keychain)).write("canary")
     }
 
-    private func reopened(_ creation: Keychain.Creation = .ifAbsent) throws(VaultError) -> Keychain {
-        try Keychain(at: fixture.places, creating: creation, failures: failures)
+    private func reopened(creatingIfAbsent isCreating: Bool = true) throws(VaultError) -> Keychain {
+        try Keychain(at: fixture.places, creatingIfAbsent: isCreating, failures: failures)
     }
 
     @Test func aVaultWhoseKeyIsAwayIsLockedAndStaysAsItIs() throws {
@@ -121,7 +121,7 @@ private final class Reopening: ValueStore {
         self.failures = failures
     }
 
-    private func keychain() throws(VaultError) -> Keychain { try Keychain(at: places, creating: .ifAbsent) }
+    private func keychain() throws(VaultError) -> Keychain { try Keychain(at: places, creatingIfAbsent: true) }
     func value(of key: String) throws(VaultError) -> StoredValue? { try keychain().value(of: key) }
     func keys(prefix: String) throws(VaultError) -> [String] { try keychain().keys(prefix: prefix) }
     func commit(_ batch: StoreBatch) throws(VaultError) -> Bool { try keychain().commit(batch) }

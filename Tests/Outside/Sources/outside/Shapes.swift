@@ -35,22 +35,24 @@ private struct Persistence {
 private enum UserAction: String { case firstLogin, indicatorIndex }
 
 private struct ActionManager {
-    let actions: UserActions<UserAction>
+    let store: any DataStore
 
-    init(_ store: any DataStore) { actions = UserActions(in: store) }
+    func isDone(_ action: UserAction) async throws -> Bool { try await store.read(action, as: Bool.self) ?? false }
+
+    func mark(_ action: UserAction) async throws { try await store.write(true, for: action) }
 
     func advance() async throws -> Int {
-        let index = try await actions.read(.indicatorIndex, as: Int.self) ?? 0
-        try await actions.write(index + 1, for: .indicatorIndex)
+        let index = try await store.read(UserAction.indicatorIndex, as: Int.self) ?? 0
+        try await store.write(index + 1, for: UserAction.indicatorIndex)
         return index + 1
     }
 }
 
 @MainActor func actions() async throws {
     for store in [try Keychain.standard, Preferences.standard] as [any DataStore] {
-        let manager = ActionManager(store)
-        let wasDone = try await manager.actions.isDone(.firstLogin)
-        try await manager.actions.mark(.firstLogin)
+        let manager = ActionManager(store: store)
+        let wasDone = try await manager.isDone(.firstLogin)
+        try await manager.mark(.firstLogin)
         print("first login done \(wasDone), index \(try await manager.advance())")
     }
 }

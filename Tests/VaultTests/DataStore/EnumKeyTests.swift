@@ -6,26 +6,25 @@ import VaultTesting
 
 private enum UserAction: String { case firstLogin, indicatorIndex }
 
-@Suite("User actions", .temporaryStores)
-struct UserActionsTests {
-    @Test func areMarkedOnceAndForAll() async throws {
-        let actions = UserActions<UserAction>(in: Preferences.standard)
-        #expect(try await !actions.isDone(.firstLogin))
-        try await actions.mark(.firstLogin)
-        try await actions.mark(.firstLogin)
-        #expect(try await actions.isDone(.firstLogin))
-        #expect(try await !actions.isDone(.indicatorIndex))
+@Suite("Keys that an enum lists", .temporaryStores)
+struct EnumKeyTests {
+    @Test func areTheKeysOfTheirRawValues() async throws {
+        let store: any DataStore = Preferences.standard
+        #expect(try await store.read(UserAction.firstLogin, as: Bool.self) == nil)
+        try await store.write(true, for: UserAction.firstLogin)
+        #expect(try await store.read(UserAction.firstLogin, as: Bool.self) == true)
+        #expect(try await store.read(UserAction.indicatorIndex, as: Int.self) == nil)
         #expect(try await Storable<Bool>("firstLogin").read() == true)
-        try await actions.remove(.firstLogin)
-        #expect(try await !actions.isDone(.firstLogin))
+        try await store.remove(UserAction.firstLogin)
+        #expect(try await store.read(UserAction.firstLogin, as: Bool.self) == nil)
     }
 
-    @Test func keepValues() async throws {
-        let actions = UserActions<UserAction>(in: try Keychain.standard)
-        #expect(try await actions.read(.indicatorIndex, as: Int.self) == nil)
-        try await actions.write(3, for: .indicatorIndex)
-        #expect(try await actions.read(.indicatorIndex, as: Int.self) == 3)
-        let error = await #expect(throws: VaultError.self) { try await actions.isDone(.indicatorIndex) }
+    @Test func haveTypes() async throws {
+        let store = try Keychain.standard
+        try await store.write(3, for: UserAction.indicatorIndex)
+        let error = await #expect(throws: VaultError.self) {
+            try await store.read(UserAction.indicatorIndex, as: Bool.self)
+        }
         #expect(error?.code == .wrongType)
     }
 
@@ -35,22 +34,22 @@ struct UserActionsTests {
         "firstLogin",
     ]
 
-    private func expectApart(_ actions: [UserActions<UserAction>]) async throws {
-        for (index, own) in actions.enumerated() {
-            #expect(try await own.read(.indicatorIndex, as: Int.self) == nil)
-            try await own.write(index, for: .indicatorIndex)
+    private func expectApart(_ stores: [any DataStore]) async throws {
+        for (index, own) in stores.enumerated() {
+            #expect(try await own.read(UserAction.indicatorIndex, as: Int.self) == nil)
+            try await own.write(index, for: UserAction.indicatorIndex)
         }
-        for (index, own) in actions.enumerated() {
-            #expect(try await own.read(.indicatorIndex, as: Int.self) == index)
+        for (index, own) in stores.enumerated() {
+            #expect(try await own.read(UserAction.indicatorIndex, as: Int.self) == index)
         }
-        try await actions[0].remove(.indicatorIndex)
-        for own in actions.dropFirst() { #expect(try await own.read(.indicatorIndex, as: Int.self) != nil) }
+        try await stores[0].remove(UserAction.indicatorIndex)
+        for own in stores.dropFirst() { #expect(try await own.read(UserAction.indicatorIndex, as: Int.self) != nil) }
     }
 
     @Test func ofOneUserAreNotThoseOfAnother() async throws {
         for store in [try Keychain.standard, Preferences.standard, MemoryStore.standard] as [any ValueStore] {
-            let scopes = UserActionsTests.users.map { store.scoped(to: $0) }
-            try await expectApart(scopes.map { UserActions(in: $0) })
+            let scopes = EnumKeyTests.users.map { store.scoped(to: $0) }
+            try await expectApart(scopes)
             for scope in scopes.dropFirst() { #expect(try scope.keys(prefix: "") == ["indicatorIndex"]) }
         }
     }
@@ -69,11 +68,11 @@ struct UserActionsTests {
     @Test func ofAUsersOwnSuiteAreNotThoseOfAnother() async throws {
         // Files of their own: the folder is that of the test's preferences.
         let folder = (try Preferences.standard.path as NSString).deletingLastPathComponent
-        let names = UserActionsTests.users.filter { !$0.isEmpty }
+        let names = EnumKeyTests.users.filter { !$0.isEmpty }
         let paths = try names.map { try Preferences(suite: $0).path }
         #expect(Set(paths).count == names.count)
         let suites = paths.map { Preferences(path: "\(folder)/suites/\(($0 as NSString).lastPathComponent)") }
         try FileManager.default.createDirectory(atPath: "\(folder)/suites", withIntermediateDirectories: true)
-        try await expectApart(suites.map { UserActions(in: $0) })
+        try await expectApart(suites)
     }
 }

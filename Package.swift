@@ -52,7 +52,7 @@ let package = Package(
         .systemLibrary(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
             name: "TestSupport", dependencies: ["CTestSupport", "LinuxSystem", "SealedLog", "Sealing", "VaultTesting"],
-            path: "Tests/TestSupport", swiftSettings: settings),
+            path: "Tests/TestSupport", resources: [.copy("KeyedArchives")], swiftSettings: settings),
         .testTarget(
             name: "LinuxSystemTests", dependencies: ["CTestSupport", "LinuxSystem", "TestSupport"],
             swiftSettings: settings),

@@ -112,7 +112,9 @@ struct BinaryReader {
             return known
         }
         guard let value = try scalar(reference) else { return nil }
-        let subtree = Subtree(value: value)
+        var subtree = Subtree(value: value)
+        // A UID.
+        if case .dictionary = value { (subtree.valueCount, subtree.depth) = (2, 1) }
         subtrees[reference] = subtree
         return subtree
     }

@@ -46,6 +46,37 @@ struct BinaryTests {
         #expect(refusal(BinaryFile(object)) == .malformed)
     }
 
+    @Test(
+        arguments: [
+            ([0x80, 5], .integer(5)), ([0x82, 1, 0, 0], .integer(65_536)),
+            ([0x87] + big(.max, 8), .integer(Int128(UInt64.max))),
+        ] as [([UInt8], StoredValue)])
+    func aUIDIsKeptOnlyOnRequest(object: [UInt8], value: StoredValue) throws {
+        let file = BinaryFile(object)
+        #expect(refusal(file) == .unsupported)
+        let (tree, format) = try PropertyListFormat.parse(file.bytes, allowsUIDs: true)
+        #expect(tree == .dictionary(["CF$UID": value]) && format == .binary)
+    }
+
+    @Test func aUIDCountsAsTheDictionaryThatItBecomes() throws {
+        func parse(depth: Int) throws(PropertyListError) -> StoredValue {
+            var file = BinaryFile(objects: (1..<depth).map { [0xa1] + big(UInt64($0), 2) } + [[0x80, 5]])
+            file.referenceSize = 2
+            return try PropertyListFormat.parse(file.bytes, allowsUIDs: true).tree
+        }
+        let tree = try parse(depth: StoredValue.maximumDepth)
+        #expect(try StoredValue(parsing: tree.binary()) == tree)
+        let refusal = code { () throws(PropertyListError) in _ = try parse(depth: StoredValue.maximumDepth + 1) }
+        #expect(refusal == .tooDeep)
+    }
+
+    @Test(arguments: [[0x88] + big(0, 9), [0x8f] + big(0, 16), [0x81, 0]] as [[UInt8]])
+    func aUIDOfAnotherSizeIsRefused(object: [UInt8]) {
+        #expect(throws: PropertyListError.self) {
+            try PropertyListFormat.parse(BinaryFile(object).bytes, allowsUIDs: true)
+        }
+    }
+
     @Test func aKeyMustBeAStringAndStandOnce() throws {
         var file = BinaryFile([0xd1, 1, 2], [0x51, 0x61], [0x09])
         #expect(try StoredValue(parsing: file.bytes) == .dictionary(["a": .boolean(true)]))

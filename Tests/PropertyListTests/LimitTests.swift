@@ -1,5 +1,6 @@
 import FoundationEssentials
 import PropertyList
+import TestSupport
 import Testing
 
 @Suite("Limits")

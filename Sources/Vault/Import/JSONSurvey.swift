@@ -5,11 +5,6 @@ import FoundationEssentials
 ///
 /// Leaves the rest of the grammar to the decoder. Total and iterative: whatever the bytes are, it ends.
 struct JSONSurvey {
-    /// What is wrong, as the end of a sentence. It may name a key, never a value.
-    struct Finding: Error {
-        let text: String
-    }
-
     /// Deeper nesting is refused: decoding 500 levels overflows the 512 KiB of stack that a thread may have.
     static let maximumDepth = 128
 
@@ -26,19 +21,19 @@ struct JSONSurvey {
     private var offset = 0
     private var open: [Container] = []
 
-    static func check(_ bytes: [UInt8]) throws(Finding) {
+    static func check(_ bytes: [UInt8]) throws(ImportFinding) {
         var survey = JSONSurvey(bytes: bytes)
         while survey.offset < bytes.count { try survey.step() }
     }
 
-    private mutating func step() throws(Finding) {
+    private mutating func step() throws(ImportFinding) {
         let byte = bytes[offset]
         switch byte {
         case UInt8(ascii: "\""): return try passString()
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try passNumber()
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             guard open.count < JSONSurvey.maximumDepth else {
-                throw Finding(text: "it is nested more than \(JSONSurvey.maximumDepth) levels deep")
+                throw ImportFinding(text: "it is nested more than \(JSONSurvey.maximumDepth) levels deep")
             }
             let isObject = byte == UInt8(ascii: "{")
             open.append(Container(isObject: isObject, expectsKey: isObject))
@@ -46,13 +41,13 @@ struct JSONSurvey {
         case UInt8(ascii: ","):
             if let last = open.indices.last { open[last].expectsKey = open[last].isObject }
         // A decoder takes such a text for UTF-16, in which keys would not be found here.
-        case 0: throw Finding(text: "it is not UTF-8")
+        case 0: throw ImportFinding(text: "it is not UTF-8")
         default: break
         }
         offset += 1
     }
 
-    private mutating func passString() throws(Finding) {
+    private mutating func passString() throws(ImportFinding) {
         let start = offset
         offset += 1
         while offset < bytes.count, bytes[offset] != UInt8(ascii: "\"") {
@@ -65,7 +60,7 @@ struct JSONSurvey {
         guard let key = JSONSurvey.string(bytes[start..<offset]) else { return }
         open[last].key = key
         guard !open[last].keys.insert(key).inserted else { return }
-        throw Finding(text: "the key \"\(key)\" occurs twice in one object")
+        throw ImportFinding(text: "the key \"\(key)\" occurs twice in one object")
     }
 
     /// - Parameter literal: with its quotes.
@@ -76,7 +71,7 @@ struct JSONSurvey {
         return try? JSONDecoder().decode(String.self, from: Data(literal))
     }
 
-    private mutating func passNumber() throws(Finding) {
+    private mutating func passNumber() throws(ImportFinding) {
         let literal = bytes[offset...].prefix { "0123456789-+.eE".utf8.contains($0) }
         offset = literal.endIndex
         guard literal.allSatisfy({ "0123456789-".utf8.contains($0) }) else { return }
@@ -84,7 +79,7 @@ struct JSONSurvey {
         let number = literal.count > 20 ? .max : Int128(String(decoding: literal, as: UTF8.self)) ?? 0
         guard !StoredValue.integers.contains(number) else { return }
         let key = open.reversed().lazy.compactMap(\.key).first
-        throw Finding(text: "a number\(key.map { " of the key \"\($0)\"" } ?? "") does not fit into 64 bits")
+        throw ImportFinding(text: "a number\(key.map { " of the key \"\($0)\"" } ?? "") does not fit into 64 bits")
     }
 }
 

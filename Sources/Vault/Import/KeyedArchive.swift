@@ -1,165 +1,195 @@
 import FoundationEssentials
 import PropertyList
 
-/// Reads what `NSKeyedArchiver` has written: a property list whose `$objects` refer to each other by UIDs, and whose
-/// `$top` names the root. Objects become the values that they hold, and those of other classes dictionaries of their
-/// fields.
+/// Reads what NSKeyedArchiver wrote: a property list with an array of objects, which refer to each other by index.
 ///
-/// Source: the archives that Foundation writes. Total: whatever the objects are, it returns values or throws.
+/// An object of Foundation is recognized by its fields, whose names begin with `NS.`: subclasses and bridged Swift types
+/// have the same. Every other object becomes a dictionary of its fields, so nothing is lost of a class that is unknown.
+///
+/// Total: whatever the property list is, it ends with values or a finding. An object is decoded wherever it is referred
+/// to, so a few objects that refer to each other often could be a tree without end. The tree's size is limited, and its
+/// depth, as decoding is recursive.
 struct KeyedArchive {
-    /// Why an archive cannot be read, as a part of a sentence. It names no value.
-    struct Failure: Error {
-        let text: String
-    }
+    /// As for JSON; an array of Foundation counts twice, as an object with an array.
+    static let maximumDepth = JSONSurvey.maximumDepth
 
-    /// A decoded object, and how many values it consists of.
-    private struct Decoded {
-        var value: StoredValue
-        var count = 1
-    }
-
-    /// Deeper nesting would take more stack than a thread has.
-    private static let maximumDepth = 128
+    private static let null = StoredValue.string("$null")
 
     private let objects: [StoredValue]
-    /// What was decoded, by index; nil for an object that is being decoded. An object may be referred to many times.
-    private var decoded: [Int: Decoded?] = [:]
+    /// The objects on the way from the root to the one that is being decoded.
+    private var open: Set<Int> = []
+    private var valueCount = 0
+    /// The bytes of all texts and data.
+    private var size = 0
 
-    static func isOne(_ list: [String: StoredValue]) -> Bool {
-        list["$archiver"] != nil && list["$objects"] != nil && list["$top"] != nil
-    }
-
-    /// Returns the fields of the archive's root, without those that are nil.
-    static func values(of list: [String: StoredValue]) throws(Failure) -> [String: StoredValue] {
-        guard case .array(let objects)? = list["$objects"], case .dictionary(let top)? = list["$top"] else {
-            throw Failure(text: "it has no objects")
+    /// Returns the fields of an archive's root; nil if the property list is no keyed archive.
+    static func values(in list: [String: StoredValue]) throws(ImportFinding) -> [String: StoredValue]? {
+        guard list["$archiver"] != nil else { return nil }
+        guard case .array(let objects) = list["$objects"], case .dictionary(let top) = list["$top"] else {
+            throw .damagedArchive("it has no objects")
         }
-        guard let root = top["root"] ?? (top.count == 1 ? top.values.first : nil) else {
-            throw Failure(text: "it has no root")
+        // Code that named the root itself has usually archived nothing else.
+        guard let root = top["root"] ?? (top.count == 1 ? top.first?.value : nil) else {
+            throw .unsupportedArchive("it has \(top.isEmpty ? "no root" : "several roots")")
         }
         var archive = KeyedArchive(objects: objects)
-        guard case .dictionary(let values) = try archive.decode(root, depth: 0).value else {
-            throw Failure(text: "its root is neither a dictionary nor an object with fields")
+        let value = try archive.value(of: root, depth: 0)
+        guard case .dictionary(let values) = value else {
+            throw .unsupportedArchive("its root is \(value.typeName), not a dictionary or an object with fields")
         }
-        return values.filter { $0.value != .null }
+        return values
     }
 
     private init(objects: [StoredValue]) { self.objects = objects }
 
-    /// Decodes a field: a UID stands for the object, anything else for itself.
-    private mutating func decode(_ field: StoredValue, depth: Int) throws(Failure) -> Decoded {
-        guard depth < KeyedArchive.maximumDepth else { throw Failure(text: "it is nested too deeply") }
-        guard let uid = KeyedArchive.uid(field) else { return try decode(object: field, depth: depth) }
-        guard let index = Int(exactly: uid), objects.indices.contains(index) else {
-            throw Failure(text: "it refers to an object that it does not have")
+    /// Returns the value of a form: of a reference, or of what stands in its place.
+    private mutating func value(of form: StoredValue, depth: Int) throws(ImportFinding) -> StoredValue {
+        valueCount += 1
+        guard valueCount <= PropertyListFormat.maximumValues else {
+            throw .unsupportedArchive("it holds more than \(PropertyListFormat.maximumValues) values")
         }
-        if let known = decoded[index] {
-            guard let known else { throw Failure(text: "an object holds itself") }
-            return known
-        }
-        decoded.updateValue(nil, forKey: index)
-        let object = index == 0 && objects[0] == .string("$null") ? .null : objects[index]
-        let result = try decode(object: object, depth: depth + 1)
-        decoded[index] = .some(result)
-        return result
+        guard let index = KeyedArchive.reference(form) else { return try content(of: form, depth: depth) }
+        let object = try self.object(at: index)
+        if index == 0, object == KeyedArchive.null { return .null }
+        guard open.insert(index).inserted else { throw .unsupportedArchive("an object in it contains itself") }
+        defer { open.remove(index) }
+        return try content(of: object, depth: depth)
     }
 
-    private mutating func decode(object: StoredValue, depth: Int) throws(Failure) -> Decoded {
-        switch object {
-        case .array(let fields): return try decode(array: fields, depth: depth)
-        case .dictionary(let fields): return try decode(fields, of: className(fields), depth: depth)
-        default: return Decoded(value: object)
+    private mutating func content(of form: StoredValue, depth: Int) throws(ImportFinding) -> StoredValue {
+        guard depth <= KeyedArchive.maximumDepth else {
+            throw .unsupportedArchive("it is nested more than \(KeyedArchive.maximumDepth) levels deep")
         }
-    }
-
-    private mutating func decode(
-        _ fields: [String: StoredValue], of className: String?, depth: Int
-    ) throws(Failure) -> Decoded {
-        switch className?.replacing("Mutable", with: "") {
-        case "NSString": return Decoded(value: try scalar(fields["NS.string"]))
-        case "NSData": return Decoded(value: try scalar(fields["NS.data"]))
-        case "NSURL": return try decode(fields["NS.relative"] ?? .null, depth: depth + 1)
-        case "NSNull": return Decoded(value: .null)
-        case "NSDate":
-            guard let time = fields["NS.time"], let seconds = Double.primitive(of: time) else {
-                throw Failure(text: "a date has no time")
+        switch form {
+        case .array(let forms):
+            var values: [StoredValue] = []
+            for form in forms { values.append(try value(of: form, depth: depth + 1)) }
+            return .array(values)
+        case .dictionary(let forms):
+            let className = try className(forms["$class"])
+            var fields: [String: StoredValue] = [:]
+            for (name, form) in forms where name != "$class" {
+                try count(name.utf8.count)
+                fields[name] = try value(of: form, depth: depth + 1)
             }
-            return Decoded(value: .date(Date(timeIntervalSinceReferenceDate: seconds)))
-        case "NSUUID":
-            guard case .data(let bytes)? = fields["NS.uuidbytes"], bytes.count == 16 else {
-                throw Failure(text: "a UUID has no bytes")
-            }
-            let uuid = bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
-            return Decoded(value: .string(uuid.uuidString))
-        case "NSArray", "NSSet", "NSOrderedSet": return try decode(array: list(fields["NS.objects"]), depth: depth)
-        case "NSDictionary":
-            let (keys, values) = (try list(fields["NS.keys"]), try list(fields["NS.objects"]))
-            guard keys.count == values.count else { throw Failure(text: "a dictionary lacks a value") }
-            var pairs: [(String, StoredValue)] = []
-            for (key, value) in zip(keys, values) {
-                guard case .string(let name) = try decode(key, depth: depth + 1).value else {
-                    throw Failure(text: "a dictionary has a key that is not a string")
-                }
-                pairs.append((name, value))
-            }
-            return try decode(pairs: pairs, depth: depth)
-        default: return try decode(pairs: fields.filter { $0.key != "$class" }.map { ($0.key, $0.value) }, depth: depth)
+            return className == "NSNull" && fields.isEmpty ? .null : try KeyedArchive.value(with: fields)
+        case .string(let text): try count(text.utf8.count)
+        case .data(let bytes): try count(bytes.count)
+        default: break
+        }
+        return form
+    }
+
+    /// Adds the bytes of a text or of data. One that is shared takes no memory again, but hashing and storing it does.
+    private mutating func count(_ bytes: Int) throws(ImportFinding) {
+        size += bytes
+        guard size <= PropertyListFormat.maximumSize else {
+            throw .unsupportedArchive("it holds more than \(PropertyListFormat.maximumSize >> 20) MiB")
         }
     }
 
-    private mutating func decode(array fields: [StoredValue], depth: Int) throws(Failure) -> Decoded {
-        var (values, count) = ([StoredValue](), 1)
-        for field in fields {
-            let element = try decode(field, depth: depth + 1)
-            values.append(element.value)
-            count = try total(count, element.count)
-        }
-        return Decoded(value: .array(values), count: count)
-    }
-
-    private mutating func decode(pairs: [(String, StoredValue)], depth: Int) throws(Failure) -> Decoded {
-        var (values, count) = ([String: StoredValue](), 1)
-        for (name, field) in pairs {
-            let value = try decode(field, depth: depth + 1)
-            guard values.updateValue(value.value, forKey: name) == nil else {
-                throw Failure(text: "a dictionary has a key twice")
-            }
-            count = try total(count, value.count)
-        }
-        return Decoded(value: .dictionary(values), count: count)
-    }
-
-    /// A small archive may refer to its objects so often that they are more values than any machine holds.
-    private func total(_ count: Int, _ more: Int) throws(Failure) -> Int {
-        guard count + more <= PropertyListFormat.maximumValues else { throw Failure(text: "it has too many values") }
-        return count + more
-    }
-
-    private func scalar(_ field: StoredValue?) throws(Failure) -> StoredValue {
-        switch field {
-        case .string?, .data?: return field ?? .null
-        default: throw Failure(text: "a text or data has no content")
-        }
-    }
-
-    private func list(_ field: StoredValue?) throws(Failure) -> [StoredValue] {
-        guard case .array(let fields)? = field else { throw Failure(text: "a collection has no objects") }
-        return fields
-    }
-
-    /// Returns the class of an object; nil if it has none, as a plain dictionary.
-    private func className(_ fields: [String: StoredValue]) -> String? {
-        guard let uid = fields["$class"].flatMap(KeyedArchive.uid), let index = Int(exactly: uid),
-            objects.indices.contains(index), case .dictionary(let description) = objects[index],
-            case .string(let name)? = description["$classname"]
-        else { return nil }
+    private func className(_ form: StoredValue?) throws(ImportFinding) -> String? {
+        guard let form else { return nil }
+        guard let index = KeyedArchive.reference(form), case .dictionary(let description) = try object(at: index),
+            case .string(let name) = description["$classname"]
+        else { throw .damagedArchive("an object in it has no class") }
         return name
     }
 
-    private static func uid(_ field: StoredValue) -> Int128? {
-        guard case .dictionary(let fields) = field, fields.count == 1,
-            case .integer(let uid)? = fields[PropertyListFormat.uidKey]
+    private func object(at index: Int) throws(ImportFinding) -> StoredValue {
+        guard objects.indices.contains(index) else { throw .damagedArchive("it refers to an object that is missing") }
+        // A chain of references would take stack without being nested.
+        guard KeyedArchive.reference(objects[index]) == nil else {
+            throw .damagedArchive("an object in it is a reference")
+        }
+        return objects[index]
+    }
+
+    /// Returns the index that a form refers to; nil if it is no reference.
+    private static func reference(_ form: StoredValue) -> Int? {
+        guard case .dictionary(let fields) = form, fields.count == 1,
+            case .integer(let index) = fields[PropertyListFormat.uidKey]
         else { return nil }
-        return uid
+        return Int(clamping: index)
+    }
+}
+
+// MARK: - Objects of Foundation
+
+extension KeyedArchive {
+    private static let foundationFields: Set<String> = [
+        "NS.string", "NS.number", "NS.data", "NS.time", "NS.relative", "NS.uuidbytes", "NS.objects",
+    ]
+
+    /// Returns what an object with these fields stands for: a value of Foundation, or a dictionary of its fields.
+    private static func value(with fields: [String: StoredValue]) throws(ImportFinding) -> StoredValue {
+        if fields.count == 2, let objects = fields["NS.objects"], let keys = fields["NS.keys"] {
+            return .dictionary(try entries(keys, objects))
+        }
+        if fields.count == 2, let relative = fields["NS.relative"], let base = fields["NS.base"] {
+            return .string(try address(relative, base))
+        }
+        guard fields.count == 1, let (name, value) = fields.first else { return .dictionary(fields) }
+        switch (name, value) {
+        case ("NS.string", .string), ("NS.data", .data), ("NS.relative", .string), ("NS.objects", .array),
+            ("NS.number", .boolean), ("NS.number", .integer), ("NS.number", .real):
+            return value
+        case ("NS.time", .real(let seconds)) where seconds.isFinite:
+            return .date(Date(timeIntervalSinceReferenceDate: seconds))
+        case ("NS.time", .integer(let seconds)): return .date(Date(timeIntervalSinceReferenceDate: Double(seconds)))
+        case ("NS.uuidbytes", .data(let bytes)) where bytes.count == MemoryLayout<uuid_t>.size:
+            return UUID.stored(UUID(uuid: bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }))
+        default:
+            guard !foundationFields.contains(name) else { throw .damagedArchive("a value in it has the wrong type") }
+            return .dictionary(fields)
+        }
+    }
+
+    private static func entries(
+        _ keys: StoredValue, _ objects: StoredValue
+    ) throws(ImportFinding) -> [String: StoredValue] {
+        guard case .array(let keys) = keys, case .array(let objects) = objects, keys.count == objects.count else {
+            throw .damagedArchive("a dictionary in it has no value for a key")
+        }
+        var entries: [String: StoredValue] = [:]
+        for (key, object) in zip(keys, objects) {
+            let text: String
+            switch key {
+            case .string(let key): text = key
+            case .integer(let key): text = Int128.text(of: key)
+            default: throw .unsupportedArchive("a key of a dictionary in it is \(key.typeName), not a string")
+            }
+            guard entries.updateValue(object, forKey: text) == nil else {
+                throw .damagedArchive("a dictionary in it has a key twice")
+            }
+        }
+        return entries
+    }
+
+    private static func address(_ relative: StoredValue, _ base: StoredValue) throws(ImportFinding) -> String {
+        switch (relative, base) {
+        case (.string(let relative), .null): return relative
+        case (.string(let relative), .string(let base)):
+            if let base = URL(string: base), let url = URL(string: relative, relativeTo: base) {
+                return url.absoluteString
+            }
+        default: break
+        }
+        throw .damagedArchive("an address in it is not a URL")
+    }
+}
+
+extension ImportFinding {
+    fileprivate static func damagedArchive(_ what: String) -> Self {
+        Self(text: "this keyed archive is damaged: \(what)")
+    }
+
+    /// What the archive holds cannot be values of a store. Its own reader can still read it.
+    fileprivate static func unsupportedArchive(_ what: String) -> Self {
+        Self(
+            text: """
+                this keyed archive cannot be read here: \(what). Read it with NSKeyedUnarchiver, write its values to a \
+                JSON file, and import that
+                """)
     }
 }

@@ -7,7 +7,8 @@ import PropertyList
 /// ``importValues(from:replacing:to:)`` moves its values to stores and removes it. Code that stores them itself reads the
 /// file, makes the stores durable, and then removes it: see <doc:MovingValues>.
 public struct PlainFile: ~Copyable {
-    /// The fields of the dictionary at the file's root, without those that are `null` in JSON.
+    /// The fields of the dictionary at the file's root, without those that are `null` in JSON or nil in an
+    /// archive.
     public let values: [String: StoredValue]
     private let bytes: [UInt8]
     private let file: WholeFile
@@ -16,7 +17,8 @@ public struct PlainFile: ~Copyable {
     ///
     /// - Parameter path: a file of at most 64 MiB; a symbolic link is followed.
     /// - Throws: ``VaultError`` with `damaged` if the file has none of these formats, or no dictionary at its root, or,
-    ///   in JSON, a key twice, an integer beyond 64 bits or more than 128 levels; `unavailable`.
+    ///   in JSON, a key twice, an integer beyond 64 bits or more than 128 levels, or if it is an archive that cannot be
+    ///   decoded; `unavailable`.
     public init?(path: String) throws(VaultError) { try self.init(path: path, in: PosixFileSystem()) }
 
     package init?(path: String, in fileSystem: any FileSystem) throws(VaultError) {
@@ -27,12 +29,7 @@ public struct PlainFile: ~Copyable {
         do { values = try PlainFile.values(in: bytes) } catch let error as PropertyListError {
             throw VaultError(
                 .damaged, "\(path) is neither a property list nor JSON that can be read: \(error.sentence).")
-        } catch let failure as KeyedArchive.Failure {
-            throw VaultError(
-                .damaged,
-                "\(path) is a keyed archive that cannot be read: \(failure.text). Let the older program write its values "
-                    + "to a property list or JSON, and import that.")
-        } catch let finding as JSONSurvey.Finding {
+        } catch let finding as ImportFinding {
             throw VaultError(.damaged, "Cannot import \(path): \(finding.text).")
         } catch {
             // A decoding error may quote a value.
@@ -67,15 +64,22 @@ public struct PlainFile: ~Copyable {
         }
     }
 
-    private static func values(in bytes: [UInt8]) throws -> [String: StoredValue] {
+    static func values(in bytes: [UInt8]) throws -> [String: StoredValue] {
         let isJSON = bytes.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "{")
         guard isJSON else {
-            let values = try PropertyListFormat.parseDictionary(bytes, allowsUIDs: true).values
-            if KeyedArchive.isOne(values) { return try KeyedArchive.values(of: values) }
-            return values.mapValues(StoredValue.init(propertyList:))
+            let list = try PropertyListFormat.parseDictionary(bytes, allowsUIDs: true).values
+            guard let values = try KeyedArchive.values(in: list) else {
+                return list.mapValues(StoredValue.init(propertyList:))
+            }
+            return values.filter { $0.value != .null }
         }
         try JSONSurvey.check(bytes)
         let values = try JSONDecoder().decode([String: JSONValue].self, from: Data(bytes)).mapValues(\.stored)
         return values.filter { $0.value != .null }
     }
+}
+
+/// Why a file cannot be imported, as the end of a sentence. It may name a key, never a value.
+struct ImportFinding: Error {
+    let text: String
 }

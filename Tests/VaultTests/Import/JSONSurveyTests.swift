@@ -77,13 +77,6 @@ struct JSONSurveyTests {
         let folder = try TemporaryFolder()
         let path = folder.file("deep.json")
         try overwrite(path, Self.nested(128).utf8)
-        let isRead = Flag()
-        let thread = Thread {
-            if (try? PlainFile(path: path)?.values.count) == 1 { isRead.set() }
-        }
-        thread.stackSize = 512 << 10
-        thread.start()
-        while !thread.isFinished { usleep(1_000) }
-        #expect(isRead.isSet)
+        try onSmallStack { () throws in #expect(try PlainFile(path: path)?.values.count == 1) }
     }
 }

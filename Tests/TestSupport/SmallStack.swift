@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// Runs `body` on a thread with a stack of 512 KiB, as Dispatch and many libraries make them.
-func onSmallStack(_ body: @escaping @Sendable () throws -> Void) throws {
+package func onSmallStack(_ body: @escaping @Sendable () throws -> Void) throws {
     let outcome = Mutex(Result<Void, any Error>.success(()))
     let done = DispatchSemaphore(value: 0)
     let thread = Thread {

@@ -64,7 +64,7 @@ struct MigrationOfArchiveTests {
         try overwrite(path, keyedArchive("object-binary"))
         try fixture.manager().migrate(from: .file(path))
         let fields = try AccountPreferences(fixture.preferences).fields(of: "id-ada")
-        let later = try Later.from(primitive: .dictionary(fields))
+        let later = Later.from(primitive: .dictionary(fields))
         #expect(
             later
                 == Later(

@@ -83,8 +83,19 @@ struct JSONSurvey {
     }
 }
 
-/// A value in a JSON file.
-struct JSONValue: Decodable {
+extension StoredValue {
+    /// Reads a JSON text.
+    ///
+    /// - Throws: a ``JSONSurvey/Finding`` for what would not be read unchanged, or what a JSON decoder throws. The texts
+    ///   of both may quote the value.
+    package init(json bytes: [UInt8]) throws {
+        try JSONSurvey.check(bytes)
+        self = try JSONDecoder().decode(JSONValue.self, from: Data(bytes)).stored
+    }
+}
+
+/// A value in a JSON text.
+private struct JSONValue: Decodable {
     let stored: StoredValue
 
     private static let scalars: [any (Decodable & StorablePrimitive).Type] = [

@@ -73,8 +73,7 @@ public struct PlainFile: ~Copyable {
             }
             return values.filter { $0.value != .null }
         }
-        try JSONSurvey.check(bytes)
-        let values = try JSONDecoder().decode([String: JSONValue].self, from: Data(bytes)).mapValues(\.stored)
+        guard case .dictionary(let values) = try StoredValue(json: bytes) else { return [:] }
         return values.filter { $0.value != .null }
     }
 }

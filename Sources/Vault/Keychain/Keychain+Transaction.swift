@@ -166,12 +166,19 @@ extension Keychain {
     }
 }
 
-/// A typed value as its entry is sealed: its kind, and its bytes in guarded memory.
-struct SealableValue: ~Copyable {
-    let kind: Keychain.ValueKind
-    let bytes: SecretBytes
+/// A value as its entry is sealed: its kind, and its bytes in guarded memory.
+package struct SealableValue: ~Copyable {
+    package let kind: Keychain.ValueKind
+    package let bytes: SecretBytes
 
-    init(_ value: StoredValue, for name: String) throws(VaultError) {
+    package init(kind: Keychain.ValueKind, bytes: consuming SecretBytes) {
+        self.kind = kind
+        self.bytes = bytes
+    }
+
+    package consuming func takeBytes() -> SecretBytes { bytes }
+
+    package init(_ value: StoredValue, for name: String) throws(VaultError) {
         var encoded: (kind: StoredKind, bytes: [UInt8]) = try value.encoded(for: name)
         defer { encoded.bytes.withUnsafeMutableBytes { Wiping.wipe($0) } }
         bytes = try SecretBytes(copying: encoded.bytes)

@@ -9,9 +9,16 @@ extension Keychain {
         init(_ kind: StoredKind) { rawValue = kind.rawValue }
 
         /// Bytes without a type, as the command stores them.
-        static let unspecified = ValueKind(.unspecified)
-        static let text = ValueKind(.text)
-        static let data = ValueKind(.data)
+        package static let unspecified = ValueKind(.unspecified)
+        package static let text = ValueKind(.text)
+        package static let data = ValueKind(.data)
+        package static let boolean = ValueKind(.boolean)
+        package static let integer = ValueKind(.integer)
+        package static let real = ValueKind(.real)
+        package static let date = ValueKind(.date)
+        package static let array = ValueKind(.array)
+        package static let dictionary = ValueKind(.dictionary)
+        package static let null = ValueKind(.null)
 
         /// The name of the kind, such as `text`; `kind 17` for one that this version does not know.
         package var description: String {

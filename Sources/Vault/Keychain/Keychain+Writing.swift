@@ -38,11 +38,17 @@ extension Keychain {
     }
 
     /// Sets a typed value.
-    package func set(
+    func set(
         _ name: String, to value: StoredValue, attributes: [String: String]?, expires: Date?
     ) throws(VaultError) {
-        let encoded = try SealableValue(value, for: name)
-        try set(name, to: encoded.bytes, kind: encoded.kind, attributes: attributes, expires: expires)
+        try set(name, to: SealableValue(value, for: name), attributes: attributes, expires: expires)
+    }
+
+    /// Sets a value of any kind.
+    package func set(
+        _ name: String, to value: borrowing SealableValue, attributes: [String: String]?, expires: Date? = nil
+    ) throws(VaultError) {
+        try set(name, to: value.bytes, kind: value.kind, attributes: attributes, expires: expires)
     }
 
     /// Uses no ``Transaction``: a single change does not need its bookkeeping.

@@ -180,6 +180,15 @@ extension Keychain {
         return try translated(log.open(name))
     }
 
+    /// Returns the value of a name with its kind; nil if there is none.
+    ///
+    /// - Throws: as ``get(_:)``.
+    package func sealable(_ name: String) throws(VaultError) -> SealableValue? {
+        let name = try shownName(name)
+        guard let opened = try translated(log.openTagged(name)) else { return nil }
+        return SealableValue(kind: ValueKind(rawValue: opened.kind), bytes: opened.takeBytes())
+    }
+
     /// Reads the value of a name in place, in guarded memory that is wiped afterwards; nil if there is none.
     ///
     /// This is the fastest way to read a value: the guarded memory is reused.
@@ -229,11 +238,19 @@ extension Keychain {
 extension StoredValue {
     /// - Throws: ``VaultError/Code/unreadable`` if a later version wrote the value, or its bytes do not fit its kind.
     init(_ opened: borrowing OpenedValue, of key: String) throws(VaultError) {
-        let value = opened.bytes.withUnsafeBytes { StoredValue(kind: opened.kind, $0) }
+        try self.init(opened.bytes, ofKind: opened.kind, key)
+    }
+
+    package init(_ value: borrowing SealableValue, of key: String) throws(VaultError) {
+        try self.init(value.bytes, ofKind: value.kind.rawValue, key)
+    }
+
+    private init(_ bytes: borrowing SecretBytes, ofKind kind: UInt8, _ key: String) throws(VaultError) {
+        let value = bytes.withUnsafeBytes { StoredValue(kind: kind, $0) }
         guard let value else {
             throw VaultError(
                 .unreadable,
-                "The value of \"\(key)\" is of the kind \(opened.kind), which this version of the library cannot read.")
+                "The value of \"\(key)\" is of the kind \(kind), which this version of the library cannot read.")
         }
         self = value
     }

@@ -83,7 +83,7 @@ extension StoredValue {
 
 extension StoredValue {
     /// nil if the kind is unknown, or the bytes are not of its kind.
-    init?(kind: UInt8, _ buffer: UnsafeRawBufferPointer, depth: Int = 0) {
+    package init?(kind: UInt8, _ buffer: UnsafeRawBufferPointer, depth: Int = 0) {
         guard depth < StoredValue.maximumDepth, let kind = StoredKind(rawValue: kind) else { return nil }
         var bytes = buffer[...]
         switch kind {

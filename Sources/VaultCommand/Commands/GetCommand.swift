@@ -14,7 +14,12 @@ enum GetCommand: Command {
             """
             A pipe or file gets the exact bytes. On a terminal, control characters, invisible characters and bytes \
             that are not UTF-8 are shown as escapes such as \\x1b or \\u{200b}, and a newline is added if there is none.
+            """,
             """
+            What a program or `vault set --type` has stored as a date is written as UTC, to the millisecond; arrays and \
+            dictionaries are written as JSON, where dates and data (base64) are strings. All other values are text or \
+            bytes already.
+            """,
         ],
         examples: [
             .init("vault get u.token", "show it"),
@@ -24,7 +29,8 @@ enum GetCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
-        guard let value = try keychain.get(invocation.name) else { throw keychain.absent(invocation.name) }
+        guard let stored = try keychain.sealable(invocation.name) else { throw keychain.absent(invocation.name) }
+        let value = try ValueText.shown(stored, of: invocation.name)
         let newline = invocation.value(of: .newline).flatMap(ValueForm.Newline.init) ?? .auto
         if invocation.wantsJSON {
             try ValueForm.json(value, name: invocation.name).withUnsafeBytes(StandardOutput.write)

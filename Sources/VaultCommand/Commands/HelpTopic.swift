@@ -80,9 +80,9 @@ enum HelpTopic: String, CaseIterable {
         the object is incomplete, and the exit code says why.
 
         Sizes are bytes. Times are UTC, such as "2026-01-31T09:05:00.120Z". What is
-        unknown or missing is null. A kind is the type that a program has stored:
-        "text", "data", "boolean", "integer", "real", "date", "array", "dictionary",
-        "null". What `set` stores is "unspecified".
+        unknown or missing is null. A kind is the type that a program has stored, or
+        `set --type`: "text", "data", "boolean", "integer", "real", "date", "array",
+        "dictionary", "null". What `set` stores without --type is "unspecified".
 
         Standard error gets one object per line. An error:
           {"error": {"code", "exit", "message"}}

@@ -12,10 +12,10 @@ enum SetCommand: Command {
             .init(
                 name: .file, value: "PATH", completion: .file,
                 help: "Read the value from a file, byte for byte; - is standard input."),
-            .init(name: .exact, help: "Keep the input byte for byte, including a final newline."),
             .init(
                 name: .type, value: "TYPE", choices: ValueType.allCases.map(\.rawValue),
-                help: "Store a number or a truth value: int, bool or real. Without it, text or bytes."),
+                help: "What a program reads it as: bool, int, real, string, data, date or json."),
+            .init(name: .exact, help: "Keep the input byte for byte, including a final newline."),
             .init(name: .allowEmpty, help: "Store an empty value. Without it, empty input is an error."),
         ],
         details: [
@@ -33,16 +33,17 @@ enum SetCommand: Command {
             ignored.
             """,
             """
-            A program reads what `--type=int` has stored by a key of an integer type, and so on. `vault get` shows it \
-            as text.
+            Without --type a value is bytes, which a program reads as a string, data, a URL or a UUID. With it, int is \
+            for all integer types, real for Double and Float, and json for arrays and dictionaries. A date is UTC, such \
+            as 2026-01-31T09:05:00Z. White space around the text of these is ignored.
             """,
             "Creates the vault and key file on first use, and prints where.",
         ],
         examples: [
             .init("vault set u.token", "ask for the value"),
             .init("gh auth token | vault set github -a host=github.com", "take it from a program"),
-            .init("echo 3 | vault set mail/retries --type int", "a number that a program reads"),
             .init("vault set ssh/key --file ~/.ssh/id_ed25519", "take it from a file"),
+            .init("echo 42 | vault set mail/limit --type int", "for the program mail, which reads an Int"),
         ],
         exitCodes: [
             .init(.usage, "the value is empty, too large or not of its type, or was given as an argument"),
@@ -54,21 +55,25 @@ enum SetCommand: Command {
         let attributes = try invocation.options[.attribute].map(Attributes.parse)
         // Name and value are checked first: no vault is created for what is then refused.
         try Naming.name.check(invocation.name)
-        let value = try readValue(invocation)
-        guard value.count > 0 || invocation.has(.allowEmpty) else {
+        let type = invocation.value(of: .type).flatMap(ValueType.init)
+        let text = try readValue(invocation, type)
+        try type?.check(text)
+        guard text.count > 0 || invocation.has(.allowEmpty) else {
             throw CommandError.invalid("The value is empty; nothing was stored. Use --allow-empty to store it.")
         }
-        if let type = invocation.value(of: .type).flatMap(ValueType.init) {
-            let typed = try type.value(of: value)
-            try invocation.openVault(creatingIfAbsent: true).set(
-                invocation.name, to: typed, attributes: attributes, expires: nil)
-        } else {
-            try invocation.openVault(creatingIfAbsent: true).set(invocation.name, to: value, attributes: attributes)
-        }
-        return try invocation.finish(json: report(name: invocation.name, size: value.count))
+        let value = try sealable(text, type, for: invocation.name)
+        try invocation.openVault(creatingIfAbsent: true).set(invocation.name, to: value, attributes: attributes)
+        return try invocation.finish(json: report(name: invocation.name, size: value.bytes.count))
     }
 
-    private static func readValue(_ invocation: Invocation) throws -> SecretBytes {
+    private static func sealable(
+        _ text: consuming SecretBytes, _ type: ValueType?, for name: String
+    ) throws -> SealableValue {
+        guard let type else { return SealableValue(kind: .unspecified, bytes: text) }
+        return try type.value(text, for: name)
+    }
+
+    private static func readValue(_ invocation: Invocation, _ type: ValueType?) throws -> SecretBytes {
         let path = invocation.value(of: .file)
         if let path, path != "-" { return try ValueInput.readFile(at: path) }
         if path == nil, isatty(STDIN_FILENO) == 1 {
@@ -80,7 +85,7 @@ enum SetCommand: Command {
             } catch let error as VaultError where error.code == .noVault {
                 // The vault is created once there is a value.
             }
-            return try ValueInput.ask(for: invocation.name)
+            return try ValueInput.ask(for: invocation.name) { try type?.check($0) }
         }
         let isExact = path != nil || invocation.has(.exact)
         return try ValueInput.read(from: STDIN_FILENO, named: "Standard input", isExact: isExact)

@@ -46,10 +46,13 @@ enum ValueInput {
 
     // MARK: At the terminal
 
-    /// - Throws: ``CommandError``: refused if the two inputs differ, or if Ctrl-D cancels an empty one.
-    static func ask(for name: String) throws -> SecretBytes {
+    /// - Parameter check: refuses a value before it has to be typed again.
+    /// - Throws: ``CommandError``: refused if the two inputs differ, or if Ctrl-D cancels an empty one; what `check`
+    ///   throws.
+    static func ask(for name: String, _ check: (borrowing SecretBytes) throws -> Void) throws -> SecretBytes {
         let terminal = try HiddenTerminal.open()
         let first = try readLine("Value of \(name.forTerminal) (not shown): ", terminal)
+        try check(first)
         let second = try readLine("Repeat the value: ", terminal)
         guard first.isEqual(to: second) else {
             throw CommandError.refused("The two inputs differ; nothing was stored.")

@@ -1,30 +1,84 @@
+import FoundationEssentials
+import Sealing
 import Vault
 
-/// The type of a value that a program reads by a key of that type, such as `KeychainStorable<Int>`. Without one, the
-/// bytes are stored as they are, and can be read as a string or as data.
+/// The types of `set --type`: what a program's typed keys read. A value without a type is bytes, as it is typed.
 enum ValueType: String, CaseIterable {
-    case int, bool, real
+    case bool, int, real, string, data, date, json
 
-    /// What the text of a value must be.
-    private var form: String {
+    /// Takes a value as it was typed.
+    ///
+    /// - Throws: ``CommandError`` with the expected form for a text that does not have it. It never shows the text.
+    func value(_ text: consuming SecretBytes, for name: String) throws -> SealableValue {
         switch self {
-        case .int: "an integer of at most 64 bits, such as 42"
-        case .bool: "true or false"
-        case .real: "a number, such as 2.5"
+        case .data: return SealableValue(kind: .data, bytes: text)
+        case .string:
+            try check(text)
+            return SealableValue(kind: .text, bytes: text)
+        default:
+            guard let value = parsed(text) else { throw wrongForm }
+            return try SealableValue(value, for: name)
         }
     }
 
-    /// Returns the value that a text stands for. The error does not repeat the text, which may be a secret.
-    func value(of text: borrowing SecretBytes) throws(CommandError) -> StoredValue {
-        if let text = text.unsafeString(), let value = value(of: text) { return value }
-        throw .invalid("The value is not \(form), as --type=\(rawValue) says; nothing was stored.")
+    /// Checks the form of a value as it was typed.
+    func check(_ text: borrowing SecretBytes) throws(CommandError) {
+        let isValid =
+            switch self {
+            case .data: true
+            // Strings are not copied out of guarded memory.
+            case .string: text.withUnsafeBytes(Escaping.isUTF8)
+            default: parsed(text) != nil
+            }
+        guard isValid else { throw wrongForm }
     }
 
-    private func value(of text: String) -> StoredValue? {
+    private var wrongForm: CommandError {
+        .invalid("The value is not of the type \(rawValue); nothing was stored. Write \(form).")
+    }
+
+    /// nil for a text that does not have the form, for strings and for data. White space around is ignored.
+    private func parsed(_ text: borrowing SecretBytes) -> StoredValue? {
+        text.withUnsafeBytes { bytes in
+            let isText = { (byte: UInt8) in !" \t\r\n".utf8.contains(byte) }
+            guard let first = bytes.firstIndex(where: isText), let last = bytes.lastIndex(where: isText) else {
+                return nil
+            }
+            let trimmed = UnsafeRawBufferPointer(rebasing: bytes[first...last])
+            switch self {
+            case .bool: return StoredValue(kind: Keychain.ValueKind.boolean.rawValue, trimmed)
+            case .int: return StoredValue(kind: Keychain.ValueKind.integer.rawValue, trimmed)
+            case .real:
+                let value = StoredValue(kind: Keychain.ValueKind.real.rawValue, trimmed)
+                // A number that is too large is read as infinity.
+                guard case .real(let number) = value, number.isFinite else { return nil }
+                return value
+            case .date: return String(validating: trimmed, as: UTF8.self).flatMap(Timestamp.date).map(StoredValue.date)
+            case .json:
+                guard let value = try? StoredValue(json: Array(trimmed)) else { return nil }
+                // The other types have names of their own, and a null would be no value.
+                switch value {
+                case .array, .dictionary: return value
+                default: return nil
+                }
+            case .string, .data: return nil
+            }
+        }
+    }
+
+    private var form: String {
         switch self {
-        case .int: Int64(text).map { .integer(Int128($0)) } ?? UInt64(text).map { .integer(Int128($0)) }
-        case .bool: Bool(text).map(StoredValue.boolean)
-        case .real: Double(text).flatMap { $0.isFinite ? .real($0) : nil }
+        case .bool: "true or false"
+        case .int: "a whole number of at most 64 bits, such as 42"
+        case .real: "a decimal number, such as 2.5 or 1e-3"
+        case .string: "UTF-8"
+        case .data: "any bytes"
+        case .date: "UTC, such as 2026-01-31T09:05:00Z, 2026-01-31T09:05:00.120Z or 2026-01-31"
+        case .json:
+            """
+            an array or an object, such as [1, 2] or {"a": true}, with no key twice in an object, integers of at most \
+            64 bits, and at most 128 levels
+            """
         }
     }
 }

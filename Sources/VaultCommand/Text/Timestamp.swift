@@ -11,7 +11,9 @@ enum Timestamp {
 
     /// Writes the same digit by digit, without a string: a list of a million entries has two million times.
     static func write(_ date: Date, _ put: (UInt8) -> Void) {
-        let milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded())
+        guard let milliseconds = Int(exactly: (date.timeIntervalSince1970 * 1000).rounded()) else {
+            return "unknown".utf8.forEach(put)
+        }
         // Counts up before 1970 too.
         let fraction = (milliseconds % 1000 + 1000) % 1000
         var time = (milliseconds - fraction) / 1000
@@ -26,6 +28,21 @@ enum Timestamp {
         write(parts.tm_min, from: 10, before: ":", put)
         write(parts.tm_sec, from: 10, before: ".", put)
         write(Int32(fraction), from: 100, before: "Z", put)
+    }
+
+    /// Reads UTC: what ``text(_:)`` returns, also without the fraction, or the day alone; nil for any other text, and
+    /// for a time that no calendar has.
+    static func date(_ text: String) -> Date? {
+        let tail = [10: "T00:00:00.000Z", 20: ".000Z"][text.utf8.count]
+        let whole = tail.map { text.prefix($0.utf8.count == 5 ? 19 : 10) + $0 } ?? text[...]
+        let numbers = whole.split { !$0.isASCII || !$0.isNumber }.compactMap { Int32($0) }
+        guard numbers.count == 7 else { return nil }
+        var parts = tm()
+        (parts.tm_year, parts.tm_mon, parts.tm_mday) = (numbers[0] - 1900, numbers[1] - 1, numbers[2])
+        (parts.tm_hour, parts.tm_min, parts.tm_sec) = (numbers[3], numbers[4], numbers[5])
+        let date = Date(timeIntervalSince1970: Double(timegm(&parts)) + Double(numbers[6]) / 1000)
+        // A day beyond the month's last one, for instance, is written as one of the next month.
+        return self.text(date) == whole ? date : nil
     }
 
     /// Writes the digits from the one whose unit is `first`.

@@ -43,11 +43,3 @@ import VaultAccount
     if let new { try await token.write(new) }
     print(try await token.read() ?? "none")
 }
-
-/// Prints what the shell has stored for keys of three types.
-@MainActor func number() async throws {
-    let retries = try await KeychainStorable<Int>("retries").read()
-    let isOn = try await KeychainStorable<Bool>("on").read()
-    let ratio = try await KeychainStorable<Double>("ratio").read()
-    print(retries ?? 0, isOn ?? false, ratio ?? 0)
-}

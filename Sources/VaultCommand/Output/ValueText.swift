@@ -1,0 +1,51 @@
+import FoundationEssentials
+import Sealing
+import Vault
+
+/// The text of a value whose bytes a person cannot read: of dates, arrays and dictionaries. It has the form that
+/// `set --type` takes.
+enum ValueText {
+    /// Returns what `get` writes: the text, or for all other kinds the bytes, which stay in guarded memory.
+    static func shown(_ value: consuming SealableValue, of name: String) throws -> SecretBytes {
+        switch value.kind {
+        case .date:
+            guard case .date(let date) = try StoredValue(value, of: name) else { break }
+            return try SecretBytes(utf8: text(date))
+        case .array, .dictionary, .null:
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return try SecretBytes(copying: Array(encoder.encode(JSONForm(value: StoredValue(value, of: name)))))
+        default: break
+        }
+        return value.takeBytes()
+    }
+
+    /// A date of no calendar is shown as it is stored: in seconds since 2001.
+    private static func text(_ date: Date) -> String {
+        let text = Timestamp.text(date)
+        return Timestamp.date(text) == nil ? date.timeIntervalSinceReferenceDate.description : text
+    }
+
+    /// What JSON has no type for is a string: a date, data in base64, a number that is infinite.
+    private struct JSONForm: Encodable {
+        let value: StoredValue
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch value {
+            case .null: try container.encodeNil()
+            case .boolean(let value): try container.encode(value)
+            case .integer(let value):
+                // Those that are stored fit one of the two.
+                if let value = Int64(exactly: value) { return try container.encode(value) }
+                try container.encode(UInt64(clamping: value))
+            case .real(let value): try value.isFinite ? container.encode(value) : container.encode(value.description)
+            case .string(let value): try container.encode(value)
+            case .data(let value), .untyped(let value): try container.encode(value.base64EncodedString())
+            case .date(let value): try container.encode(ValueText.text(value))
+            case .array(let values): try container.encode(values.map(JSONForm.init))
+            case .dictionary(let values): try container.encode(values.mapValues(JSONForm.init))
+            }
+        }
+    }
+}

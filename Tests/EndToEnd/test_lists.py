@@ -59,6 +59,13 @@ def test_a_miss_names_the_near_name(home: Home, command: str) -> None:
     assert re.search(r"Did you mean .u\.token.\?", home.refusal(3, *words))
 
 
+def test_an_absent_name_that_only_programs_have_is_answered_with_the_first_of_them(home: Home) -> None:
+    for name in ("mail/u.token", "chat/u.token", "mail/other.token"):
+        home.set(name, b"tok")
+    assert 'Did you mean "chat/u.token"?' in home.refusal(3, "get", "u.token")
+    assert "Did you mean" not in home.refusal(3, "get", "token")
+
+
 def test_a_miss_far_from_every_name_guesses_nothing(home: Home) -> None:
     home.set("u.token", b"tok")
     sentence = home.refusal(3, "get", "github")

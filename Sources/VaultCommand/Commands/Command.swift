@@ -95,6 +95,8 @@ extension Keychain {
         // A longer list is not searched for the sake of a hint.
         let isShort = (try? information()).map { $0.entries <= 20_000 } ?? false
         let names = isShort ? (try? keys()) ?? [] : []
-        return .absent(name, near: NearName.nearest(to: name, among: names))
+        // A program's source has its keys without the name of the program.
+        let ofProgram = names.first { $0.utf8.drop { $0 != UInt8(ascii: "/") }.elementsEqual("/\(name)".utf8) }
+        return .absent(name, near: NearName.nearest(to: name, among: names) ?? ofProgram)
     }
 }

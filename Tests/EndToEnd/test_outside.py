@@ -1,6 +1,7 @@
 """A package that sees only the public symbols repeats what outside use has found, and the shapes of five programs."""
 
 import fcntl
+import json
 import os
 import re
 import signal
@@ -129,6 +130,10 @@ def test_what_a_program_wrote_is_shown_as_text(outside: Path, home: Home) -> Non
     assert home.get("mail/date") == b"2026-01-31T09:05:00.120Z"
     assert home.get("mail/object") == b'{"hosts":{"a":1}}'
     assert home.get("mail/array") == b'["AQI=",null]'
+    items = json.loads(home.output("ls", "--json"))["items"]
+    assert {item["name"]: item["expires"] for item in items} == {
+        "mail/array": None, "mail/date": None, "mail/int": "2100-01-01T00:00:00.000Z", "mail/object": None,
+    }  # fmt: skip
 
 
 def test_two_programs_do_not_overwrite_each_other(outside: Path, home: Home) -> None:

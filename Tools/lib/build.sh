@@ -48,7 +48,7 @@ ensure_built() {
 }
 
 # build PRODUCT: into a scratch path of its own, so that it doesn't undo what a plain `swift build` built. A warning is no
-# error here: whoever installs the command may have a newer compiler.
+# error here: people who install the command may have a newer compiler.
 build() {
     local scratch=$root/.build/static log=$root/.build/static.log began
     began=$(date +%s.%N)

@@ -130,14 +130,17 @@ extension KeyFile {
         // Others know the file's contents. One who can write a folder of the path may have redirected it here.
         guard isOutOfReach(path), isOutOfReach(resolved) else { return nil }
         // Without /proc, a descriptor does not tell its path. So the file at the path must be the opened one.
-        if (try? fileSystem.status(at: resolved))?.identity == status.identity,
-            secretFolders.contains(where: { resolved.hasPrefix(resolvedPath($0) + "/") })
-        {
+        if (try? fileSystem.status(at: resolved))?.identity == status.identity, isBelow(secretFolders, resolved) {
             return .secretFolder
         }
         let volume = fileSystem.volume(of: file)
         if volume.isInMemory { return .inMemory }
         return volume.isReadOnly ? .readOnly : nil
+    }
+
+    /// Whether a path, without symbolic links, is below one of the folders of secrets.
+    package static func isBelow(_ secretFolders: [String], _ resolved: String) -> Bool {
+        secretFolders.contains { resolved.hasPrefix(resolvedPath($0) + "/") }
     }
 
     /// Whether only root and this user can have created the folders and links of a path.

@@ -122,7 +122,7 @@ public final class Keychain: ValueStore, SecretStore {
         failures: FailureLog = FailureLog()
     ) throws(VaultError) -> Keychain {
         let opening = try KeychainOpening(places, options)
-        let created = try places.translated(opening.create(label: label, cost: cost, evenIfOneIsGone: true))
+        let created = try places.translated(opening.create(label: label, cost: cost, isAskedFor: true))
         return Keychain(opening, created, failures)
     }
 

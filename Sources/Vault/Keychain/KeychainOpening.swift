@@ -35,7 +35,7 @@ struct KeychainOpening {
                 throw error
             }
         }
-        do { return try create(label: "", cost: .standard, evenIfOneIsGone: false) } catch {
+        do { return try create(label: "", cost: .standard, isAskedFor: false) } catch {
             // Another process was faster: its vault counts.
             guard error.code == .exists else { throw error }
             return try open()
@@ -54,11 +54,12 @@ struct KeychainOpening {
 
     // MARK: Creating
 
-    func create(label: String, cost: Keychain.KeyFileCost, evenIfOneIsGone: Bool) throws(LogError) -> Outcome {
+    /// - Parameter isAskedFor: whether the caller wants a new vault, and not just one that is there.
+    func create(label: String, cost: Keychain.KeyFileCost, isAskedFor: Bool) throws(LogError) -> Outcome {
         let deadline = Deadline(after: options.lockTimeout)
         let lock = try FolderLock.acquire(forFile: vaultPath, in: fileSystem, until: deadline)
         guard try !exists(vaultPath) else { throw LogError(.exists, vaultPath) }
-        if !evenIfOneIsGone { try checkThatNoneIsGone() }
+        if !isAskedFor { try checkThatNothingIsMissing() }
         var created = Keychain.Created(vault: true, keyFileIsBesideVault: isKeyBesideVault)
         let key: KeyFile
         // The key comes first: a vault without a key would be lost from the start.
@@ -112,6 +113,14 @@ struct KeychainOpening {
             return !error.isMissing
         }
         return true
+    }
+
+    private func checkThatNothingIsMissing() throws(LogError) {
+        try checkThatNoneIsGone()
+        // Where secrets are mounted, this one is not: a key that was created here would be lost with the container.
+        if KeyFile.isBelow(places.secretFolders, resolvedPath(places.keyFile)), try !exists(places.keyFile) {
+            throw LogError(.keyMissing, places.keyFile)
+        }
     }
 
     /// A vault that is gone may be on a disk that is not mounted, or deleted by mistake. Creating another would hide

@@ -30,7 +30,7 @@ extension VaultError {
         case .notAFile: return "The vault \(vault) is \(detail), not a file. Name the vault file itself."
         case .exists: return "\(detail.isEmpty ? vault : detail) already exists; it was left alone."
         case .invalid: return "Not possible: \(detail)."
-        case .keyMissing: return "The key file \(key) is missing. Restore it from its backup."
+        case .keyMissing: return "The key file \(key) is missing. Mount it, or restore it from its backup."
         case .keyUnreadable where number == EINVAL:
             return "The key file \(key) is not a regular file. Name one that is."
         case .keyUnreadable:

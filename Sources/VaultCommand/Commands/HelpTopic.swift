@@ -52,7 +52,7 @@ enum HelpTopic: String, CaseIterable {
           get       {"name", "value"}, or {"name", "value_base64"} if it is not UTF-8
           set       {"name", "size"}
           ls, find  {"items": [{"name", "size", "kind", "created", "modified",
-                     "attributes": {KEY: VALUE}}]}
+                     "expires", "attributes": {KEY: VALUE}}]}
           exists    {"name", "exists"}
           rm        {"removed": [NAME]}
           mv, cp    {"from", "to"}

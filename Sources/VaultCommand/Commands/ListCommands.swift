@@ -127,7 +127,15 @@ struct ItemList {
             }
             output.append(#"},"created":""#)
             output.append(item.created)
-            output.append(#"","kind":""# + item.kind + #"","modified":""#)
+            output.append(#"","expires":"#)
+            if let expires = item.expires {
+                output.append("\"")
+                output.append(expires)
+                output.append("\"")
+            } else {
+                output.append("null")
+            }
+            output.append(#","kind":""# + item.kind + #"","modified":""#)
             output.append(item.modified)
             output.append(#"","name":"#)
             output.append(json: item.name)

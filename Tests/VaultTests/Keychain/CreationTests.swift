@@ -228,6 +228,16 @@ struct CreationTests {
         #expect(try fixture.open().keys().isEmpty)
     }
 
+    @Test func aKeyFileIsNotCreatedWhereSecretsAreMountedUnlessItIsAskedFor() throws {
+        var places = places
+        places.secretFolders = [places.keyFile.parentFolder]
+        let error = try #require(throws: VaultError.self) { _ = try Keychain(at: places, creatingIfAbsent: true) }
+        #expect(error.code == .locked && error.message.contains(places.keyFile))
+        #expect(!fixture.isThere(places.vault) && !fixture.isThere(places.keyFile))
+        #expect(try Keychain.create(at: places).hasCreatedKeyFile)
+        #expect(try Keychain(at: places, creatingIfAbsent: true).keys().isEmpty)
+    }
+
     /// Between looking for a vault and taking the lock to make one, another process makes it.
     @Test func aVaultThatAnotherMakesAtTheSameTimeIsOpened() throws {
         let files = FaultyFileSystem()

@@ -21,7 +21,7 @@ func typed() throws {
 
 /// Writes what the command shows as text.
 func shown() throws {
-    try KeychainStorable<Int>("int").write(-7)
+    try KeychainStorable<Int>("int").write(-7, expires: Date(timeIntervalSince1970: 4_102_444_800))
     try KeychainStorable<Date>("date").write(Date(timeIntervalSince1970: 1_769_850_300.12))
     try KeychainStorable<Limits>("object").write(Limits(hosts: ["a": 1]))
     try KeychainStorable<[Data?]>("array").write([Data([1, 2]), nil])

@@ -14,18 +14,17 @@ import pytest
 from documents import ROOT
 from homes import Home
 
-PACKAGE = ROOT / "Tests" / "Outside"
+SCRATCH = ROOT / ".build" / "outside"
+PACKAGE = ["--package-path", str(ROOT / "Tests" / "Outside"), "--scratch-path", str(SCRATCH)]
 
 
 @pytest.fixture(scope="session")
 def outside() -> Path:
-    scratch = ROOT / ".build" / "outside"
-    command = ["swift", "build", "--package-path", str(PACKAGE), "--scratch-path", str(scratch)]
-    built = subprocess.run(command, capture_output=True, text=True)
+    built = subprocess.run(["swift", "build", "--build-tests", *PACKAGE], capture_output=True, text=True)
     assert built.returncode == 0, built.stdout + built.stderr
     warnings = [line for line in built.stdout.splitlines() if "warning:" in line]
     assert not warnings, warnings
-    return scratch / "debug" / "outside"
+    return SCRATCH / "debug" / "outside"
 
 
 def start(outside: Path, home: Home, *words: str, **variables: str) -> subprocess.Popen[str]:
@@ -48,6 +47,12 @@ def test_no_view_of_an_observed_value_stays_stale(outside: Path, home: Home) -> 
 
 def test_no_view_of_an_account_stays_stale(outside: Path, home: Home) -> None:
     assert run(outside, home, "stale-accounts") == "stale 0 of 200"
+
+
+@pytest.mark.usefixtures("outside")
+def test_each_broken_store_is_caught_in_20_of_20_runs() -> None:
+    tested = subprocess.run(["swift", "test", "--skip-build", *PACKAGE], capture_output=True, text=True)
+    assert tested.returncode == 0 and "with 60 test cases passed" in tested.stdout, tested.stdout + tested.stderr
 
 
 def test_a_held_lock_stalls_no_task(outside: Path, home: Home) -> None:

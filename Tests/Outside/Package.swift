@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of someone else's: it sees the public symbols alone. Tests/EndToEnd/test_outside.py builds and runs it.
+// A package of someone else's: it sees the public symbols alone. Tests/EndToEnd/test_outside.py builds and
+// runs it, and its tests.
 let package = Package(
     name: "outside",
     dependencies: [.package(name: "vault", path: "../..")],
@@ -13,7 +14,8 @@ let package = Package(
             ],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
-            ])
+            ]),
+        .testTarget(name: "OutsideTests", dependencies: [.product(name: "VaultTesting", package: "vault")]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -46,19 +46,6 @@ struct ConformanceConcurrencyTests {
         #expect(broken.contains { $0.rule == flaw.rule?.sentence ?? StoreRule.identitySentence })
     }
 
-    /// Which threads meet is chance; being caught is not.
-    @Test(arguments: RacyStore.Flaw.allCases)
-    func aStoreThatIsWrongOnlyUnderConcurrencyIsCaughtEachTime(_ flaw: RacyStore.Flaw) async throws {
-        let runs = 20
-        let caught = try await withThrowingTaskGroup { group in
-            for _ in 0..<runs {
-                group.addTask { try await !brokenRules(among: [flaw.rule]) { RacyStore(flaw) }.isEmpty }
-            }
-            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
-        }
-        #expect(caught == runs)
-    }
-
     @Test func aBrokenStoreIsAnIssueThatNamesTheRule() async throws {
         let recorded = Mutex<[String]>([])
         try await withKnownIssue {
@@ -115,16 +102,6 @@ extension BrokenStore.Flaw {
         case .isSilent: .givesNotice
         case .hasManyIdentities, .hasManyFeeds: .staysTheSame
         case .hasOneIdentityForAll: nil
-        }
-    }
-}
-
-extension RacyStore.Flaw {
-    fileprivate var rule: StoreRule {
-        switch self {
-        case .checksBeforeItLocks: .losesNoUpdate
-        case .changesKeyByKey: .showsWholeBatches
-        case .tellsBeforeItWrites: .tellsAfterItChanged
         }
     }
 }

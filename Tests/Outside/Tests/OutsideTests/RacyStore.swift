@@ -1,5 +1,5 @@
 import Glibc
-import LinuxSystem
+import Synchronization
 import Vault
 
 /// A store in memory that keeps every rule while one thread at a time uses it, and breaks one if several do.

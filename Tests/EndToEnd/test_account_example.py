@@ -2,6 +2,7 @@
 the server and the machine, until the person or the server ends it."""
 
 import os
+import subprocess
 import time
 from collections.abc import Iterator
 from email.utils import formatdate
@@ -72,6 +73,16 @@ def end_token(server: LoginServer, client: Client) -> None:
 
 
 # A login and what it survives
+
+
+def start_held_refresh(server: LoginServer, client: Client) -> subprocess.Popen:
+    """Starts a process that refreshes. The server has taken the old token, and the process has no new one yet."""
+    end_token(server, client)
+    before = server.count("/refresh 200")
+    server.ask("hold", path="/refresh")
+    process = client.start("check")
+    until(lambda: server.count("/refresh 200") == before + 1, "the refresh arrives")
+    return process
 
 
 def test_nobody_is_logged_in_at_first(client: Client) -> None:
@@ -176,18 +187,14 @@ def test_a_token_that_has_ended_is_refreshed_and_kept(ada: Client, server: Login
 
 
 def test_of_two_processes_that_refresh_at_once_one_asks_the_server(ada: Client, server: LoginServer) -> None:
-    end_token(server, ada)
-    before = server.count("/refresh 200")
-    server.ask("hold", path="/refresh")
-    first = ada.start("check")
-    until(lambda: server.count("/refresh 200") == before + 1, "the first refresh arrives")
-    # The server has taken the old token, and the first process has no new one yet.
+    first = start_held_refresh(server, ada)
+    refreshes = server.count("/refresh 200")
     second = ada.start("check")
     time.sleep(1)
     server.ask("release")
     assert ada.end(first) == (0, "state: logged in\n", "")
     assert ada.end(second) == (0, "state: logged in\n", "")
-    assert (server.count("/refresh 200"), server.count("/refresh 401")) == (before + 1, 0)
+    assert (server.count("/refresh 200"), server.count("/refresh 401")) == (refreshes, 0)
     assert ada.lines("whoami") == LOGGED_IN
 
 
@@ -201,11 +208,7 @@ def test_many_processes_that_refresh_at_once_stay_logged_in(ada: Client, server:
 
 
 def test_a_process_that_waits_for_a_killed_one_goes_on_at_once(ada: Client, server: LoginServer) -> None:
-    end_token(server, ada)
-    before = server.count("/refresh 200")
-    server.ask("hold", path="/refresh")
-    first = ada.start("check")
-    until(lambda: server.count("/refresh 200") == before + 1, "the first refresh arrives")
+    first = start_held_refresh(server, ada)
     second = ada.start("check")
     time.sleep(1)
     assert second.poll() is None and server.count("/refresh 401") == 0, "it does not wait"

@@ -5,22 +5,6 @@ import VaultTesting
 
 @testable import Vault
 
-/// Counts the commits of the store below, and lets something happen before each.
-private struct WatchedStore: ValueStore {
-    let base: any ValueStore
-    let beforeCommit: @Sendable () -> Void
-
-    var changes: ChangeFeed { base.changes }
-    var failures: FailureLog { base.failures }
-    var identity: StoreIdentity { base.identity }
-    func value(of key: String) throws(VaultError) -> StoredValue? { try base.value(of: key) }
-    func keys(prefix: String) throws(VaultError) -> [String] { try base.keys(prefix: prefix) }
-    func commit(_ batch: StoreBatch) throws(VaultError) -> Bool {
-        beforeCommit()
-        return try base.commit(batch)
-    }
-}
-
 @Suite("Removing all keys", .temporaryStores)
 struct RemoveAllTests {
     @Test(arguments: TestedHome.allCases) func leavesNothingWithThePrefix(_ home: TestedHome) throws {
@@ -52,7 +36,7 @@ struct RemoveAllTests {
 
     @Test func isOneCommit() throws {
         let commits = SeenFailures()
-        let store = WatchedStore(base: try Keychain.standard) {
+        let store = InterruptedStore(base: try Keychain.standard) {
             commits.handler(VaultError(.busy, ""), "commit")
         }
         for number in 0..<300 { _ = try store.base.commit(StoreBatch(["k\(number)": .integer(1)])) }
@@ -65,7 +49,7 @@ struct RemoveAllTests {
     @Test func leavesAKeyThatIsAddedMeanwhile() throws {
         let base = MemoryStore.standard
         #expect(base.commit(StoreBatch(["a": .integer(1)])))
-        let store = WatchedStore(base: base) { _ = base.commit(StoreBatch(["b": .integer(2), "a": .integer(3)])) }
+        let store = InterruptedStore(base: base) { _ = base.commit(StoreBatch(["b": .integer(2), "a": .integer(3)])) }
         try store.removeAll()
         #expect(base.keys(prefix: "") == ["b"])
     }

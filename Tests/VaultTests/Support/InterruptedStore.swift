@@ -1,20 +1,17 @@
 import Vault
 
 /// A store that runs something in the middle of each commit.
-final class InterruptedStore: ValueStore {
-    let changes = ChangeFeed()
-    let failures = FailureLog()
-    private let base = MemoryStore()
-    private let interruption: @Sendable () -> Void
+struct InterruptedStore: ValueStore {
+    var base: any ValueStore = MemoryStore()
+    let interruption: @Sendable () -> Void
 
-    init(_ interruption: @escaping @Sendable () -> Void) {
-        self.interruption = interruption
-    }
-
-    func value(of key: String) -> StoredValue? { base.value(of: key) }
-    func keys(prefix: String) -> [String] { base.keys(prefix: prefix) }
-    func commit(_ batch: StoreBatch) -> Bool {
+    var changes: ChangeFeed { base.changes }
+    var failures: FailureLog { base.failures }
+    var identity: StoreIdentity { base.identity }
+    func value(of key: String) throws(VaultError) -> StoredValue? { try base.value(of: key) }
+    func keys(prefix: String) throws(VaultError) -> [String] { try base.keys(prefix: prefix) }
+    func commit(_ batch: StoreBatch) throws(VaultError) -> Bool {
         interruption()
-        return base.commit(batch)
+        return try base.commit(batch)
     }
 }

@@ -183,6 +183,6 @@ struct MovedValueTests {
         let newStore = InterruptedStore { _ = oldStore.commit(StoreBatch(["k": nil])) }
         let key = RAMStorable<String>("k", in: .store(newStore), movedFrom: .store(oldStore))
         #expect(try key.read() == nil)
-        #expect(newStore.value(of: "k") == nil && oldStore.value(of: "k") == nil)
+        #expect(try newStore.value(of: "k") == nil && oldStore.value(of: "k") == nil)
     }
 }

@@ -23,7 +23,7 @@ public enum StoredValue: Sendable {
     case array([StoredValue])
     /// Values by name.
     case dictionary([String: StoredValue])
-    /// Bytes without a type, as the command stores them. They can be read as data, and as a string if they are UTF-8.
+    /// Bytes that were stored without a type. They can be read as data, and as a string if they are UTF-8.
     case untyped(Data)
 }
 

@@ -4,8 +4,9 @@ import Sealing
 
 /// Why an operation of a store failed.
 ///
-/// Decide by ``code``, and show ``message`` to a person: a sentence or two that say what is wrong, where, and how to fix
-/// it. `description` and `localizedDescription` are the message too. Neither code nor message ever contains a secret.
+/// Decide by ``code``, and show ``message`` to a person: a sentence or two that say what is wrong, where, and how to
+/// fix it. `description` and `localizedDescription` are the message too. Neither code nor message ever contains a
+/// secret.
 ///
 /// A missing value is no error: reading returns nil for it, and only for it.
 public struct VaultError: Error, Hashable, Sendable {

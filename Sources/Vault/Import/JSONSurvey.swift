@@ -86,7 +86,7 @@ struct JSONSurvey {
 extension StoredValue {
     /// Reads a JSON text.
     ///
-    /// - Throws: a ``JSONSurvey/Finding`` for what would not be read unchanged, or what a JSON decoder throws. The texts
+    /// - Throws: an ``ImportFinding`` for what would not be read unchanged, or what a JSON decoder throws. The texts
     ///   of both may quote the value.
     package init(json bytes: [UInt8]) throws {
         try JSONSurvey.check(bytes)

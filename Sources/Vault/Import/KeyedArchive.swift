@@ -3,8 +3,9 @@ import PropertyList
 
 /// Reads what NSKeyedArchiver wrote: a property list with an array of objects, which refer to each other by index.
 ///
-/// An object of Foundation is recognized by its fields, whose names begin with `NS.`: subclasses and bridged Swift types
-/// have the same. Every other object becomes a dictionary of its fields, so nothing is lost of a class that is unknown.
+/// An object of Foundation is recognized by its fields, whose names begin with `NS.`: subclasses and bridged Swift
+/// types have the same. Every other object becomes a dictionary of its fields, so nothing is lost of a class that is
+/// unknown.
 ///
 /// Total: whatever the property list is, it ends with values or a finding. An object is decoded wherever it is referred
 /// to, so a few objects that refer to each other often could be a tree without end. The tree's size is limited, and its

@@ -9,8 +9,8 @@ extension PlainFile {
     ///   - isReplacing: whether the file's value replaces another one that a store has.
     ///   - destination: returns the store for the value of a key, such as `.keychain` for a secret; nil if the value is
     ///     only removed with the file. Keys are used as they are.
-    /// - Returns: the keys that have a destination, sorted bytewise; nil if there is no file: it was imported before, or
-    ///   there is nothing to do.
+    /// - Returns: the keys that have a destination, sorted bytewise; nil if there is no file: it was imported before,
+    ///   or there is nothing to do.
     /// - Throws: ``VaultError`` with `damaged` as ``init(path:)``, `exists` if a store has another value, `invalid` for
     ///   what a store cannot hold, and what the stores throw. The file then stays; the import can be run again.
     @discardableResult

@@ -4,8 +4,8 @@ import PropertyList
 
 /// The plain file of an older program: a property list, a keyed archive or JSON.
 ///
-/// ``importValues(from:replacing:to:)`` moves its values to stores and removes it. Code that stores them itself reads the
-/// file, makes the stores durable, and then removes it: see <doc:MovingValues>.
+/// ``importValues(from:replacing:to:)`` moves its values to stores and removes it. Code that stores them itself reads
+/// the file, makes the stores durable, and then removes it: see <doc:MovingValues>.
 public struct PlainFile: ~Copyable {
     /// The fields of the dictionary at the file's root, without those that are `null` in JSON or nil in an
     /// archive.
@@ -13,7 +13,8 @@ public struct PlainFile: ~Copyable {
     private let bytes: [UInt8]
     private let file: WholeFile
 
-    /// Reads a property list, XML or binary, a keyed archive, or JSON; the content tells which. nil if there is no file.
+    /// Reads a property list, XML or binary, a keyed archive, or JSON; the content tells which. nil if there is no
+    /// file.
     ///
     /// - Parameter path: a file of at most 64 MiB; a symbolic link is followed.
     /// - Throws: ``VaultError`` with `damaged` if the file has none of these formats, or no dictionary at its root, or,

@@ -19,8 +19,8 @@ extension Keychain {
         public let attributes: [String: String]
 
         /// The value's type, as far as it was given: `text`, `data`, `boolean`, `integer`, `real`, `date`, `array`,
-        /// `dictionary`, `null`; `unspecified` for bytes without a type, as the command stores them; `kind 17`, say, for
-        /// one that this version does not know.
+        /// `dictionary`, `null`; `unspecified` for bytes that were stored without one; `kind 17`, say, for one that
+        /// this version does not know.
         public var kind: String { valueKind.description }
 
         /// nil for a tombstone.

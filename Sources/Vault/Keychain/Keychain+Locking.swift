@@ -5,7 +5,7 @@ extension Keychain {
     /// Takes one byte of the file `VAULT.locks`, which is created beside the vault and stays empty. It is never
     /// removed: two processes could then have a file each. Which byte says nothing but a hash of the name, and only
     /// while the lock is held.
-    public func acquireLock(_ name: String) async throws(VaultError) -> StoreLock {
+    public func acquireLock(_ name: String) async throws(VaultError) -> NameLock {
         let vault = resolvedPath(places.vault)
         let path = vault + ".locks"
         let lock: ByteLock
@@ -16,10 +16,10 @@ extension Keychain {
             if let owner = try? files.status(at: vault) { try? files.setOwner(of: file, asOf: owner) }
             lock = ByteLock(file, offset: offset)
         } catch { throw VaultError(system: error, path) }
-        try await StoreLock.wait { () throws(VaultError) in
+        try await NameLock.wait { () throws(VaultError) in
             do throws(SystemError) { return try lock.tryLock() } catch { throw VaultError(system: error, path) }
         }
-        return StoreLock { _ = lock }
+        return NameLock { _ = lock }
     }
 
     /// 62 bits of a hash: offsets of files are positive.

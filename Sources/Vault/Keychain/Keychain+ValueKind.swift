@@ -8,7 +8,7 @@ extension Keychain {
 
         init(_ kind: StoredKind) { rawValue = kind.rawValue }
 
-        /// Bytes without a type, as the command stores them.
+        /// Bytes without a type, as the command stores them without `--type`.
         package static let unspecified = ValueKind(.unspecified)
         package static let text = ValueKind(.text)
         package static let data = ValueKind(.data)

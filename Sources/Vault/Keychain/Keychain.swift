@@ -25,7 +25,8 @@ public final class Keychain: ValueStore, SecretStore {
         /// ``VaultError/Code/rolledBack``, ``VaultError/Code/diverged`` and ``VaultError/Code/exchanged``.
         public var acceptedAlarms: Set<VaultError.Code> = []
         /// Whether to accept a key file of root's that others can read, in any folder. By default it is accepted only
-        /// below `$CREDENTIALS_DIRECTORY` and `/run/secrets`, and on file systems in memory or mounted read-only.
+        /// below `/run/secrets`, below `$CREDENTIALS_DIRECTORY` for
+        /// ``VaultPlaces/standard(vault:keyFile:environment:)``, and on file systems in memory or mounted read-only.
         public var acceptsSharedKeyFile = false
         /// Called, after one second, when a call waits for another process; with that process, if it can be found out.
         /// No lock is held then.
@@ -71,10 +72,11 @@ public final class Keychain: ValueStore, SecretStore {
     /// ``create(at:label:options:failures:)`` creates another in its stead.
     ///
     /// - Parameters:
-    ///   - isCreating: if there is no vault, creates one, and a key file if there is none either.
-    ///   - failures: receives the errors that a property's getter or setter cannot throw, and what fails without failing
-    ///     a call: a compaction that was due after a change, a memory of the vault that cannot be used. The key is the
-    ///     vault's path then.
+    ///   - isCreating: if there is no vault, creates one, and a key file if there is none either. Below `/run/secrets`,
+    ///     where secrets are mounted, a missing key file is `locked`, and nothing is created.
+    ///   - failures: receives the errors that a property's getter or setter cannot throw, and what fails without
+    ///     failing a call: a compaction that was due after a change, a memory of the vault that cannot be used. The key
+    ///     is the vault's path then.
     /// - Throws: ``VaultError`` with `noVault`, `gone` if this machine remembers a vault, `locked`, `damaged`,
     ///   `newerFormat`, `rolledBack`, `diverged`, `exchanged`, `busy` or `unavailable`; `invalid` for paths that cannot
     ///   be meant: a folder's, one that begins with `~/`, the same path for vault and key file.

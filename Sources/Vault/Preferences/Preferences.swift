@@ -101,7 +101,8 @@ extension Preferences {
         return committed
     }
 
-    /// Writes the changes that were held back to be coalesced, and flushes the file and its name, whichever process wrote it: one that was killed before its flush leaves a file that a power loss takes back.
+    /// Writes the changes that were held back to be coalesced. Then flushes the file and its name, whichever process
+    /// wrote it: one that was killed before its flush leaves a file that a power loss takes back.
     ///
     /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`.
     public func makeDurable() throws(VaultError) {

@@ -61,7 +61,7 @@ final class StandardKeychain: SecretStore {
     func makeDurable() throws(VaultError) { try opened()?.makeDurable() }
     func eraseRemoved() throws(VaultError) { try opened()?.eraseRemoved() }
 
-    func acquireLock(_ name: String) async throws(VaultError) -> StoreLock {
+    func acquireLock(_ name: String) async throws(VaultError) -> NameLock {
         try await onBlockingThread { () throws(VaultError) in try open(creatingIfAbsent: true) }.acquireLock(name)
     }
 

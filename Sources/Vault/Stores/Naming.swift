@@ -1,11 +1,12 @@
 import SealedLog
 
-/// What a text names: an entry of a keychain, or a value of any store. The rule is the same for both; a person knows the
-/// one as a name, the other as a key.
+/// What a text names: an entry of a keychain, or a value of any store. The rule is the same for both; a person knows
+/// the one as a name, the other as a key.
 package enum Naming: String, Sendable {
     case name, key
 
-    /// - Throws: ``VaultError`` with `invalid` unless the text has 1 to 1,024 bytes of UTF-8 without control characters.
+    /// - Throws: ``VaultError`` with `invalid` unless the text has 1 to 1,024 bytes of UTF-8 without control
+    ///   characters.
     package func check(_ text: String) throws(VaultError) {
         guard Naming.isValid(text) else { throw refusal(of: text) }
     }

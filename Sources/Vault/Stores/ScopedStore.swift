@@ -36,7 +36,7 @@ public struct ScopedStore: ValueStore {
     public func makeDurable() throws(VaultError) { try base.makeDurable() }
     public func eraseRemoved() throws(VaultError) { try base.eraseRemoved() }
 
-    public func acquireLock(_ name: String) async throws(VaultError) -> StoreLock {
+    public func acquireLock(_ name: String) async throws(VaultError) -> NameLock {
         try await base.acquireLock(prefix + name)
     }
 

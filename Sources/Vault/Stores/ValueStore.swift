@@ -55,7 +55,7 @@ public protocol ValueStore: Sendable {
     /// cancel the task to give up.
     ///
     /// - Throws: ``VaultError`` with `busy` if the task is cancelled, `unavailable` if the system refuses.
-    func acquireLock(_ name: String) async throws(VaultError) -> StoreLock
+    func acquireLock(_ name: String) async throws(VaultError) -> NameLock
 
     /// Tells observers that something may have changed.
     var changes: ChangeFeed { get }

@@ -45,7 +45,7 @@ extension AccountManager {
     /// <doc:Migrating> tells what is stored where. A crash at any point loses nothing; the next call finishes the work.
     ///
     /// - Returns: what was done; nothing secret.
-    /// - Throws: ``AccountError/store(_:)``. Nothing was changed for `damaged`: neither a property list nor JSON;
+    /// - Throws: ``AccountError/store(_:)``. Nothing was changed for `damaged`: a file that cannot be imported;
     ///   `wrongType`: a secret or a name that is not a string; `invalid`: secrets without id and user name, a field
     ///   that the preferences cannot hold, or one that is named like a secret. Also `busy` if the plain copy changed
     ///   meanwhile, and what the stores throw.

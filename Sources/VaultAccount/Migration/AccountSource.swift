@@ -8,8 +8,8 @@ public struct AccountSource: Sendable {
     /// Returns the account of the plain copy, and what removes the copy; nil if there is none.
     let account: @Sendable () throws(VaultError) -> (PlainAccount, removeCopy: () throws(VaultError) -> Void)?
 
-    /// Names a property list, a keyed archive or a JSON file that holds the account and nothing else, with its fields at
-    /// the root.
+    /// Names a property list, a keyed archive or a JSON file that holds the account and nothing else, with its fields
+    /// at the root.
     public static func file(_ path: String, names: AccountFieldNames = AccountFieldNames()) -> AccountSource {
         file(named: path, names) { () throws(VaultError) in try PlainFile(path: path) }
     }

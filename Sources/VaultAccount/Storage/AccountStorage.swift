@@ -60,7 +60,7 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
     func exclusively<Result>(
         _ id: String, _ body: () async throws(AccountError) -> Result
     ) async throws(AccountError) -> Result {
-        let lock: StoreLock
+        let lock: NameLock
         do throws(VaultError) {
             let vault = try await blocking { () throws(VaultError) in try self.vault() }
             lock = try await vault.acquireLock(id)

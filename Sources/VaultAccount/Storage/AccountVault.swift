@@ -34,7 +34,7 @@ struct AccountVault: Sendable {
     /// Waits for the right to renew the account's session, among all managers and processes that share it.
     ///
     /// A server that rotates tokens accepts each refresh token once, and may end the session if it sees one twice.
-    func acquireLock(_ id: String) async throws(VaultError) -> StoreLock {
+    func acquireLock(_ id: String) async throws(VaultError) -> NameLock {
         try await store.acquireLock("session/" + AccountVault.encoded(id))
     }
 

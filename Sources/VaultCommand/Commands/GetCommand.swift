@@ -16,9 +16,9 @@ enum GetCommand: Command {
             that are not UTF-8 are shown as escapes such as \\x1b or \\u{200b}, and a newline is added if there is none.
             """,
             """
-            What a program or `vault set --type` has stored as a date is written as UTC, to the millisecond; arrays and \
-            dictionaries are written as JSON, where dates and data (base64) are strings. All other values are text or \
-            bytes already.
+            What a program or `vault set --type` has stored as a date is written as UTC, to the millisecond; arrays \
+            and dictionaries are written as JSON, where dates and data (base64) are strings. All other values are text \
+            or bytes already.
             """,
         ],
         examples: [

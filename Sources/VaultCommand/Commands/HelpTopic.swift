@@ -33,6 +33,9 @@ enum HelpTopic: String, CaseIterable {
           /run/secrets/vault.key               (Docker, Kubernetes)
           $XDG_CONFIG_HOME/vault/default.key   (default: ~/.config)
 
+        A missing key file is created with the vault; below $CREDENTIALS_DIRECTORY
+        and /run/secrets, only by `vault init`.
+
         A key file that others can read is refused, unless it belongs to root, others
         cannot write it, and it is below $CREDENTIALS_DIRECTORY or /run/secrets, on a
         file system in memory or on a read-only one. With --accept-shared-key it may

@@ -34,10 +34,13 @@ enum SetCommand: Command {
             """,
             """
             Without --type a value is bytes, which a program reads as a string, data, a URL or a UUID. With it, int is \
-            for all integer types, real for Double and Float, and json for arrays and dictionaries. A date is UTC, such \
-            as 2026-01-31T09:05:00Z. White space around the text of these is ignored.
+            for all integer types, real for Double and Float, and json for arrays and dictionaries. A date is UTC, \
+            such as 2026-01-31T09:05:00Z. White space around the text of these is ignored.
             """,
-            "Creates the vault and key file on first use, and prints where.",
+            """
+            Creates the vault and key file on first use, and prints where. Where secrets are mounted, no key file is \
+            created: see `vault help places`.
+            """,
         ],
         examples: [
             .init("vault set u.token", "ask for the value"),

@@ -34,5 +34,5 @@ final class WatchedStore: ValueStore {
     func keys(prefix: String) throws(VaultError) -> [String] { try base.keys(prefix: prefix) }
     func commit(_ batch: StoreBatch) throws(VaultError) -> Bool { try base.commit(batch) }
     func eraseRemoved() throws(VaultError) { try base.eraseRemoved() }
-    func acquireLock(_ name: String) async throws(VaultError) -> StoreLock { try await base.acquireLock(name) }
+    func acquireLock(_ name: String) async throws(VaultError) -> NameLock { try await base.acquireLock(name) }
 }

@@ -2,8 +2,8 @@ import LinuxSystem
 
 /// The exclusive lock of a name, held until this value ends: see ``ValueStore/acquireLock(_:)``.
 ///
-/// It is not recursive: who acquires a name twice waits for ever.
-public struct StoreLock: ~Copyable, Sendable {
+/// It is not recursive: a task that acquires a name twice waits for ever.
+public struct NameLock: ~Copyable, Sendable {
     private let onRelease: @Sendable () -> Void
 
     /// Creates a lock that a store of your own has acquired; `onRelease` is called once.
@@ -28,10 +28,10 @@ public struct StoreLock: ~Copyable, Sendable {
 }
 
 extension ValueStore {
-    public func acquireLock(_ name: String) async throws(VaultError) -> StoreLock {
+    public func acquireLock(_ name: String) async throws(VaultError) -> NameLock {
         let name = LockedName(store: identity, name: name)
-        try await StoreLock.wait { LockedName.all.withLock { $0.insert(name).inserted } }
-        return StoreLock {
+        try await NameLock.wait { LockedName.all.withLock { $0.insert(name).inserted } }
+        return NameLock {
             // Keeps the store: another object at its address would have its identity.
             _ = self
             LockedName.all.withLock { _ = $0.remove(name) }

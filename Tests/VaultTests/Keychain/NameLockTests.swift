@@ -6,7 +6,7 @@ import Testing
 @testable import Vault
 
 @Suite("Locks of names", .timeLimit(.minutes(5)))
-struct StoreLockTests {
+struct NameLockTests {
     private let fixture: KeychainFixture
 
     init() throws {
@@ -62,11 +62,11 @@ struct StoreLockTests {
     @Test(arguments: Pair.allCases) func otherNamesAndOtherScopesAreFree(_ pair: Pair) async throws {
         let (one, other) = try pair.open(fixture)
         let lock = try await one.acquireLock("x")
-        #expect(await StoreLockTests.isFree("y", in: other))
-        #expect(await StoreLockTests.isFree("x", in: other.scoped(to: "b")))
-        #expect(await !StoreLockTests.isFree("x", in: other))
+        #expect(await NameLockTests.isFree("y", in: other))
+        #expect(await NameLockTests.isFree("x", in: other.scoped(to: "b")))
+        #expect(await !NameLockTests.isFree("x", in: other))
         lock.release()
-        #expect(await StoreLockTests.isFree("x", in: other))
+        #expect(await NameLockTests.isFree("x", in: other))
     }
 
     @Test func aCancelledTaskNoLongerWaits() async throws {
@@ -90,7 +90,7 @@ struct StoreLockTests {
         let keychain = try fixture.open()
         async let holding: Void = holdUntilKilled(in: fixture.folder.path)
         try await ThisProcess.wait { (try? keychain.value(of: "held")) == .boolean(true) }
-        #expect(await !StoreLockTests.isFree("x", in: keychain))
+        #expect(await !NameLockTests.isFree("x", in: keychain))
         _ = try keychain.commit(StoreBatch(["die": .boolean(true)]))
         try await keychain.acquireLock("x").release()
         await holding

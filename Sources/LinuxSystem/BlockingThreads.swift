@@ -53,12 +53,15 @@ private final class BlockingThreads: TaskExecutor {
         }
         guard isThreadMissing else { return }
         do { try startDetachedThread(named: "vault blocking") { self.run() } } catch {
-            // Without a thread, the job blocks one of the others: late is better than never.
-            let job = state.withLock { state in
+            // Without a thread, jobs block one of the others: late is better than never. The last one that fails to
+            // start leaves none for later.
+            let jobs = state.withLock { state in
                 state.threads -= 1
-                return state.jobs.popLast()
+                let count = state.threads == 0 ? state.jobs.count : min(state.jobs.count, 1)
+                defer { state.jobs.removeLast(count) }
+                return state.jobs.suffix(count)
             }
-            if let job { globalConcurrentExecutor.enqueue(job) }
+            for job in jobs.reversed() { globalConcurrentExecutor.enqueue(job) }
         }
     }
 

@@ -25,10 +25,13 @@ package struct PropertyListError: Error, Hashable, Sendable {
     static let tooDeep = Self(
         code: .tooDeep, sentence: "more than \(StoredValue.maximumDepth) containers inside each other")
 
-    /// A key on the way to a value, as errors show it: `["window"]`. A key of a file may be of any length, and may hold
-    /// what a terminal would obey.
-    static func step(_ key: String) -> String {
+    /// A key on the way to a value, as errors show it: `["window"]`.
+    static func step(_ key: String) -> String { "[\(shown(key))]" }
+
+    /// A key as errors show it: `"window"`. A key of a file may be of any length, and may hold what a terminal would
+    /// obey.
+    package static func shown(_ key: String) -> String {
         let start = String(String.UnicodeScalarView(key.unicodeScalars.prefix(64)))
-        return "[\(start.debugDescription)\(start.utf8.count < key.utf8.count ? "…" : "")]"
+        return start.debugDescription + (start.utf8.count < key.utf8.count ? "…" : "")
     }
 }

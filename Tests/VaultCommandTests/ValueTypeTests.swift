@@ -36,7 +36,7 @@ import Testing
                 [
                     "", "canary", "2026-02-29", "2026-1-31", "2026-01-31T09:05Z", "2026-01-31T09:05:00", "2026-13-01",
                     "2026-01-31T24:00:00Z", "2026-01-31T09:05:60Z", "2026-01-31T09:05:00+01:00",
-                    "2026-01-31T09:05:00.1Z",
+                    "2026-01-31T09:05:00.1Z", "2026-01-31T09:05:001", "2026-01-31T09:05:00+",
                     "99999-01-01", "-001-01-01", "2026_01_31", "\u{0662}026-01-3",
                 ]
             ),
@@ -77,6 +77,7 @@ import Testing
             (.date(Date(timeIntervalSinceReferenceDate: 0.5)), "2001-01-01T00:00:00.500Z"),
             (.date(Date(timeIntervalSinceReferenceDate: 1e300)), "1e+300"),
             (.date(Date(timeIntervalSinceReferenceDate: .nan)), "nan"),
+            (.date(Date(timeIntervalSince1970: Double(Int64.min) / 1000)), "-9.223373015161976e+15"),
             (
                 .array([
                     .date(Date(timeIntervalSinceReferenceDate: 0)), .data(Data([1])), .real(-.infinity), .real(.nan),

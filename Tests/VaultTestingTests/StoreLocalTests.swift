@@ -52,6 +52,7 @@ struct StoreLocalConcurrencyTests {
     }
 
     @Test func valuesMayAskForEachOther() throws {
+        try withTemporaryStores { _ in #expect(StoreLocal<Int?> { 1 }.value == 1) }
         let outer = StoreLocal { [place] in (place.value, 1) }
         try withTemporaryStores { _ in #expect(outer.value.0 === place.value) }
         #expect(outer.value.0 === place.value)

@@ -20,6 +20,8 @@ struct JSONSurvey {
     private let bytes: [UInt8]
     private var offset = 0
     private var open: [Container] = []
+    /// At least as many as there are values: each is the first of all or of its container, or follows a comma.
+    private var valueCount = 1
 
     static func check(_ bytes: [UInt8]) throws(ImportFinding) {
         var survey = JSONSurvey(bytes: bytes)
@@ -35,16 +37,25 @@ struct JSONSurvey {
             guard open.count < JSONSurvey.maximumDepth else {
                 throw ImportFinding(text: "it is nested more than \(JSONSurvey.maximumDepth) levels deep")
             }
+            try countValue()
             let isObject = byte == UInt8(ascii: "{")
             open.append(Container(isObject: isObject, expectsKey: isObject))
         case UInt8(ascii: "}"), UInt8(ascii: "]"): _ = open.popLast()
         case UInt8(ascii: ","):
+            try countValue()
             if let last = open.indices.last { open[last].expectsKey = open[last].isObject }
         // A decoder takes such a text for UTF-16, in which keys would not be found here.
         case 0: throw ImportFinding(text: "it is not UTF-8")
         default: break
         }
         offset += 1
+    }
+
+    private mutating func countValue() throws(ImportFinding) {
+        valueCount += 1
+        guard valueCount <= PropertyListFormat.maximumValues else {
+            throw ImportFinding(text: "it holds more than \(PropertyListFormat.maximumValues) values")
+        }
     }
 
     private mutating func passString() throws(ImportFinding) {
@@ -60,7 +71,7 @@ struct JSONSurvey {
         guard let key = JSONSurvey.string(bytes[start..<offset]) else { return }
         open[last].key = key
         guard !open[last].keys.insert(key).inserted else { return }
-        throw ImportFinding(text: "the key \"\(key)\" occurs twice in one object")
+        throw ImportFinding(text: "the key \(PropertyListError.shown(key)) occurs twice in one object")
     }
 
     /// - Parameter literal: with its quotes.
@@ -78,8 +89,8 @@ struct JSONSurvey {
         // The longest that fit have 20 characters. The decoder refuses an invalid number.
         let number = literal.count > 20 ? .max : Int128(String(decoding: literal, as: UTF8.self)) ?? 0
         guard !StoredValue.integers.contains(number) else { return }
-        let key = open.reversed().lazy.compactMap(\.key).first
-        throw ImportFinding(text: "a number\(key.map { " of the key \"\($0)\"" } ?? "") does not fit into 64 bits")
+        let key = open.reversed().lazy.compactMap(\.key).first.map { " of the key \(PropertyListError.shown($0))" }
+        throw ImportFinding(text: "a number\(key ?? "") does not fit into 64 bits")
     }
 }
 

@@ -12,7 +12,8 @@ extension PlainFile {
     /// - Returns: the keys that have a destination, sorted bytewise; nil if there is no file: it was imported before,
     ///   or there is nothing to do.
     /// - Throws: ``VaultError`` with `damaged` as ``init(path:)``, `exists` if a store has another value, `invalid` for
-    ///   what a store cannot hold, and what the stores throw. The file then stays; the import can be run again.
+    ///   what a store cannot hold, `busy` if others change the file or the same keys meanwhile, and what the stores
+    ///   throw. The file then stays; the import can be run again.
     @discardableResult
     public static func importValues(
         from path: String, replacing isReplacing: Bool = false, to destination: (_ key: String) -> StoreReference?
@@ -29,12 +30,14 @@ extension PlainFile {
         // All are checked before any is changed: a refusal leaves everything as it is.
         for (key, value) in file.values {
             guard let store = try destination(key)?.resolve() else { continue }
-            var prepared = imports[store.identity] ?? PreparedImport(store: store)
+            let identity = store.identity
+            // Taken out: while the dictionary has it too, each addition would copy all those before.
+            var prepared = imports.removeValue(forKey: identity) ?? PreparedImport(store: store)
             guard try prepared.add(key, value, replacing: isReplacing) else {
                 throw VaultError(
                     .exists, "\"\(key)\" has another value already than the one in \(path); nothing was imported.")
             }
-            imports[store.identity] = prepared
+            imports[identity] = prepared
         }
         for prepared in imports.values { try prepared.commit() }
         try file.remove()

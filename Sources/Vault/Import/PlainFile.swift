@@ -18,8 +18,8 @@ public struct PlainFile: ~Copyable {
     ///
     /// - Parameter path: a file of at most 64 MiB; a symbolic link is followed.
     /// - Throws: ``VaultError`` with `damaged` if the file has none of these formats, or no dictionary at its root, or,
-    ///   in JSON, a key twice, an integer beyond 64 bits or more than 128 levels, or if it is an archive that cannot be
-    ///   decoded; `unavailable`.
+    ///   in JSON, a key twice, an integer beyond 64 bits, more than 128 levels or a million values, or if it is an
+    ///   archive that cannot be decoded; `unavailable`.
     public init?(path: String) throws(VaultError) { try self.init(path: path, in: PosixFileSystem()) }
 
     package init?(path: String, in fileSystem: any FileSystem) throws(VaultError) {
@@ -45,7 +45,8 @@ public struct PlainFile: ~Copyable {
     /// The file is compared right before the removal; if another file replaces it between the two, that one is removed
     /// instead. So the older program should not run meanwhile. For what stays on the disk see <doc:MovingValues>.
     ///
-    /// - Throws: ``VaultError`` with `busy` if the file's content is no longer what was read; `unavailable`.
+    /// - Throws: ``VaultError`` with `busy` if the file's content is no longer what was read, `damaged` if it is larger
+    ///   than a file may be; `unavailable`.
     public borrowing func remove() throws(VaultError) {
         if let present = try PlainFile.contents(of: file), present != bytes {
             throw VaultError(.busy, "Someone changed \(file.path) meanwhile; run the import again.")

@@ -64,7 +64,9 @@ public final class Keychain: ValueStore, SecretStore {
     let part: KeychainPart?
 
     /// Is equal for two keychains on one vault, or on one part of it: a process has one log for each vault.
-    public var identity: StoreIdentity { StoreIdentity(log, scope: part?.prefix ?? "") }
+    public var identity: StoreIdentity {
+        StoreIdentity(log, scope: part?.prefix ?? "", showing: part?.showsOthers == true ? "" : nil)
+    }
 
     /// Opens a vault.
     ///

@@ -45,7 +45,11 @@ final class StoreLocals: Sendable {
     private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
 
     func value<Value>(of place: StoreLocal<Value>) -> Value? {
-        entries.withLock { $0[ObjectIdentifier(place)]?.value as? Value }
+        entries.withLock { entries in
+            // Asked for first: of an optional type, nothing would be cast to a value, nil.
+            guard let entry = entries[ObjectIdentifier(place)] else { return nil }
+            return entry.value as? Value
+        }
     }
 
     /// Returns the value that is kept: this one, or one that came before.

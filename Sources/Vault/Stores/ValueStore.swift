@@ -99,7 +99,7 @@ extension ValueStore {
         guard !keys.isEmpty else { return 0 }
         var batch = StoreBatch([:])
         for key in keys { batch.changes.updateValue(nil, forKey: key) }
-        _ = try commit(batch)
+        _ = try commitChecked(batch)
         return keys.count
     }
 
@@ -116,11 +116,19 @@ public struct StoreIdentity: Hashable, Sendable {
     private var object: ObjectIdentifier?
     private var file: String?
     private var scope = ""
+    /// Where a name is looked up that has no value in the scope; nil if nowhere else.
+    private var shownScope: String?
 
     /// Identifies a store by the object that it is on, and by which part of it the store is.
     public init(_ object: AnyObject, scope: String = "") {
         self.object = ObjectIdentifier(object)
         self.scope = scope
+    }
+
+    /// Identifies a part of a store that shows the store's own values too.
+    init(_ object: AnyObject, scope: String, showing shownScope: String?) {
+        self.init(object, scope: scope)
+        self.shownScope = shownScope
     }
 
     /// Identifies a store by its file's path, without symbolic links: stores on one file are one store.
@@ -129,7 +137,17 @@ public struct StoreIdentity: Hashable, Sendable {
     func scoped(to scope: String) -> StoreIdentity {
         var scoped = self
         scoped.scope += scope
+        scoped.shownScope? += scope
         return scoped
+    }
+
+    /// Whether `name` of this store shows the value that another store has as `otherName`: a scope's values are those
+    /// of the store below.
+    func shows(_ other: StoreIdentity, _ otherName: String, as name: String) -> Bool {
+        guard object == other.object, file == other.file else { return false }
+        // Byte by byte: texts that are equal may be two names.
+        let place = (other.scope + otherName).utf8
+        return [scope, shownScope].compactMap(\.self).contains { ($0 + name).utf8.elementsEqual(place) }
     }
 }
 

@@ -91,6 +91,11 @@ extension ValueStore {
         try Readings.current?.check(batch, of: self)
         return try commit(batch)
     }
+
+    /// Refuses a change of one key as ``commitChecked(_:)`` does, for changes that are not made by a batch.
+    func checkChange(of name: String) throws(VaultError) {
+        try Readings.current?.check(StoreBatch([name: nil]), of: self)
+    }
 }
 
 extension ValueStore {

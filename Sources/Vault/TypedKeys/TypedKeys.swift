@@ -141,6 +141,7 @@ extension KeychainStorable {
             throw VaultError(.invalid, "The store of \"\(name)\" keeps no secrets in guarded memory.")
         }
         try finishMove(into: store, for: use)
+        if use == .writing { try store.checkChange(of: name) }
         return store
     }
 }

@@ -1,3 +1,5 @@
+import LinuxSystem
+
 // A value is stored in the new place, durably, and only then removed from the old one. So a crash leaves it in the old
 // place, or in both. The new place's value counts, and the next use finishes the move.
 
@@ -13,25 +15,29 @@ extension ValueKey {
     /// a value, which counts, or one is about to be written.
     private func move(into new: any ValueStore, for use: KeyUse) throws(VaultError) {
         let (old, oldName): (any ValueStore, String)
-        var next: StoredValue?
         do throws(VaultError) {
             (old, oldName) = (try store.history.oldStore?() ?? new, store.history.oldName ?? name)
             // If both are the same place, the value would count as the newer one, and then be removed as the older one.
-            guard old.identity != new.identity || !oldName.utf8.elementsEqual(name.utf8) else { return }
-            next = try old.value(of: oldName)
+            guard !new.identity.shows(old.identity, oldName, as: name) else { return }
+            guard try old.value(of: oldName) != nil else { return }
         } catch { return try passOver(error, for: use, with: new) }
+        let turn = try MoveTurn(of: name, into: new.identity)
+        defer { turn.end() }
+        // Another thread may have moved it meanwhile.
+        var next = try old.value(of: oldName)
         while let value = next {
             guard try isReadable(value, for: use, unlessIn: new) else { return }
-            let moved = try take(value, into: new)
+            if let taken = try take(value, into: new), try old.value(of: oldName) == nil {
+                // Another process had finished the move before, and removed the value since: it must not return. One
+                // that finishes the move from now on has seen what was taken, and that must stay.
+                _ = try new.commit(StoreBatch([name: nil], expecting: [name: taken]))
+                return
+            }
             // Also if the value was there already: a process that was killed may have left it unflushed.
             try new.makeDurable()
             // False if a program of the older version changed the old value meanwhile.
             if try old.commit(StoreBatch([oldName: nil], expecting: [oldName: value])) { return }
             next = try old.value(of: oldName)
-            // Another process has finished the move, and removed the value since: it must not return.
-            if let moved, next == nil {
-                _ = try new.commit(StoreBatch([name: nil], expecting: [name: moved]))
-            }
         }
     }
 
@@ -74,4 +80,21 @@ extension ValueKey {
             return try storedAsToday()
         }
     }
+}
+
+/// The turn of one thread of this process to move a value: of two at once, each could take the other's for its own.
+private struct MoveTurn: Hashable {
+    private static let all = Mutex<Set<MoveTurn>>([])
+
+    private let store: StoreIdentity
+    private let name: String
+
+    /// Waits for the turn. Throws ``VaultError/Code/busy`` if it does not come for ten seconds.
+    init(of name: String, into store: StoreIdentity) throws(VaultError) {
+        (self.store, self.name) = (store, name)
+        var contention = Contention()
+        while !MoveTurn.all.withLock({ [self] in $0.insert(self).inserted }) { try contention.pause() }
+    }
+
+    func end() { MoveTurn.all.withLock { _ = $0.remove(self) } }
 }

@@ -2,8 +2,8 @@ import FoundationEssentials
 import Sealing
 import Vault
 
-/// The text of a value whose bytes a person cannot read: of dates, arrays and dictionaries. It has the form that
-/// `set --type` takes.
+/// The text of a value whose bytes a person cannot read: of dates, arrays and dictionaries. Except for dates
+/// that no calendar has, it has the form that `set --type` takes.
 enum ValueText {
     /// Returns what `get` writes: the text, or for all other kinds the bytes, which stay in guarded memory.
     static func shown(_ value: consuming SealableValue, of name: String) throws -> SecretBytes {

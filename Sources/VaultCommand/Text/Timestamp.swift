@@ -16,7 +16,7 @@ enum Timestamp {
         }
         // Counts up before 1970 too.
         let fraction = (milliseconds % 1000 + 1000) % 1000
-        var time = (milliseconds - fraction) / 1000
+        var time = milliseconds / 1000 - (milliseconds % 1000 < 0 ? 1 : 0)
         var parts = tm()
         guard gmtime_r(&time, &parts) != nil, (-1900..<8100).contains(parts.tm_year) else {
             return "unknown".utf8.forEach(put)
@@ -33,8 +33,12 @@ enum Timestamp {
     /// Reads UTC: what ``text(_:)`` returns, also without the fraction, or the day alone; nil for any other text, and
     /// for a time that no calendar has.
     static func date(_ text: String) -> Date? {
-        let tail = [10: "T00:00:00.000Z", 20: ".000Z"][text.utf8.count]
-        let whole = tail.map { text.prefix($0.utf8.count == 5 ? 19 : 10) + $0 } ?? text[...]
+        let whole =
+            switch text.utf8.count {
+            case 10: text + "T00:00:00.000Z"
+            case 20 where text.utf8.last == UInt8(ascii: "Z"): String(text.dropLast()) + ".000Z"
+            default: text
+            }
         let numbers = whole.split { !$0.isASCII || !$0.isNumber }.compactMap { Int32($0) }
         guard numbers.count == 7 else { return nil }
         var parts = tm()

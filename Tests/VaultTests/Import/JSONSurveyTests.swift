@@ -29,6 +29,11 @@ struct JSONSurveyTests {
         ("[99999999999999999999]", "a number does not fit into 64 bits"),
         (nested(129), "it is nested more than 128 levels deep"),
         ("{\0\"\0}\0", "it is not UTF-8"),
+        ("[" + String(repeating: "0,", count: 1_000_000) + "0]", "it holds more than 1000000 values"),
+        (
+            #"{"\u001b[2J\#(String(repeating: "k", count: 99))": [-9223372036854775809]}"#,
+            #"a number of the key "\u{1B}[2J\#(String(repeating: "k", count: 60))"… does not fit into 64 bits"#
+        ),
     ])
     func isFound(_ text: String, _ sentence: String) {
         #expect(finding(text) == sentence)

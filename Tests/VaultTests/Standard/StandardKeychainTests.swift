@@ -114,6 +114,17 @@ struct StandardKeychainTests {
         #expect(try moved.read() == "both")
     }
 
+    @Test func aValueOfTheWholeVaultThatAPartHasOrShowsIsNotMoved() throws {
+        let whole = try Keychain(at: places, creatingIfAbsent: true)
+        try whole.set("mail/own", to: "own")
+        try whole.set("k", to: "by hand")
+        let mail = StoreReference.store(program("mail"))
+        let own = KeychainStorable<String>("own", in: mail, movedFrom: .store(whole), formerName: "mail/own")
+        let shown = KeychainStorable<String>("k", in: mail, movedFrom: .store(whole))
+        #expect(try own.read() == "own" && shown.read() == "by hand")
+        #expect(try whole.keys() == ["k", "mail/own"])
+    }
+
     @Test func anExpectationHoldsOnlyForWhatIsSeen() throws {
         let keychain = try Keychain(at: places, creatingIfAbsent: true)
         let program = self.program("p")

@@ -148,6 +148,14 @@ struct AtomicChangeTests {
             #expect(code == .invalid && runs == 1)
         }
         #expect(try home.store.keys(prefix: "") == [])
+        if home == .keychain {
+            let secret = KeychainStorable<Int>("n")
+            let error = #expect(throws: VaultError.self) {
+                try secret.update { _ throws(any Error) in try secret.write(1, expires: .distantFuture) }
+            }
+            #expect(error?.code == .invalid)
+        }
+        #expect(try home.store.keys(prefix: "") == [])
         try key.update { (value) throws(VaultError) in
             value = try other.update {
                 $0 += 1

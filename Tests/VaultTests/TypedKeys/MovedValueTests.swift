@@ -176,6 +176,43 @@ struct MovedValueTests {
         try expect(old: .integer(7), new: .untyped(Data("secret".utf8)))
     }
 
+    @Test func aValueWhoseMoveAnotherProcessFinishesStays() throws {
+        let base = MemoryStore()
+        _ = base.commit(StoreBatch(["k": .string("secret")]))
+        // Another process finds what this one has taken, and removes the old value first.
+        let oldStore = InterruptedStore(base: base) { _ = base.commit(StoreBatch(["k": nil])) }
+        let key = RAMStorable<String>("k", in: .memory, movedFrom: .store(oldStore))
+        #expect(try key.read() == "secret")
+        #expect(MemoryStore.standard.value(of: "k") == .string("secret"))
+    }
+
+    @Test func ofManyThreadsThatReadItFirstEachReadsIt() throws {
+        for _ in 0..<300 {
+            let (oldStore, newStore) = (MemoryStore(), MemoryStore())
+            _ = oldStore.commit(StoreBatch(["k": .string("secret")]))
+            let key = RAMStorable<String>("k", in: .store(newStore), movedFrom: .store(oldStore))
+            try onThreads(8) { _ in
+                let value = try key.read()
+                #expect(value == "secret")
+            }
+            #expect(oldStore.keys(prefix: "") == [])
+        }
+    }
+
+    @Test func aPlaceUnderAnotherNameIsTheSamePlace() throws {
+        for home in TestedHome.allCases {
+            let store = try home.store
+            let scope = store.scoped(to: "mail")
+            let key = KeychainStorable<String>(
+                "k", in: .store(scope), movedFrom: .store(store), formerName: "mail/k")
+            try key.write("secret")
+            #expect(try key.read() == "secret")
+            let back = KeychainStorable<String>(
+                "mail/k", in: .store(store), movedFrom: .store(scope), formerName: "k")
+            #expect(try back.read() == "secret")
+        }
+    }
+
     @Test func aValueThatIsRemovedWhileItMovesDoesNotComeBack() throws {
         let oldStore = MemoryStore()
         _ = oldStore.commit(StoreBatch(["k": .string("secret")]))

@@ -50,6 +50,10 @@ let package = Package(
             name: "AccountExample", dependencies: ["Vault", "VaultAccount"], path: "Tools/AccountExample",
             exclude: ["login-server.py"], swiftSettings: settings),
         .systemLibrary(name: "CTestSupport", path: "Tests/CTestSupport"),
+        .target(name: "CSimulator", path: "Tests/CSimulator"),
+        .executableTarget(
+            name: "VaultSimulator", dependencies: ["CSimulator", "CSodium", "LinuxSystem", "Sealing", "TestSupport", "Vault"],
+            path: "Tests/Simulator", swiftSettings: settings),
         .target(
             name: "TestSupport", dependencies: ["CTestSupport", "LinuxSystem", "SealedLog", "Sealing", "VaultTesting"],
             path: "Tests/TestSupport", resources: [.copy("KeyedArchives")], swiftSettings: settings),

@@ -91,6 +91,8 @@ extension FileSystem {
 /// An open file, closed when this value is destroyed.
 package struct FileDescriptor: ~Copyable, Sendable {
     package let number: Int32
+    /// What a file system of a test's has opened in the kernel's stead.
+    private let simulated: (any AnyObject & Sendable)?
 
     /// Takes over a descriptor that a system call returned, or -1. If stdin, stdout or stderr was closed at the
     /// program's start, the kernel may return 0 to 2. Those are duplicated to a higher number, so that printed output
@@ -98,16 +100,25 @@ package struct FileDescriptor: ~Copyable, Sendable {
     package init(owning number: Int32) {
         let isStandard = (STDIN_FILENO...STDERR_FILENO).contains(number)
         self.number = isStandard ? fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : number
+        simulated = nil
         if isStandard { close(number) }
     }
 
-    deinit { close(number) }
+    /// Stands for a file that is open until `file` is released. The kernel knows nothing of the number.
+    package init(simulated file: any AnyObject & Sendable, number: Int32) {
+        self.number = number
+        simulated = file
+    }
+
+    deinit { if simulated == nil { close(number) } }
 }
 
 package struct FileStatus: Hashable, Sendable {
     package struct Identity: Hashable, Sendable {
         package let device: UInt64
         package let inode: UInt64
+
+        package init(device: UInt64, inode: UInt64) { (self.device, self.inode) = (device, inode) }
     }
 
     package let identity: Identity
@@ -122,6 +133,17 @@ package struct FileStatus: Hashable, Sendable {
     package let links: UInt64
     package let isRegularFile: Bool
     package let isDirectory: Bool
+
+    package init(
+        identity: Identity, size: UInt64, contentsChanged: Int64, changed: Int64, mode: UInt32, owner: UInt32,
+        group: UInt32, links: UInt64, isRegularFile: Bool, isDirectory: Bool
+    ) {
+        self.identity = identity
+        self.size = size
+        (self.contentsChanged, self.changed) = (contentsChanged, changed)
+        (self.mode, self.owner, self.group, self.links) = (mode, owner, group, links)
+        (self.isRegularFile, self.isDirectory) = (isRegularFile, isDirectory)
+    }
 
     /// What it is if it is not a regular file; a part of a sentence.
     package var kind: String { isDirectory ? "a folder" : "a named pipe, a socket or a device" }

@@ -111,16 +111,12 @@ package struct PosixFileSystem: FileSystem {
 
 extension FileStatus {
     fileprivate init(_ status: stat) {
-        identity = Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
-        size = UInt64(max(status.st_size, 0))
-        contentsChanged = status.st_mtim.nanoseconds
-        changed = status.st_ctim.nanoseconds
-        mode = status.st_mode & 0o7777
-        owner = status.st_uid
-        group = status.st_gid
-        links = UInt64(status.st_nlink)
-        isRegularFile = status.st_mode & S_IFMT == S_IFREG
-        isDirectory = status.st_mode & S_IFMT == S_IFDIR
+        self.init(
+            identity: Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)),
+            size: UInt64(max(status.st_size, 0)), contentsChanged: status.st_mtim.nanoseconds,
+            changed: status.st_ctim.nanoseconds, mode: status.st_mode & 0o7777, owner: status.st_uid,
+            group: status.st_gid, links: UInt64(status.st_nlink), isRegularFile: status.st_mode & S_IFMT == S_IFREG,
+            isDirectory: status.st_mode & S_IFMT == S_IFDIR)
     }
 }
 

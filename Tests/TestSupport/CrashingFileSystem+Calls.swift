@@ -14,7 +14,7 @@ extension CrashingFileSystem {
             }
         noteOpened(file, path)
         let identity = try PosixFileSystem().status(of: file).identity
-        if !isThere { note { $0.create(identity, at: path) } }
+        if !isThere { noteCreated(identity, path) }
         return file
     }
 
@@ -35,8 +35,8 @@ extension CrashingFileSystem {
     ) throws(SystemError) {
         let identity = try PosixFileSystem().status(of: file).identity
         let copy = Array(bytes)
-        func note(_ disk: inout Disk) { disk.write(identity, copy, at: offset) }
-        try change(pending: note) { (real) throws(SystemError) in try real.write(file, bytes, at: offset) }
+        func begun() { note(identity) { $0.write($1, copy, at: Int(offset)) } }
+        try change(begun: begun) { (real) throws(SystemError) in try real.write(file, bytes, at: offset) }
     }
 
     package func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError) {
@@ -48,11 +48,11 @@ extension CrashingFileSystem {
         let status = try PosixFileSystem().status(of: file)
         try change { (_) throws(SystemError) in }
         guard !takeFailure(ofFolder: status.isDirectory) else {
-            if !status.isDirectory { note { $0.dropPending(status.identity) } }
+            if !status.isDirectory { note(status.identity) { $0.failFlush($1) } }
             throw SystemError(EIO, "flush")
         }
         let path = path(of: file)
-        note { status.isDirectory ? $0.flushFolder(path) : $0.flush(status.identity) }
+        if status.isDirectory { note { $0.flushFolder(path) } } else { note(status.identity) { $0.flush($1) } }
     }
 
     package func tryLock(_ file: borrowing FileDescriptor, _ kind: LockKind) throws(SystemError) -> Bool {
@@ -80,9 +80,8 @@ extension CrashingFileSystem {
     }
 
     package func rename(_ path: String, to newPath: String, replacing: Bool) throws(SystemError) {
-        let identity = try PosixFileSystem().status(at: path).identity
         try change { (real) throws(SystemError) in try real.rename(path, to: newPath, replacing: replacing) }
-        note { $0.rename(identity, path, to: newPath) }
+        note { $0.rename(path, to: newPath) }
     }
 
     package func remove(_ path: String) throws(SystemError) {
@@ -93,6 +92,8 @@ extension CrashingFileSystem {
     package func volume(of file: borrowing FileDescriptor) -> Volume { Volume() }
 
     package func makeFolder(_ path: String) throws(SystemError) -> Bool {
-        try change { (real) throws(SystemError) in try real.makeFolder(path) }
+        let isMade = try change { (real) throws(SystemError) in try real.makeFolder(path) }
+        if isMade { note { $0.makeFolder(path) } }
+        return isMade
     }
 }

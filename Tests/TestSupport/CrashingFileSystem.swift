@@ -10,7 +10,9 @@ import Sealing
 /// in.
 package final class CrashingFileSystem: FileSystem {
     private struct State {
-        var disk = Disk()
+        var disk: Disk
+        /// The disk's numbers of the real files. A real file may get the number of a removed one.
+        var files: [FileStatus.Identity: Int] = [:]
         var paths: [Int32: String] = [:]
         /// Changing calls before power is lost; nil: it never is.
         var remaining: Int?
@@ -30,11 +32,12 @@ package final class CrashingFileSystem: FileSystem {
     ///     in vain.
     package init(_ root: String, powerLostAtCall calls: Int? = nil) throws {
         self.root = root
-        var state = State()
+        var state = State(disk: Disk(root: root))
         state.remaining = calls
         for path in try FileManager.default.subpathsOfDirectory(atPath: root).map({ "\(root)/\($0)" }) {
             let status = try real.status(at: path)
-            if status.isRegularFile { state.disk.add(status.identity, at: path, try contents(path)) }
+            if status.isDirectory { state.disk.addFolder(path) }
+            if status.isRegularFile { state.files[status.identity] = state.disk.add(path, try contents(path)) }
         }
         self.state = Mutex(state)
     }
@@ -67,11 +70,14 @@ package final class CrashingFileSystem: FileSystem {
     /// Writes what the disk may hold into another folder, with the same relative paths.
     package func materialize(into folder: String, seed: Int) throws {
         var generator = SeededGenerator(seed)
-        let files = state.withLock { $0.disk.afterPowerLoss(&generator) }
-        for (path, bytes) in files {
+        let disk = state.withLock { $0.disk.afterPowerLoss(&generator) }
+        for path in disk.names.keys.sorted() {
             let target = folder + path.dropFirst(root.count)
-            try FileManager.default.createDirectory(atPath: target.parentFolder, withIntermediateDirectories: true)
-            try overwrite(target, bytes)
+            if let bytes = disk.contents(path) {
+                try overwrite(target, bytes)
+            } else {
+                try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
+            }
         }
     }
 
@@ -79,6 +85,16 @@ package final class CrashingFileSystem: FileSystem {
 
     func note(_ body: (inout Disk) -> Void) {
         state.withLock { body(&$0.disk) }
+    }
+
+    func note(_ identity: FileStatus.Identity, _ body: (inout Disk, Int) -> Void) {
+        state.withLock { state in
+            if let file = state.files[identity] { body(&state.disk, file) }
+        }
+    }
+
+    func noteCreated(_ identity: FileStatus.Identity, _ path: String) {
+        state.withLock { $0.files[identity] = $0.disk.create(path) }
     }
 
     func takeFailure(ofFolder isFolder: Bool) -> Bool {
@@ -110,13 +126,13 @@ package final class CrashingFileSystem: FileSystem {
 
     /// Makes a call that changes the disk.
     ///
-    /// - Parameter pending: notes what may be on the disk although the call was cut short.
+    /// - Parameter begun: notes what may be on the disk although power is lost during the call.
     func change<Result: ~Copyable>(
-        pending: (inout Disk) -> Void = { _ in }, _ body: (PosixFileSystem) throws(SystemError) -> Result
+        begun: () -> Void = {}, _ body: (PosixFileSystem) throws(SystemError) -> Result
     ) throws(SystemError) -> Result {
+        guard !isOff else { throw SystemError(EIO, "power lost") }
+        begun()
         let isLost = state.withLock { state in
-            guard !state.isOff else { return true }
-            pending(&state.disk)
             guard let remaining = state.remaining else { return false }
             state.remaining = remaining - 1
             state.isOff = remaining <= 1

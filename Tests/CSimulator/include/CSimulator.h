@@ -1,0 +1,19 @@
+// The calls through which code learns of time and other threads. An executable that contains this has them answered by
+// a simulation on threads that have entered one, and by the C library on all others.
+#pragma once
+#include <stdint.h>
+
+typedef struct {
+    /// Returns nanoseconds, of whichever clock.
+    int64_t (*_Nonnull now)(int32_t clock);
+    void (*_Nonnull sleep)(int64_t nanoseconds);
+    int32_t (*_Nonnull process)(void);
+    void (*_Nonnull fillWithRandomBytes)(void *_Nonnull bytes, intptr_t count);
+    /// Lets other threads run: the calling one waits for a mutex that one of them holds.
+    void (*_Nonnull waitForMutex)(void);
+} vault_simulation_hooks;
+
+void vault_simulation_install(vault_simulation_hooks hooks);
+
+/// Puts the calling thread into the simulation, or takes it out.
+void vault_simulation_enter(int isInside);

@@ -1,0 +1,61 @@
+#define _GNU_SOURCE
+#include "CSimulator.h"
+#include <dlfcn.h>
+#include <linux/futex.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static vault_simulation_hooks hooks;
+static __thread bool isSimulated;
+
+void vault_simulation_install(vault_simulation_hooks new) { hooks = new; }
+void vault_simulation_enter(int isInside) { isSimulated = isInside; }
+
+// The executable's symbols come before those of the C library, for the Swift runtime too.
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    if (!isSimulated) return REAL(clock_gettime)(clock, time);
+    int64_t now = hooks.now(clock);
+    time->tv_sec = now / 1000000000;
+    time->tv_nsec = now % 1000000000;
+    return 0;
+}
+
+int usleep(useconds_t microseconds) {
+    if (!isSimulated) return REAL(usleep)(microseconds);
+    hooks.sleep((int64_t)microseconds * 1000);
+    return 0;
+}
+
+pid_t getpid(void) { return isSimulated ? hooks.process() : REAL(getpid)(); }
+
+// Swift's mutex takes and releases its word by itself, and asks the kernel only if another thread holds it. In a
+// simulation one thread runs at a time, so the word need only be tried again once others have run. The kernel never
+// learns of a waiting thread, and is never asked to wake one.
+static long lock(uint32_t *word) {
+    uint32_t thread = (uint32_t)REAL(syscall)(SYS_gettid), none = 0;
+    while (!__atomic_compare_exchange_n(word, &none, thread, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        none = 0;
+        hooks.waitForMutex();
+    }
+    return 0;
+}
+
+long syscall(long number, ...) {
+    va_list list;
+    va_start(list, number);
+    long words[6];
+    for (int index = 0; index < 6; index++) words[index] = va_arg(list, long);
+    va_end(list);
+    if (isSimulated && number == SYS_futex && (words[1] & FUTEX_CMD_MASK) == FUTEX_LOCK_PI) return lock((uint32_t *)words[0]);
+    if (isSimulated && number == SYS_getrandom) {
+        hooks.fillWithRandomBytes((void *)words[0], words[1]);
+        return words[1];
+    }
+    return REAL(syscall)(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+}

@@ -1,0 +1,37 @@
+/// What simulations have covered.
+struct Statistics {
+    var runs = 0
+    var steps = 0
+    var calls = 0
+    private(set) var operations: [String: Int] = [:]
+    private(set) var outcomes: [String: Int] = [:]
+    private(set) var faults: [String: Int] = [:]
+
+    mutating func count(operation: String, _ outcome: String) {
+        operations[operation, default: 0] += 1
+        outcomes[outcome, default: 0] += 1
+    }
+
+    mutating func count(fault: String) { faults[fault, default: 0] += 1 }
+
+    mutating func add(_ other: Statistics) {
+        runs += other.runs
+        steps += other.steps
+        calls += other.calls
+        operations.merge(other.operations, uniquingKeysWith: +)
+        outcomes.merge(other.outcomes, uniquingKeysWith: +)
+        faults.merge(other.faults, uniquingKeysWith: +)
+    }
+
+    var text: String {
+        func list(_ counts: [String: Int]) -> String {
+            counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+        }
+        return """
+            \(runs) runs, \(steps) steps, \(calls) calls on files
+            operations: \(list(operations))
+            outcomes: \(list(outcomes))
+            faults: \(list(faults))
+            """
+    }
+}

@@ -1,0 +1,176 @@
+import LinuxSystem
+import Vault
+
+/// An operation that is under way.
+final class Attempt {
+    let operation: Plan.Operation
+    let session: Simulation.Session
+    let model: Model
+    /// What there was of these when it began.
+    let exchanges: Int
+    let faultsMet: Int
+    let clock: Int64
+    /// The last write that it has begun.
+    var write: Model.Write?
+
+    init(_ operation: Plan.Operation, _ session: Simulation.Session, in simulation: Simulation) {
+        (self.operation, self.session) = (operation, session)
+        model = operation.kind.isOfPreferences ? simulation.preferences[session.process.machine] : simulation.vault
+        exchanges = simulation.exchanges
+        faultsMet = session.process.faultsMet
+        clock = simulation.world.scheduler.clock
+    }
+
+    var isVault: Bool { !operation.kind.isOfPreferences }
+    var hasMetFault: Bool { session.process.faultsMet != faultsMet }
+    var name: String { "a/\(Int(operation.choices[0] * 6))" }
+
+    var value: String {
+        let largest = operation.choices[2] > 0.95 ? 70_000.0 : 2_500
+        let size = Int(operation.choices[1] * operation.choices[1] * largest)
+        return "v\(operation.number) " + String(repeating: "x", count: size)
+    }
+}
+
+extension Simulation {
+    func perform(_ operation: Plan.Operation, of index: Int, in session: Session) {
+        if operation.kind == .rest {
+            return world.scheduler.sleep(Int64(operation.choices[0] * operation.choices[1] * 2e9))
+        }
+        if plan.programs[index].opensEachTime { session.keychain = nil }
+        let attempt = Attempt(operation, session, in: self)
+        attempts.append(attempt)
+        defer { attempts.removeAll { $0 === attempt } }
+        world.scheduler.step()
+        guard !session.process.isDead else { return }
+        trace("\(operation.number) \(operation.kind)")
+        var outcome = "done"
+        do throws(VaultError) { try make(attempt) } catch {
+            guard !session.process.isDead else { return }
+            outcome = error.code.name
+            trace("\(operation.number): \(outcome): \(error.message)")
+            judge(error, of: attempt)
+            // Such a process writes nothing more to the vault.
+            if error.code == .outcomeUnknown { session.keychain = nil }
+        }
+        if !session.process.isDead { world.statistics.count(operation: "\(operation.kind)", outcome) }
+    }
+
+    private func make(_ attempt: Attempt) throws(VaultError) {
+        let (operation, session) = (attempt.operation, attempt.session)
+        if !attempt.isVault { return try make(attempt, in: preferencesStore(of: session)) }
+        let keychain = try keychain(of: session)
+        switch operation.kind {
+        case .compact: try keychain.eraseRemoved()
+        case .verify: _ = try keychain.verify()
+        default: try make(attempt, in: keychain)
+        }
+    }
+
+    private func make(_ attempt: Attempt, in store: any ValueStore) throws(VaultError) {
+        switch attempt.operation.kind {
+        case .set, .setPreference: _ = try write([attempt.name: attempt.value], attempt, in: store)
+        case .setSeveral:
+            let names = (0...Int(attempt.operation.choices[3] * 3)).map {
+                "a/\((Int(attempt.operation.choices[0] * 6) + $0) % 6)"
+            }
+            _ = try write(
+                Dictionary(uniqueKeysWithValues: names.map { ($0, attempt.value) }), attempt, in: store)
+        case .remove: _ = try write([attempt.name: nil], attempt, in: store)
+        case .count, .countPreference: while try !count(attempt, in: store) {}
+        case .get, .getPreference:
+            let start = attempt.model.tick()
+            take([attempt.name: try store.value(of: attempt.name)?.text], attempt, since: start)
+        case .list:
+            let start = attempt.model.tick()
+            take(texts(try store.contents(prefix: ""), of: attempt.model), attempt, since: start)
+        case .compact, .verify, .rest: break
+        }
+    }
+
+    // MARK: Writing
+
+    /// Adds one to what a name holds: a lost update would show as two changes of one value.
+    private func count(_ attempt: Attempt, in store: any ValueStore) throws(VaultError) -> Bool {
+        let start = attempt.model.tick()
+        let base = try store.value(of: "count")
+        take(["count": base?.text], attempt, since: start)
+        let number = Int((base?.text ?? "").prefix { $0.isNumber }) ?? 0
+        return try write(
+            ["count": "\(number + 1) by \(attempt.operation.number) at \(start)"], attempt, in: store,
+            expecting: ["count": base])
+    }
+
+    private func write(
+        _ values: [String: String?], _ attempt: Attempt, in store: any ValueStore,
+        expecting expected: [String: StoredValue?] = [:]
+    ) throws(VaultError) -> Bool {
+        let write = attempt.model.begin(values)
+        if let base = expected["count"] { write.base = base?.text ?? "none" }
+        attempt.write = write
+        let batch = StoreBatch(values.mapValues { $0.map(StoredValue.string) }, expecting: expected)
+        do throws(VaultError) {
+            let isDone = try store.commit(batch)
+            settle(write, attempt, isDone ? nil : .busy)
+            return isDone
+        } catch {
+            settle(write, attempt, error.code)
+            throw error
+        }
+    }
+
+    private func settle(_ write: Model.Write, _ attempt: Attempt, _ failure: VaultError.Code?) {
+        guard !attempt.session.process.isDead else { return }
+        trace("\(attempt.operation.number) wrote \(write.values.mapValues { $0?.prefix(20) }): \(failure?.name ?? "ok")")
+        if failure == .outcomeUnknown { return attempt.model.abandon(write) }
+        if failure != nil {
+            if let wrong = attempt.model.refuse(write) { fail(wrong) }
+        } else if attempt.isVault, attack?.isRollback == true {
+            fail("an older vault, or another one, was written to")
+        } else {
+            if let wrong = attempt.model.acknowledge(write) { fail(wrong) }
+            remember(write.start, attempt)
+        }
+    }
+
+    /// Notes what a machine has learned.
+    private func remember(_ time: Int, _ attempt: Attempt) {
+        guard attempt.isVault, !attempt.hasMetFault else { return }
+        let machine = attempt.session.process.machine
+        remembered[machine] = max(remembered[machine] ?? time, time)
+    }
+
+    // MARK: Reading
+
+    private func take(_ values: [String: String?], _ attempt: Attempt, since start: Int) {
+        guard !attempt.session.process.isDead else { return }
+        trace("\(attempt.operation.number) read \(values.compactMapValues { $0?.prefix(20) })")
+        let wrong = attempt.model.read(
+            values, since: start, isDurable: attempt.isVault && !attempt.hasMetFault,
+            isDisturbed: attempt.isVault && exchanges != attempt.exchanges)
+        if let wrong { fail(wrong) }
+    }
+
+    // MARK: Errors
+
+    /// Fails unless there is a reason for an error.
+    private func judge(_ error: VaultError, of attempt: Attempt) {
+        let isAttacked = attempt.isVault && (attack != nil || exchanges != attempt.exchanges || isDamagedForGood)
+        let isExplained =
+            switch error.code {
+            case .busy: world.scheduler.clock - attempt.clock >= 9_900_000_000
+            case .unavailable: attempt.hasMetFault || world.room != nil
+            case .outcomeUnknown: attempt.session.process.faultsMet > 0 || world.room != nil
+            case .locked: isAttacked || attempt.hasMetFault
+            case .damaged, .rolledBack, .diverged, .exchanged, .newerFormat: isAttacked
+            default: false
+            }
+        if !isExplained { fail("\(attempt.operation.number) \(attempt.operation.kind): \(error.code.name): \(error)") }
+    }
+}
+
+extension Plan.Operation.Kind {
+    var isOfPreferences: Bool { [.setPreference, .getPreference, .countPreference].contains(self) }
+    var isOfVault: Bool { !isOfPreferences && self != .rest }
+    var writesVault: Bool { [.set, .setSeveral, .remove, .count, .compact].contains(self) }
+}

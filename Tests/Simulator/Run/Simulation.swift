@@ -1,0 +1,167 @@
+import CSimulator
+import LinuxSystem
+import TestSupport
+import Vault
+
+/// One run: the programs of a plan on its machines, with its faults, and a model that says what they may read.
+///
+/// Sendable although unchecked: see ``Scheduler``.
+final class Simulation: @unchecked Sendable {
+    /// A program's present process.
+    final class Session {
+        let process: Process
+        var keychain: Keychain?
+        var preferences: Preferences?
+
+        init(_ process: Process) { self.process = process }
+    }
+
+    let plan: Plan
+    let world: World
+    let vault: Model
+    /// Of each machine.
+    let preferences: [Model]
+    let places: VaultPlaces
+    let image: Image
+    var sessions: [Session] = []
+    private var remaining: [ArraySlice<Plan.Operation>]
+    var faults: ArraySlice<Plan.Fault>
+    var attack: Attack?
+    /// An older vault file, and when it was copied.
+    var backUp: (bytes: [UInt8], time: Int)?
+    /// The start of the newest write that a machine is bound to remember; nil if it need not remember any.
+    var remembered: [Int: Int] = [:]
+    var attempts: [Attempt] = []
+    /// How many times the file was exchanged, or put back.
+    var exchanges = 0
+    /// Whether damage was kept by a compaction, and can't be undone.
+    var isDamagedForGood = false
+    let isTraced: Bool
+
+    init(_ plan: Plan, _ image: Image, isTraced: Bool = false) {
+        (self.plan, self.image, self.isTraced) = (plan, image, isTraced)
+        world = World(plan.seed, machines: plan.machines)
+        world.add(image.files)
+        vault = Model(image.values)
+        preferences = (0..<plan.machines).map { _ in Model([:]) }
+        places = Image.places(isShared: plan.machines > 1)
+        remaining = plan.programs.map { $0.operations[...] }
+        faults = plan.faults[...]
+    }
+
+    /// Runs it, and returns what went wrong.
+    func run() throws(SystemError) -> String? {
+        world.scheduler.onStep = { [unowned self] in makeFaults() }
+        for index in plan.programs.indices {
+            sessions.append(Session(world.startProcess(on: plan.programs[index].machine)))
+            try start(index, after: 0)
+        }
+        world.scheduler.run()
+        if world.scheduler.failure == nil { finish() }
+        world.scheduler.onStep = {}
+        world.statistics.runs = 1
+        world.statistics.steps = world.scheduler.steps
+        return world.scheduler.failure
+    }
+
+    /// Starts the threads of a program's process.
+    func start(_ index: Int, after pause: Int64) throws(SystemError) {
+        let session = sessions[index]
+        for _ in 0..<plan.programs[index].threads {
+            try world.scheduler.start(session.process) { [unowned self] in
+                if pause > 0 { world.scheduler.sleep(pause) }
+                while !session.process.isDead, let operation = remaining[index].popFirst() {
+                    perform(operation, of: index, in: session)
+                }
+            }
+        }
+    }
+
+    func restart(_ index: Int) {
+        sessions[index] = Session(world.startProcess(on: plan.programs[index].machine))
+        let pause = Int64.random(in: 1_000...200_000_000, using: &world.chance)
+        do { try start(index, after: pause) } catch { fail("no thread: \(error)") }
+    }
+
+    func fail(_ reason: String) {
+        trace("VIOLATION: \(reason)")
+        world.scheduler.fail(reason)
+        for session in sessions { world.kill(session.process) }
+    }
+
+    func trace(_ line: @autoclosure () -> String) {
+        guard isTraced else { return }
+        let process = world.scheduler.current.map { "\($0.process.number).\($0.number)" } ?? "world"
+        print("\(world.scheduler.steps) \(world.scheduler.clock / 1_000) us \(process): \(line())")
+    }
+
+    // MARK: The end
+
+    /// Once all is over and nothing fails any more, the vault opens, holds what it must, and takes another value.
+    private func finish() {
+        vault_simulation_enter(1)
+        defer { vault_simulation_enter(0) }
+        world.room = nil
+        endAttack()
+        guard !isDamagedForGood else { return }
+        for machine in 0..<plan.machines {
+            do throws(VaultError) { try finish(on: machine) } catch {
+                fail("at the end, on machine \(machine): \(error.code.name): \(error.message)")
+            }
+        }
+    }
+
+    private func finish(on machine: Int) throws(VaultError) {
+        let session = Session(world.startProcess(on: machine))
+        let keychain = try keychain(of: session)
+        check(try keychain.contents(prefix: ""), of: vault, since: vault.tick())
+        _ = try keychain.commit(StoreBatch(["a/end": .string("end \(machine)")]))
+        _ = try keychain.verify()
+        guard try keychain.value(of: "a/end") == .string("end \(machine)") else { return fail("the end is not kept") }
+        let names = world.disks.map(\.names.keys).joined().filter { $0.contains("default.vault.vault-new") }
+        if !names.isEmpty { fail("left behind: \(names)") }
+        let preferences = preferencesStore(of: session)
+        check(try preferences.contents(prefix: ""), of: self.preferences[machine], since: self.preferences[machine].tick())
+    }
+
+    private func check(_ contents: [String: StoredValue], of model: Model, since start: Int) {
+        let shown = contents.filter { $0.key != "a/end" }
+        if let wrong = model.read(texts(shown, of: model), since: start, isDurable: true, isDisturbed: false) {
+            fail("at the end: \(wrong)")
+        }
+    }
+
+    // MARK: Stores
+
+    func keychain(of session: Session) throws(VaultError) -> Keychain {
+        if let keychain = session.keychain { return keychain }
+        var options = Keychain.Options()
+        options.onWaiting = nil
+        let keychain = try Keychain(
+            at: places, creatingIfAbsent: true, options: options, failures: FailureLog { _, _ in },
+            in: SimulatedFileSystem(world: world, process: session.process))
+        session.keychain = keychain
+        return keychain
+    }
+
+    func preferencesStore(of session: Session) -> Preferences {
+        if let preferences = session.preferences { return preferences }
+        let preferences = Preferences(
+            .success(World.home + "/config/preferences.plist"), nil, FailureLog { _, _ in },
+            in: SimulatedFileSystem(world: world, process: session.process))
+        session.preferences = preferences
+        return preferences
+    }
+
+    /// Returns what a store shows, with the names that it does not show.
+    func texts(_ contents: [String: StoredValue], of model: Model) -> [String: String?] {
+        var texts = [String: String?](uniqueKeysWithValues: model.names.map { ($0, nil) })
+        for (name, value) in contents { texts.updateValue(value.text, forKey: name) }
+        return texts
+    }
+}
+
+extension StoredValue {
+    /// A simulation stores texts alone.
+    var text: String { if case .string(let text) = self { text } else { "not a text" } }
+}

@@ -1,0 +1,176 @@
+import CSimulator
+import Glibc
+import LinuxSystem
+import TestSupport
+
+/// Runs threads one at a time. Before each call that concerns others, a seeded choice says which thread goes on.
+///
+/// Sendable although unchecked, as all that a simulation consists of: only the thread whose turn it is touches it, and
+/// turns are passed on by semaphores.
+final class Scheduler: @unchecked Sendable {
+    final class Thread {
+        enum State {
+            case ready, finished
+            /// Waits for a mutex of its process.
+            case blocked
+            case sleeping(until: Int64)
+        }
+
+        let process: Process
+        /// Released before the turn is passed on: with it goes what the thread alone has open.
+        var body: (() -> Void)?
+        let number: Int
+        var state = State.ready
+        let turn = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+        init(_ number: Int, _ process: Process, _ body: @escaping () -> Void) {
+            (self.number, self.process, self.body) = (number, process, body)
+            sem_init(turn, 0, 0)
+        }
+
+        deinit {
+            sem_destroy(turn)
+            turn.deallocate()
+        }
+    }
+
+    /// Nanoseconds since the simulation began.
+    private(set) var clock: Int64 = 0
+    private(set) var steps = 0
+    private(set) var current: Thread?
+    /// Called at each step, on the thread whose turn it is.
+    var onStep: () -> Void = {}
+    private(set) var failure: String?
+    private var generator: SeededGenerator
+    private var threads: [Thread] = []
+    private let end = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+    /// How likely a thread keeps its turn, and how long a step takes at most, in nanoseconds.
+    private let persistence: Double
+    private let longestStep: Int64
+    private var idlePasses = 0
+    private var lastThread = 0
+
+    private static let mostSteps = 400_000
+
+    init(_ seed: Int) {
+        generator = SeededGenerator(seed)
+        persistence = [0, 0.3, 0.7, 0.9, 0.97][Int.random(in: 0..<5, using: &generator)]
+        longestStep = [1_000, 50_000, 2_000_000][Int.random(in: 0..<3, using: &generator)]
+        sem_init(end, 0, 0)
+    }
+
+    deinit {
+        sem_destroy(end)
+        end.deallocate()
+    }
+
+    /// Adds a thread, which runs when its turn comes.
+    func start(_ process: Process, _ body: @escaping () -> Void) throws(SystemError) {
+        lastThread += 1
+        let thread = Thread(lastThread, process, body)
+        threads.append(thread)
+        try startDetachedThread(named: "simulated") { [self, thread = Unchecked(thread)] in
+            let thread = thread.value
+            sem_wait(thread.turn)
+            vault_simulation_enter(1)
+            thread.body?()
+            thread.body = nil
+            vault_simulation_enter(0)
+            thread.state = .finished
+            pass(from: thread)
+        }
+    }
+
+    /// Runs all threads to their ends.
+    func run() {
+        guard let first = next() else { return }
+        current = first
+        sem_post(first.turn)
+        sem_wait(end)
+    }
+
+    /// Stops the simulation because something is wrong: all processes are to end.
+    func fail(_ reason: String) {
+        if failure == nil { failure = reason }
+    }
+
+    // MARK: On the threads
+
+    /// Lets another thread have its turn, perhaps.
+    func step() {
+        guard let thread = current, !thread.process.isDead else { return }
+        steps += 1
+        clock += Int64.random(in: 0...longestStep, using: &generator)
+        if steps > Scheduler.mostSteps { fail("it does not end") }
+        onStep()
+        pass(from: thread)
+    }
+
+    func sleep(_ nanoseconds: Int64) {
+        guard let thread = current, !thread.process.isDead else { return }
+        thread.state = .sleeping(until: clock + nanoseconds)
+        step()
+    }
+
+    func waitForMutex() {
+        guard let thread = current else { return }
+        thread.state = .blocked
+        idlePasses += 1
+        if idlePasses > 10_000 { fail("threads wait for one another") }
+        pass(from: thread)
+    }
+
+    private func pass(from thread: Thread) {
+        if case .blocked = thread.state {} else { idlePasses = 0 }
+        guard let next = next() else {
+            current = nil
+            sem_post(end)
+            return
+        }
+        next.state = .ready
+        current = next
+        guard next !== thread else { return }
+        sem_post(next.turn)
+        if case .finished = thread.state { return }
+        sem_wait(thread.turn)
+    }
+
+    /// Chooses the next thread; nil if all have finished.
+    private func next() -> Thread? {
+        threads.removeAll { if case .finished = $0.state { true } else { false } }
+        guard !threads.isEmpty else { return nil }
+        // What a killed process still does, it does at once and in vain.
+        if let dying = threads.first(where: { $0.process.isDead && !isBlocked($0) }) { return dying }
+        while true {
+            let ready = threads.filter { isReady($0) }
+            if let current, ready.contains(where: { $0 === current }), case .ready = current.state,
+                Double.random(in: 0..<1, using: &generator) < persistence
+            {
+                return current
+            }
+            let unblocked = ready.filter { !isBlocked($0) }
+            let isMutexTried = Int.random(in: 0..<4, using: &generator) == 0
+            if let chosen = (isMutexTried ? ready : unblocked).randomElement(using: &generator) { return chosen }
+            let times = threads.compactMap { wakes($0) }.filter { $0 > clock }
+            if let earliest = times.min() { clock = earliest } else if let any = ready.first { return any }
+        }
+    }
+
+    private func isReady(_ thread: Thread) -> Bool { wakes(thread).map { $0 <= clock } ?? true }
+
+    private func isBlocked(_ thread: Thread) -> Bool { if case .blocked = thread.state { true } else { false } }
+
+    /// When a thread that waits for time goes on; nil if it does not.
+    private func wakes(_ thread: Thread) -> Int64? {
+        let stalled = thread.process.stalledUntil
+        if case .sleeping(let time) = thread.state { return max(time, stalled) }
+        return stalled > clock ? stalled : nil
+    }
+}
+
+/// Carries what is not Sendable to another thread, where the scheduler's turns keep uses apart.
+private struct Unchecked<Value>: @unchecked Sendable {
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
+}

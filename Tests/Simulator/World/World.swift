@@ -1,0 +1,156 @@
+import CSimulator
+import CSodium
+import Glibc
+import LinuxSystem
+import TestSupport
+
+/// The machines of a simulation: disks, open files, locks, time and randomness.
+///
+/// Sendable although unchecked: see ``Scheduler``.
+final class World: @unchecked Sendable {
+    let scheduler: Scheduler
+    /// The disk of each machine, and the last one, which all share.
+    var disks: [Disk]
+    var openFiles: [Int32: OpenFile] = [:]
+    var metadata: [FileKey: Metadata] = [:]
+    /// How many bytes the files of a disk may take in all; nil for no limit.
+    var room: Int?
+    var statistics = Statistics()
+    /// Sums up all steps: equal for equal runs.
+    private(set) var digest: UInt64 = 14_695_981_039_346_656_037
+    private var lastNumber: Int32 = 1_000
+    private var lastProcess = 0
+    /// What the system gives as random bytes.
+    private var random: SeededGenerator
+    /// What happens to disks and files.
+    var chance: SeededGenerator
+
+    /// The folder of a machine's own disk, and of the shared one.
+    static let (home, share) = ("/simulated/home", "/simulated/share")
+
+    init(_ seed: Int, machines: Int) {
+        scheduler = Scheduler(seed &* 3)
+        random = SeededGenerator(seed &* 3 + 1)
+        chance = SeededGenerator(seed &* 3 + 2)
+        disks = (0...machines).map { Disk(root: $0 == machines ? World.share : World.home) }
+        World.present = self
+    }
+
+    // MARK: Processes
+
+    func startProcess(on machine: Int) -> Process {
+        lastProcess += 1
+        World.lastProcessID += 1
+        return Process(World.lastProcessID, number: lastProcess, machine)
+    }
+
+    /// Of all worlds: no process of one shares anything with one of another.
+    nonisolated(unsafe) private static var lastProcessID: Int32 = 100
+
+    /// kill -9: its files are closed, its locks released.
+    func kill(_ process: Process) {
+        process.isDead = true
+        openFiles = openFiles.filter { $0.value.process !== process }
+    }
+
+    func numberForFile() -> Int32 {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    func note(_ event: Int) {
+        digest = (digest ^ UInt64(truncatingIfNeeded: event)) &* 1_099_511_628_211
+    }
+
+    // MARK: In place of the system
+
+    nonisolated(unsafe) private static var present: World?
+    /// A day in 2026, in nanoseconds since 1970.
+    private static let epoch: Int64 = 1_790_000_000_000_000_000
+
+    /// Has time, sleep, process ids and random bytes come from the present world.
+    static func replaceSystem() {
+        vault_simulation_install(
+            vault_simulation_hooks(
+                now: { clock in
+                    let now = World.present?.scheduler.clock ?? 0
+                    // The coarse clock goes in steps of 4 ms.
+                    if clock == CLOCK_MONOTONIC_COARSE { return now / 4_000_000 * 4_000_000 + 1_000_000_000 }
+                    return now + (clock == CLOCK_REALTIME ? World.epoch : 1_000_000_000)
+                },
+                sleep: { World.present?.scheduler.sleep($0) },
+                process: { World.present?.scheduler.current?.process.id ?? 1 },
+                fillWithRandomBytes: { World.present?.fill($0, $1) },
+                waitForMutex: { World.present?.scheduler.waitForMutex() }))
+        randomness.implementation_name = { UnsafePointer(World.name) }
+        randomness.random = { UInt32(truncatingIfNeeded: World.present?.random.next() ?? 0) }
+        randomness.buf = { bytes, count in if let bytes { World.present?.fill(bytes, count) } }
+        randombytes_set_implementation(&randomness)
+    }
+
+    private func fill(_ bytes: UnsafeMutableRawPointer, _ count: Int) {
+        var rest = UnsafeMutableRawBufferPointer(start: bytes, count: count)
+        while !rest.isEmpty {
+            withUnsafeBytes(of: random.next()) { rest.copyMemory(from: .init(rebasing: $0.prefix(rest.count))) }
+            rest = UnsafeMutableRawBufferPointer(rebasing: rest.dropFirst(8))
+        }
+    }
+
+    nonisolated(unsafe) private static var randomness = randombytes_implementation()
+    nonisolated(unsafe) private static let name: UnsafeMutablePointer<CChar> = strdup("simulated")
+    static var now: Int64 { (present?.scheduler.clock ?? 0) + epoch }
+}
+
+/// A process of a simulation.
+final class Process: @unchecked Sendable {
+    let id: Int32
+    /// In its world.
+    let number: Int
+    let machine: Int
+    var isDead = false
+    /// Until when none of its threads goes on.
+    var stalledUntil: Int64 = 0
+    /// Calls that are still to fail, by kind.
+    var failing: [Failing: Int] = [:]
+    /// How many of its calls have failed.
+    var faultsMet = 0
+
+    enum Failing: CaseIterable { case flush, folderFlush, write, read, open, rename }
+
+    init(_ id: Int32, number: Int, _ machine: Int) { (self.id, self.number, self.machine) = (id, number, machine) }
+
+    /// Whether a call of this kind fails now.
+    func takeFailure(_ kind: Failing) -> Bool {
+        guard let count = failing[kind], count > 0 else { return false }
+        failing[kind] = count - 1
+        faultsMet += 1
+        return true
+    }
+}
+
+/// A file of one disk.
+struct FileKey: Hashable {
+    let disk: Int
+    let node: Disk.Node
+    /// Of a folder; empty for a file.
+    var path = ""
+}
+
+struct Metadata {
+    var inode: UInt64
+    var mode: UInt32
+    var contentsChanged: Int64
+    var changed: Int64
+}
+
+/// An open file or folder, until it is released.
+final class OpenFile: @unchecked Sendable {
+    let key: FileKey
+    let path: String
+    let process: Process
+    var lock: LockKind?
+
+    init(_ key: FileKey, _ path: String, _ process: Process) {
+        (self.key, self.path, self.process) = (key, path, process)
+    }
+}

@@ -86,6 +86,16 @@ extension FileSystem {
     }
 
     package func synchronizeFolder(_ path: String) throws(SystemError) { try synchronize(open(path, .folder)) }
+
+    /// Flushes the name of a folder, and of those above it as far as this user may open them. Who made them may have
+    /// died, or failed, before that.
+    package func synchronizeFolders(above path: String) throws(SystemError) {
+        for folder in path.foldersAbove {
+            do { try synchronizeFolder(folder) } catch {
+                guard error.isRefused || error.isReadOnly || error.number == EINVAL else { throw error }
+            }
+        }
+    }
 }
 
 /// An open file, closed when this value is destroyed.

@@ -56,13 +56,18 @@ extension Deadline {
 package struct FolderLock: ~Copyable, Sendable {
     private let folder: FileDescriptor
 
-    /// Creates the folder if it is missing, and waits for its lock, as ``FileSystem/lock(_:_:until:)`` does.
+    /// Creates a file's folder if it is missing, and waits for its lock, as ``FileSystem/lock(_:_:until:)`` does. If
+    /// there is no file yet, the folders that lead to it are on the disk when this returns: a file in a folder is
+    /// proof of that.
     package static func acquire(
-        _ path: String, in fileSystem: any FileSystem, until deadline: Deadline
+        ofFile path: String, in fileSystem: any FileSystem, until deadline: Deadline
     ) throws(SystemError) -> FolderLock {
-        try fileSystem.makeFolders(path)
-        let folder = try fileSystem.open(path, .folder)
+        try fileSystem.makeFolders(path.parentFolder)
+        let folder = try fileSystem.open(path.parentFolder, .folder)
         try fileSystem.lock(folder, .exclusive, until: deadline)
+        if try unlessMissing(fileSystem.status(at: path)) == nil {
+            try fileSystem.synchronizeFolders(above: path.parentFolder)
+        }
         return FolderLock(folder: folder)
     }
 

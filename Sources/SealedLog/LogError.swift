@@ -128,6 +128,6 @@ extension FolderLock {
     package static func acquire(
         forFile path: String, in fileSystem: any FileSystem, until deadline: Deadline
     ) throws(LogError) -> FolderLock {
-        try translated(acquire(path.parentFolder, in: fileSystem, until: deadline), at: path.parentFolder)
+        try translated(acquire(ofFile: path, in: fileSystem, until: deadline), at: path.parentFolder)
     }
 }

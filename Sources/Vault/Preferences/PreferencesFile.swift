@@ -43,7 +43,7 @@ struct PreferencesFile: Sendable {
         _ batch: StoreBatch, _ forms: [String: StoredValue?]
     ) throws(VaultError) -> (holds: Bool, new: PreferencesSnapshot?) {
         let lock = try translated(
-            FolderLock.acquire(path.parentFolder, in: file.fileSystem, until: Deadline(after: .seconds(10))))
+            FolderLock.acquire(ofFile: path, in: file.fileSystem, until: Deadline(after: .seconds(10))))
         let former = try read()
         guard try batch.holds(former.value(of:)) else { return (false, nil) }
         var values = former.values

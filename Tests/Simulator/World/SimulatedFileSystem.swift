@@ -25,7 +25,8 @@ struct SimulatedFileSystem: FileSystem {
     private func disk(of path: String) throws(SystemError) -> Int {
         if path == World.home || path.hasPrefix(World.home + "/") { return process.machine }
         if path == World.share || path.hasPrefix(World.share + "/") { return world.disks.count - 1 }
-        throw SystemError(ENOENT, "look at")
+        // Above the disks is what this user may not even list.
+        throw SystemError(World.home.hasPrefix(path) ? EACCES : ENOENT, "look at")
     }
 
     private func file(_ descriptor: borrowing FileDescriptor) throws(SystemError) -> OpenFile {

@@ -20,7 +20,7 @@ struct WaitingTests {
         options.onWaiting = { process in
             told.withLock { $0 += 1 }
             #expect(throws: Never.self) {
-                _ = try FolderLock.acquire(folder, in: PosixFileSystem(), until: Deadline(after: .zero))
+                _ = try FolderLock.acquire(ofFile: folder + "/file", in: PosixFileSystem(), until: Deadline(after: .zero))
             }
             flock(vault, LOCK_UN)
         }

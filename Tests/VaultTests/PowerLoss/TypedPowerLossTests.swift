@@ -24,7 +24,7 @@ private struct Machine {
         Stores(
             keychain: try Keychain(at: places, creatingIfAbsent: true, in: files),
             preferences: Preferences(
-                .success(folder.file("p.plist")), nil, FailureLog { _, _ in }, in: files))
+                .success(folder.file("p/p.plist")), nil, FailureLog { _, _ in }, in: files))
     }
 
     /// Prepares a disk, runs `work` on it until power is lost at a call, and passes on what the disk may then hold.
@@ -74,6 +74,27 @@ struct TypedPowerLossTests {
                 } ? 1 : 0
         }
         #expect(done > 0 && done < Self.calls.count)
+    }
+
+    /// What it has made may not be on the disk: folders, the key file, the vault, the property list.
+    @Test(arguments: Self.calls) func whatIsAcknowledgedOutlastsAProcessThatDiedBefore(_ call: Int) throws {
+        let machine = Machine(folder: try TemporaryFolder())
+        let files = try CrashingFileSystem(machine.folder.path)
+        files.losePower(afterCalls: call)
+        let first = try? machine.stores(in: files)
+        try? first?.preferences.set("k", .string("first"))
+        // Only the process died.
+        files.restorePower()
+        let stores = try machine.stores(in: files)
+        try stores.preferences.set("k", .string("new"))
+        try stores.keychain.set("k", to: "new")
+        for seed in 0..<6 {
+            let after = Machine(folder: try TemporaryFolder())
+            try files.materialize(into: after.folder.path, seed: seed)
+            let found = try after.stores(in: PosixFileSystem())
+            #expect(try found.preferences.value(of: "k") == .string("new"))
+            #expect(try found.keychain.unsafeString("k") == "new")
+        }
     }
 
     @Test func aValueThatMovesIsInAtLeastOneStore() throws {

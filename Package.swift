@@ -52,7 +52,8 @@ let package = Package(
         .systemLibrary(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(name: "CSimulator", path: "Tests/CSimulator"),
         .executableTarget(
-            name: "VaultSimulator", dependencies: ["CSimulator", "CSodium", "LinuxSystem", "Sealing", "TestSupport", "Vault"],
+            name: "VaultSimulator",
+            dependencies: ["CSimulator", "CSodium", "LinuxSystem", "Sealing", "TestSupport", "Vault"],
             path: "Tests/Simulator", swiftSettings: settings),
         .target(
             name: "TestSupport", dependencies: ["CTestSupport", "LinuxSystem", "SealedLog", "Sealing", "VaultTesting"],

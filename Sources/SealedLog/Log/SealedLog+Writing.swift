@@ -198,7 +198,7 @@ extension SealedLog {
             try store.write(plan.bytes, at: plan.record.offset)
             try store.synchronize()
         } catch {
-            try takeBack(plan.record, in: store, after: error, &writer)
+            try takeBack(plan, in: store, after: error, &writer)
         }
         view.withLock { view in
             // A reader of this process may have followed it already.
@@ -230,14 +230,25 @@ extension SealedLog {
         try store.writeZeros(size..<(record.end / Limits.growth + 1) * Limits.growth)
     }
 
-    /// Overwrites the record with zeros: after a failed write or flush the page cache cannot be trusted.
+    /// Overwrites the record with zeros: after a failed write or flush the page cache cannot be trusted. A record that a
+    /// reader has given out, because this took too long for it, stays.
     private func takeBack(
-        _ record: Record, in store: any RecordStore, after failure: LogError, _ writer: inout Writer
+        _ plan: RecordPlan, in store: any RecordStore, after failure: LogError, _ writer: inout Writer
     ) throws(LogError) -> Never {
+        let record = plan.record
+        var isGivenOut: Bool { memory?.seen()?.position == record.position }
         do throws(LogError) {
-            let end = min(record.end, try store.size())
-            if record.offset < end { try store.clear(record.offset..<end) }
-            try store.synchronize()
+            if !isGivenOut {
+                let end = min(record.end, try store.size())
+                if record.offset < end { try store.clear(record.offset..<end) }
+                try store.synchronize()
+            }
+            // A reader looks at the record again once it has remembered it.
+            if isGivenOut {
+                try store.write(plan.bytes, at: record.offset)
+                try store.synchronize()
+                throw failure
+            }
             try view.withLock { (view) throws(LogError) in
                 // A reader of this process may have followed the record.
                 if view.head == record.position { view = try .settled(store, keys) }

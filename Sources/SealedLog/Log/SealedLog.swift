@@ -239,8 +239,14 @@ extension SealedLog {
             let store = try view.store.reopened()
             guard store.identity == view.store.identity else { return false }
             // If the lock is not free in time, go on without it: a writer that holds it for so long has flushed what
-            // came before.
-            let lock = try? store.lock(.shared, until: Deadline(after: .milliseconds(200)))
+            // came before. Where the lock alone shows what others have written, wait for it.
+            let timeout = needsLockToRead ? lockTimeout : .milliseconds(200)
+            let lock: StoreLock?
+            do throws(LogError) { lock = try store.lock(.shared, until: Deadline(after: timeout)) } catch {
+                guard !needsLockToRead else { throw error }
+                lock = nil
+            }
+            let isLocked = lock != nil
             guard try view.headIsThere() else { return false }
             // The writer itself may have remembered it by now. If the flush fails, it is not remembered: a power loss
             // would then look like a rollback.
@@ -250,6 +256,12 @@ extension SealedLog {
                     _ = try flushName(of: store, view.file, unless: memory.pathRecord()?.durable)
                     memory.remember(view.head, isFlushedByWriter: false)
                 } catch {}
+                // Without the lock, the writer's own flush may have failed meanwhile. A writer that takes its record
+                // back looks here afterwards, so one of the two sees what the other has done.
+                if !isLocked, try !view.headIsThere() {
+                    memory.forget(view.head, for: view.durable)
+                    return false
+                }
             }
             lock?.release()
         }

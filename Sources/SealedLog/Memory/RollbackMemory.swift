@@ -76,16 +76,25 @@ extension RollbackMemory {
     /// Remembers a position if it is newer than the remembered one, or if its writer has flushed it now, or if the user
     /// has accepted the vault as it is (`isForced`).
     func remember(_ position: LogPosition, isFlushedByWriter isFlushed: Bool = true, isForced: Bool = false) {
+        write(position, isFlushed) { old in
+            guard !isForced, let old else { return true }
+            return old.position.sequence < position.sequence
+                || (old.position == position && isFlushed && !old.isFlushedByWriter)
+        }
+    }
+
+    /// Goes back to an earlier position, unless a later one than `position` has been remembered since.
+    func forget(_ position: LogPosition, for earlier: LogPosition) {
+        write(earlier, false) { $0?.position == position }
+    }
+
+    private func write(_ position: LogPosition, _ isFlushed: Bool, isNeeded: (_ old: Seen?) -> Bool) {
         var file = ByteWriter(reserving: RollbackMemory.fileSize)
         file.append(RollbackMemory.seenMagic + vaultID)
         file.integer(position.sequence)
         file.authenticator(position.authenticator)
         file.integer(UInt64(isFlushed ? 1 : 0))
-        update(seenName, to: file.bytes) { old in
-            guard !isForced, let old = seen(in: old) else { return true }
-            return old.position.sequence < position.sequence
-                || (old.position == position && isFlushed && !old.isFlushedByWriter)
-        }
+        update(seenName, to: file.bytes) { isNeeded(seen(in: $0)) }
     }
 }
 

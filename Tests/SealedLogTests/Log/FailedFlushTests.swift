@@ -57,7 +57,9 @@ struct FailedFlushTests {
     }
 
     /// Sets a value in vain; the other handle sees it before it is taken back.
-    private func failToFlush(whileReading other: SealedLog) throws {
+    private func failToFlush(
+        _ writer: SealedLog? = nil, whileReading other: SealedLog, expecting code: LogError.Code = .unavailable
+    ) throws {
         let seen = Mutex<String?>(nil)
         files.watch(.synchronizeData) { _ in
             // At the first flush alone: at the second the record is zeros already.
@@ -66,9 +68,46 @@ struct FailedFlushTests {
             seen.withLock { $0 = text ?? "" }
         }
         files.fail([.synchronizeData], with: .error(EIO))
-        #expect(try LogError.code { try log.set("a", "new") } == .unavailable)
+        #expect(try LogError.code { try (writer ?? log).set("a", "new") } == code)
         files.heal()
         try #require(seen.withLock { $0 } == "new")
+    }
+
+    /// A reader waits 200 ms for the writer, and then flushes and remembers what it returns.
+    @Test func ofARecordThatAReaderHasRememberedLeavesItThere() throws {
+        let writer = try fixture.open(in: files, remembering: true)
+        // Its first write flushes what others may have left.
+        try writer.set("b", "1")
+        let reader = try fixture.open(remembering: true)
+        try failToFlush(writer, whileReading: reader, expecting: .outcomeUnknown)
+        for log in [reader, try fixture.open(remembering: true)] { #expect(try log.text("a") == "new") }
+        try reader.set("b", "later")
+        try fixture.open(remembering: true).verify()
+    }
+
+    /// The writer takes it back while the reader flushes it.
+    @Test func ofARecordThatAReaderIsAboutToRememberIsNoRollback() throws {
+        let before = try fixture.bytes
+        try log.set("a", "new")
+        let reading = FaultyFileSystem()
+        let reader = try fixture.open(in: reading, remembering: true)
+        let lock = try FileRecordStore.open(fixture.path, in: PosixFileSystem())
+            .lock(.exclusive, until: Deadline(after: .zero))
+        let path = fixture.path
+        reading.watch(.synchronizeData) { _ in try? overwrite(path, before) }
+        // It waits for the lock once more, to look at the file again.
+        let outcome = Mutex<String?>(nil)
+        let isDone = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let text = try? reader.text("a")
+            outcome.withLock { $0 = text }
+            isDone.signal()
+        }
+        while !reading.calls.contains(where: { $0.kind == .synchronizeData }) { Thread.sleep(forTimeInterval: 0.01) }
+        lock.release()
+        isDone.wait()
+        #expect(outcome.withLock { $0 } == "old")
+        #expect(try fixture.open(remembering: true).text("a") == "old")
     }
 
     /// Another process may have read the record before it was taken back.

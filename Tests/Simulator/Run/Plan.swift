@@ -90,7 +90,8 @@ struct Plan {
         self.faults = faults
     }
 
-    private static let frequent: [Operation.Kind] = Operation.Kind.allCases + [.set, .set, .set, .get, .count, .setSeveral]
+    private static let frequent: [Operation.Kind] =
+        Operation.Kind.allCases + [.set, .set, .set, .get, .count, .setSeveral]
 
     var numbers: [Int] { programs.flatMap { $0.operations.map(\.number) } + faults.map(\.number) }
 

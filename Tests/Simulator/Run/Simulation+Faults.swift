@@ -19,7 +19,7 @@ extension Simulation {
             if fault.kind.isAttack, attempts.contains(where: { $0.operation.kind.writesVault }) { return }
             faults.removeFirst()
             let isMade = make(fault)
-            trace("fault \(fault.number): \(fault.kind)\(isMade ? "" : ", not possible now")")
+            world.trace("fault \(fault.number): \(fault.kind)\(isMade ? "" : ", not possible now")")
             if isMade { world.statistics.count(fault: "\(fault.kind)") }
         }
     }

@@ -43,12 +43,12 @@ extension Simulation {
         defer { attempts.removeAll { $0 === attempt } }
         world.scheduler.step()
         guard !session.process.isDead else { return }
-        trace("\(operation.number) \(operation.kind)")
+        world.trace("\(operation.number) \(operation.kind)")
         var outcome = "done"
         do throws(VaultError) { try make(attempt) } catch {
             guard !session.process.isDead else { return }
             outcome = error.code.name
-            trace("\(operation.number): \(outcome): \(error.message)")
+            world.trace("\(operation.number): \(outcome): \(error.message)")
             judge(error, of: attempt)
             // Such a process writes nothing more to the vault.
             if error.code == .outcomeUnknown { session.keychain = nil }
@@ -121,7 +121,7 @@ extension Simulation {
 
     private func settle(_ write: Model.Write, _ attempt: Attempt, _ failure: VaultError.Code?) {
         guard !attempt.session.process.isDead else { return }
-        trace("\(attempt.operation.number) wrote \(write.values.mapValues { $0?.prefix(20) }): \(failure?.name ?? "ok")")
+        world.trace("\(attempt.operation.number) wrote \(write.values.mapValues { $0?.prefix(20) }): \(failure?.name ?? "ok")")
         if failure == .outcomeUnknown { return attempt.model.abandon(write) }
         if failure != nil {
             if let wrong = attempt.model.refuse(write) { fail(wrong) }
@@ -144,7 +144,7 @@ extension Simulation {
 
     private func take(_ values: [String: String?], _ attempt: Attempt, since start: Int) {
         guard !attempt.session.process.isDead else { return }
-        trace("\(attempt.operation.number) read \(values.compactMapValues { $0?.prefix(20) })")
+        world.trace("\(attempt.operation.number) read \(values.compactMapValues { $0?.prefix(20) })")
         let wrong = attempt.model.read(
             values, since: start, isDurable: attempt.isVault && !attempt.hasMetFault,
             isDisturbed: attempt.isVault && exchanges != attempt.exchanges)

@@ -36,11 +36,10 @@ final class Simulation: @unchecked Sendable {
     var exchanges = 0
     /// Whether damage was kept by a compaction, and can't be undone.
     var isDamagedForGood = false
-    let isTraced: Bool
-
     init(_ plan: Plan, _ image: Image, isTraced: Bool = false) {
-        (self.plan, self.image, self.isTraced) = (plan, image, isTraced)
+        (self.plan, self.image) = (plan, image)
         world = World(plan.seed, machines: plan.machines)
+        world.isTraced = isTraced
         world.add(image.files)
         vault = Model(image.values)
         preferences = (0..<plan.machines).map { _ in Model([:]) }
@@ -84,15 +83,9 @@ final class Simulation: @unchecked Sendable {
     }
 
     func fail(_ reason: String) {
-        trace("VIOLATION: \(reason)")
+        world.trace("VIOLATION: \(reason)")
         world.scheduler.fail(reason)
         for session in sessions { world.kill(session.process) }
-    }
-
-    func trace(_ line: @autoclosure () -> String) {
-        guard isTraced else { return }
-        let process = world.scheduler.current.map { "\($0.process.number).\($0.number)" } ?? "world"
-        print("\(world.scheduler.steps) \(world.scheduler.clock / 1_000) us \(process): \(line())")
     }
 
     // MARK: The end
@@ -121,7 +114,8 @@ final class Simulation: @unchecked Sendable {
         let names = world.disks.map(\.names.keys).joined().filter { $0.contains("default.vault.vault-new") }
         if !names.isEmpty { fail("left behind: \(names)") }
         let preferences = preferencesStore(of: session)
-        check(try preferences.contents(prefix: ""), of: self.preferences[machine], since: self.preferences[machine].tick())
+        let model = self.preferences[machine]
+        check(try preferences.contents(prefix: ""), of: model, since: model.tick())
     }
 
     private func check(_ contents: [String: StoredValue], of model: Model, since start: Int) {

@@ -10,12 +10,18 @@ struct SimulatedFileSystem: FileSystem {
     // MARK: A call
 
     /// Lets others run first. Throws if the process was killed, or if this call is to fail.
-    private func begin(_ call: Call, _ failing: Process.Failing? = nil, with error: Int32 = EIO) throws(SystemError) {
+    private func begin(
+        _ call: Call, _ path: String, _ failing: Process.Failing? = nil, with error: Int32 = EIO
+    ) throws(SystemError) {
         world.scheduler.step()
         world.note(process.number << 8 | Int(call.rawValue))
         guard !process.isDead else { throw SystemError(EIO, "\(call) (killed)") }
         world.statistics.calls += 1
-        if let failing, process.takeFailure(failing) { throw SystemError(error, "\(call)") }
+        world.trace(call, path)
+        if let failing, process.takeFailure(failing) {
+            world.trace("fails", path)
+            throw SystemError(error, "\(call)")
+        }
     }
 
     private enum Call: UInt8 {
@@ -34,10 +40,15 @@ struct SimulatedFileSystem: FileSystem {
         return file
     }
 
+    /// The path that a file was opened with, for the trace.
+    private func name(_ descriptor: borrowing FileDescriptor) -> String {
+        world.isTraced ? world.openFiles[descriptor.number]?.path ?? "closed" : ""
+    }
+
     // MARK: Names
 
     func open(_ path: String, _ access: FileAccess) throws(SystemError) -> FileDescriptor {
-        try begin(.open, .open)
+        try begin(.open, path, .open)
         let disk = try disk(of: path)
         let isCreating = access == .create || access == .readWriteOrCreateNoFollow
         let node: Disk.Node
@@ -71,7 +82,7 @@ struct SimulatedFileSystem: FileSystem {
     }
 
     func rename(_ path: String, to newPath: String, replacing: Bool) throws(SystemError) {
-        try begin(.rename, .rename)
+        try begin(.rename, path, .rename)
         let disk = try disk(of: path)
         guard world.disks[disk].names[path] != nil else { throw SystemError(ENOENT, "rename") }
         guard replacing || world.disks[disk].names[newPath] == nil else { throw SystemError(EEXIST, "rename") }
@@ -81,7 +92,7 @@ struct SimulatedFileSystem: FileSystem {
     }
 
     func remove(_ path: String) throws(SystemError) {
-        try begin(.remove)
+        try begin(.remove, path)
         let disk = try disk(of: path)
         guard let node = world.disks[disk].names[path] else { throw SystemError(ENOENT, "remove") }
         guard node != .folder else { throw SystemError(EISDIR, "remove") }
@@ -90,7 +101,7 @@ struct SimulatedFileSystem: FileSystem {
     }
 
     func makeFolder(_ path: String) throws(SystemError) -> Bool {
-        try begin(.makeFolder)
+        try begin(.makeFolder, path)
         let disk = try disk(of: path)
         guard world.disks[disk].names[path] == nil else { return false }
         guard world.disks[disk].names[path.parentFolder] == .folder else { throw SystemError(ENOENT, "make the folder") }
@@ -104,7 +115,7 @@ struct SimulatedFileSystem: FileSystem {
     func read(
         _ descriptor: borrowing FileDescriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
     ) throws(SystemError) -> Int {
-        try begin(.read, .read)
+        try begin(.read, name(descriptor), .read)
         let bytes = try world.bytes(of: file(descriptor).key)
         guard offset < bytes.count else { return 0 }
         let part = bytes[Int(offset)..<min(bytes.count, Int(offset) + buffer.count)]
@@ -113,7 +124,7 @@ struct SimulatedFileSystem: FileSystem {
     }
 
     func nextData(_ descriptor: borrowing FileDescriptor, from offset: UInt64) throws(SystemError) -> UInt64? {
-        try begin(.read)
+        try begin(.read, name(descriptor))
         return try offset < world.bytes(of: file(descriptor).key).count ? offset : nil
     }
 
@@ -123,7 +134,7 @@ struct SimulatedFileSystem: FileSystem {
         _ descriptor: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at offset: UInt64
     ) throws(SystemError) {
         let isFailing = process.failing[.write, default: 0] > 0
-        do throws(SystemError) { try begin(.write, .write) } catch {
+        do throws(SystemError) { try begin(.write, name(descriptor), .write) } catch {
             guard isFailing, !process.isDead else { throw error }
             let end = Int(offset) + Int.random(in: 0...bytes.count, using: &world.chance)
             let isInside = try end < world.bytes(of: file(descriptor).key).count
@@ -156,7 +167,7 @@ struct SimulatedFileSystem: FileSystem {
 
     func synchronize(_ descriptor: borrowing FileDescriptor) throws(SystemError) {
         let key = try file(descriptor).key
-        do throws(SystemError) { try begin(.flush, key.node == .folder ? .folderFlush : .flush) } catch {
+        do throws(SystemError) { try begin(.flush, name(descriptor), key.node == .folder ? .folderFlush : .flush) } catch {
             if !process.isDead, case .file(let number) = key.node { world.disks[key.disk].failFlush(number) }
             throw error
         }
@@ -169,7 +180,7 @@ struct SimulatedFileSystem: FileSystem {
     // MARK: Locks
 
     func tryLock(_ descriptor: borrowing FileDescriptor, _ kind: LockKind) throws(SystemError) -> Bool {
-        try begin(.lock)
+        try begin(.lock, name(descriptor))
         let file = try file(descriptor)
         let others = world.openFiles.values.filter { $0 !== file && $0.key == file.key && $0.lock != nil }
         guard others.allSatisfy({ kind == .shared && $0.lock == .shared }) else { return false }
@@ -189,24 +200,24 @@ struct SimulatedFileSystem: FileSystem {
     }
 
     func status(of descriptor: borrowing FileDescriptor) throws(SystemError) -> FileStatus {
-        try begin(.look)
+        try begin(.look, name(descriptor))
         return world.status(of: try file(descriptor).key)
     }
 
     func status(at path: String) throws(SystemError) -> FileStatus {
-        try begin(.look)
+        try begin(.look, path)
         let disk = try disk(of: path)
         guard let node = world.disks[disk].names[path] else { throw SystemError(ENOENT, "look at") }
         return world.status(of: FileKey(disk: disk, node: node, path: node == .folder ? path : ""))
     }
 
     func setMode(_ descriptor: borrowing FileDescriptor, _ mode: UInt32) throws(SystemError) {
-        try begin(.set)
+        try begin(.set, name(descriptor))
         world.setMode(of: try file(descriptor).key, mode)
     }
 
     func setOwner(_ descriptor: borrowing FileDescriptor, owner: UInt32, group: UInt32) throws(SystemError) {
-        try begin(.set)
+        try begin(.set, name(descriptor))
     }
 }
 

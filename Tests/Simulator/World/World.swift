@@ -16,6 +16,7 @@ final class World: @unchecked Sendable {
     /// How many bytes the files of a disk may take in all; nil for no limit.
     var room: Int?
     var statistics = Statistics()
+    var isTraced = false
     /// Sums up all steps: equal for equal runs.
     private(set) var digest: UInt64 = 14_695_981_039_346_656_037
     private var lastNumber: Int32 = 1_000
@@ -56,6 +57,13 @@ final class World: @unchecked Sendable {
     func numberForFile() -> Int32 {
         lastNumber += 1
         return lastNumber
+    }
+
+    /// Prints what happens, if that is asked for.
+    func trace(_ event: @autoclosure () -> Any, _ path: String = "") {
+        guard isTraced else { return }
+        let thread = scheduler.current.map { "\($0.process.number).\($0.number)" } ?? "world"
+        print("\(scheduler.steps) \(scheduler.clock / 1_000) us \(thread): \(event())", path.lastPathComponent)
     }
 
     func note(_ event: Int) {

@@ -20,7 +20,8 @@ struct WaitingTests {
         options.onWaiting = { process in
             told.withLock { $0 += 1 }
             #expect(throws: Never.self) {
-                _ = try FolderLock.acquire(ofFile: folder + "/file", in: PosixFileSystem(), until: Deadline(after: .zero))
+                let target = folder + "/salvaged.vault"
+                _ = try FolderLock.acquire(ofFile: target, in: PosixFileSystem(), until: Deadline(after: .zero))
             }
             flock(vault, LOCK_UN)
         }

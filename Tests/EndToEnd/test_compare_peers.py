@@ -32,7 +32,7 @@ def measured(*cells: str) -> str:
 def test_the_table_stands_between_its_two_lines() -> None:
     text = measured("20 noticed", "5 **wrong value**")
     written = placed(DOCUMENT, text)
-    assert written == DOCUMENT.replace(END, text + END)
+    assert written == DOCUMENT.replace(END, f"{text}\n{END}")
     assert placed(written, text) == written
     with pytest.raises(ValueError):
         placed("# Before\n", text)

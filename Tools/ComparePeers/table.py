@@ -30,7 +30,7 @@ def table(attacks: list[str], columns: list[Column]) -> str:
 def placed(document: str, text: str) -> str:
     """Returns the document with another text between its two lines."""
     before, _, rest = halves(document)
-    return f"{before}{BEGIN}\n{text}{rest}"
+    return f"{before}{BEGIN}\n{text}\n{rest}"
 
 
 def halves(document: str) -> tuple[str, str, str]:

@@ -50,7 +50,9 @@ extension KeyFile {
         return KeyFile(kind: .generated, sharing: nil, secret: key)
     }
 
-    package borrowing func text() throws(LogError) -> SecretBytes { try translated(secret.withUnsafeBytes(KeyFile.text)) }
+    package borrowing func text() throws(LogError) -> SecretBytes {
+        try translated(secret.withUnsafeBytes(KeyFile.text))
+    }
 
     private static func text(of key: UnsafeRawBufferPointer) throws(SealingError) -> SecretBytes {
         let heading =

@@ -58,6 +58,16 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["CTestSupport", "LinuxSystem", "SealedLog", "Sealing", "VaultTesting"],
             path: "Tests/TestSupport", resources: [.copy("KeyedArchives")], swiftSettings: settings),
+        .systemLibrary(name: "CFuzzer", path: "Tests/Fuzzing/CFuzzer"),
+        .target(
+            name: "FuzzTargets",
+            dependencies: ["LinuxSystem", "PropertyList", "SealedLog", "Sealing", "Vault", "VaultAccount"],
+            path: "Tests/Fuzzing/Targets", swiftSettings: settings),
+        .executableTarget(
+            name: "VaultFuzz", dependencies: ["CFuzzer", "FuzzTargets"], path: "Tests/Fuzzing/Main",
+            swiftSettings: settings),
+        .testTarget(
+            name: "FuzzCorpusTests", dependencies: ["FuzzTargets", "VaultTesting"], swiftSettings: settings),
         .testTarget(
             name: "LinuxSystemTests", dependencies: ["CTestSupport", "LinuxSystem", "TestSupport"],
             swiftSettings: settings),

@@ -1,5 +1,5 @@
 import LinuxSystem
-import Sealing
+package import Sealing
 
 // What a key file contains; Format.md, "Generated key file" and "Any other key file".
 
@@ -50,7 +50,9 @@ extension KeyFile {
         return KeyFile(kind: .generated, sharing: nil, secret: key)
     }
 
-    borrowing func text() throws(LogError) -> SecretBytes { try translated(secret.withUnsafeBytes(KeyFile.text)) }
+    package borrowing func text() throws(LogError) -> SecretBytes {
+        try translated(secret.withUnsafeBytes(KeyFile.text))
+    }
 
     private static func text(of key: UnsafeRawBufferPointer) throws(SealingError) -> SecretBytes {
         let heading =

@@ -60,11 +60,12 @@ def open_image(image: bytes, key_file: bytes) -> Vault:
     header, keys = open_header(image, KeyFile.parsed(key_file))
     manifest = read_manifest(image, header, keys.page)
     checkpoint = read_tree(image, header.root, keys.page, header.checkpoint)
-    check_coverage(header, checkpoint)
-    log = read_log(image, header, keys)
     values = Values(image, keys)
     values.open_all(checkpoint.entries.values(), header.checkpoint_end)
-    current = checkpoint.entries | replay(image, log, keys, checkpoint.entries, values)
+    check_coverage(header, checkpoint)
+    log = read_log(image, header, keys)
+    since = replay(image, log, keys, checkpoint.entries, values)
+    current = checkpoint.entries | since
     now = time.time() * 1000
     return Vault(
         header, manifest, log,

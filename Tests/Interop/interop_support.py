@@ -136,12 +136,16 @@ class Command:
             copy.chmod(0o600)
         return Command(self.binary, self.home, ("--vault", str(copies[0]), "--key-file", str(copies[1])))
 
+    @property
+    def places(self) -> tuple[Path, Path]:
+        """Where the vault and its key file are."""
+        if self.options:
+            return Path(self.options[1]), Path(self.options[3])
+        return self.home / ".local/share/vault/default.vault", self.home / ".config/vault/default.key"
+
     def vault(self) -> Vault:
         """The vault as the independent reader sees it."""
-        if self.options:
-            file, key = Path(self.options[1]), Path(self.options[3])
-        else:
-            file, key = self.home / ".local/share/vault/default.vault", self.home / ".config/vault/default.key"
+        file, key = self.places
         return open_vault(file, key.read_bytes())
 
     def values(self) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""A vault in the place where the command keeps it: read, appended to and compacted by the rules of Format.md, "Writing".
+"""A vault that the command writes too: read, appended to and compacted by the rules of Format.md, "Writing".
 
 The reader tells what is there, and the writer adds to it; only this file knows both.
 """

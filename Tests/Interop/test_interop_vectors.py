@@ -72,6 +72,13 @@ def refuse(vault: Command, vector: StoredVector) -> None:
     assert is_said(vector.expectation["reason"], message), message
 
 
+@each_vector()
+def test_no_command_traps(command: Command, vector: StoredVector) -> None:
+    vault = command.over(vector)
+    for arguments in (["info"], ["get", "a"], ["salvage", str(command.home / "salvaged")], ["set", "a"]):
+        assert vault.finished(*arguments, standard_input=b"value").returncode >= 0, arguments
+
+
 @each_vector("newer")
 def test_command_tells_a_later_version_from_damage(command: Command, vector: StoredVector) -> None:
     command.over(vector).run("verify", expecting=EXIT_CODES["newer"], saying="a later format")

@@ -124,7 +124,7 @@ extension LogView {
     }
 
     private mutating func start(at hint: Hint, _ reader: inout RecordReader, durable: LogPosition?) throws(LogError) {
-        guard hint.offset >= end, hint.offset.isMultiple(of: 16), hint.offset < 1 << 62,
+        guard hint.offset >= end, hint.offset.isMultiple(of: 16), max(hint.offset, hint.sequence) < Limits.sequence,
             case .record(let record) = try reader.record(at: hint.offset, after: nil),
             record.index.sequence == hint.sequence, record.index.sequence > origin.sequence,
             let tree = record.index.tree, tree.header == origin.authenticator,

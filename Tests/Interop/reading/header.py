@@ -156,7 +156,8 @@ def read_header(image: bytes, file_size: int) -> Header:
     hint = Cursor(image, "the hint", HINT_PLACE)
     header = Header(
         vault_id, sequence, root if root.place or root.sealed_length else None, manifest, checkpoint_end, slots,
-        authenticator=image[MAC_PLACE : MAC_PLACE + 16], hint=Hint(hint.fixed(8, "offset"), hint.fixed(8, "sequence number")),
+        authenticator=image[MAC_PLACE : MAC_PLACE + 16],
+        hint=Hint(hint.fixed(8, "offset"), hint.fixed(8, "sequence number")),
     )  # fmt: skip
     check_places(header, file_size)
     return header

@@ -113,6 +113,7 @@ REFUSED = {
     "record flags: reserved": "record-flag-4 record-flag-4-in-the-middle",
     "record sequence number: chain": (
         "record-sequence-again record-sequence-skips record-sequence-skips-in-the-middle record-sequence-largest "
+        "record-sequence-0 record-sequence-0-in-the-middle record-sequence-largest-where-the-hint-leads "
         "record-dropped first-record-dropped record-doubled last-record-doubled records-swapped "
         "last-records-swapped"
     ),

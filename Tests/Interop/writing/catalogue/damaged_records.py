@@ -34,6 +34,7 @@ changing("record_previous", "another previous authenticator", lambda: RecordChan
 changing("record_sequence_again", "the sequence number is that of the record before", lambda: RecordChanges(sequence=2))
 changing("record_sequence_skips", "the sequence number skips one", lambda: RecordChanges(sequence=4), twice=True)
 changing("record_sequence_largest", "the sequence number is 2^64 - 1", lambda: RecordChanges(sequence=LARGEST))
+changing("record_sequence_0", "the sequence number is 0", lambda: RecordChanges(sequence=0), twice=True)
 changing("record_flag_4", "the flag 4, which is not known", lambda: RecordChanges(flags=4), twice=True)
 changing(
     "record_totals_varint", "the totals have a varint with a needless byte",
@@ -109,6 +110,13 @@ def more_in_index(data: bytes) -> RecordChanges:
 def counts_changed(index: bytes, counts: bytes) -> bytes:
     """The index of a record with one transaction of one entry, named c, that states other counts."""
     return index.replace(varint(1) + varint(1) + b"\x01c", counts + b"\x01c")
+
+
+@catalogue.damaged("the hint leads to a minor checkpoint that states the sequence number 2^64 - 1, and a record follows")
+def record_sequence_largest_where_the_hint_leads(vault: VaultBuilder) -> None:
+    vault.begin([put("a")]).set(put("b"))
+    vault.minor_checkpoint(changes=RecordChanges(sequence=LARGEST)).hint(sequence=LARGEST)
+    vault.set(put("c"), changes=RecordChanges(sequence=0))
 
 
 @catalogue.damaged("a record has transactions beside its tree")

@@ -162,6 +162,16 @@ def test_a_reader_remembers_too(home: Home) -> None:
     home.refusal(ALARM, "get", "u.token")
 
 
+def test_a_reader_remembers_a_compacted_file_too(home: Home) -> None:
+    home.set("u.token", b"yesterday")
+    backup = home.vault.read_bytes()
+    home.without_memory().set("u.token", b"today")
+    home.without_memory().output("compact")
+    assert home.get("u.token") == b"today"
+    home.vault.write_bytes(backup)
+    home.refusal(ALARM, "get", "u.token")
+
+
 def test_another_machine_that_has_seen_nothing_reads_the_older_file(home: Home) -> None:
     yesterday(home)
     shutil.rmtree(home.memory)

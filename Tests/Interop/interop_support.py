@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from reading.errors import Damaged, Locked, Newer
+from reading.errors import Damaged, Refusal
 from reading.vault import Vault, open_vault
 from vault_reader import described
 from writing.vector import Vector
@@ -62,7 +62,18 @@ class StoredVector:
 
     def found(self) -> str | dict[str, dict]:
         """What the independent reader makes of it."""
-        return outcome(lambda: open_vault(self.vault, self.key.read_bytes()))
+        return outcome(self.read_by_the_reader)
+
+    def reason_found(self) -> str | None:
+        """Why the independent reader refuses it."""
+        try:
+            self.read_by_the_reader()
+        except Refusal as refusal:
+            return refusal.reason
+        return None
+
+    def read_by_the_reader(self) -> Vault:
+        return open_vault(self.vault, self.key.read_bytes())
 
     def names_in_order(self) -> list[str]:
         return sorted(self.entries, key=lambda name: name.encode())
@@ -74,8 +85,8 @@ def outcome(read: Callable[[], Vault]) -> str | dict[str, dict]:
         return {name: described(entry) for name, entry in read().entries.items()}
     except Damaged:
         return "damaged"
-    except (Locked, Newer) as error:
-        return type(error).__name__.lower()
+    except Refusal as refusal:
+        return type(refusal).__name__.lower()
 
 
 def each_vector(*expectations: str) -> pytest.MarkDecorator:
@@ -93,9 +104,8 @@ class Command:
     home: Path
     options: tuple[str, ...] = ()
 
-    def run(self, *arguments: str, standard_input: bytes = b"", expecting: int | None = 0, saying: str = "") -> bytes:
-        """Standard output, after checking the exit code (None: any will do), and that standard error says something."""
-        finished = subprocess.run(
+    def finished(self, *arguments: str, standard_input: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
             [self.binary, *self.options, *arguments],
             input=standard_input,
             capture_output=True,
@@ -103,6 +113,10 @@ class Command:
             env={"HOME": str(self.home), "PATH": os.environ["PATH"], "SWIFT_BACKTRACE": "enable=no"},
             timeout=60,
         )
+
+    def run(self, *arguments: str, standard_input: bytes = b"", expecting: int | None = 0, saying: str = "") -> bytes:
+        """Standard output, after checking the exit code (None: any will do), and that standard error says something."""
+        finished = self.finished(*arguments, standard_input=standard_input)
         errors = finished.stderr.decode(errors="replace")
         if expecting is not None:
             assert finished.returncode == expecting, f"vault {' '.join(arguments)}: {finished.returncode}\n{errors}"
@@ -122,12 +136,16 @@ class Command:
             copy.chmod(0o600)
         return Command(self.binary, self.home, ("--vault", str(copies[0]), "--key-file", str(copies[1])))
 
+    @property
+    def places(self) -> tuple[Path, Path]:
+        """Where the vault and its key file are."""
+        if self.options:
+            return Path(self.options[1]), Path(self.options[3])
+        return self.home / ".local/share/vault/default.vault", self.home / ".config/vault/default.key"
+
     def vault(self) -> Vault:
         """The vault as the independent reader sees it."""
-        if self.options:
-            file, key = Path(self.options[1]), Path(self.options[3])
-        else:
-            file, key = self.home / ".local/share/vault/default.vault", self.home / ".config/vault/default.key"
+        file, key = self.places
         return open_vault(file, key.read_bytes())
 
     def values(self) -> dict[str, bytes]:

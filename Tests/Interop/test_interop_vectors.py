@@ -9,7 +9,9 @@ import sealing_vectors
 import vault_writer
 from interop_support import EXIT_CODES, SEALING_VECTORS, VECTORS, Command, StoredVector, each_vector, outcome
 from reading.manifest import Manifest
-from writing.catalogue import large
+from said_reasons import is_said
+from writing.catalogue import MODULES, large
+from writing.reasons import REFUSED
 from writing.vector import Vector
 
 WRITTEN_BEHIND = "added by the command"
@@ -33,6 +35,17 @@ def test_reader_finds_what_the_vector_expects(vector: StoredVector) -> None:
     assert vector.found() == (vector.entries if vector.expect == "ok" else vector.expect), vector.expectation["note"]
 
 
+@each_vector("locked", "damaged", "newer")
+def test_reader_refuses_the_vector_for_its_reason(vector: StoredVector) -> None:
+    assert vector.reason_found() == vector.expectation["reason"], vector.expectation["note"]
+
+
+def test_each_bad_vector_has_one_reason() -> None:
+    built = [vector for module in (*MODULES, large) for vector in module.catalogue.vectors]
+    bad = sorted(vector.name for vector in built if vector.expect != "ok")
+    assert bad == sorted(name for names in REFUSED.values() for name in names.split())
+
+
 @each_vector("ok")
 def test_command_reads_the_vector(command: Command, vector: StoredVector) -> None:
     read_all(command.over(vector), vector)
@@ -48,8 +61,22 @@ def read_all(vault: Command, vector: StoredVector) -> None:
 @each_vector("locked", "damaged", "newer")
 def test_command_refuses_the_vector(command: Command, vector: StoredVector) -> None:
     vault = command.over(vector)
-    vault.run("verify", expecting=EXIT_CODES[vector.expect])
+    refuse(vault, vector)
     assert Path(vault.options[1]).read_bytes() == vector.vault.read_bytes()
+
+
+def refuse(vault: Command, vector: StoredVector) -> None:
+    finished = vault.finished("verify")
+    message = finished.stderr.decode()
+    assert finished.returncode == EXIT_CODES[vector.expect], message
+    assert is_said(vector.expectation["reason"], message), message
+
+
+@each_vector()
+def test_no_command_traps(command: Command, vector: StoredVector) -> None:
+    vault = command.over(vector)
+    for arguments in (["info"], ["get", "a"], ["salvage", str(command.home / "salvaged")], ["set", "a"]):
+        assert vault.finished(*arguments, standard_input=b"value").returncode >= 0, arguments
 
 
 @each_vector("newer")
@@ -84,4 +111,5 @@ def test_reader_and_command_keep_the_bounds_of_size(command: Command, tmp_path: 
     if vector.expect == "ok":
         read_all(command.over(vector), vector)
     else:
-        command.over(vector).run("verify", expecting=EXIT_CODES[vector.expect])
+        assert vector.reason_found() == vector.expectation["reason"]
+        refuse(command.over(vector), vector)

@@ -95,6 +95,7 @@ import Testing
         (1_024, "1,024", "1 KiB"), (1_536, "1,536", "1.5 KiB"), (16_384, "16,384", "16 KiB"),
         (1_048_575, "1,048,575", "1,023 KiB"), (67_108_864, "67,108,864", "64 MiB"),
         (5 << 40, "5,497,558,138,880", "5,120 GiB"),
+        (.max, "9,223,372,036,854,775,807", "8,589,934,591 GiB"),
     ])
     func quantities(value: Int, number: String, size: String) {
         #expect(Quantity.number(value) == number)

@@ -102,8 +102,10 @@ package struct EntryName: Hashable, Sendable, Comparable {
         left.bytes.withUnsafeBytes { left in right.bytes.withUnsafeBytes { left.order(to: $0) < 0 } }
     }
 
+    package static func isValid(_ text: String) -> Bool { text.utf8.span.bytes.withUnsafeBytes(isValid) }
+
     /// Control characters are excluded: lists print one name per line, and a terminal would obey them.
-    package static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard (1...Limits.nameSize).contains(bytes.count) else { return false }
         // The common case, without decoding.
         if bytes.allSatisfy({ (0x20...0x7e).contains($0) }) { return true }

@@ -21,8 +21,10 @@ package enum Limits {
     static let tailSize: UInt64 = 514 << 20
     /// How often a record's magic may appear behind the log's end by chance, at offsets where a record may begin.
     static let strayMagics = 16
-    /// Sequence numbers and offsets are below this.
+    /// Offsets and the sequence numbers of headers are below this.
     static let sequence: UInt64 = 1 << 62
+    /// The sequence numbers of records are below this. No log reaches it from a header's.
+    static let recordSequence: UInt64 = 1 << 63
     static let sector: UInt64 = 512
     static let alignment: UInt64 = 16
 

@@ -144,6 +144,7 @@ extension RecordIndex {
     init(parsing bytes: [UInt8]) throws(Malformed) {
         var reader = ByteReader(bytes)
         sequence = try reader.integer()
+        guard (1..<Limits.recordSequence).contains(sequence) else { throw Malformed("a sequence number") }
         previous = try reader.authenticator()
         payloadHash = try reader.array(KeyedHash.size)
         let flags = try reader.byte()

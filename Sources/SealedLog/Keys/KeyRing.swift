@@ -84,7 +84,7 @@ package final class KeyRing: Sendable {
         guard box.count >= SecretBox.tagSize else { return nil }
         let size = box.count - SecretBox.tagSize
         return try? [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-            let plaintext = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: size)
+            let plaintext = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<size])
             try open(box, for: purpose, nonce: nonce, into: plaintext)
             count = size
         }

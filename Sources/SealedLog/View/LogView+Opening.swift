@@ -124,7 +124,7 @@ extension LogView {
     }
 
     private mutating func start(at hint: Hint, _ reader: inout RecordReader, durable: LogPosition?) throws(LogError) {
-        guard hint.offset >= end, hint.offset.isMultiple(of: 16), hint.offset < 1 << 62,
+        guard hint.offset >= end, hint.offset.isMultiple(of: 16), max(hint.offset, hint.sequence) < Limits.sequence,
             case .record(let record) = try reader.record(at: hint.offset, after: nil),
             record.index.sequence == hint.sequence, record.index.sequence > origin.sequence,
             let tree = record.index.tree, tree.header == origin.authenticator,
@@ -193,10 +193,11 @@ extension LogView {
                 guard !bytes.isZero else { return }
                 isZero = false
                 for index in bytes.recordMagics() {
-                    magics += 1
                     let found = offset + UInt64(index)
+                    guard found > end else { continue }
+                    magics += 1
                     let rest = UnsafeRawBufferPointer(rebasing: bytes[index...])
-                    guard found > end, Frame(rest, vaultID: header.vaultID) != nil else { continue }
+                    guard Frame(rest, vaultID: header.vaultID) != nil else { continue }
                     throw LogError.damaged("a record is missing or changed before byte \(found),", at: end)
                 }
             }
@@ -204,7 +205,7 @@ extension LogView {
                 throw LogError.damaged("what no writer leaves behind the log's end,", at: end)
             }
             // The next piece begins with the last bytes of this one: a frame may cross the border.
-            guard piece.count == size, let data = try store.nextData(from: offset + UInt64(size - Frame.alignedSize))
+            guard piece.count == size, let data = try store.nextData(from: offset + UInt64(size) - Limits.alignment)
             else { return isZero }
             (offset, size) = (data & ~(Limits.alignment - 1), 1 << 20)
         }

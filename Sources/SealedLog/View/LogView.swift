@@ -55,8 +55,9 @@ struct LogView: Sendable {
     /// The bytes of the newest record; meaningless before the first.
     var newestRecord: Range<UInt64> { headOffset - UInt64(Frame.headSize)..<end }
 
-    /// Whether this process wrote the newest record, or has confirmed it.
-    var isKnown: Bool { durable == head || confirmed == head }
+    /// Whether this process wrote the newest record, or has confirmed the head. A file without records is durable, but
+    /// this machine may not have remembered it yet.
+    var isKnown: Bool { confirmed == head || (durable == head && head != origin) }
 
     var file: CheckpointFile { CheckpointFile(origin: origin.authenticator, identity: store.identity) }
 

@@ -19,8 +19,10 @@ extension SecretBytes {
     }
 
     /// Copies bytes into guarded memory, with the errors of ``init(utf8:)``. The original is not wiped.
-    public init(copying bytes: UnsafeRawBufferPointer) throws(VaultError) {
-        do { try self.init(copyOf: bytes) } catch { throw .noGuardedMemory }
+    public init(copying bytes: RawSpan) throws(VaultError) {
+        do {
+            self = try bytes.withUnsafeBytes { (bytes) throws(SealingError) in try SecretBytes(copyOf: bytes) }
+        } catch { throw .noGuardedMemory }
     }
 
     /// Copies bytes into guarded memory, with the errors of ``init(utf8:)``. The array is not wiped.

@@ -127,7 +127,7 @@ public final class FailureLog: Sendable {
             scalar.properties.generalCategory == .control ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
         }
         // In one write, so that lines of several threads do not mix.
-        var line = escaped.joined() + "\n"
-        line.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        let line = escaped.joined() + "\n"
+        _ = write(STDERR_FILENO, line, line.utf8.count)
     }
 }

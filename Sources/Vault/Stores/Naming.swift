@@ -11,7 +11,7 @@ package enum Naming: String, Sendable {
         guard Naming.isValid(text) else { throw refusal(of: text) }
     }
 
-    static func isValid(_ text: String) -> Bool { text.utf8.span.bytes.withUnsafeBytes(EntryName.isValid) }
+    static func isValid(_ text: String) -> Bool { EntryName.isValid(text) }
 
     func refusal(of text: String) -> VaultError {
         let other = "it contains a control character, such as a newline or a tab"

@@ -53,8 +53,8 @@ struct HiddenTerminal: ~Copyable {
 
     deinit { show() }
 
-    /// Waits for a key, with -1 forever, and reads its byte straight into the caller's guarded memory.
-    func next(to byte: UnsafeMutableRawPointer, within milliseconds: Int32) throws(CommandError) -> Event {
+    /// Waits for a key, with -1 forever, and reads its byte straight into the caller's guarded memory, which has room.
+    func next(into free: UnsafeMutableRawBufferPointer, within milliseconds: Int32) throws(CommandError) -> Event {
         var waiting = [
             pollfd(fd: pendingSignals.number, events: Int16(POLLIN), revents: 0),
             pollfd(fd: device.number, events: Int16(POLLIN), revents: 0),
@@ -66,7 +66,7 @@ struct HiddenTerminal: ~Copyable {
             try hide()
             return .interruption
         }
-        let count = try SystemCall.retrying(problem) { read(device.number, byte, 1) }
+        let count = try SystemCall.retrying(problem) { read(device.number, free.baseAddress, min(1, free.count)) }
         // The terminal is gone.
         if count == 0 { throw .system(problem, EIO) }
         return .byte

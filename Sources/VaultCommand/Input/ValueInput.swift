@@ -68,7 +68,8 @@ enum ValueInput {
         var editor = LineEditor(keys: terminal.keys)
         return try SecretBytes.growing(from: 4096, to: Keychain.maximumValueSize + 1) { line, used in
             // After 50 ms alone, the byte of Esc was that key: the bytes of other keys arrive together.
-            switch try terminal.next(to: line.baseAddress! + used, within: editor.awaitsEscape ? 50 : -1) {
+            let free = UnsafeMutableRawBufferPointer(rebasing: line[used...])
+            switch try terminal.next(into: free, within: editor.awaitsEscape ? 50 : -1) {
             case .byte:
                 switch editor.takeByte(line, &used) {
                 case .goesOn: break

@@ -24,16 +24,17 @@ class StoredVersion:
 
     @classmethod
     def read(cls, cursor: Cursor) -> "StoredVersion":
-        return cls(cursor.fixed(1), cursor.take(NONCE_SIZE), cursor.units(), cursor.varint(0, MOST_VALUE_BYTES))
+        kind, nonce = cursor.fixed(1, "value kind"), cursor.take(NONCE_SIZE, "value nonce")
+        return cls(kind, nonce, cursor.units("value offset"), cursor.varint("value length", 0, MOST_VALUE_BYTES))
 
     @property
     def end(self) -> int:
         return self.place + max(16, -(-self.length // 16) * 16) + TAG_SIZE
 
     def opened(self, image: bytes, value_key: bytes, what: str) -> bytes:
-        content = open_box(image[self.place : self.end], self.nonce, value_key, what)
+        content = open_box(image[self.place : self.end], self.nonce, value_key, "value: box", what)
         if any(content[self.length :]):
-            raise Cursor(content, what).fail("its padding is not zero")
+            raise Cursor(content, what).fail("value: padding")
         return content[: self.length]
 
 
@@ -69,37 +70,40 @@ class Entry:
 
 
 def read_name(cursor: Cursor) -> bytes:
-    name = cursor.text(1, MOST_NAME_BYTES)
+    name = cursor.text("name", 1, MOST_NAME_BYTES)
     if CONTROL_CHARACTER.search(name):
-        raise cursor.fail("a name holds a control character")
+        raise cursor.fail("name: control character")
     return name.encode("utf-8")
 
 
 def read_entry(cursor: Cursor) -> Entry:
     start = cursor.place
-    name, flags, modified = read_name(cursor), cursor.fixed(1), cursor.varint()
-    if flags & ~ALL_FLAGS or (flags & REMOVED and flags != REMOVED):
-        raise cursor.fail(f"the flags {flags} of an entry are not known")
+    name, flags, modified = read_name(cursor), cursor.fixed(1, "entry flags"), cursor.varint("modified")
+    if flags & ~ALL_FLAGS:
+        raise cursor.fail("entry flags: reserved")
+    if flags & REMOVED and flags != REMOVED:
+        raise cursor.fail("entry flags: removed and others")
     created, version, expiry, earlier, attributes = 0, None, None, (), ()
     if not flags & REMOVED:
-        created, version = cursor.varint(), StoredVersion.read(cursor)
-        expiry = cursor.varint() if flags & EXPIRY else None
+        created, version = cursor.varint("created"), StoredVersion.read(cursor)
+        expiry = cursor.varint("expiry") if flags & EXPIRY else None
         earlier = read_earlier(cursor) if flags & EARLIER else ()
         attributes = read_attributes(cursor) if flags & ATTRIBUTES else ()
     size = cursor.place - start
     if size > MOST_ENTRY_BYTES:
-        raise cursor.fail(f"an entry takes {size} bytes")
+        raise cursor.fail("entry: size")
     return Entry(name, modified, created, version, expiry, earlier, attributes, size)
 
 
 def read_earlier(cursor: Cursor) -> tuple[EarlierVersion, ...]:
-    count = cursor.varint(1, 255)
-    return tuple(EarlierVersion(cursor.varint(), StoredVersion.read(cursor)) for _ in range(count))
+    count = cursor.varint("earlier versions", 1, 255)
+    return tuple(EarlierVersion(cursor.varint("earlier versions"), StoredVersion.read(cursor)) for _ in range(count))
 
 
 def read_attributes(cursor: Cursor) -> tuple[tuple[str, str], ...]:
-    attributes = tuple((cursor.text(), cursor.text()) for _ in range(cursor.varint(1, 64)))
+    count = cursor.varint("attributes", 1, 64)
+    attributes = tuple((cursor.text("attributes"), cursor.text("attributes")) for _ in range(count))
     keys = [key.encode("utf-8") for key, _ in attributes]
     if any(first >= second for first, second in itertools.pairwise(keys)):
-        raise cursor.fail("the keys of attributes do not ascend")
+        raise cursor.fail("attributes: order")
     return attributes

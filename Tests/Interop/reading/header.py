@@ -17,7 +17,7 @@ SLOTS_PLACE, SLOTS_END, MAC_PLACE, HINT_PLACE = 256, 2816, 4032, 4064
 SEQUENCE_LIMIT = 1 << 62
 KINDS_OF_48_BYTES = range(1, 5)
 KINDS_WITHOUT_ARGON2ID = (1, 5)
-MOST_PAGE_BYTES, MOST_MANIFEST_BYTES = 16 << 10, 1 << 20
+LEAST_SEALED_BYTES, MOST_PAGE_BYTES, MOST_MANIFEST_BYTES = 32, 16 << 10, 1 << 20
 PASSES = range(1, 11)
 LARGEST_COST = 768 << 20
 MEMORY = range(8 << 10, LARGEST_COST + 1)
@@ -31,18 +31,21 @@ class PageReference:
 
     @classmethod
     def read(cls, cursor: Cursor) -> "PageReference":
-        return cls(cursor.fixed(8), cursor.fixed(8), cursor.take(24))
+        return cls(cursor.fixed(8, "offset"), cursor.fixed(8, "length"), cursor.take(24, "nonce"))
 
     @property
     def end(self) -> int:
         return self.place + self.sealed_length
 
-    def check(self, most_bytes: int, within: range, what: str) -> None:
+    def check(self, most_bytes: int, within: range, field: str) -> None:
         """`Damaged` unless this can be a box of at most so many bytes in these places."""
-        if self.sealed_length > most_bytes or self.place % 16 or self.sealed_length % 16:
-            raise Damaged(f"{what}: {self.sealed_length} bytes at {self.place} cannot be")
+        what = f"{self.sealed_length} bytes at {self.place}"
+        if not LEAST_SEALED_BYTES <= self.sealed_length <= most_bytes or self.sealed_length % 16:
+            raise Damaged(f"{field} length: bounds", what)
+        if self.place % 16:
+            raise Damaged(f"{field} offset: multiple of 16", what)
         if self.place < within.start or self.end > within.stop:
-            raise Damaged(f"{what} lies outside of its part of the file")
+            raise Damaged(f"{field} offset: bounds", what)
 
 
 @dataclass(frozen=True)
@@ -57,14 +60,15 @@ class KeySlot:
     @classmethod
     def read(cls, data: bytes) -> "KeySlot":
         cursor = Cursor(data, "a key slot")
-        kind, reserved = cursor.fixed(1), cursor.take(7)
-        slot = cls(kind, cursor.take(16), cursor.fixed(8), cursor.fixed(8), cursor.take(24), cursor.take(80))
-        if any(reserved + cursor.take(16)):
-            raise cursor.fail("reserved bytes are not zero")
+        kind, reserved, salt = cursor.fixed(1, "kind"), cursor.take(7, "reserved"), cursor.take(16, "salt")
+        passes, memory = cursor.fixed(8, "passes"), cursor.fixed(8, "memory")
+        slot = cls(kind, salt, passes, memory, cursor.take(24, "nonce"), cursor.take(80, "wrapped data key"))
+        if any(reserved + cursor.take(16, "reserved")):
+            raise cursor.fail("key slot: reserved")
         if kind in KINDS_OF_48_BYTES and any(slot.wrapped[48:]):
-            raise cursor.fail("bytes behind the wrapped key are not zero")
+            raise cursor.fail("wrapped data key: reserved")
         if kind in KINDS_WITHOUT_ARGON2ID and (slot.passes or slot.memory):
-            raise cursor.fail("limits of Argon2id where there is none")
+            raise cursor.fail("Argon2id limits: not zero")
         return slot
 
     def data_key(self, key_file: KeyFile) -> bytes | None:
@@ -74,7 +78,7 @@ class KeySlot:
         secret = key_file.secret(self.salt, self.passes, self.memory)
         wrapping_key = hash256(b"vault slot %d" % self.kind + self.salt, key=secret)
         try:
-            return open_box(self.wrapped[:48], self.nonce, wrapping_key, "a key slot")
+            return open_box(self.wrapped[:48], self.nonce, wrapping_key, "wrapped data key: box", "a key slot")
         except Damaged:
             return None
 
@@ -104,17 +108,17 @@ class Header:
 def open_header(image: bytes, key_file: KeyFile) -> tuple[Header, Subkeys]:
     """The header and the subkeys; where it fails, its copy tells damage from another key and from a later version."""
     if len(image) < CHECKPOINT_START:
-        raise Damaged("the header: the file ends in it")
+        raise Damaged("header: cut")
     first, copy = image[:SIZE], image[SIZE:CHECKPOINT_START]
     is_copied = copy == first[:HINT_PLACE] + bytes(SIZE - HINT_PLACE)
     try:
         opened = open_one_header(first, key_file, len(image))
     except (Damaged, Locked, Newer):
         if not is_copied and opens(copy, key_file, len(image)):
-            raise Damaged("the header: it is not what its copy is, which holds") from None
+            raise Damaged("header: its copy holds") from None
         raise
     if not is_copied:
-        raise Damaged("the copy of the header is not what the header is")
+        raise Damaged("copy: differs")
     return opened
 
 
@@ -134,24 +138,26 @@ def open_one_header(image: bytes, key_file: KeyFile, file_size: int) -> tuple[He
 def read_header(image: bytes, file_size: int) -> Header:
     """The fields of the header, checked for all that can be checked without a key."""
     cursor = Cursor(image[:SIZE], "the header")
-    if cursor.take(8) != MAGIC:
-        raise Damaged("the header: this is not a vault file")
-    if (version := cursor.fixed(4)) != VERSION:
-        raise (Newer if version > VERSION else Damaged)(f"the header: format version {version} is not known")
-    count = cursor.fixed(4)
+    if cursor.take(8, "magic") != MAGIC:
+        raise cursor.fail("header: magic")
+    if (version := cursor.fixed(4, "version")) != VERSION:
+        raise (Newer if version > VERSION else Damaged)("header: version", f"version {version}")
+    count = cursor.fixed(4, "key slots")
     if not 1 <= count <= MOST_SLOTS:
-        raise Damaged(f"the header: {count} key slots")
-    vault_id, sequence = cursor.take(16), cursor.fixed(8)
-    root, manifest, checkpoint_end = PageReference.read(cursor), PageReference.read(cursor), cursor.fixed(8)
+        raise cursor.fail("key slots: number")
+    vault_id, sequence = cursor.take(16, "vault id"), cursor.fixed(8, "sequence number")
+    root, manifest = PageReference.read(cursor), PageReference.read(cursor)
+    checkpoint_end = cursor.fixed(8, "checkpoint end")
     reserved = image[cursor.place : SLOTS_PLACE] + image[SLOTS_PLACE + count * SLOT_SIZE : MAC_PLACE]
     if any(reserved):
-        raise Damaged("the header: reserved bytes are not zero")
+        raise cursor.fail("header: reserved")
     starts = range(SLOTS_PLACE, SLOTS_PLACE + count * SLOT_SIZE, SLOT_SIZE)
     slots = [KeySlot.read(image[start : start + SLOT_SIZE]) for start in starts]
     hint = Cursor(image, "the hint", HINT_PLACE)
     header = Header(
         vault_id, sequence, root if root.place or root.sealed_length else None, manifest, checkpoint_end, slots,
-        authenticator=image[MAC_PLACE : MAC_PLACE + 16], hint=Hint(hint.fixed(8), hint.fixed(8)),
+        authenticator=image[MAC_PLACE : MAC_PLACE + 16],
+        hint=Hint(hint.fixed(8, "offset"), hint.fixed(8, "sequence number")),
     )  # fmt: skip
     check_places(header, file_size)
     return header
@@ -159,26 +165,26 @@ def read_header(image: bytes, file_size: int) -> Header:
 
 def check_places(header: Header, file_size: int) -> None:
     if header.sequence >= SEQUENCE_LIMIT:
-        raise Damaged(f"the header: the sequence number {header.sequence}")
+        raise Damaged("header sequence number: bounds")
     if header.checkpoint_end % 16 or not CHECKPOINT_START <= header.checkpoint_end <= file_size:
-        raise Damaged("the header: the checkpoint does not end in the file")
+        raise Damaged("checkpoint end: bounds")
     if header.root:
-        header.root.check(MOST_PAGE_BYTES, header.checkpoint, "the root")
-    header.manifest.check(MOST_MANIFEST_BYTES, header.checkpoint, "the manifest")
+        header.root.check(MOST_PAGE_BYTES, header.checkpoint, "root")
+    header.manifest.check(MOST_MANIFEST_BYTES, header.checkpoint, "manifest")
 
 
 def unlock(image: bytes, header: Header, key_file: KeyFile) -> Subkeys:
     """The subkeys, from the first slot that opens; then the header's MAC has to hold."""
     stretched = [slot for slot in header.slots if slot.kind == key_file.slot_kind == OTHER]
     if any(slot.passes not in PASSES or slot.memory not in MEMORY for slot in stretched):
-        raise Damaged("a key slot: the limits of Argon2id are out of bounds")
+        raise Damaged("Argon2id limits: bounds")
     if sum(slot.passes * slot.memory for slot in stretched) > LARGEST_COST:
-        raise Damaged("the key slots ask for too much work")
+        raise Damaged("Argon2id limits: sum")
     for slot in header.slots:
         if (data_key := slot.data_key(key_file)) is not None:
             keys = Subkeys.derived(data_key)
             mac = hash256(image[:MAC_PLACE], key=keys.header)
             if not hmac.compare_digest(mac, image[MAC_PLACE:HINT_PLACE]):
-                raise Damaged("the header: its MAC does not match")
+                raise Damaged("header: MAC")
             return keys
-    raise Locked("the key file opens no slot of this vault")
+    raise Locked("key slots: none opens")

@@ -26,9 +26,11 @@ class KeyFile:
     @classmethod
     def parsed(cls, data: bytes) -> "KeyFile":
         if not data.strip(b" \t\n\v\f\r\0"):
-            raise Locked("the key file is blank")
-        if data.startswith(VAULT_MAGIC) or len(data) > LARGEST_FILE:
-            raise Locked("the key file is a vault, or too large")
+            raise Locked("key file: blank")
+        if data.startswith(VAULT_MAGIC):
+            raise Locked("key file: a vault")
+        if len(data) > LARGEST_FILE:
+            raise Locked("key file: too large")
         letters = data.replace(b"\0", b"").lower()
         if len(data) <= LARGEST_GENERATED_FILE and any(sign in letters for sign in SIGNS_OF_A_GENERATED_FILE):
             return cls(GENERATED, generated_key(re.split(rb"[\n\r]", data)))
@@ -48,8 +50,8 @@ def generated_key(lines: list[bytes]) -> bytes:
     others = [line for line in lines if line and not line.startswith(b"#")]
     match = KEY_LINE.fullmatch(others[0]) if len(others) == 1 else None
     if match is None:
-        raise Locked("the key file is damaged: it is not one key line and comments")
+        raise Locked("key file: form")
     key, checksum = (bytes.fromhex(group.decode()) for group in match.groups())
     if hash256(b"vault-key-1-" + key)[:4] != checksum:
-        raise Locked("the key file is damaged: its checksum does not match")
+        raise Locked("key file: checksum")
     return key

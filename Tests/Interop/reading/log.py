@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from .errors import Damaged, Foreign
 from .header import Header
-from .records import FRAME_SIZE, MAGIC, Record, read_frame, read_record
+from .records import FRAME_SIZE, MAGIC, Record, frame_holds, read_frame, read_record
 from .sealing import Subkeys
 
 SECTOR = 512
@@ -29,29 +29,32 @@ def read_log(image: bytes, header: Header, keys: Subkeys) -> Log:
         except Foreign:
             raise
         except Damaged:
-            if is_torn_tail(image, place, header):
-                break
-            raise
+            if not looks_torn(image, place, header):
+                raise
+            check_behind(image, place, header)
+            break
         records.append(record)
         place, sequence, previous = record.frame.end, record.sequence, record.authenticator
     return Log(records, place)
 
 
-def is_torn_tail(image: bytes, place: int, header: Header) -> bool:
-    """Whether the failing record at `place` was never acknowledged."""
-    if not could_be_left(image, place, header):
-        return False
-    frame = read_frame(image, place, header.vault_id)
-    end = frame.end if frame else place + FRAME_SIZE
+def looks_torn(image: bytes, place: int, header: Header) -> bool:
+    """Whether the end of the file cuts the failing record at `place`, or a sector of it is zero."""
+    is_framed = frame_holds(image, place, header.vault_id)
+    end = read_frame(image, place, header.vault_id).end if is_framed else place + FRAME_SIZE
     return end > len(image) or has_zero_share(image, place, end)
 
 
-def could_be_left(image: bytes, place: int, header: Header) -> bool:
-    """Whether a writer may have left what lies behind the log's end, which is at `place`."""
+def check_behind(image: bytes, place: int, header: Header) -> None:
+    """`Damaged` unless a writer may have left what lies behind the log's end, which is at `place`."""
+    what = f"the log's end at {place}"
     if len(image) - place > LARGEST_TAIL:
-        return False
+        raise Damaged("tail: length", what)
     magics = [found for found in places_of_magic(image, place) if found % 16 == 0]
-    return len(magics) <= MOST_MAGICS and not any(read_frame(image, found, header.vault_id) for found in magics)
+    if any(frame_holds(image, found, header.vault_id) for found in magics):
+        raise Damaged("tail: frame behind", what)
+    if len(magics) > MOST_MAGICS:
+        raise Damaged("tail: magics", what)
 
 
 def places_of_magic(image: bytes, place: int) -> Iterator[int]:

@@ -6,6 +6,8 @@ from .cursor import Cursor
 from .header import Header
 from .sealing import open_box
 
+MOST_SETTINGS = 4096  # and the most bytes of a setting's key or value
+
 
 @dataclass(frozen=True)
 class Totals:
@@ -15,7 +17,7 @@ class Totals:
 
     @classmethod
     def read(cls, cursor: Cursor) -> "Totals":
-        return cls(cursor.varint(), cursor.varint(), cursor.varint())
+        return cls(cursor.varint("totals"), cursor.varint("totals"), cursor.varint("totals"))
 
 
 @dataclass(frozen=True)
@@ -32,16 +34,20 @@ class Manifest:
     totals: Totals
     chain: list[bytes]
     labels: list[Label]
-    settings: list[tuple[bytes, bytes]]
+    settings: list[tuple[str, str]]
+
+
+def setting(cursor: Cursor) -> str:
+    return cursor.text("settings", 0, MOST_SETTINGS)
 
 
 def read_manifest(image: bytes, header: Header, page_key: bytes) -> Manifest:
     place = header.manifest
-    content = open_box(image[place.place : place.end], place.nonce, page_key, "the manifest")
+    content = open_box(image[place.place : place.end], place.nonce, page_key, "manifest: box", "the manifest")
     cursor = Cursor(content, "the manifest")
-    created, totals = cursor.varint(), Totals.read(cursor)
-    chain = [cursor.take(16) for _ in range(cursor.varint(0, header.sequence))]
-    labels = [Label(cursor.varint(), cursor.text()) for _ in header.slots]
-    settings = [(cursor.counted(), cursor.counted()) for _ in range(cursor.varint())]
-    cursor.finish_padding()
+    created, totals = cursor.varint("created"), Totals.read(cursor)
+    chain = [cursor.take(16, "chain") for _ in range(cursor.varint("chain", 0, header.sequence))]
+    labels = [Label(cursor.varint("labels"), cursor.text("labels", 0, 256)) for _ in header.slots]
+    settings = [(setting(cursor), setting(cursor)) for _ in range(cursor.varint("settings", 0, MOST_SETTINGS))]
+    cursor.finish_padding("manifest")
     return Manifest(created, totals, chain, labels, settings)

@@ -9,9 +9,10 @@ import nacl.bindings
 from .cursor import Cursor
 from .entries import Entry, read_entry
 from .errors import Damaged, Foreign
-from .header import Header, PageReference
+from .header import LEAST_SEALED_BYTES, MOST_PAGE_BYTES, Header, PageReference
 from .manifest import Totals
 from .sealing import NONCE_SIZE, Subkeys, hash256, open_box
+from .tree import read_reference
 
 MAGIC = b"vrec"
 FRAME_SIZE = 24
@@ -56,40 +57,50 @@ class Record:
     tree: RecordTree | None
 
 
-def read_frame(image: bytes, place: int, vault_id: bytes) -> Frame | None:
-    """The frame at `place`, or None if its magic, checksum or lengths do not hold."""
+def read_frame(image: bytes, place: int, vault_id: bytes) -> Frame:
+    """The frame at `place`; `Damaged` if its magic, checksum or lengths do not hold."""
+    what = f"the record at {place}"
     data = image[place : place + FRAME_SIZE]
     if len(data) < FRAME_SIZE:
-        return None
+        raise Damaged("frame: cut", what)
     magic, index_length, payload_length, checksum = struct.unpack("<4sIQ8s", data)
-    if magic != MAGIC or nacl.bindings.crypto_shorthash_siphash24(data[:16], vault_id) != checksum:
-        return None
-    if index_length % 16 or index_length > MOST_INDEX_BYTES or payload_length % 16 or payload_length >= PAYLOAD_LIMIT:
-        return None
+    if magic != MAGIC:
+        raise Damaged("frame: magic", what)
+    if nacl.bindings.crypto_shorthash_siphash24(data[:16], vault_id) != checksum:
+        raise Damaged("frame: checksum", what)
+    is_bounded = LEAST_SEALED_BYTES <= index_length <= MOST_INDEX_BYTES and payload_length < PAYLOAD_LIMIT
+    if index_length % 16 or payload_length % 16 or not is_bounded:
+        raise Damaged("frame: lengths", what)
     return Frame(place, index_length, payload_length)
+
+
+def frame_holds(image: bytes, place: int, vault_id: bytes) -> bool:
+    try:
+        read_frame(image, place, vault_id)
+    except Damaged:
+        return False
+    return True
 
 
 def open_index(image: bytes, frame: Frame, record_key: bytes) -> bytes:
     box = image[frame.index_place : frame.payload_place]
     nonce = image[frame.place + FRAME_SIZE : frame.index_place]
-    return open_box(box, nonce, record_key, f"the index of the record at {frame.place}")
+    return open_box(box, nonce, record_key, "index: box", f"the record at {frame.place}")
 
 
 def read_record(image: bytes, place: int, header: Header, keys: Subkeys, sequence: int, previous: bytes) -> Record:
     """The record at `place`, which has to continue the chain; `Damaged` if it fails in any way."""
     what = f"the record at {place}"
     frame = read_frame(image, place, header.vault_id)
-    if frame is None:
-        raise Damaged(f"{what}: its frame does not hold")
     if frame.payload_place > len(image):
-        raise Damaged(f"{what}: the end of the file cuts it")
+        raise Damaged("index: cut", what)
     cursor = Cursor(open_index(image, frame, keys.record), what)
     try:
         payload_hash, record = read_index(cursor, image, frame, header, sequence, previous)
     except Damaged as failure:
-        raise Foreign(str(failure)) from None
+        raise Foreign(failure.reason, failure.what) from None
     if payload_hash != hash256(image[frame.payload_place : frame.end]):
-        raise cursor.fail("its payload is not the one that was sealed")
+        raise cursor.fail("payload: hash")
     return record
 
 
@@ -97,25 +108,41 @@ def read_index(
     cursor: Cursor, image: bytes, frame: Frame, header: Header, sequence: int, previous: bytes
 ) -> tuple[bytes, Record]:
     """The payload's hash, and all else that the index says."""
-    if (found := cursor.fixed(8)) != sequence:
-        raise cursor.fail(f"its sequence number is {found} where {sequence} follows")
-    if cursor.take(16) != previous:
-        raise cursor.fail("it does not follow what lies before it")
-    payload_hash, flags = cursor.take(32), cursor.fixed(1)
-    if flags not in (0, TREE, NOTICE):
-        raise cursor.fail(f"its flags are {flags}")
+    if cursor.fixed(8, "record sequence number") != sequence:
+        raise cursor.fail("record sequence number: chain")
+    if cursor.take(16, "previous") != previous:
+        raise cursor.fail("previous: chain")
+    payload_hash, flags = cursor.take(32, "payload hash"), cursor.fixed(1, "record flags")
+    if flags & ~(TREE | NOTICE):
+        raise cursor.fail("record flags: reserved")
+    if flags == TREE | NOTICE:
+        raise cursor.fail("record flags: both")
     totals = Totals.read(cursor)
-    transactions = [[read_entry(cursor) for _ in range(cursor.varint())] for _ in range(cursor.varint())]
+    transactions = [read_transaction(cursor) for _ in range(cursor.varint("transactions"))]
     tree = read_record_tree(cursor, header) if flags & TREE else None
-    cursor.finish_padding()
+    cursor.finish_padding("index")
     if flags and transactions:
-        raise cursor.fail("it has transactions beside a tree or a notice")
+        raise cursor.fail("transactions: beside a tree or a notice")
     if flags & NOTICE and frame.payload_length:
-        raise cursor.fail("a notice has a payload")
+        raise cursor.fail("payload: of a notice")
+    check_places(frame, transactions, tree)
     if payload_end(frame, transactions, tree) != frame.end:
-        raise cursor.fail("its payload does not end where what it names does")
+        raise cursor.fail("payload: end")
     authenticator = image[frame.index_place : frame.index_place + 16]
     return payload_hash, Record(frame, authenticator, sequence, totals, flags == NOTICE, transactions, tree)
+
+
+def read_transaction(cursor: Cursor) -> list[Entry]:
+    return [read_entry(cursor) for _ in range(cursor.varint("transactions"))]
+
+
+def check_places(frame: Frame, transactions: list[list[Entry]], tree: RecordTree | None) -> None:
+    """Values lie before the record's end, and a tree in its payload."""
+    if tree:
+        tree.root.check(MOST_PAGE_BYTES, range(frame.payload_place, frame.end), "tree root")
+    for entry in itertools.chain.from_iterable(transactions):
+        if any(version.end > frame.end for version in entry.versions):
+            raise Damaged("value offset: bounds", f"the record at {frame.place}")
 
 
 def payload_end(frame: Frame, transactions: list[list[Entry]], tree: RecordTree | None) -> int:
@@ -128,6 +155,6 @@ def payload_end(frame: Frame, transactions: list[list[Entry]], tree: RecordTree 
 
 
 def read_record_tree(cursor: Cursor, header: Header) -> RecordTree:
-    if cursor.take(16) != header.authenticator:
-        raise cursor.fail("its tree belongs to another header")
-    return RecordTree(PageReference(cursor.units(), cursor.units(), cursor.take(NONCE_SIZE)), cursor.varint())
+    if cursor.take(16, "tree") != header.authenticator:
+        raise cursor.fail("tree: of another header")
+    return RecordTree(read_reference(cursor, "tree"), cursor.varint("tree"))

@@ -21,10 +21,10 @@ def check_coverage(header: Header, checkpoint: Tree) -> None:
     place = header.checkpoint.start
     for start, end in sorted(parts):
         if start != place:
-            raise Damaged(f"the checkpoint: a gap or an overlap at {min(start, place)}")
+            raise Damaged("checkpoint: gaps", f"the checkpoint at {min(start, place)}")
         place = end
     if place != header.checkpoint_end:
-        raise Damaged(f"the checkpoint: it ends at {header.checkpoint_end}, its parts at {place}")
+        raise Damaged("checkpoint: gaps", f"the checkpoint at {place}")
 
 
 def replay(image: bytes, log: Log, keys: Subkeys, checkpoint: Entries, values: Values) -> Entries:
@@ -50,12 +50,12 @@ def check_tree(record: Record, tree: Entries, since: Entries, checkpoint: Entrie
     """
     what = f"the tree of the record at {record.frame.place}"
     if len(tree) != record.tree.count:
-        raise Damaged(f"{what} has {len(tree)} entries, not {record.tree.count}")
+        raise Damaged("tree: number of entries", what)
     if missing := since.keys() - tree.keys():
-        raise Damaged(f"{what} misses {min(missing).decode()!r}")
+        raise Damaged("tree: lacks an entry", f"{what}, {min(missing).decode()!r}")
     for name, entry in tree.items():
         before = since.get(name, checkpoint.get(name))
         is_own = entry.version is None or record.frame.payload_place <= entry.version.place < record.frame.end
         is_known = before is not None and entry.version in before.versions
         if entry != before and not is_own and not is_known:
-            raise Damaged(f"{what} disagrees with the records before it on {name.decode()!r}")
+            raise Damaged("tree: older entry", f"{what}, {name.decode()!r}")

@@ -12,12 +12,12 @@ TAG_SIZE = 16
 NONCE_SIZE = 24
 
 
-def open_box(box: bytes, nonce: bytes, key: bytes, what: str) -> bytes:
-    """The content of `tag ‖ ciphertext`; `Damaged` if it does not authenticate."""
+def open_box(box: bytes, nonce: bytes, key: bytes, reason: str, what: str) -> bytes:
+    """The content of `tag ‖ ciphertext`; `Damaged` for this reason if it does not authenticate."""
     try:
         return nacl.bindings.crypto_secretbox_open(box, nonce, key)
     except (CryptoError, ValueError):
-        raise Damaged(f"{what} does not open") from None
+        raise Damaged(reason, what) from None
 
 
 def hash256(data: bytes, key: bytes = b"") -> bytes:
@@ -30,6 +30,7 @@ class Subkeys:
     page: bytes
     value: bytes
     header: bytes
+    memory: bytes
 
     @classmethod
     def derived(cls, data_key: bytes) -> "Subkeys":
@@ -39,4 +40,4 @@ class Subkeys:
             salt = identifier.to_bytes(16, "little")
             return hashlib.blake2b(b"", digest_size=32, key=data_key, salt=salt, person=b"vault-01").digest()
 
-        return cls(record=subkey(1), page=subkey(2), value=subkey(3), header=subkey(4))
+        return cls(record=subkey(1), page=subkey(2), value=subkey(3), header=subkey(4), memory=subkey(5))

@@ -43,14 +43,14 @@ def walk(
     """Adds the entries below `page`; their names are at or after `first` and before `limit`."""
     cursor, own_level, count = open_page(image, page, page_key, within)
     if level is not None and own_level != level:
-        raise cursor.fail(f"a child of level {own_level} where {level} belongs")
+        raise cursor.fail("page: level of a child")
     tree.pages.append(page)
     cells = read_cells(cursor, count, read_child if own_level else read_entry)
     names = [cell.first_name if own_level else cell.name for cell in cells]
     if any(name >= following for name, following in itertools.pairwise(names)):
-        raise cursor.fail("the names do not ascend")
+        raise cursor.fail("page: order of names")
     if names[0] < first or (limit is not None and names[-1] >= limit):
-        raise cursor.fail("a name lies outside of its page's bounds")
+        raise cursor.fail("page: names of a child")
     if own_level == 0:
         tree.entries.update(zip(names, cells, strict=False))
         return
@@ -61,26 +61,35 @@ def walk(
 def open_page(image: bytes, page: PageReference, page_key: bytes, within: range) -> tuple[Cursor, int, int]:
     """A cursor at the offsets of the page's cells, its level, and the number of cells."""
     what = f"the page at {page.place}"
-    page.check(MOST_PAGE_BYTES, within, what)
-    cursor = Cursor(open_box(image[page.place : page.end], page.nonce, page_key, what), what)
-    level, reserved, count = cursor.fixed(1), cursor.fixed(1), cursor.fixed(2)
-    if level > HIGHEST_LEVEL or reserved or not count:
-        raise cursor.fail("its first 4 bytes do not hold")
+    page.check(MOST_PAGE_BYTES, within, "page")
+    cursor = Cursor(open_box(image[page.place : page.end], page.nonce, page_key, "page: box", what), what)
+    level, reserved, count = cursor.fixed(1, "page"), cursor.fixed(1, "page"), cursor.fixed(2, "page")
+    if level > HIGHEST_LEVEL:
+        raise cursor.fail("page: level")
+    if reserved:
+        raise cursor.fail("page: reserved")
+    if not count:
+        raise cursor.fail("page: number of cells")
     return cursor, level, count
 
 
 def read_cells(cursor: Cursor, count: int, read: Callable[[Cursor], Cell]) -> list[Cell]:
     """The cells of a page, which follow their offsets without gaps."""
-    offsets = [cursor.fixed(2) for _ in range(count)]
+    offsets = [cursor.fixed(2, "page") for _ in range(count)]
     cells = []
     for offset in offsets:
         if offset != cursor.place:
-            raise cursor.fail("a cell is not where its offset says")
+            raise cursor.fail("page: offset of a cell")
         cells.append(read(cursor))
-    cursor.finish_padding()
+    cursor.finish_padding("page")
     return cells
 
 
 def read_child(cursor: Cursor) -> Child:
     name = read_name(cursor)
-    return Child(name, PageReference(cursor.units(), cursor.units(), cursor.take(NONCE_SIZE)))
+    return Child(name, read_reference(cursor, "page"))
+
+
+def read_reference(cursor: Cursor, field: str) -> PageReference:
+    """A page reference whose offset and length are in units."""
+    return PageReference(cursor.units(field), cursor.units(field), cursor.take(NONCE_SIZE, field))

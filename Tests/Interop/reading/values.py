@@ -23,8 +23,8 @@ class Values:
             for version in entry.versions:
                 what = f"a value of {entry.name.decode()!r}"
                 if version.place < CHECKPOINT_START or version.end > end:
-                    raise Damaged(f"{what} lies outside of what was written")
+                    raise Damaged("value offset: bounds", what)
                 if self.owners.setdefault(version.place, entry.name) != entry.name:
-                    raise Damaged(f"{what} is in the box of another name")
+                    raise Damaged("value: box of another name", what)
                 if version not in self.contents:
                     self.contents[version] = version.opened(self.image, self.value_key, what)

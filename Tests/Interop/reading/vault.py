@@ -5,13 +5,14 @@ import time
 from dataclasses import dataclass
 from os import PathLike
 
-from .entries import Entry
+from .entries import Entry, StoredVersion
 from .header import Header, open_header
 from .keyfile import KeyFile
 from .log import Log, read_log
 from .manifest import Manifest, read_manifest
 from .records import Record
-from .replay import check_coverage, replay
+from .replay import Entries, check_coverage, replay
+from .sealing import Subkeys
 from .tree import read_tree
 from .values import Values
 
@@ -38,7 +39,11 @@ class OpenEntry:
 
 @dataclass(frozen=True)
 class Vault:
-    """`removed` tells when each name that is known to be absent was removed. Expired names are in neither."""
+    """`removed` tells when each name that is known to be absent was removed. Expired names are in neither.
+
+    `current` holds all that is known of every name, `since` that of the names that records have set. `contents` are the
+    opened values of both.
+    """
 
     header: Header
     manifest: Manifest
@@ -47,6 +52,10 @@ class Vault:
     removed: dict[str, int]
     live_bytes: int
     hinted_record: Record | None
+    keys: Subkeys
+    current: Entries
+    since: Entries
+    contents: dict[StoredVersion, bytes]
 
 
 def open_vault(path: str | PathLike[str], key_file: bytes) -> Vault:
@@ -60,18 +69,19 @@ def open_image(image: bytes, key_file: bytes) -> Vault:
     header, keys = open_header(image, KeyFile.parsed(key_file))
     manifest = read_manifest(image, header, keys.page)
     checkpoint = read_tree(image, header.root, keys.page, header.checkpoint)
-    check_coverage(header, checkpoint)
-    log = read_log(image, header, keys)
     values = Values(image, keys)
     values.open_all(checkpoint.entries.values(), header.checkpoint_end)
-    current = checkpoint.entries | replay(image, log, keys, checkpoint.entries, values)
+    check_coverage(header, checkpoint)
+    log = read_log(image, header, keys)
+    since = replay(image, log, keys, checkpoint.entries, values)
+    current = checkpoint.entries | since
     now = time.time() * 1000
     return Vault(
         header, manifest, log,
         entries={name.decode(): opened(entry, values) for name, entry in sorted(current.items()) if present(entry, now)},
         removed={name.decode(): entry.modified for name, entry in sorted(current.items()) if not entry.version},
         live_bytes=sum(entry.live_bytes for entry in current.values() if entry.version),
-        hinted_record=hinted_record(header, log),
+        hinted_record=hinted_record(header, log), keys=keys, current=current, since=since, contents=values.contents,
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .builder import VaultBuilder
+from .reasons import REASONS
 
 Build = Callable[[VaultBuilder], object]
 
@@ -24,6 +25,8 @@ class Vector:
         vault = VaultBuilder(self.name)
         self.build(vault)
         expectation: dict = {"expect": self.expect, "note": self.note}
+        if self.expect != "ok":
+            expectation["reason"] = REASONS[self.name]
         if self.inferred:
             expectation["inferred"] = True
         if self.expect == "ok":

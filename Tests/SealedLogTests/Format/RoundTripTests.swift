@@ -31,7 +31,7 @@ struct RoundTripTests {
     @Test(arguments: 0..<20) func anIndexOfTransactions(_ seed: Int) throws {
         var generator = SeededGenerator(seed)
         var index = RecordIndex(
-            sequence: UInt64.random(in: 0...UInt64.max, using: &generator), previous: randomAuthenticator(),
+            sequence: UInt64.random(in: 1..<Limits.recordSequence, using: &generator), previous: randomAuthenticator(),
             payloadHash: RandomBytes.array(32),
             totals: Totals(entries: 3, liveBytes: .max, deadBytes: UInt64(seed)))
         index.transactions = try (0..<seed % 4).map { transaction in
@@ -43,6 +43,12 @@ struct RoundTripTests {
         #expect(try RecordIndex(parsing: encoded) == index)
         #expect(try RecordIndex(parsing: encoded + [UInt8](repeating: 0, count: 32)) == index)
         #expect(throws: Malformed.self) { try RecordIndex(parsing: encoded + [1]) }
+    }
+
+    @Test(arguments: [0, Limits.recordSequence, .max]) func aSequenceNumberThatNoLogReaches(_ sequence: UInt64) {
+        let index = RecordIndex(
+            sequence: sequence, previous: randomAuthenticator(), payloadHash: RandomBytes.array(32), totals: Totals())
+        #expect(throws: Malformed.self) { try RecordIndex(parsing: index.encoded) }
     }
 
     @Test func anIndexWithATree() throws {

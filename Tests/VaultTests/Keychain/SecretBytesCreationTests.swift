@@ -9,7 +9,8 @@ struct SecretBytesCreationTests {
         #expect(try SecretBytes(utf8: "grüße").unsafeString() == "grüße")
         #expect(try SecretBytes(utf8: "").unsafeString() == "")
         #expect(try SecretBytes(copying: [1, 2]).unsafeArray() == [1, 2])
-        #expect(try [UInt8]([3, 4]).withUnsafeBytes { try SecretBytes(copying: $0).unsafeArray() } == [3, 4])
+        let bytes: [UInt8] = [3, 4]
+        #expect(try SecretBytes(copying: bytes.span.bytes).unsafeArray() == [3, 4])
         #expect(try SecretBytes(zeroCount: 3).unsafeArray() == [0, 0, 0])
     }
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from ..builder import VaultBuilder
 from ..changes import RecordChanges
-from ..entries import put
+from ..entries import put, remove
 from ..primitives import u64, varint
 from ..vector import Catalogue
 from .sound_checkpoints import LARGEST
@@ -34,9 +34,8 @@ changing("record_previous", "another previous authenticator", lambda: RecordChan
 changing("record_sequence_again", "the sequence number is that of the record before", lambda: RecordChanges(sequence=2))
 changing("record_sequence_skips", "the sequence number skips one", lambda: RecordChanges(sequence=4), twice=True)
 changing("record_sequence_largest", "the sequence number is 2^64 - 1", lambda: RecordChanges(sequence=LARGEST))
+changing("record_sequence_0", "the sequence number is 0", lambda: RecordChanges(sequence=0), twice=True)
 changing("record_flag_4", "the flag 4, which is not known", lambda: RecordChanges(flags=4), twice=True)
-changing("record_tree_missing", "the flag for a tree, and none follows", lambda: RecordChanges(flags=1))
-changing("record_notice_with_entries", "a notice that sets an entry", lambda: RecordChanges(flags=2))
 changing(
     "record_totals_varint", "the totals have a varint with a needless byte",
     lambda: RecordChanges(totals=varint(2) + varint(100, needless_bytes=1) + varint(0)),
@@ -52,10 +51,6 @@ changing("record_index_of_16_bytes", "the index has 16 bytes", lambda: RecordCha
 changing(
     "record_with_most_transactions", "the number of transactions is 2^64 - 1",
     lambda: RecordChanges(edit_index=lambda index: counts_changed(index, varint(LARGEST) + varint(1))),
-)  # fmt: skip
-changing(
-    "record_with_most_entries", "the number of a transaction's entries is 2^64 - 1",
-    lambda: RecordChanges(edit_index=lambda index: counts_changed(index, varint(1) + varint(LARGEST))),
 )  # fmt: skip
 changing(
     "record_with_fewer_entries", "the number of a transaction's entries is 0, and one follows",
@@ -87,6 +82,27 @@ def record_with_a_longer_frame(vault: VaultBuilder) -> None:
     vault.data += vault.random.take(64) + bytes(1 << 20)
 
 
+@catalogue.damaged("the number of a transaction's entries is 2^64 - 1, and the index ends with the first")
+def record_with_most_entries(vault: VaultBuilder) -> None:
+    def edit(index: bytes) -> bytes:
+        index = counts_changed(index, varint(1) + varint(LARGEST))
+        assert len(index) % 16 == 0, "padding would be read as an entry without a name"
+        return index
+
+    entry = put("c", attributes=[("a", "x" * 9)])
+    vault.begin([put("a")]).set(put("b")).set(entry, changes=RecordChanges(edit_index=edit))
+
+
+@catalogue.damaged("the flag for a tree, and none follows")
+def record_tree_missing(vault: VaultBuilder) -> None:
+    vault.begin([put("a")]).set(put("b")).append([], RecordChanges(flags=1))
+
+
+@catalogue.damaged("a notice that removes an entry")
+def record_notice_with_entries(vault: VaultBuilder) -> None:
+    vault.begin([put("a")]).set(put("b")).set(remove("a"), changes=RecordChanges(flags=2))
+
+
 def more_in_index(data: bytes) -> RecordChanges:
     return RecordChanges(edit_index=lambda index: index + data)
 
@@ -94,6 +110,13 @@ def more_in_index(data: bytes) -> RecordChanges:
 def counts_changed(index: bytes, counts: bytes) -> bytes:
     """The index of a record with one transaction of one entry, named c, that states other counts."""
     return index.replace(varint(1) + varint(1) + b"\x01c", counts + b"\x01c")
+
+
+@catalogue.damaged("the hint leads to a minor checkpoint that states the sequence number 2^64 - 1, and a record follows")
+def record_sequence_largest_where_the_hint_leads(vault: VaultBuilder) -> None:
+    vault.begin([put("a")]).set(put("b"))
+    vault.minor_checkpoint(changes=RecordChanges(sequence=LARGEST)).hint(sequence=LARGEST)
+    vault.set(put("c"), changes=RecordChanges(sequence=0))
 
 
 @catalogue.damaged("a record has transactions beside its tree")

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 
 from ..builder import VaultBuilder
+from ..changes import RecordChanges
 from ..draft import WrittenRecord
 from ..entries import put
 from ..vector import Catalogue
 from .damaged_tails import with_magics
-from .tearing import SECTOR, sector_start, with_last
+from .tearing import SECTOR, align_end, sector_start, with_last
 
 catalogue = Catalogue()
 FRAME_SIZE = 24
@@ -121,3 +122,15 @@ def record_behind_out_of_step(vault: VaultBuilder) -> None:
     vault.begin([put("a")]).set(put("b"))
     record = vault.records[0]
     vault.data += bytes(40) + vault.data[record.place : record.end]
+
+
+@catalogue.ok("a torn last record whose payload has the magic of a record 16 times by chance, beside its own")
+def torn_record_with_magics(vault: VaultBuilder) -> None:
+    vault.begin([put("a")]).set(put("b"))
+    align_end(vault, 64)
+    expected = dict(vault.present)
+    magics = b"".join(b"vrec" + vault.random.take(12) for _ in range(16))
+    vault.set(put("torn", vault.random.take(1200)), changes=RecordChanges(leading_payload=magics))
+    vault.present = expected
+    start = sector_start(vault.records[-1].place) + 2 * SECTOR
+    vault.zero(start, start + SECTOR)

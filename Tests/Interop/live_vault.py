@@ -1,0 +1,239 @@
+"""A vault that the command writes too: read, appended to and compacted by the rules of Format.md, "Writing".
+
+The reader tells what is there, and the writer adds to it; only this file knows both.
+"""
+
+import fcntl
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from reading.entries import Entry as ReadEntry
+from reading.entries import StoredVersion
+from reading.vault import Vault, open_image
+from writing.builder import VaultBuilder
+from writing.changes import CheckpointChanges
+from writing.draft import HEADER_SIZE, HINT_PLACE
+from writing.entries import Entry, Value
+from writing.primitives import counted, varint
+
+GROWTH = 16 << 10
+SECTOR = 512
+SLOTS_PLACE, SLOT_SIZE = 256, 160
+CHAIN_LENGTH = 1024
+
+
+class KeptSlot:
+    """A key slot whose bytes stay as they are."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def sealed(self, _: bytes) -> bytes:
+        return self.data
+
+
+class ContinuedVault(VaultBuilder):
+    """A builder that goes on behind the last record of a file."""
+
+    def __init__(self, image: bytes, vault: Vault) -> None:
+        super().__init__(secrets.token_hex(32))
+        starts = range(SLOTS_PLACE, SLOTS_PLACE + SLOT_SIZE * len(vault.header.slots), SLOT_SIZE)
+        self.slots = [KeptSlot(image[start : start + SLOT_SIZE]) for start in starts]
+        self.read_keys = vault.keys
+        self.vault_id, self.header_authenticator = vault.header.vault_id, vault.header.authenticator
+        last = vault.log.records[-1] if vault.log.records else vault.header
+        self.sequence, self.authenticator = last.sequence, last.authenticator
+        self.dead_bytes = (vault.log.records[-1] if vault.log.records else vault.manifest).totals.dead_bytes
+        self.data = bytearray(image[: vault.log.end])
+        entries = {name: written(entry, vault.contents) for name, entry in vault.current.items()}
+        self.present = {name: entry for name, entry in entries.items() if entry.value}
+        self.since = {name: entries[name] for name in vault.since}
+
+    def key(self, identifier: int) -> bytes:
+        keys = self.read_keys
+        return {1: keys.record, 2: keys.page, 3: keys.value, 4: keys.header}[identifier]
+
+    def seal_values(self, entries: list[Entry], place: int) -> bytes:
+        """In the order of their former places, which says nothing about their names."""
+        return super().seal_values(sorted(entries, key=former_place), place)
+
+
+def former_place(entry: Entry) -> int:
+    return entry.value.place or 0 if entry.value else 0
+
+
+def written(entry: ReadEntry, contents: dict[StoredVersion, bytes]) -> Entry:
+    """What the reader found, as the writer states it."""
+
+    def value(version: StoredVersion, modified: int) -> Value:
+        return Value(contents[version], version.kind, modified, version.nonce, version.place)
+
+    return Entry(
+        entry.name, value(entry.version, entry.modified) if entry.version else None, entry.modified, entry.created,
+        entry.expiry, [value(old.version, old.modified) for old in entry.earlier], list(entry.attributes),
+    )  # fmt: skip
+
+
+class LiveVault:
+    """A vault file under its lock. A call that changes it returns once that is durable."""
+
+    def __init__(self, file: int, path: Path, key_file: bytes) -> None:
+        self.file, self.path, self.key_file = file, path, key_file
+        self.image = read_whole(file)
+        self.vault = open_image(self.image, key_file)
+        self.clear_behind()
+        self.flush_newest()
+        synchronize_folder(path.parent)
+
+    # Changes
+
+    def set(self, name: str, content: bytes) -> None:
+        self.commit([self.entry(name, content)])
+
+    def remove(self, name: str) -> None:
+        self.commit([Entry(name, None, now())])
+
+    def rename(self, name: str, to: str) -> None:
+        """The value gets a box of its own under the new name: two names never share one."""
+        found = self.vault.entries[name]
+        moved = Entry(to, Value(found.value, found.kind), now(), found.created, found.expiry)
+        moved.attributes = list(found.attributes.items())
+        self.commit([Entry(name, None, now()), moved])
+
+    def entry(self, name: str, content: bytes) -> Entry:
+        """Keeps what the name has but its value and expiry."""
+        old = self.vault.entries.get(name)
+        attributes = list(old.attributes.items()) if old else []
+        return Entry(name, Value(content, 0), now(), old.created if old else now(), attributes=attributes)
+
+    def commit(self, entries: list[Entry]) -> None:
+        self.write(self.builder().set(*entries))
+
+    def add_minor_checkpoint(self) -> None:
+        builder = self.builder().minor_checkpoint().hint()
+        self.write(builder)
+        os.pwrite(self.file, builder.data[HINT_PLACE:HEADER_SIZE], HINT_PLACE)
+
+    def compact(self) -> None:
+        """Appends a notice, and replaces the file by one of the entries alone."""
+        self.write(self.builder().notice())
+        image = compacted(self.image, self.vault)
+        temporary = self.path.with_name(f"{self.path.name}.{secrets.token_hex(4)}")
+        new = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        # Before it gets its name: no other process may write before the name is durable.
+        fcntl.flock(new, fcntl.LOCK_EX)
+        write_whole(new, image + bytes(padding_ahead(len(image))), 0)
+        os.fsync(new)
+        temporary.rename(self.path)
+        synchronize_folder(self.path.parent)
+        os.close(self.file)
+        self.file, self.image, self.vault = new, image, open_image(image, self.key_file)
+
+    # The file
+
+    def builder(self) -> ContinuedVault:
+        return ContinuedVault(self.image, self.vault)
+
+    def write(self, builder: ContinuedVault) -> None:
+        """Writes what the builder has appended, over zeros, and flushes it."""
+        start, size = self.vault.log.end, os.fstat(self.file).st_size
+        end = len(builder.data)
+        if end > size:
+            write_whole(self.file, bytes(end + padding_ahead(end) - size), size)
+        write_whole(self.file, builder.data[start:], start)
+        os.fdatasync(self.file)
+        self.image = read_whole(self.file)
+        self.vault = open_image(self.image, self.key_file)
+
+    def clear_behind(self) -> None:
+        """Overwrites what is behind the log's end from the back to the front, its first sector last and alone."""
+        start, end = self.vault.log.end, len(self.image)
+        if not any(self.image[start:]):
+            return
+        first = min(end, start - start % SECTOR + SECTOR)
+        for place in reversed(range(first, end, GROWTH)):
+            write_whole(self.file, bytes(min(end - place, GROWTH)), place)
+        os.fdatasync(self.file)
+        write_whole(self.file, bytes(first - start), start)
+        os.fdatasync(self.file)
+
+    def flush_newest(self) -> None:
+        """Writes the newest record again: its writer may have died before it flushed it."""
+        if self.vault.log.records:
+            frame = self.vault.log.records[-1].frame
+            write_whole(self.file, self.image[frame.place : frame.end], frame.place)
+        os.fdatasync(self.file)
+
+
+@contextmanager
+def opened(path: Path, key_file: bytes) -> Iterator[LiveVault]:
+    """The vault at the path, under the lock of the file that is there."""
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if os.path.samestat(os.fstat(file), os.stat(path)):
+            break
+        os.close(file)
+    live = LiveVault(file, path, key_file)
+    try:
+        yield live
+    finally:
+        os.close(live.file)
+
+
+def create(path: Path, key_path: Path) -> None:
+    """A new vault without entries, and its generated key file: the key first."""
+    builder = VaultBuilder(secrets.token_hex(32)).begin()
+    for place, content in ((key_path, builder.key_file), (path, bytes(builder.data))):
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        temporary = place.with_name(f"{place.name}.{secrets.token_hex(4)}")
+        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        write_whole(file, content, 0)
+        os.fsync(file)
+        os.close(file)
+        os.link(temporary, place)
+        temporary.unlink()
+        synchronize_folder(place.parent)
+
+
+def compacted(image: bytes, vault: Vault) -> bytes:
+    """A file with the same entries, behind whose header nothing stands; `vault` ends with a notice."""
+    builder = ContinuedVault(image, vault)
+    entries = [written(entry, vault.contents) for entry in vault.current.values()]
+    builder.data.clear()
+    builder.sequence, builder.dead_bytes = builder.sequence + 1, 0
+    authenticators = [vault.header.authenticator, *(record.authenticator for record in vault.log.records)]
+    chain = (vault.manifest.chain + authenticators)[-CHAIN_LENGTH:]
+    labels = b"".join(varint(label.made) + counted(label.text.encode()) for label in vault.manifest.labels)
+    settings = b"".join(counted(key.encode()) + counted(text.encode()) for key, text in vault.manifest.settings)
+    content = varint(vault.manifest.created) + builder.totals() + varint(len(chain)) + b"".join(chain) + labels
+    content += varint(len(vault.manifest.settings)) + settings
+    builder.begin(entries, 40, changes=CheckpointChanges(edit_manifest=lambda _: content))
+    return bytes(builder.data)
+
+
+def now() -> int:
+    return int(time.time() * 1000)
+
+
+def padding_ahead(end: int) -> int:
+    """The zeros between the end of the log and a multiple of 16 KiB behind it."""
+    return GROWTH - end % GROWTH
+
+
+def read_whole(file: int) -> bytes:
+    return os.pread(file, os.fstat(file).st_size, 0)
+
+
+def write_whole(file: int, data: bytes | bytearray, place: int) -> None:
+    assert os.pwrite(file, data, place) == len(data)
+
+
+def synchronize_folder(path: Path) -> None:
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    os.fsync(folder)
+    os.close(folder)

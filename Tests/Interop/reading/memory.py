@@ -1,0 +1,103 @@
+"""The rollback memory: what a machine has seen of a vault. A file that is no memory is None."""
+
+import hashlib
+import hmac
+import os
+from dataclasses import dataclass
+
+import nacl.bindings
+
+from .cursor import Cursor
+from .errors import Damaged
+from .sealing import hash256
+
+SEEN, PATH, UPKEEP = b"vltseen1", b"vltpath1", b"vltkeep1"
+CODE_SIZE = 32
+FILE_SIZE, UPKEEP_SIZE = 88, 213
+MOST_WORDS = 127
+
+
+@dataclass(frozen=True)
+class Seen:
+    sequence: int
+    authenticator: bytes
+    is_flushed_by_writer: bool
+
+
+@dataclass(frozen=True)
+class PathRecord:
+    """`fingerprint` is None if another vault wrote the record: only its key could tell."""
+
+    vault_id: bytes
+    fingerprint: bytes | None
+
+
+@dataclass(frozen=True)
+class Upkeep:
+    origin: bytes
+    retry_at: int
+    is_damage: bool
+    system_error: int
+    words: str
+
+
+def seen_name(vault_id: bytes) -> str:
+    return f"{vault_id.hex()}.seen"
+
+
+def path_name(path: str) -> str:
+    return f"{hashlib.blake2b(path.encode(), digest_size=16).hexdigest()}.path"
+
+
+def upkeep_name(vault_id: bytes) -> str:
+    return f"{vault_id.hex()}.upkeep"
+
+
+def read_seen(data: bytes, vault_id: bytes, memory_key: bytes) -> Seen | None:
+    cursor = body(data, SEEN, vault_id, memory_key)
+    if cursor is None:
+        return None
+    return Seen(cursor.fixed(8, "sequence number"), cursor.take(16, "authenticator"), cursor.fixed(8, "flushed") == 1)
+
+
+def read_path(data: bytes, path: str, vault_id: bytes, memory_key: bytes) -> PathRecord | None:
+    if len(data) < FILE_SIZE or not data.startswith(PATH):
+        return None
+    if nacl.bindings.crypto_shorthash_siphash24(data[:40], bytes(16)) != data[40:48]:
+        return None
+    found = data[8:24]
+    if found != vault_id:
+        return PathRecord(found, None)
+    cursor = body(data, PATH, vault_id, memory_key, context=path.encode())
+    return PathRecord(found, cursor.take(16, "fingerprint")) if cursor else None
+
+
+def read_upkeep(data: bytes, vault_id: bytes, memory_key: bytes) -> Upkeep | None:
+    cursor = body(data, UPKEEP, vault_id, memory_key, size=UPKEEP_SIZE)
+    if cursor is None:
+        return None
+    origin, retry_at = cursor.take(16, "origin"), cursor.fixed(8, "sequence number")
+    is_damage, system_error = cursor.fixed(1, "damage") == 1, cursor.fixed(4, "errno")
+    try:
+        return Upkeep(origin, retry_at, is_damage, system_error, cursor.text("words", 0, MOST_WORDS))
+    except Damaged:
+        return None
+
+
+def body(
+    data: bytes, magic: bytes, vault_id: bytes, memory_key: bytes, size: int = FILE_SIZE, context: bytes = b""
+) -> Cursor | None:
+    """The fields between the vault id and the code."""
+    checked, code = data[: size - CODE_SIZE], data[size - CODE_SIZE : size]
+    if len(data) < size or not checked.startswith(magic + vault_id):
+        return None
+    if not hmac.compare_digest(hash256(checked + context, key=memory_key), code):
+        return None
+    return Cursor(checked, "the memory", len(magic + vault_id))
+
+
+def fingerprint(origin: bytes, file: os.stat_result, folder: os.stat_result) -> bytes:
+    """Of a vault file whose header has the authenticator `origin`, and of the folder that it is in."""
+    identities = (file.st_dev, file.st_ino, folder.st_dev, folder.st_ino, folder.st_mtime_ns % 2**64)
+    numbers = b"".join(number.to_bytes(8, "little") for number in identities)
+    return hashlib.blake2b(origin + numbers, digest_size=16).digest()

@@ -1,0 +1,29 @@
+"""How the command's message names what a vector's reason is about. It says less: which part of the file, or the key."""
+
+import re
+
+# The fields of the reasons in writing/reasons.py, and what the command's message has to match.
+HEADER = r"the header|the key slots|begin as a vault|the file is (empty|cut)"
+RECORD = r"a record |no record |a payload "
+ENTRY = r"a record breaks the format|a page of the index \("
+SAID = {
+    r"header|header sequence number|copy|key slots?|wrapped data key|Argon2id limits": HEADER,
+    r"root (offset|length)|manifest (offset|length)|checkpoint end": HEADER,
+    r"key file": r"The key file \S+ (is|says)",
+    r"manifest|chain|labels|settings": r"the manifest",
+    r"checkpoint": r"the checkpoint's parts",
+    r"page|page length": r"a page of the index|a tree lacks an entry",
+    r"frame|index|previous|record .*|transactions|totals|payload|tree root .*|tail": rf"{RECORD}|behind the log's end",
+    r"tree": r"a tree|a minor checkpoint|a record breaks the format|a value outside its offset",
+    r"name|entry.*|modified|attributes|earlier versions|value length|value nonce": ENTRY,
+    r"value": r"a value at byte|the checkpoint's parts",
+    r"value offset": rf"a value outside its offset|{RECORD}",
+}
+WHOLE = {"key slots: none opens": r"does not open", "header: version": r"a later format|the header \(its version\)"}
+
+
+def is_said(reason: str, message: str) -> bool:
+    """Whether the command's message is about what the reason names."""
+    field = reason.split(":")[0]
+    words = WHOLE.get(reason) or next(words for fields, words in SAID.items() if re.fullmatch(fields, field))
+    return re.search(words, message) is not None

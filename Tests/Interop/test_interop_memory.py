@@ -1,0 +1,137 @@
+"""The rollback memory, which Python and the command have to read and write alike."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from interop_support import Command
+from reading import memory
+from reading.vault import Vault
+from writing.memory import coded, path_file, seen_file, upkeep_file
+
+ALARM = 9
+
+
+@pytest.fixture
+def kept(command: Command) -> Command:
+    """The command over a vault with two records."""
+    for name in ("a", "b"):
+        command.set(name, b"value")
+    return command
+
+
+def folder(command: Command) -> Path:
+    return command.home / ".local/state/vault"
+
+
+def seen_path(command: Command) -> Path:
+    return folder(command) / memory.seen_name(command.vault().header.vault_id)
+
+
+def path_path(command: Command) -> Path:
+    return folder(command) / memory.path_name(str(command.places[0].resolve()))
+
+
+def seen(command: Command) -> memory.Seen | None:
+    vault = command.vault()
+    return memory.read_seen(seen_path(command).read_bytes(), vault.header.vault_id, vault.keys.memory)
+
+
+def newest(vault: Vault) -> tuple[int, bytes]:
+    last = vault.log.records[-1] if vault.log.records else vault.header
+    return last.sequence, last.authenticator
+
+
+def test_python_finds_the_position_that_the_command_has_seen(kept: Command) -> None:
+    for change in (["set", "c"], ["rm", "a"], ["compact"]):
+        kept.run(*change, standard_input=b"value")
+        assert seen(kept) == memory.Seen(*newest(kept.vault()), is_flushed_by_writer=True)
+    seen_path(kept).unlink()
+    kept.run("get", "b")
+    assert seen(kept) == memory.Seen(*newest(kept.vault()), is_flushed_by_writer=False), "a reader has not flushed it"
+
+
+def test_python_finds_the_vault_that_the_command_saw_at_a_path(kept: Command) -> None:
+    vault, path = kept.vault(), kept.places[0].resolve()
+    path.parent.chmod(0o700)
+    found = memory.read_path(path_path(kept).read_bytes(), str(path), vault.header.vault_id, vault.keys.memory)
+    expected = memory.fingerprint(vault.header.authenticator, path.stat(), path.parent.stat())
+    assert found == memory.PathRecord(vault.header.vault_id, expected), "the time is that of a change of names"
+    assert len(list(folder(kept).iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("ahead", "other", "expecting"),
+    [(-1, False, 0), (0, False, 0), (0, True, ALARM), (1, False, ALARM), (2**63, False, ALARM)],
+)
+def test_the_command_heeds_a_position_that_python_wrote(kept: Command, ahead: int, other: bool, expecting: int) -> None:
+    vault = kept.vault()
+    record = vault.log.records[ahead - 1 if ahead < 0 else -1]
+    authenticator = bytes(16) if other else record.authenticator
+    data = seen_file(vault.header.vault_id, newest(vault)[0] + ahead, authenticator, vault.keys.memory)
+    seen_path(kept).write_bytes(data)
+    kept.run("get", "a", expecting=expecting)
+    kept.run("verify", expecting=expecting)
+    if expecting:
+        assert seen_path(kept).read_bytes() == data
+    else:
+        assert seen(kept).sequence == newest(vault)[0], "it rises with the file"
+
+
+Change = Callable[[bytes, Vault], bytes]
+NO_MEMORY: dict[str, Change] = {
+    "empty": lambda data, _: b"",
+    "cut by one byte": lambda data, _: data[:-1],
+    "torn in the middle": lambda data, _: data[:44] + bytes(44),
+    "zeros": lambda data, _: bytes(len(data)),
+    "another magic": lambda data, vault: coded(b"vltseen2" + data[8:-32], vault.keys.memory),
+    "another vault's": lambda data, vault: coded(data[:8] + bytes(16) + data[24:-32], vault.keys.memory),
+    "another subkey": lambda data, vault: coded(data[:-32], vault.keys.header),
+    "a changed number": lambda data, _: data[:24] + bytes([data[24] ^ 64]) + data[25:],
+    "a changed code": lambda data, _: data[:-1] + bytes([data[-1] ^ 1]),
+}
+
+
+@pytest.mark.parametrize("change", NO_MEMORY.values(), ids=NO_MEMORY.keys())
+def test_what_is_no_memory_is_none_to_both(kept: Command, change: Change) -> None:
+    vault = kept.vault()
+    ahead = seen_file(vault.header.vault_id, 1000, bytes(16), vault.keys.memory)
+    seen_path(kept).write_bytes(change(ahead, vault))
+    assert seen(kept) is None
+    kept.run("get", "a")
+    seen_path(kept).write_bytes(ahead + b"bytes of a longer file")
+    assert seen(kept) == memory.Seen(1000, bytes(16), is_flushed_by_writer=True)
+    kept.run("get", "a", expecting=ALARM)
+
+
+def test_the_command_heeds_a_path_that_python_wrote(kept: Command) -> None:
+    vault, path = kept.vault(), str(kept.places[0].resolve())
+    own = path_file(vault.header.vault_id, path, vault.keys.memory)
+    another = path_file(bytes(range(16)), path, bytes(32))
+    for data, expecting in ((own, 0), (another, ALARM), (another[:40] + bytes(8) + another[48:], 0), (another[:-1], 0)):
+        path_path(kept).write_bytes(data)
+        found = memory.read_path(data, path, vault.header.vault_id, vault.keys.memory)
+        assert (found is not None and found.vault_id != vault.header.vault_id) == (expecting == ALARM)
+        kept.run("get", "a", expecting=expecting)
+    assert memory.read_path(own, path + "x", vault.header.vault_id, vault.keys.memory) is None, "it is of that path"
+
+
+def test_both_read_why_upkeep_failed(kept: Command) -> None:
+    vault = kept.vault()
+    upkeep_path = folder(kept) / memory.upkeep_name(vault.header.vault_id)
+    with kept.places[0].open("r+b") as file:
+        file.seek(4096 + 40)
+        file.write(b"\xaa")
+    kept.run("compact", expecting=6)
+    found = memory.read_upkeep(upkeep_path.read_bytes(), vault.header.vault_id, vault.keys.memory)
+    assert found is not None and "copy" in found.words
+    assert (found.origin, found.is_damage, found.system_error) == (vault.header.authenticator, True, 0)
+    assert found.retry_at == newest(vault)[0] + 512
+
+    identity = vault.header.vault_id, vault.header.authenticator
+    data = upkeep_file(*identity, 1000, vault.keys.memory, is_damage=True, words="words of Python")
+    for content, is_known in ((data, True), (data[:-1], False), (data[:-32] + bytes(32), False)):
+        upkeep_path.write_bytes(content)
+        assert (memory.read_upkeep(content, vault.header.vault_id, vault.keys.memory) is not None) == is_known
+        assert (b"words of Python" in kept.run("info")) == is_known

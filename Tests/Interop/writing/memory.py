@@ -1,0 +1,26 @@
+"""Files of the rollback memory."""
+
+from .primitives import counted, hash256, siphash, u32, u64
+
+
+def seen_file(
+    vault_id: bytes, sequence: int, authenticator: bytes, memory_key: bytes, is_flushed: bool = True
+) -> bytes:
+    return coded(b"vltseen1" + vault_id + u64(sequence) + authenticator + u64(is_flushed), memory_key)
+
+
+def path_file(vault_id: bytes, path: str, memory_key: bytes, fingerprint: bytes = bytes(16)) -> bytes:
+    checked = b"vltpath1" + vault_id + fingerprint
+    return coded(checked + siphash(checked, bytes(16)) + bytes(8), memory_key, path.encode())
+
+
+def upkeep_file(
+    vault_id: bytes, origin: bytes, retry_at: int, memory_key: bytes, is_damage: bool, words: str
+) -> bytes:
+    text = counted(words.encode())
+    start = b"vltkeep1" + vault_id + origin + u64(retry_at) + bytes([is_damage]) + u32(0)
+    return coded(start + text + bytes(128 - len(text)), memory_key)
+
+
+def coded(content: bytes, memory_key: bytes, context: bytes = b"") -> bytes:
+    return content + hash256(content + context, key=memory_key)

@@ -1,0 +1,159 @@
+"""Why each bad vector is refused: the one rule of Format.md that does not hold, as the reader in ../reading names it.
+
+A reason is `field: fault`. Where it is about the order in which rules are checked, the vector's note says more.
+"""
+
+REFUSED = {
+    "Argon2id limits: bounds": (
+        "argon2id-without-passes argon2id-with-11-passes argon2id-with-too-little-memory "
+        "argon2id-with-too-much-memory argon2id-with-most-memory argon2id-limits-behind-a-sound-slot"
+    ),
+    "Argon2id limits: not zero": "generated-slot-with-limits",
+    "Argon2id limits: sum": "argon2id-too-much-in-all",
+    "attributes: UTF-8": "attribute-not-utf8",
+    "attributes: bounds": "attributes-none attributes-65",
+    "attributes: order": "attributes-unordered attributes-doubled",
+    "chain: bounds": "manifest-chain-too-long manifest-chain-endless",
+    "checkpoint end: bounds": (
+        "file-cut-behind-the-headers-copy file-cut-in-the-checkpoint checkpoint-end-behind-the-file "
+        "checkpoint-end-at-the-largest-place checkpoint-end-in-the-header checkpoint-end-in-the-headers-copy "
+        "checkpoint-end-out-of-step"
+    ),
+    "checkpoint: gaps": "root-missing checkpoint-with-a-gap checkpoint-with-a-gap-at-its-end",
+    "copy: differs": "copy-zeroed copy-flipped copy-with-a-hint",
+    "earlier versions: bounds": "earlier-none",
+    "entry flags: removed and others": "removed-and-more",
+    "entry flags: reserved": "entry-flag-16",
+    "entry: size": "entry-of-8001-bytes",
+    "frame: checksum": "record-of-another-vault frame-checksum tail-with-failing-frame-and-zero-sector",
+    "frame: lengths": (
+        "record-index-empty frame-index-out-of-step frame-payload-out-of-step frame-index-of-0-bytes "
+        "frame-index-too-long frame-payload-too-long frame-payload-of-most-bytes tail-with-too-long-an-index "
+        "tail-with-too-long-a-payload tail-with-the-largest-payload index-too-large"
+    ),
+    "frame: magic": "tail-with-almost-no-frame tail-of-24-bytes garbage-at-the-end",
+    "header sequence number: bounds": "header-sequence-of-2-to-62",
+    "header: MAC": (
+        "header-mac-first-half header-mac-second-half header-mac-without-key header-sequence-flipped "
+        "header-other-slot-flipped"
+    ),
+    "header: cut": (
+        "file-empty file-of-the-magic-alone file-cut-in-the-slots file-cut-behind-the-header "
+        "file-cut-in-the-headers-copy"
+    ),
+    "header: its copy holds": (
+        "header-zeroed header-sector-zeroed header-slot-flipped header-version-in-the-copy header-mac-in-the-copy"
+    ),
+    "header: magic": "file-of-zeros file-of-text header-magic",
+    "header: reserved": (
+        "header-reserved-first header-slot-past-the-number header-reserved-behind-slots header-reserved-last "
+        "header-reserved-and-another-key"
+    ),
+    "header: version": "header-version-0 header-version-2 header-version-65537",
+    "index: padding": "record-index-with-more record-with-fewer-entries",
+    "key file: a vault": "key-file-that-is-a-vault",
+    "key file: blank": "key-file-empty key-file-of-a-line-end key-file-of-white-space key-file-of-zeros",
+    "key file: checksum": "key-mistyped key-checksum-mistyped",
+    "key file: form": (
+        "key-too-short key-line-missing key-line-twice key-file-with-another-line key-file-of-a-later-version "
+        "key-file-with-capital-prefix-beside key-file-with-capital-comment key-file-behind-a-space "
+        "key-file-behind-a-mark key-file-in-utf16 key-file-in-utf16-be key-file-in-quotes key-file-as-a-variable"
+    ),
+    "key slot: reserved": "slot-reserved-first slot-reserved-last slot-of-unknown-kind-reserved",
+    "key slots: none opens": (
+        "key-of-another-vault key-file-too-large other-file-for-a-generated-slot "
+        "generated-file-for-an-argon2id-slot other-file-without-its-last-byte key-of-another-vault-and-mac "
+        "wrapped-key-flipped only-an-unknown-slot"
+    ),
+    "key slots: number": "header-without-slots header-with-17-slots",
+    "labels: cut": "manifest-cut",
+    "manifest length: bounds": "manifest-too-long manifest-of-the-largest-length manifest-empty manifest-too-large",
+    "manifest offset: bounds": "manifest-at-no-place manifest-at-the-largest-place manifest-behind-the-checkpoint",
+    "manifest: box": "manifest-flipped",
+    "manifest: padding": "manifest-with-more",
+    "modified: varint": "modified-varint modified-of-11-bytes modified-of-2-to-64",
+    "name: UTF-8": "name-not-utf8 name-overlong-utf8 name-with-surrogate",
+    "name: bounds": "name-empty name-of-1025-bytes name-longer-than-its-box",
+    "name: control character": (
+        "name-with-escape name-with-escape-in-a-checkpoint name-with-zero-byte name-with-delete "
+        "name-with-c1-control inner-name-with-control"
+    ),
+    "name: cut": "record-with-most-entries",
+    "name: varint": "name-length-varint",
+    "page length: bounds": "page-too-large",
+    "page: box": "root-nonce leaves-swapped tree-root-nonce",
+    "page: level": "tree-of-ten-levels",
+    "page: level of a child": "child-two-levels-below child-two-levels-below-in-a-record",
+    "page: names of a child": "name-before-its-page name-before-its-page-in-a-record name-behind-its-page",
+    "page: number of cells": "page-without-cells",
+    "page: offset of a cell": (
+        "page-with-more-cells page-with-fewer-cells page-offset-low page-offset-high page-offset-beyond page-gap "
+        "leaf-as-inner-page"
+    ),
+    "page: order of names": (
+        "names-out-of-order-in-the-only-leaf names-out-of-order-in-a-checkpoint names-out-of-order-in-a-record "
+        "leaves-out-of-order-in-a-checkpoint leaves-out-of-order-in-a-record name-twice"
+    ),
+    "page: padding": "page-padding",
+    "page: reserved": "page-reserved",
+    "payload: end": (
+        "record-with-payload-behind record-with-payload-behind-in-the-middle record-with-payload-for-nothing "
+        "record-with-payload-behind-its-tree record-with-a-longer-frame"
+    ),
+    "payload: hash": (
+        "record-payload-hash record-payload-hash-in-the-middle payloads-swapped tail-with-another-payload "
+        "tail-with-zeros-across-sectors"
+    ),
+    "payload: of a notice": "notice-with-a-payload",
+    "previous: chain": (
+        "record-previous record-previous-in-the-middle record-of-a-diverged-copy record-before-compaction"
+    ),
+    "previous: cut": "record-index-of-16-bytes",
+    "record flags: both": "notice-with-a-tree",
+    "record flags: reserved": "record-flag-4 record-flag-4-in-the-middle",
+    "record sequence number: chain": (
+        "record-sequence-again record-sequence-skips record-sequence-skips-in-the-middle record-sequence-largest "
+        "record-sequence-0 record-sequence-0-in-the-middle record-sequence-largest-where-the-hint-leads "
+        "record-dropped first-record-dropped record-doubled last-record-doubled records-swapped "
+        "last-records-swapped"
+    ),
+    "root length: bounds": "root-of-17408-bytes root-of-16-bytes root-of-0-bytes",
+    "root offset: bounds": (
+        "root-behind-the-end root-at-the-largest-place root-in-the-header root-in-the-headers-copy "
+        "root-at-no-place root-behind-the-checkpoint"
+    ),
+    "root offset: multiple of 16": "root-out-of-step header-place-and-another-key",
+    "settings: varint": "manifest-varint",
+    "tail: frame behind": (
+        "zeroed-record-in-the-middle zeroed-sector-in-the-middle torn-record-before-a-cut-one "
+        "zeroed-record-before-a-faulty-one gap-between-records old-record-behind-the-end "
+        "frame-behind-that-does-not-open"
+    ),
+    "tail: magics": "magics-behind-the-end",
+    "totals: varint": "record-totals-varint record-totals-of-2-to-64",
+    "transactions: beside a tree or a notice": "record-notice-with-entries tree-beside-transactions",
+    "transactions: cut": "record-with-most-transactions",
+    "tree root length: bounds": "tree-root-too-long",
+    "tree root offset: bounds": "tree-outside-of-its-record tree-root-at-the-largest-place",
+    "tree: cut": "record-tree-missing",
+    "tree: lacks an entry": "tree-without-an-entry",
+    "tree: number of entries": "tree-count-too-high",
+    "tree: of another header": "tree-of-another-header",
+    "tree: older entry": "tree-with-a-stale-entry",
+    "value length: bounds": "value-of-too-many-bytes value-of-most-bytes",
+    "value nonce: cut": "record-index-cut",
+    "value offset: bounds": (
+        "value-place-0 value-in-the-header value-behind-the-end value-behind-the-end-in-a-checkpoint "
+        "value-at-the-largest-place checkpoint-with-a-later-value record-with-a-later-value "
+        "tree-with-an-earlier-version-at-no-place"
+    ),
+    "value: box": (
+        "value-longer-than-its-box value-shorter-than-its-box value-flipped values-swapped "
+        "earlier-version-flipped"
+    ),
+    "value: box of another name": "checkpoint-with-a-shared-box",
+    "value: padding": "value-padding",
+    "wrapped data key: reserved": "slot-wrapped-key-zeros",
+}
+
+REASONS = {name: reason for reason, names in REFUSED.items() for name in names.split()}

@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""Checks what no source may do outside of named places: handle raw memory, and trap.
+
+Bytes from outside must never crash a program or be read past their end. The compiler allows both anywhere. Traps that
+no text shows, such as those of subscripts and of arithmetic, are the fuzzers' to find.
+
+Usage: limits.py SOURCES
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+# Who may pass bytes in place, as a buffer with a length that is valid only inside a closure. A folder covers all below.
+VIEWS = {
+    "LinuxSystem": "reads and writes files: the kernel's side of every buffer",
+    "Sealing": "libsodium's side of every buffer, and guarded memory",
+    "SealedLog": "opens boxes in place: a copy of a page or a value would be a copy of a secret",
+    "PropertyList/XMLReader.swift": "expat hands over characters by address and length",
+    "Vault/Values/StoredValue+Coding.swift": "decodes a value where it was opened, without a copy of it",
+    "Vault/Keychain/SecretBytes+Creating.swift": "the ways into guarded memory, one with unsafe in its name",
+    "Vault/Keychain/Keychain.swift": "passes an opened value to its decoder in place",
+    "Vault/Keychain/Keychain+Transaction.swift": "wipes an encoded value once it is sealed",
+    "Vault/Keychain/Keychain+Locking.swift": "hashes a name",
+    "Vault/Preferences/PreferencesFile.swift": "hands a whole file to LinuxSystem",
+    "Vault/Import/KeyedArchive.swift": "a UUID of 16 bytes that were counted",
+    "VaultCommand/Commands/GetCommand.swift": "writes a value from guarded memory, without a copy of it",
+    "VaultCommand/Input": "reads a value into guarded memory, without a copy of it",
+    "VaultCommand/Output": "writes a value from guarded memory, without a copy of it",
+    "VaultCommand/Process/ProcessState.swift": "writes to a descriptor",
+    "VaultCommand/Text/Escaping.swift": "escapes a value from guarded memory, without a copy of it",
+    "VaultTesting/Faults/FaultyFileSystem.swift": "stands in for LinuxSystem's file system",
+}
+
+# Who may handle an address itself, whose end nothing knows.
+ADDRESSES = {
+    "LinuxSystem/BlockingThreads.swift": "a semaphore, which must not move",
+    "LinuxSystem/DetachedThread.swift": "a thread's argument",
+    "LinuxSystem/FileWatch.swift": "read(2)",
+    "LinuxSystem/Locks.swift": "a mutex and what it guards, which must not move",
+    "LinuxSystem/PosixFileSystem.swift": "pread(2) and pwrite(2)",
+    "PropertyList/XMLReader.swift": "expat",
+    "Sealing": "libsodium",
+    "SealedLog/Format/Entry.swift": "memcmp(3), which compares names in every lookup",
+    "VaultCommand/Input/HiddenTerminal.swift": "read(2)",
+    "VaultCommand/Input/ValueInput.swift": "read(2)",
+    "VaultCommand/Process/ProcessState.swift": "write(2), and a signal handler compared with SIG_IGN",
+    "VaultCommand/Text/Escaping.swift": "the standard library's check of UTF-8 takes bytes of a type",
+    "VaultTesting/Threads.swift": "a thread's argument",
+}
+
+# What may trap, by its whole statement: mistakes of our own, which no bytes from outside can cause.
+TRAPS = {
+    ("Sealing/SecretBytes.swift", "precondition(newCount >= 0 && newCount <= count)"): "a length of the caller's own",
+    ("Sealing/SecretBox.swift", "precondition(bytes.count == Nonce.size)"): "every caller passes a slice of 24 bytes",
+    ("SealedLog/Format/ByteCoding.swift", "precondition(position >= 0 && end <= bytes.count)"): (
+        "the range is the caller's; what it holds is read with checks"
+    ),
+    ("SealedLog/Format/ByteCoding.swift", "precondition(value.isMultiple(of: 16))"): "written, not read",
+}
+
+# What the tables are about.
+VIEW = re.compile(
+    r"\bUnsafe(?:Mutable)?RawBufferPointer\b|\bwithUnsafe\w*\b|\bwithUTF8\b|\bwith(?:Padded|(?:Mutable)?Raw)Bytes\b"
+)
+ADDRESS = re.compile(
+    r"\bUnsafe(?:Mutable)?(?:Raw)?Pointer\b|\bUnsafe(?:Mutable)?BufferPointer\b|\bbaseAddress\b|\bOpaquePointer\b"
+    r"|\bUnmanaged\b|\bunsafeBitCast\b|\bunsafeDowncast\b|\bunsafelyUnwrapped\b|\bmem(?:cpy|move|set|cmp)\b"
+    r"|\bassumingMemoryBound\b|\bbindMemory\b|\bwithMemoryRebound\b|\bunowned\(unsafe\)|\bAutoreleasingUnsafe\w*"
+)
+TRAP = re.compile(
+    r"\btry!|\bas!|(?<=[\w)\]}>?`\"])!(?![=\w])"
+    r"|\b(?:fatalError|precondition|preconditionFailure|assert|assertionFailure)\s*\("
+)
+EXPOSED = re.compile(r"\b(?:Unsafe\w*Pointer|OpaquePointer|Unmanaged)\b")
+DECLARATION = re.compile(
+    r"^[^\n{}]*\b(?:(?:func|init|subscript)\b[^{}]*|(?:var|let|typealias|case)\b[^\n{}=]*)", re.MULTILINE
+)
+PUBLIC = re.compile(r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:public|open)\s(?!import\b)", re.MULTILINE)
+# Ways out of guarded memory to memory that is not wiped.
+GUARDED = re.compile(r"(?:^|/)SecretBytes[^/]*\.swift$")
+EXIT = re.compile(r"\b(func|var)\s+(\w+)[^{]*?(?:->|:)\s*(?:String|\[UInt8\]|Data|Array<UInt8>|Substring)\??\s*$")
+
+
+class Places(NamedTuple):
+    """Reasons by place, as above."""
+
+    views: dict[str, str]
+    addresses: dict[str, str]
+    traps: dict[tuple[str, str], str]
+
+
+PLACES = Places(VIEWS, ADDRESSES, TRAPS)
+
+
+def code(text: str) -> str:
+    """Returns Swift without its comments and the text of its strings: what is left has the same lines."""
+    kept: list[str] = []
+    _read_code(text, 0, kept, None)
+    return "".join(kept)
+
+
+def _read_code(text: str, place: int, kept: list[str], closing: str | None) -> int:
+    """Keeps code from `place` on; in an interpolation to its closing parenthesis. Returns where it ends."""
+    depth = 0
+    while place < len(text):
+        if found := re.compile(r"//[^\n]*").match(text, place):
+            place = found.end()
+        elif text.startswith("/*", place):
+            place = _skip_comment(text, place, kept)
+        elif found := re.compile(r'(#*)("""|")').match(text, place):
+            place = _read_string(text, found, kept)
+        else:
+            character = text[place]
+            if closing and character == closing and depth == 0:
+                return place
+            depth += (character == "(") - (character == ")")
+            kept.append(character)
+            place += 1
+    return place
+
+
+def _skip_comment(text: str, place: int, kept: list[str]) -> int:
+    """Comments nest."""
+    depth = 0
+    while place < len(text):
+        mark = text[place : place + 2]
+        if mark in ("/*", "*/"):
+            depth += 1 if mark == "/*" else -1
+            place += 2
+            if depth == 0:
+                break
+        else:
+            kept.append("\n" * (text[place] == "\n"))
+            place += 1
+    return place
+
+
+def _read_string(text: str, opening: re.Match, kept: list[str]) -> int:
+    """Drops a string's text, and keeps the code of its interpolations."""
+    pounds, quotes = opening.groups()
+    end, escape = quotes + pounds, "\\" + pounds
+    kept.append('"')
+    place = opening.end()
+    while place < len(text) and not text.startswith(end, place):
+        if text.startswith(escape + "(", place):
+            kept.append("(")
+            place = _read_code(text, place + len(escape) + 1, kept, ")")
+            kept.append(")")
+            place += 1
+        elif text.startswith(escape, place):
+            place += len(escape) + 1
+        else:
+            kept.append("\n" * (text[place] == "\n"))
+            place += 1
+    kept.append('"')
+    return place + len(end)
+
+
+def complaints(sources: Path, places: Places = PLACES) -> Iterator[str]:
+    """Yields one sentence for each line that does what it may not, and for each named place that does not need it."""
+    used: set[object] = set()
+    rules = [(VIEW, places.views, "raw bytes; VIEWS"), (ADDRESS, places.addresses, "an address; ADDRESSES")]
+    for path in sorted(sources.rglob("*.swift")):
+        file = str(path.relative_to(sources))
+        text = code(path.read_text())
+        for number, line in enumerate(text.splitlines(), 1):
+            for pattern, named, words in rules:
+                if not (found := pattern.search(line)):
+                    continue
+                here = {place for place in named if file == place or file.startswith(f"{place}/")}
+                used.update((words, place) for place in here)
+                if not here:
+                    yield f"{path}:{number}: {found.group()} handles {words} in Tools/lib/limits.py names who may"
+            if found := TRAP.search(line):
+                used.add((file, line.strip()))
+                if (file, line.strip()) not in places.traps:
+                    yield f"{path}:{number}: {found.group()} can trap; throw, or name it in Tools/lib/limits.py"
+        yield from (f"{path}:{number}: {words}" for number, words in exposures(file, text))
+    named = [(words, place) for _, places_of_rule, words in rules for place in places_of_rule] + list(places.traps)
+    for place in named:
+        if place not in used:
+            yield f"{': '.join(place)}: Tools/lib/limits.py names it, and it has no need"
+
+
+def exposures(file: str, text: str) -> Iterator[tuple[int, str]]:
+    """Yields public declarations that hand out raw memory, and ways out of guarded memory, if no name says unsafe."""
+    for found in DECLARATION.finditer(text):
+        head, number = found.group(), text.count("\n", 0, found.start()) + 1
+        says_so = re.search(r"unsafe", re.sub(EXPOSED, "", head), re.IGNORECASE)
+        if PUBLIC.match(head) and EXPOSED.search(head) and not says_so:
+            yield number, "public API hands out raw memory, and its name does not say unsafe"
+        if GUARDED.search(file) and EXIT.search(head.strip()) and not says_so:
+            yield number, "a way out of guarded memory whose name does not say unsafe"
+
+
+if __name__ == "__main__":
+    found = list(complaints(Path(sys.argv[1])))
+    print("\n".join(found) or "raw memory and traps are where they may be")
+    sys.exit(bool(found))

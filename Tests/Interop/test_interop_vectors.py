@@ -75,7 +75,7 @@ def refuse(vault: Command, vector: StoredVector) -> None:
 @each_vector()
 def test_no_command_traps(command: Command, vector: StoredVector) -> None:
     vault = command.over(vector)
-    for arguments in (["info"], ["get", "a"], ["salvage", str(command.home / "salvaged")], ["set", "a"]):
+    for arguments in (["info"], ["salvage", str(command.home / "salvaged")], ["set", "a"]):
         assert vault.finished(*arguments, standard_input=b"value").returncode >= 0, arguments
 
 

@@ -6,7 +6,7 @@ import Vault
 
 /// The files that a run begins with, so that it meets early what takes many changes: made once, by the library itself.
 struct Image {
-    enum Kind: CaseIterable { case none, small, beforeMinorCheckpoint, tree, beforeCompaction }
+    enum Kind: Int, CaseIterable { case none, small, beforeMinorCheckpoint, tree, beforeCompaction }
 
     let files: [String: [UInt8]]
     /// What the vault holds.

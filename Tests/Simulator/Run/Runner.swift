@@ -5,14 +5,13 @@ import Vault
 /// Runs seed after seed. The first that fails is reduced to the actions that it needs.
 struct Runner {
     let options: Options
-    private var images: [[Image.Kind: Image]] = []
+    /// Of vaults on a machine's own disk, and on the shared one; by kind.
+    private let images: [[Image]]
 
     init(_ options: Options) throws {
         self.options = options
-        for isShared in [false, true] {
-            var made: [Image.Kind: Image] = [:]
-            for kind in Image.Kind.allCases { made[kind] = try Image(kind, isShared: isShared) }
-            images.append(made)
+        images = try [false, true].map { isShared in
+            try Image.Kind.allCases.map { try Image($0, isShared: isShared) }
         }
     }
 
@@ -21,13 +20,13 @@ struct Runner {
         var statistics = Statistics()
         let began = Clock.realTime
         for seed in options.seeds {
-            // Named before it runs: it may trap.
-            setenv("VAULT_SEED", "\(seed)", 1)
+            LastWords.prepare("seed \(seed) ended the simulator, or took more than two minutes\n")
             let (simulation, failure) = try run(Plan(seed, keeping: options.kept), isTraced: options.isTraced)
             statistics.add(simulation.world.statistics)
             if let failure { return try report(seed, failure) }
             if options.isRepeated {
                 let again = try run(Plan(seed, keeping: options.kept)).0
+                statistics.add(again.world.statistics)
                 guard again.world.digest == simulation.world.digest else {
                     print("seed \(seed): two runs are not equal")
                     return 1
@@ -36,12 +35,12 @@ struct Runner {
         }
         let seconds = Double(Clock.realTime - began) / 1e9
         print(statistics.text)
-        print("\(Int(Double(statistics.steps) / seconds)) steps a second, no violation")
+        print("\(statistics.runs) runs, \(Int(Double(statistics.steps) / seconds)) steps a second, no violation")
         return 0
     }
 
     private func run(_ plan: Plan, isTraced: Bool = false) throws -> (Simulation, String?) {
-        guard let image = images[plan.machines == 1 ? 0 : 1][plan.image] else { fatalError("no image") }
+        let image = images[plan.machines == 1 ? 0 : 1][plan.image.rawValue]
         let simulation = Simulation(plan, image, isTraced: isTraced)
         let failure = try simulation.run()
         return (simulation, failure)

@@ -121,7 +121,8 @@ extension Simulation {
 
     private func settle(_ write: Model.Write, _ attempt: Attempt, _ failure: VaultError.Code?) {
         guard !attempt.session.process.isDead else { return }
-        world.trace("\(attempt.operation.number) wrote \(write.values.mapValues { $0?.prefix(20) }): \(failure?.name ?? "ok")")
+        let written = write.values.mapValues { $0?.prefix(20) }
+        world.trace("\(attempt.operation.number) wrote \(written): \(failure?.name ?? "ok")")
         if failure == .outcomeUnknown { return attempt.model.abandon(write) }
         if failure != nil {
             if let wrong = attempt.model.refuse(write) { fail(wrong) }

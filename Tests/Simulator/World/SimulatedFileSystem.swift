@@ -104,7 +104,9 @@ struct SimulatedFileSystem: FileSystem {
         try begin(.makeFolder, path)
         let disk = try disk(of: path)
         guard world.disks[disk].names[path] == nil else { return false }
-        guard world.disks[disk].names[path.parentFolder] == .folder else { throw SystemError(ENOENT, "make the folder") }
+        guard world.disks[disk].names[path.parentFolder] == .folder else {
+            throw SystemError(ENOENT, "make the folder")
+        }
         world.disks[disk].makeFolder(path)
         world.touchFolder(disk, path)
         return true
@@ -167,7 +169,8 @@ struct SimulatedFileSystem: FileSystem {
 
     func synchronize(_ descriptor: borrowing FileDescriptor) throws(SystemError) {
         let key = try file(descriptor).key
-        do throws(SystemError) { try begin(.flush, name(descriptor), key.node == .folder ? .folderFlush : .flush) } catch {
+        let failing: Process.Failing = key.node == .folder ? .folderFlush : .flush
+        do throws(SystemError) { try begin(.flush, name(descriptor), failing) } catch {
             if !process.isDead, case .file(let number) = key.node { world.disks[key.disk].failFlush(number) }
             throw error
         }

@@ -9,6 +9,9 @@ struct Attack {
     let bytes: [UInt8]
     /// Whether it is an older vault, or another one: nobody who has seen the newer one may write to it.
     let isRollback: Bool
+    /// When a vault that was open before has looked at its path again, by the scheduler's clock: it does so every 50 ms,
+    /// as the coarse clock counts them.
+    let noticedAt: Int64
 }
 
 extension Simulation {
@@ -120,7 +123,9 @@ extension Simulation {
         guard let node = world.disks[disk].names[places.vault], case .file(let number) = node,
             let former = world.disks[disk].files[number]?.written
         else { return false }
-        attack = Attack(former: node, formerBytes: former, bytes: bytes, isRollback: isRollback)
+        attack = Attack(
+            former: node, formerBytes: former, bytes: bytes, isRollback: isRollback,
+            noticedAt: world.scheduler.clock + 60_000_000)
         exchanges += 1
         if inPlace {
             world.disks[disk].overwrite(number, bytes)

@@ -4,6 +4,8 @@ import Vault
 /// An operation that is under way.
 final class Attempt {
     let operation: Plan.Operation
+    /// The index of the program.
+    let program: Int
     let session: Simulation.Session
     let model: Model
     /// What there was of these when it began.
@@ -13,8 +15,10 @@ final class Attempt {
     /// The last write that it has begun.
     var write: Model.Write?
 
-    init(_ operation: Plan.Operation, _ session: Simulation.Session, in simulation: Simulation) {
-        (self.operation, self.session) = (operation, session)
+    init(
+        _ operation: Plan.Operation, of program: Int, _ session: Simulation.Session, in simulation: Simulation
+    ) {
+        (self.operation, self.program, self.session) = (operation, program, session)
         model = operation.kind.isOfPreferences ? simulation.preferences[session.process.machine] : simulation.vault
         exchanges = simulation.exchanges
         faultsMet = session.process.faultsMet
@@ -38,7 +42,7 @@ extension Simulation {
             return world.scheduler.sleep(Int64(operation.choices[0] * operation.choices[1] * 2e9))
         }
         if plan.programs[index].opensEachTime { session.keychain = nil }
-        let attempt = Attempt(operation, session, in: self)
+        let attempt = Attempt(operation, of: index, session, in: self)
         attempts.append(attempt)
         defer { attempts.removeAll { $0 === attempt } }
         world.scheduler.step()
@@ -148,8 +152,14 @@ extension Simulation {
         world.trace("\(attempt.operation.number) read \(values.compactMapValues { $0?.prefix(20) })")
         let wrong = attempt.model.read(
             values, since: start, isDurable: attempt.isVault && !attempt.hasMetFault,
-            isDisturbed: attempt.isVault && exchanges != attempt.exchanges)
+            isDisturbed: attempt.isVault && (exchanges != attempt.exchanges || isUnnoticed(by: attempt)))
         if let wrong { fail(wrong) }
+    }
+
+    /// Whether the file was exchanged so short a time ago that a vault that is open need not have noticed.
+    private func isUnnoticed(by attempt: Attempt) -> Bool {
+        guard let attack else { return false }
+        return attempt.clock < attack.noticedAt && !plan.programs[attempt.program].opensEachTime
     }
 
     // MARK: Errors

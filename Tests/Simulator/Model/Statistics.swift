@@ -23,6 +23,8 @@ struct Statistics {
         faults.merge(other.faults, uniquingKeysWith: +)
     }
 
+    var operationsDone: Int { operations.values.reduce(0, +) }
+
     var text: String {
         func list(_ counts: [String: Int]) -> String {
             counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")

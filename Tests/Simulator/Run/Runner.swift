@@ -35,7 +35,8 @@ struct Runner {
         }
         let seconds = Double(Clock.realTime - began) / 1e9
         print(statistics.text)
-        print("\(statistics.runs) runs, \(Int(Double(statistics.steps) / seconds)) steps a second, no violation")
+        let speeds = [statistics.operationsDone, statistics.steps].map { Int(Double($0) / seconds) }
+        print("\(statistics.runs) runs, \(speeds[0]) operations and \(speeds[1]) steps a second, no violation")
         return 0
     }
 

@@ -17,6 +17,7 @@ struct Attack {
 extension Simulation {
     /// Makes the faults whose step has come. Called at each step.
     func makeFaults() {
+        if world.scheduler.failure != nil { return endProcesses() }
         while let fault = faults.first, fault.step <= world.scheduler.steps {
             // Who exchanges the file does so between two writes: what he does during one is no rollback, but a loss.
             if fault.kind.isAttack, attempts.contains(where: { $0.operation.kind.writesVault }) { return }

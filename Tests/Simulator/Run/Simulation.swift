@@ -85,7 +85,11 @@ final class Simulation: @unchecked Sendable {
     func fail(_ reason: String) {
         world.trace("VIOLATION: \(reason)")
         world.scheduler.fail(reason)
-        for session in sessions { world.kill(session.process) }
+        endProcesses()
+    }
+
+    func endProcesses() {
+        for session in sessions where !session.process.isDead { world.kill(session.process) }
     }
 
     // MARK: The end

@@ -5,8 +5,6 @@ package import Foundation
 /// A target never throws: what a parser refuses is fine. It traps if a check fails, which libFuzzer reports.
 package struct FuzzTarget: Sendable, CustomStringConvertible {
     package let name: String
-    /// Longer inputs bring nothing new, and cost time.
-    package let largestInput: Int
     /// The inputs to start with, read or derived from vectors and fixtures.
     package let seeds: @Sendable () throws -> [[UInt8]]
     /// Feeds the parser; files that it needs go into the folder.

@@ -5,7 +5,7 @@ import VaultAccount
 // Files of older programs, as the import and the migration of accounts read them.
 
 extension FuzzTarget {
-    static let archive = FuzzTarget(name: "archive", largestInput: 4_096) {
+    static let archive = FuzzTarget(name: "archive") {
         try KeyedArchives.files.map { try $0.bytes }
     } feed: { input, folder in
         let path = folder + "/archive"
@@ -14,7 +14,7 @@ extension FuzzTarget {
         for value in file.values.values { checkCoding(of: value) }
     }
 
-    static let account = FuzzTarget(name: "account", largestInput: 4_096) {
+    static let account = FuzzTarget(name: "account") {
         let json = [
             #"{"id": "7", "username": "ada", "token": "a", "refreshToken": "b", "password": "c", "nickname": "Ada"}"#,
             #"{"id": 7, "password": "c"}"#, #"{"username": "ada", "points": [1, {"a": null}]}"#, #"{"points": 1}"#,

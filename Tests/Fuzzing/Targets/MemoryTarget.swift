@@ -5,7 +5,7 @@ import Sealing
 
 extension FuzzTarget {
     /// A file of the rollback memory, as it is and with the right code behind it.
-    static let memory = FuzzTarget(name: "memory", largestInput: 300) {
+    static let memory = FuzzTarget(name: "memory") {
         MemoryFile.allCases.flatMap { file in [0, 1, 90].map { file.sample($0) } }
     } feed: { input, folder in
         guard let file = MemoryFile(of: input) else { return }

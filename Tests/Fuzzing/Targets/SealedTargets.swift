@@ -6,7 +6,7 @@ import Sealing
 extension FuzzTarget {
     /// What is behind the seal: a vault of which the fuzzer changes the plaintext, so that each parser is reached. All
     /// of it authenticates, as if a faulty writer had made it.
-    static let sealed = FuzzTarget(name: "sealed", largestInput: 4_096) {
+    static let sealed = FuzzTarget(name: "sealed") {
         try fixtures(in: "Interop/Vectors", ending: ".vault").compactMap { file in
             let key = file.deletingPathExtension().appendingPathExtension("key")
             return OpenedVault.opening(try file.bytes, keyFile: try key.bytes)
@@ -16,7 +16,7 @@ extension FuzzTarget {
         _ = try VaultWork(folder: folder, name: "sealed", key: VaultKeys.keyFile).seenInAnyWay(of: vault)
     }
 
-    static let key = FuzzTarget(name: "key", largestInput: 4_200) {
+    static let key = FuzzTarget(name: "key") {
         try fixtures(in: "Interop/Vectors", ending: ".key").map { try $0.bytes }.filter { $0.count <= 4_200 }
     } feed: { input, folder in
         try checkKeyFile(input, folder)

@@ -5,20 +5,20 @@ import Vault
 // Parsers that build a tree of values: what they have read is written again, and read as the same.
 
 extension FuzzTarget {
-    static let xml = FuzzTarget(name: "xml", largestInput: 4_096) {
+    static let xml = FuzzTarget(name: "xml") {
         try propertyLists { !$0.starts(with: "bplist".utf8) }
     } feed: { input, _ in
         guard !input.starts(with: "bplist".utf8) else { return }
         checkPropertyList(input, .xml)
     }
 
-    static let binary = FuzzTarget(name: "binary", largestInput: 4_096) {
+    static let binary = FuzzTarget(name: "binary") {
         try propertyLists { $0.starts(with: "bplist".utf8) }
     } feed: { input, _ in
         checkPropertyList(Array("bplist00".utf8) + input.dropFirst(8), .binary)
     }
 
-    static let json = FuzzTarget(name: "json", largestInput: 4_096) {
+    static let json = FuzzTarget(name: "json") {
         let texts = [
             #"{"token": "t", "refresh": "\u00e9\n", "points": 10, "scale": -1.5e3, "old": null, "yes": [true, false, {}]}"#,
             #"[18446744073709551615, -9223372036854775808, 0.1, [[]], {"a": {"a": ""}}]"#, "1", "\"\"",
@@ -32,7 +32,7 @@ extension FuzzTarget {
         checkCoding(of: value)
     }
 
-    static let value = FuzzTarget(name: "value", largestInput: 4_096) {
+    static let value = FuzzTarget(name: "value") {
         let lists = try propertyLists { _ in true } + KeyedArchives.files.map { try $0.bytes }
         let trees = lists.compactMap { try? PropertyListFormat.parse($0, allowsUIDs: true).tree }
         return try (trees + [.null, .real(.nan), .date(Date(timeIntervalSinceReferenceDate: 0.1))]).map { try $0.bytes }

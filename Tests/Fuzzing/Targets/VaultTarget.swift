@@ -5,7 +5,7 @@ import Sealing
 
 extension FuzzTarget {
     /// A vault file as an attacker without the key may change it.
-    static let vault = FuzzTarget(name: "vault", largestInput: 12_288) {
+    static let vault = FuzzTarget(name: "vault") {
         try fixtures(in: "Interop/Vectors", ending: ".vault").map { try $0.bytes }.filter { $0.count <= 12_288 }
     } feed: { input, folder in
         guard !asksForMuchWork(input) else { return }

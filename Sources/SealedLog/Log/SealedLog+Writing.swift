@@ -239,7 +239,8 @@ extension SealedLog {
         var isGivenOut: Bool { memory?.seen()?.position == record.position }
         do throws(LogError) {
             if !isGivenOut {
-                let end = min(record.end, try store.size())
+                // Where files may not grow so large, a write ends at any byte, and zeros behind it would fail too.
+                let end = try store.endOfData(in: record.offset..<record.end)
                 if record.offset < end { try store.clear(record.offset..<end) }
                 try store.synchronize()
             }

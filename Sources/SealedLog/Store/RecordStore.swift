@@ -78,6 +78,16 @@ extension RecordStore {
         return true
     }
 
+    /// Returns the offset behind the last byte that is not zero; the range's start if there is none.
+    func endOfData(in range: Range<UInt64>) throws(LogError) -> UInt64 {
+        var end = range.lowerBound
+        for piece in range.pieces {
+            let bytes = try available(at: piece.lowerBound, upTo: piece.count)
+            if let last = bytes.lastIndex(where: { $0 != 0 }) { end = piece.lowerBound + UInt64(last) + 1 }
+        }
+        return end
+    }
+
     func write(_ bytes: [UInt8], at offset: UInt64) throws(LogError) {
         try bytes.withRawBytes { (bytes) throws(LogError) in try write(bytes, at: offset) }
     }

@@ -26,9 +26,9 @@ struct PreferencesFile: Sendable {
 
     private func readOnce() throws(VaultError) -> PreferencesSnapshot {
         let readAt = Clock.realTime
-        guard let contents = try translated(file.read(upTo: PreferencesFile.sizeLimit)) else {
-            return PreferencesSnapshot([:], .xml, nil, nil, readAt: readAt)
-        }
+        let found: WholeFile.Contents?
+        do { found = try file.read(upTo: PreferencesFile.sizeLimit) } catch { throw VaultError(reading: error, path) }
+        guard let contents = found else { return PreferencesSnapshot([:], .xml, nil, nil, readAt: readAt) }
         do throws(PropertyListError) {
             let (values, format) = try PropertyListFormat.parseDictionary(contents.bytes)
             return PreferencesSnapshot(values, format, contents.status, contents.takeFile(), readAt: readAt)
@@ -74,7 +74,7 @@ struct PreferencesFile: Sendable {
     private func translated<Result: ~Copyable>(
         _ body: @autoclosure () throws(SystemError) -> Result
     ) throws(VaultError) -> Result {
-        do { return try body() } catch { throw VaultError(preferences: error, path) }
+        do { return try body() } catch { throw VaultError(system: error, path) }
     }
 }
 
@@ -113,7 +113,8 @@ final class PreferencesSnapshot: Sendable {
 }
 
 extension VaultError {
-    fileprivate init(preferences error: SystemError, _ path: String) {
+    /// The error of reading: one that writes and meets a limit has the same number as a file that is too large.
+    fileprivate init(reading error: SystemError, _ path: String) {
         if let kind = error.kindOfNoFile {
             self.init(.unavailable, "The property list \(path) is \(kind), not a file. Move it away.")
         } else if error.isTooLarge {

@@ -27,7 +27,7 @@ struct Plan {
 
     struct Fault {
         enum Kind: CaseIterable {
-            case kill, powerLoss, failingCall, fullDisk, stall, writeBack
+            case kill, powerLoss, failingCall, fullDisk, sizeLimit, stall, writeBack
             case backUp, restoreBackUp, changeByte, exchangeVault
         }
 
@@ -75,7 +75,7 @@ struct Plan {
 
         // Without faults, with kills and power losses alone, or with all of them.
         let kinds: [Fault.Kind] = [
-            [], [.kill, .powerLoss, .writeBack], [.failingCall, .fullDisk, .stall, .kill],
+            [], [.kill, .powerLoss, .writeBack], [.failingCall, .fullDisk, .sizeLimit, .stall, .kill],
             [.backUp, .restoreBackUp, .changeByte, .exchangeVault, .kill], Fault.Kind.allCases,
         ][Int.random(in: 0..<5, using: &generator)]
         var faults: [Fault] = []

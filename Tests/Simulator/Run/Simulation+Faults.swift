@@ -37,6 +37,11 @@ extension Simulation {
             let kind = Process.Failing.allCases[Int(fault.choices[1] * Double(Process.Failing.allCases.count))]
             sessions[index].process.failing[kind] = 1 + Int(fault.choices[2] * 3)
         case .fullDisk: world.room = world.room == nil ? Int(fault.choices[1] * fault.choices[1] * 20_000) : nil
+        case .sizeLimit:
+            // Around where the log ends.
+            let size = (world.contents(places.vault)?.lastIndex { $0 != 0 } ?? 0) + Int(fault.choices[1] * 1_000)
+            let process = sessions[index].process
+            process.sizeLimit = process.sizeLimit == nil ? size : nil
         case .stall:
             sessions[index].process.stalledUntil =
                 world.scheduler.clock + Int64(fault.choices[1] * fault.choices[1] * 15e9)

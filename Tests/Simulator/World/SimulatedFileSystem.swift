@@ -130,8 +130,8 @@ struct SimulatedFileSystem: FileSystem {
         return try offset < world.bytes(of: file(descriptor).key).count ? offset : nil
     }
 
-    /// A write that fails has written a part. Over existing bytes that ends with a whole page, as the kernel copies
-    /// them; at the file's end it may be any part.
+    /// A write that fails has written a part. If the disk fails, over existing bytes, that ends with a whole page, as the
+    /// kernel copies them; at a full disk or a limit it may be any part.
     func write(
         _ descriptor: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at offset: UInt64
     ) throws(SystemError) {
@@ -144,6 +144,11 @@ struct SimulatedFileSystem: FileSystem {
             throw error
         }
         let key = try file(descriptor).key
+        if let limit = process.sizeLimit, Int(offset) + bytes.count > limit {
+            process.faultsMet += 1
+            try write(bytes, upTo: max(0, limit - Int(offset)), descriptor, at: offset)
+            throw SystemError(EFBIG, "write")
+        }
         let growth = max(0, Int(offset) + bytes.count - world.bytes(of: key).count)
         guard let room = world.room, growth > room else {
             world.room? -= growth

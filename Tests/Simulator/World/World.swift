@@ -118,6 +118,8 @@ final class Process: @unchecked Sendable {
     var isDead = false
     /// Until when none of its threads goes on.
     var stalledUntil: Int64 = 0
+    /// How large its files may grow, in bytes, as by setrlimit(2).
+    var sizeLimit: Int?
     /// Calls that are still to fail, by kind.
     var failing: [Failing: Int] = [:]
     /// How many of its calls have failed.

@@ -16,15 +16,15 @@ struct PreferencesFaultTests {
         try preferences.set("k", .string("old"))
     }
 
-    @Test(arguments: [FileCall.open, .write, .synchronize, .rename])
-    func holdTheOldStateAndLeaveNothingBehind(_ call: FileCall) throws {
+    @Test(arguments: [FileCall.open, .write, .synchronize, .rename], [ENOSPC, EFBIG])
+    func holdTheOldStateAndLeaveNothingBehind(_ call: FileCall, _ number: Int32) throws {
         let before = try contents(fixture.path)
         // The failing call is the one that creates the new file, not one that reads the present file.
-        files.fail([call], after: call == .open ? 2 : 0, with: call == .write ? .short(10, ENOSPC) : .error(ENOSPC))
+        files.fail([call], after: call == .open ? 2 : 0, with: call == .write ? .short(10, number) : .error(number))
         let error = #expect(throws: VaultError.self) { try preferences.set("k", .string("canary")) }
         #expect(files.failures == 1)
         #expect(error?.code == .unavailable)
-        #expect(error?.systemError == ENOSPC)
+        #expect(error?.systemError == number)
         #expect(error?.message.contains("canary") == false)
         #expect(try contents(fixture.path) == before)
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path) == ["suite.plist"])

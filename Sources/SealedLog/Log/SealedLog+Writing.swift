@@ -240,7 +240,7 @@ extension SealedLog {
         do throws(LogError) {
             if !isGivenOut {
                 let end = min(record.end, try store.size())
-                if record.offset < end { try store.clear(record.offset..<end) }
+                if record.offset < end { try clear(record.offset..<end, in: store) }
                 try store.synchronize()
             }
             // A reader looks at the record again once it has remembered it.
@@ -258,5 +258,13 @@ extension SealedLog {
             throw LogError(.outcomeUnknown, failure.detail, systemError: failure.systemError)
         }
         throw failure
+    }
+
+    /// Overwrites what was written of a record with zeros. Where the process may not make files so large, a write ends
+    /// at any byte, and zeros can be written only as far as it came: clearing from the back would fail at once.
+    private func clear(_ range: Range<UInt64>, in store: any RecordStore) throws(LogError) {
+        do throws(LogError) { try store.clear(range) } catch {
+            try store.clear(range.lowerBound..<store.endOfData(in: range))
+        }
     }
 }

@@ -99,6 +99,16 @@ extension RecordStore {
         try writeZeros(range.lowerBound..<sectorEnd)
     }
 
+    /// Returns the offset behind the last byte of a range that is not zero, as far as the file reaches.
+    func endOfData(in range: Range<UInt64>) throws(LogError) -> UInt64 {
+        var end = range.lowerBound
+        for piece in range.pieces {
+            let bytes = try available(at: piece.lowerBound, upTo: piece.count)
+            if let last = bytes.lastIndex(where: { $0 != 0 }) { end = piece.lowerBound + UInt64(last) + 1 }
+        }
+        return end
+    }
+
     /// Writes the same bytes again: after a failed flush Linux regards pages as clean that never reached the disk.
     func rewrite(_ range: Range<UInt64>) throws(LogError) {
         for piece in range.pieces { try write(bytes(at: piece.lowerBound, count: piece.count), at: piece.lowerBound) }

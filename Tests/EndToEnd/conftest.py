@@ -11,7 +11,7 @@ import pytest
 
 from canaries import prepared
 from executables import executable
-from histories import History, full_tail, twenty_entries
+from histories import History, twenty_entries
 from homes import AS_NOBODY, NOBODY, Home
 
 
@@ -67,11 +67,6 @@ def twenty_template(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Hi
 def twenty(twenty_template: History, tmp_path: Path) -> History:
     """A copy of the vault with twenty entries; its memory knows the newest state."""
     return History(twenty_template.home.copy(tmp_path / "twenty"), twenty_template.states)
-
-
-@pytest.fixture(scope="session")
-def full_tail_template(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Home:
-    return full_tail(binary, tmp_path_factory.mktemp("tail") / "home")
 
 
 @pytest.fixture

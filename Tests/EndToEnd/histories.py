@@ -50,11 +50,3 @@ def twenty_entries(binary: str, folder: Path) -> History:
 
 # While the minor checkpoint is small.
 RECORDS_BEFORE_A_MINOR_CHECKPOINT = 128
-
-
-def full_tail(binary: str, folder: Path) -> Home:
-    """A vault whose next record has to be a minor checkpoint."""
-    home = Home(binary, folder)
-    for index in range(RECORDS_BEFORE_A_MINOR_CHECKPOINT):
-        home.set(f"entry-{index % 40:02}", b"value %d" % index)
-    return home

@@ -140,3 +140,15 @@ def told(finished: subprocess.CompletedProcess) -> str:
 
 def mode(path: Path) -> int:
     return path.stat().st_mode & 0o7777
+
+
+def goes_on(home: Home, *expected: dict[str, bytes]) -> None:
+    """The vault verifies, has one of the expected states, and takes another value."""
+    home.output("verify")
+    found = home.values()
+    assert found in expected, f"neither old nor new: {sorted(found)}"
+    home.set("afterwards", b"kept")
+    home.output("compact")
+    home.output("verify")
+    assert home.names() == sorted([*found, "afterwards"]) and home.get("afterwards") == b"kept"
+    assert home.files() == VAULT_AND_KEY, "nothing is left behind"

@@ -9,6 +9,7 @@ import pytest
 
 from histories import History
 from homes import VAULT_AND_KEY, Home
+from layout import log_end
 from tracing import trace, with_fault
 
 
@@ -122,6 +123,18 @@ def test_a_limit_on_the_size_of_files_is_exit_8_and_the_old_state(twenty: Histor
         assert finished.returncode == 8 and b"File too large" in finished.stderr, finished
         assert home.values() == twenty.values
     home.set("entry-05", b"new")
+    home.output("verify")
+
+
+@pytest.mark.parametrize("room", [1, 16, 30, 100])
+def test_a_limit_that_ends_a_write_within_a_record_is_exit_8_and_the_old_state(twenty: History, room: int) -> None:
+    home = twenty.home
+    limit = log_end(home.vault) + room
+    finished = home.run(
+        "set", "entry-05", stdin=b"new", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    )
+    assert finished.returncode == 8 and b"may or may not" not in finished.stderr
+    assert home.values() == twenty.values
     home.output("verify")
 
 

@@ -1,21 +1,18 @@
-"""Every changed byte of a vault is noticed: a vault with twenty entries, over a checkpoint and a tail."""
+"""What is said of a vault that was tampered with. Tools/sweep changes every byte; see Tests/Sweeps."""
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from copies import Result, in_copies
 from histories import History
 from homes import Home
-from layout import CHECKPOINT_START, FRAME_SIZE, HINT, checkpoint_end, log_end, records
+from layout import checkpoint_end, log_end, records
 
 DAMAGED, ALARM = 6, 9
-# One flip for each byte; which bits, changes from byte to byte.
-FLIPS = (0x01, 0x80, 0xFF, 0x10, 0x02)
 
 
 @contextmanager
@@ -30,107 +27,6 @@ def changed(home: Home, place: int, content: bytes) -> Iterator[None]:
         os.pwrite(file, before, place)
     finally:
         os.close(file)
-
-
-def for_each_byte(
-    home: Home, folder: Path, places: Iterable[int], examine: Callable[[Home, int], Result]
-) -> dict[int, Result]:
-    """What `examine` finds for the vault with one byte changed, for each place."""
-    original = home.vault.read_bytes()
-
-    def at(copy: Home, place: int) -> Result:
-        with changed(copy, place, bytes([original[place] ^ FLIPS[place % len(FLIPS)]])):
-            return examine(copy, place)
-
-    return in_copies(home, folder, places, at)
-
-
-def verify(home: Home, _: int) -> int:
-    return home.run("verify").returncode
-
-
-def of_the_log(history: History) -> list[int]:
-    """All bytes that mean something: up to the log's end, without the hint."""
-    return [place for place in range(log_end(history.home.vault)) if place not in HINT]
-
-
-def of_nobody(history: History) -> list[int]:
-    """The hint, and some of the zeros behind the place where the next record would begin."""
-    start, size = log_end(history.home.vault) + FRAME_SIZE, history.home.vault.stat().st_size
-    return [*HINT, *range(start, start + 40), *range(start + 40, size, 1021), size - 1]
-
-
-def test_the_vault_that_is_tampered_with_has_all_parts(twenty: History) -> None:
-    assert len(twenty.values) == 20 and twenty.home.values() == twenty.values
-    assert checkpoint_end(twenty.home.vault.read_bytes()) > CHECKPOINT_START + 1500
-    assert len(records(twenty.home.vault)) == 12
-    assert set(twenty.home.vault.read_bytes()[log_end(twenty.home.vault) :]) == {0}
-    twenty.home.output("verify")
-
-
-def test_every_changed_byte_of_the_log_fails_to_verify(twenty: History, tmp_path: Path) -> None:
-    codes = for_each_byte(twenty.home.without_memory(), tmp_path, of_the_log(twenty), verify)
-    assert {place: code for place, code in codes.items() if code != DAMAGED} == {}
-
-
-def test_changed_bytes_fail_to_verify_with_the_memory_in_place(twenty: History, tmp_path: Path) -> None:
-    codes = for_each_byte(twenty.home, tmp_path, of_the_log(twenty)[::5], verify)
-    assert {place: code for place, code in codes.items() if code not in (DAMAGED, ALARM)} == {}
-
-
-@pytest.mark.parametrize("memory", [True, False], ids=["with memory", "without memory"])
-def test_bytes_that_are_nobodys_change_nothing(twenty: History, tmp_path: Path, memory: bool) -> None:
-    def examine(home: Home, place: int) -> tuple[int, bool]:
-        return verify(home, place), home.values() == twenty.values
-
-    home = twenty.home if memory else twenty.home.without_memory()
-    found = for_each_byte(home, tmp_path, of_nobody(twenty), examine)
-    assert {place: result for place, result in found.items() if result != (0, True)} == {}
-
-
-def test_a_changed_byte_where_the_next_record_would_begin_is_damage_or_nothing(twenty: History, tmp_path: Path) -> None:
-    """It may be all that is left of a record."""
-
-    def examine(home: Home, place: int) -> tuple[int, bool]:
-        code = verify(home, place)
-        return code, code != 0 or home.values() == twenty.values
-
-    end = log_end(twenty.home.vault)
-    found = for_each_byte(twenty.home, tmp_path, range(end, end + FRAME_SIZE), examine)
-    assert set(found.values()) <= {(0, True), (DAMAGED, True)}
-
-
-def test_no_changed_byte_makes_a_value_wrong_or_absent(twenty: History, tmp_path: Path) -> None:
-    names = sorted(twenty.values)
-
-    def examine(home: Home, place: int) -> tuple[int, bytes]:
-        finished = home.run("get", names[place % len(names)])
-        return finished.returncode, finished.stdout
-
-    found = for_each_byte(twenty.home.without_memory(), tmp_path, of_the_log(twenty)[::3], examine)
-    wrong = {
-        place: (code, output)
-        for place, (code, output) in found.items()
-        if (code, output) != (0, twenty.values[names[place % len(names)]])
-        and (code, output) != (DAMAGED, b"")
-    }
-    assert wrong == {}
-
-
-def test_no_changed_byte_makes_ls_forget_a_name(twenty: History, tmp_path: Path) -> None:
-    whole = "".join(f"{name}\n" for name in sorted(twenty.values)).encode()
-
-    def examine(home: Home, _: int) -> tuple[int, bytes]:
-        finished = home.run("ls")
-        return finished.returncode, finished.stdout
-
-    found = for_each_byte(twenty.home.without_memory(), tmp_path, of_the_log(twenty)[1::3], examine)
-    wrong = {
-        place: (code, output)
-        for place, (code, output) in found.items()
-        if (code, output) not in ((0, whole), (DAMAGED, b""))
-    }
-    assert wrong == {}
 
 
 def test_the_error_says_what_and_where(twenty: History) -> None:

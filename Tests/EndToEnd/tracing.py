@@ -25,7 +25,7 @@ class Call:
     line: str
 
     def __str__(self) -> str:
-        return f"{self.name} {self.ordinal}"
+        return f"{self.name}:{self.ordinal}"
 
 
 def expression(names: tuple[str, ...]) -> str:
@@ -51,12 +51,13 @@ def trace(home: Home, *arguments: str, stdin: bytes = b"", names: tuple[str, ...
     return found
 
 
-def with_fault(
-    home: Home, name: str, fault: str, *arguments: str, **options
+def with_faults(
+    home: Home, faults: dict[str, str], *arguments: str, **options
 ) -> subprocess.CompletedProcess[bytes]:
-    """A run with a fault in the calls of one name: `signal=KILL:when=3`, `error=EIO:when=1+`."""
+    """A run with a fault in the calls of each name: `signal=KILL:when=3`, `error=EIO:when=1+`."""
     log = home.folder.with_name(home.folder.name + ".strace")
-    tracer = ("strace", "-f", "-qq", "-o", str(log), "-e", f"trace={name}", "-e", f"inject={name}:{fault}")
+    injected = [word for name, fault in faults.items() for word in ("-e", f"inject={name}:{fault}")]
+    tracer = ("strace", "-f", "-qq", "-o", str(log), "-e", expression(tuple(faults)), *injected)
     finished = home.started_through(*tracer).run(*arguments, **options)
     text = log.read_text(errors="replace")
     log.unlink()
@@ -64,7 +65,8 @@ def with_fault(
     return finished
 
 
-def killed_at(home: Home, call: Call, *arguments: str, stdin: bytes = b"") -> None:
-    """Kills the run with signal 9 as it enters a call: the call itself is not made."""
-    finished = with_fault(home, call.name, f"signal=KILL:when={call.ordinal}", *arguments, stdin=stdin)
-    assert finished.returncode == -9, finished
+def with_fault(
+    home: Home, name: str, fault: str, *arguments: str, **options
+) -> subprocess.CompletedProcess[bytes]:
+    """A run with a fault in the calls of one name."""
+    return with_faults(home, {name: fault}, *arguments, **options)

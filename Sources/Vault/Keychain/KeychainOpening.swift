@@ -63,7 +63,7 @@ struct KeychainOpening {
         var created = Keychain.Created(vault: true, keyFileIsBesideVault: isKeyBesideVault)
         let key: KeyFile
         // The key comes first: a vault without a key would be lost from the start.
-        if try !exists(places.keyFile),
+        if try !keyFileMayExist(),
             let new = try KeyFile.create(
                 at: places.keyFile, isFolderLocked: created.keyFileIsBesideVault, in: fileSystem, until: deadline)
         {
@@ -107,18 +107,21 @@ struct KeychainOpening {
     // MARK: Checks
 
     private func exists(_ path: String) throws(LogError) -> Bool {
-        do { _ = try fileSystem.status(at: path) } catch {
-            // What cannot be looked at may exist.
-            guard !error.isNameTooLong else { throw LogError(error, path) }
-            return !error.isMissing
+        do { return try unlessMissing(fileSystem.status(at: path)) != nil } catch { throw LogError(error, path) }
+    }
+
+    /// Returns true as well if the key file cannot be looked at: reading it will tell why.
+    private func keyFileMayExist() throws(LogError) -> Bool {
+        do { return try unlessMissing(fileSystem.status(at: places.keyFile)) != nil } catch {
+            guard !error.isNameTooLong else { throw LogError(error, places.keyFile) }
+            return true
         }
-        return true
     }
 
     private func checkThatNothingIsMissing() throws(LogError) {
         try checkThatNoneIsGone()
         // Where secrets are mounted, this one is not: a key that was created here would be lost with the container.
-        if KeyFile.isBelow(places.secretFolders, resolvedPath(places.keyFile)), try !exists(places.keyFile) {
+        if KeyFile.isBelow(places.secretFolders, resolvedPath(places.keyFile)), try !keyFileMayExist() {
             throw LogError(.keyMissing, places.keyFile)
         }
     }

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from peer import Command, Peer, Snapshot
-from reading import read
+from outcomes import read
 from scene import CHANGED, Scene, value
 
 KILLING = str(Path(__file__).with_name("killing.py"))

@@ -23,7 +23,7 @@ from keyring import GnomeKeyring
 from openpgp import Gopass, Pass
 from peer import Peer
 from plain import PlainFile
-from reading import is_harm
+from outcomes import is_harm
 from scene import Scene, prepared
 from sqlcipher import SQLCipher
 from table import Column, differences, placed, table

@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass
 
 from peer import Peer, Snapshot
-from reading import read
+from outcomes import read
 
 SEED = 10
 LENGTHS = {"bank-card": 40, "mail-alice": 24, "ssh-key": 1_700, "web-token": 600}

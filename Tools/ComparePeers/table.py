@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from reading import is_harm
+from outcomes import is_harm
 
 BEGIN = "<!-- Tools/compare-peers writes this table -->"
 END = "<!-- Tools/compare-peers ends here -->"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
-from reading import Reading, cell, read
+from outcomes import Reading, cell, read
 from scene import CHANGED, SEED, Scene
 
 

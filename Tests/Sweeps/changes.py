@@ -21,8 +21,12 @@ def cases_of(specimen: Specimen, kinds: set[str], chance: Random | None) -> Iter
         for what in sample([f"cut:{length}" for length in range(size)], chance, 300):
             yield Case(specimen.name, what, "truncate")
     if "splice" in kinds and specimen.sources:
-        for what in sample(list(splices_of(specimen)), chance, 400):
-            yield Case(specimen.name, what, "splice")
+        whats = list(splices_of(specimen))
+        # Those at the borders of records are few, and the nearest to a history that could be.
+        borders = ("drop:", "double:", "swap:", *(f"tail:{end}=" for end in specimen.ends))
+        always = [what for what in whats if what.startswith(borders)]
+        others = [what for what in whats if not what.startswith(borders)]
+        yield from (Case(specimen.name, what, "splice") for what in always + sample(others, chance, 300))
 
 
 def bytes_of(specimen: Specimen, size: int, chance: Random | None) -> Iterator[Case]:

@@ -78,9 +78,10 @@ def log(home: Home) -> Specimen:
     (home.folder / "other.vault").unlink()
     diverged = home.without_memory()
     home.vault.write_bytes(sources["older-1"])
+    # Each record is as long as the one that is there: only the chain tells them apart.
+    diverged.set("beta", b"diverged")
     diverged.output("rm", "removed")
-    for name in ("beta", "epsilon"):
-        diverged.set(name, b"diverged")
+    diverged.set("epsilon", b"43", "--type", "int")
     sources["diverged"] = home.vault.read_bytes()
     diverged_states = (diverged.values(),)
     home.vault.write_bytes(newest)

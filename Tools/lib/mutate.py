@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRATCH = ROOT / ".build/mutants"
 # More at once would make each other slow, and a test that waits could fail for that alone.
 JOBS = 2
-# Of the judges without a mutant, in seconds; with one, three times what that took counts as a hang.
+# Of the judges without a mutant, in seconds. With one, three times what its judge took then counts as a hang.
 PATIENCE = 1_200
 SHORTEST_PATIENCE = 120
 
@@ -47,8 +47,7 @@ def main(mode: str, patterns: list[str]) -> int:
             return 0
     copy(mutants)
     built = build()
-    patience = max(SHORTEST_PATIENCE, 3 * check_without_mutants(built, chosen))
-    return run(built, chosen, patience)
+    return run(built, chosen, check_without_mutants(built, chosen))
 
 
 def selected(mutants: list[Mutant], patterns: list[str]) -> list[Mutant]:
@@ -170,27 +169,35 @@ def verdict(process: subprocess.Popen[str], output: "queue.Queue[str | None]", d
         raise ListError(f"{' '.join(process.args)} ended with {status}:\n{text}")
     if is_test and status == 0 and not TESTS_RUN.search(text):
         raise ListError(f"no test ran: {' '.join(process.args)}")
-    return "" if status == 0 else (text.strip().splitlines() or ["it failed"])[-1]
+    if status == 0:
+        return ""
+    said = text.strip().splitlines() or ["it failed"]
+    # The simulator's first words name the seed.
+    return said[-1] if is_test else said[0]
 
 
-def check_without_mutants(built: Path, mutants: list[Mutant]) -> float:
-    """Ends the run if a judge fails without a mutant: what it says then means nothing. Returns the time of the slowest."""
-    slowest = 0.0
+def check_without_mutants(built: Path, mutants: list[Mutant]) -> dict[str, float]:
+    """Ends the run if a judge fails without a mutant: what it says then means nothing. Returns how long each may take."""
+    patience: dict[str, float] = {}
     for command in commands(built, mutants):
         began = time.monotonic()
         if noticed := judge(command, 0, PATIENCE):
             raise ListError(f"without any mutant it fails: {' '.join(command)}\n{noticed}")
-        slowest = max(slowest, time.monotonic() - began)
-    print(f"without a mutant all judges pass; the slowest takes {minutes(slowest)}", flush=True)
-    return slowest
+        taken = time.monotonic() - began
+        print(f"without a mutant {Path(command[0]).name} passes, in {minutes(taken)}", flush=True)
+        patience[command[0]] = max(patience.get(command[0], SHORTEST_PATIENCE), 3 * taken)
+    return patience
 
 
-def run(built: Path, mutants: list[Mutant], patience: float) -> int:
+def run(built: Path, mutants: list[Mutant], patience: dict[str, float]) -> int:
     """Runs all mutants, and prints how each was noticed. Returns the exit code."""
     began = time.monotonic()
 
     def outcome(mutant: Mutant) -> bool:
-        noticed = {Path(command[0]).name: judge(command, mutant.number, patience) for command in commands(built, [mutant])}
+        noticed = {
+            Path(command[0]).name: judge(command, mutant.number, patience[command[0]])
+            for command in commands(built, [mutant])
+        }
         report(mutant, noticed)
         return all(noticed.values())
 

@@ -62,10 +62,10 @@ struct MemoryFolderTests {
         for path in [fixture.folder.path, memory] { try setMode(path, 0o755) }
         try setMode(memory + "/name", 0o644)
         try #require(chown(memory + "/name", 65_533, 65_533) == 0)
-        await #expect(processExitsWith: .success) { [memory] in
+        await #expect(processExitsWith: .success) { [memory = memory as String] in
             guard seteuid(65_534) == 0 else { exit(2) }
             let bytes = MemoryFolder(path: memory, fileSystem: PosixFileSystem()).read("name") { _ in }
-            exit(bytes == nil ? EXIT_SUCCESS : EXIT_FAILURE)
+            guard bytes == nil else { exit(EXIT_FAILURE) }
         }
     }
 }

@@ -96,6 +96,22 @@ struct KeyFilePermissionTests {
         #expect(code == (geteuid() == 0 ? .keyShared : .keyExposed))
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only root can give folders away"))
+    func oneInAFolderOfAnotherUserOrThroughItServesNowhere() throws {
+        let theirs = folder.file("theirs")
+        try FileManager.default.createDirectory(atPath: theirs, withIntermediateDirectories: true)
+        try overwrite(theirs + "/key", Array("a passphrase".utf8))
+        for file in [path, theirs + "/key"] { try setMode(file, 0o444) }
+        // To ours through theirs, and to theirs from ours.
+        let links = [(theirs + "/link", path), (folder.file("link"), theirs + "/key")]
+        for (link, target) in links { try #require(symlink(target, link) == 0) }
+        try FileManager.default.setAttributes([.ownerAccountID: 65_534], ofItemAtPath: theirs)
+        for (link, _) in links {
+            let files = FaultyFileSystem(volume: Volume(isInMemory: true))
+            #expect(try LogError.code { _ = try KeyFile.read(link, secretFolders: [], in: files) } == .keyShared)
+        }
+    }
+
     @Test func whatIsNoFileCannotBeRead() throws {
         let files = PosixFileSystem()
         #expect(try LogError.code { _ = try KeyFile.read(folder.path, secretFolders: [], in: files) } == .keyUnreadable)

@@ -170,6 +170,8 @@ struct KeyFileTests {
         #expect(try open(text) == .keyWrong)
         let slot = try Header(parsing: Array(contents(vault)[..<Header.size])).slots[0]
         #expect(slot.kind == 2)
-        #expect(slot.limits == .recommended)
+        #expect(slot.salt.contains { $0 != 0 })
+        // As SECURITY.md says.
+        #expect(slot.limits == .init(passes: 3, memory: 64 << 20))
     }
 }

@@ -59,6 +59,21 @@ struct AutomaticCompactionTests {
         #expect(try fixture.open().verify().entries == 1)
     }
 
+    @Test func thatFailsIsToldByEachProcessUntilItSucceeds() throws {
+        let files = FaultyFileSystem()
+        let first = try fixture.open(in: files, remembering: true)
+        files.fail([.rename], times: 1_000, with: .error(EIO))
+        for _ in 0..<8 { try first.set("a", RandomBytes.array(50_000)) }
+        func isTold(by log: SealedLog) -> Bool {
+            log.takeNotices().contains { if case .compactionFailed = $0 { true } else { false } }
+        }
+        #expect(isTold(by: first))
+        let second = try fixture.open(in: files, remembering: true)
+        try second.set("a", "new")
+        #expect(isTold(by: second))
+        #expect(files.calls.filter { $0.kind == .rename }.count == 1)
+    }
+
     @Test(arguments: 0..<6) func totalsAreWhatARecountGives(_ seed: Int) throws {
         var generator = SeededGenerator(seed)
         for _ in 0..<150 {

@@ -72,6 +72,14 @@ struct ClearingTests {
     }
 
     /// From the back to the front, and the first sector by itself.
+    @Test func isDamageIfItIsLongerThanARecord() throws {
+        let end = try fixture.open().view.withLock { $0.end }
+        try #require(truncate(fixture.path, Int(end + Limits.tailSize)) == 0)
+        #expect(try LogError.code { _ = try fixture.open() } == nil)
+        try #require(truncate(fixture.path, Int(end + Limits.tailSize + 1)) == 0)
+        #expect(try LogError.code { _ = try fixture.open() } == .damaged)
+    }
+
     @Test func isClearedAtItsBeginningLast() throws {
         let store = live.view.withLock { $0.store }
         let offset = live.view.withLock { $0.end }

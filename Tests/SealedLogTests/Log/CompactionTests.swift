@@ -138,6 +138,21 @@ struct CompactionTests {
         }
     }
 
+    @Test func thatWasKilledLeavesAFileThatTheNextWriterRemoves() throws {
+        let left = unpublishedPath(for: fixture.path)
+        try overwrite(left, Array("left by a crash".utf8))
+        try fixture.open().set("a", "new")
+        #expect(!FileManager.default.fileExists(atPath: left))
+    }
+
+    @Test func ofAVaultWithAChangedHeaderCopyLeavesItAsItIs() throws {
+        var bytes = try fixture.bytes
+        bytes[Header.copyOffset + 20] ^= 1
+        try overwrite(fixture.path, bytes)
+        #expect(try LogError.code { _ = try fixture.open().compact() } == .damaged)
+        #expect(try fixture.bytes == bytes)
+    }
+
     @Test func keepsOwnerAndModeAndLeavesNoOtherFile() throws {
         try setMode(fixture.path, 0o640)
         try overwrite(unpublishedPath(for: fixture.path), Array("left by a crash".utf8))

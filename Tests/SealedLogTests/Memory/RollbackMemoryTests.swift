@@ -38,6 +38,17 @@ struct RollbackMemoryTests {
         #expect(try vault.openingCode() == .rolledBack)
     }
 
+    /// A copy of the file in its place may have the same header, and even the same inode number.
+    @Test func theFingerprintOfAFlushedNameChangesWithAnyNameInItsFolder() throws {
+        let log = try vault.open()
+        let file = log.view.withLock { $0.file }
+        let former = try #require(log.memory?.fingerprint(of: file))
+        // Times of files advance in steps of some milliseconds.
+        Clock.sleep(microseconds: 20_000)
+        try overwrite(fixture.folder.file("another"), [])
+        #expect(log.memory?.fingerprint(of: file) != former)
+    }
+
     @Test func theMemoryOfAnotherKeyIsNone() throws {
         let other = try LogFixture()
         for _ in 0..<5 { try other.open(remembering: true).set("a", "x") }

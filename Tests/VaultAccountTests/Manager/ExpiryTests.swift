@@ -36,6 +36,22 @@ struct ExpiryTests {
         #expect(sleeps.value == 2)
     }
 
+    @Test(arguments: [(30.0, 60.0), (60, 30)]) func isTheEarlierOfTwo(
+        _ token: Double, _ validity: Double
+    ) async throws {
+        let end = fixture.now + token
+        var service = ScriptedService()
+        service.login = { _ throws(AccountServiceError) in
+            AccountLogin(accountID: "id", tokens: AccountTokens(access: "canary", expires: end))
+        }
+        let manager = fixture.manager(of: service) { $0.validity = .seconds(validity) }
+        try await manager.login(userName: "ada", password: "canary-password")
+        fixture.pass(.seconds(29))
+        #expect(manager.isLoggedIn)
+        fixture.pass(.seconds(1))
+        #expect(!manager.isLoggedIn)
+    }
+
     @Test(arguments: [-1e300, -1e19, 0, 64_092_211_200, 1e19, 1e21, 1e300])
     func mayLieAsFarAwayAsItLikes(_ seconds: Double) async throws {
         let end = Date(timeIntervalSince1970: seconds)

@@ -41,6 +41,11 @@ struct LoginTests {
         #expect(try fixture.keychain.keys(prefix: "account/password/") == ["account/password/id-ada"])
     }
 
+    @Test func thePasswordIsKeptOnlyIfTheAppWantsThat() async throws {
+        _ = try await fixture.loggedIn()
+        #expect(try fixture.keychain.keys(prefix: "account/password/") == [])
+    }
+
     @Test func aWrongPasswordChangesNothing() async throws {
         let manager = try await fixture.loggedIn()
         let before = manager.state

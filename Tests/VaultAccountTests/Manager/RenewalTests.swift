@@ -163,6 +163,15 @@ struct RenewalTests {
         #expect(manager.isLoggedIn && fixture.service.count(.login) == 5)
     }
 
+    @Test func aPasswordFromBeforeTheAppKeptNoneAnyMoreRenewsNothing() async throws {
+        _ = try await fixture.loggedIn(fixture.options(keepsPassword: true))
+        let manager = fixture.manager()
+        #expect(await manager.autoLogin().isLoggedIn)
+        fixture.service.forgetAll()
+        await #expect(throws: AccountError.self) { try await manager.refresh() }
+        #expect(manager.state == .loggedOut(.rejected) && fixture.service.count(.login) == 1)
+    }
+
     @Test func aPasswordThatIsRejectedTooLogsOut() async throws {
         let manager = try await fixture.loggedIn(fixture.options(keepsPassword: true))
         fixture.service.forgetAll()

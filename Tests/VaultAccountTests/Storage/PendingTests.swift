@@ -24,11 +24,16 @@ struct PendingTests {
         let fixture = try AccountFixture()
         let path = fixture.folder.file("coalesced.plist")
         let preferences = Preferences(path: path, coalescing: .seconds(3_600))
+        // After one write, the next one waits for an hour.
+        _ = try preferences.commit(StoreBatch(["other": .boolean(true)]))
+        try preferences.flush()
         let manager = AccountManager(
             service: fixture.service, keychain: .store(fixture.keychain), preferences: .store(preferences),
             options: fixture.options())
         try await manager.login(userName: "ada", password: "canary-password")
         #expect(try contents(path).contains("Ada".utf8))
+        try manager.logout()
+        #expect(try !contents(path).contains("Ada".utf8))
     }
 
     @Test func doesNotUndoALaterChange() async throws {

@@ -103,6 +103,30 @@ struct TransactionTests {
         #expect(try keychain.unsafeString("c") == "yes")
     }
 
+    @Test func runAgainIfAValueThatWasNotThereWasMade() throws {
+        var runs = 0
+        try keychain.transaction { transaction in
+            runs += 1
+            let value = try transaction.get("new")?.unsafeString()
+            if runs == 1 { try keychain.set("new", to: "x") }
+            try transaction.set("c", to: value ?? "none")
+        }
+        #expect(runs == 2)
+        #expect(try keychain.unsafeString("c") == "x")
+    }
+
+    @Test func runAgainIfTheSecondReadingIsAnotherThanTheFirst() throws {
+        var runs = 0
+        try keychain.transaction { transaction in
+            runs += 1
+            let first = try transaction.get("a")?.unsafeString() ?? ""
+            if runs == 1 { try keychain.set("a", to: "7") }
+            try transaction.set("c", to: first + (transaction.get("a")?.unsafeString() ?? ""))
+        }
+        #expect(runs == 2)
+        #expect(try keychain.unsafeString("c") == "77")
+    }
+
     @Test func givesUpIfOthersNeverCease() throws {
         var options = Keychain.Options()
         options.lockTimeout = .milliseconds(100)

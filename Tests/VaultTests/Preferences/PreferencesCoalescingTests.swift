@@ -44,6 +44,15 @@ struct PreferencesCoalescingTests {
         #expect(try #require(dueLater) >= began + interval)
     }
 
+    @Test func keepAChangeThatCameWhileTheyWereWritten() {
+        var pending = PendingChanges()
+        _ = pending.add(["a": .integer(1), "b": .integer(1)])
+        let taken = pending.changes
+        _ = pending.add(["a": .integer(2)])
+        pending.wrote(taken)
+        #expect(pending.changes == ["a": .integer(2)])
+    }
+
     @Test func mayWaitForEver() throws {
         let preferences = fixture.open(in: files, .seconds(Int64.max))
         for number in 1...3 {

@@ -46,11 +46,16 @@ package struct PosixFileSystem: FileSystem {
     }
 
     package func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError) {
-        try check(fdatasync(file.number), "flush")
+        try flush(file, fdatasync)
     }
 
     package func synchronize(_ file: borrowing FileDescriptor) throws(SystemError) {
-        try check(fsync(file.number), "flush")
+        try flush(file, fsync)
+    }
+
+    /// Network file systems let a signal interrupt a flush, which goes on by itself: it is only waited for again.
+    private func flush(_ file: borrowing FileDescriptor, _ call: (Int32) -> Int32) throws(SystemError) {
+        while call(file.number) != 0 { if errno != EINTR { throw SystemError(errno, "flush") } }
     }
 
     package func tryLock(_ file: borrowing FileDescriptor, _ kind: LockKind) throws(SystemError) -> Bool {

@@ -37,7 +37,7 @@ ERRORS = {
     **dict.fromkeys(("fstat", "lseek", "getdents64"), ("EIO",)),
 }
 # Those that are made again when a signal came between.
-RESTARTED = ("pwrite64", "write", "pread64", "read", "flock")
+RESTARTED = ("fdatasync", "fsync", "pwrite64", "write", "pread64", "read", "flock")
 # A disk that is gone, and one that is full, from a call on.
 WRITING = ("pwrite64", "fdatasync", "fsync", "rename", "renameat2", "fallocate", "link", "mkdir")
 LASTING = {"EIO+": (*WRITING, "pread64", "unlink", "ftruncate"), "ENOSPC+": WRITING}

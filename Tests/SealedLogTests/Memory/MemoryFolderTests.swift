@@ -31,10 +31,12 @@ struct MemoryFolderTests {
 
     @Test func isToldByAWriterToo() throws {
         let log = try vault.open()
-        try FileManager.default.removeItem(atPath: seen)
-        try FileManager.default.createDirectory(atPath: seen, withIntermediateDirectories: false)
+        let files = PosixFileSystem()
+        let holder = try files.open(seen, .read)
+        try files.lock(holder, .exclusive, until: Deadline(after: .zero))
         try log.set("a", "new")
-        #expect(log.takeNotices() == [.memoryUnusable("\(seen) is a folder")])
+        #expect(log.takeNotices() == [.memoryUnusable("\(seen) is locked by another process")])
+        files.unlock(holder)
     }
 
     @Test func isNotReachedThroughALink() throws {

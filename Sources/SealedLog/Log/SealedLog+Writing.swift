@@ -230,8 +230,8 @@ extension SealedLog {
         try store.writeZeros(size..<(record.end / Limits.growth + 1) * Limits.growth)
     }
 
-    /// Overwrites the record with zeros: after a failed write or flush the page cache cannot be trusted. A record that a
-    /// reader has given out, because this took too long for it, stays.
+    /// Overwrites the record with zeros: after a failed write or flush the page cache cannot be trusted. A record stays
+    /// if a reader has returned it meanwhile.
     private func takeBack(
         _ plan: RecordPlan, in store: any RecordStore, after failure: LogError, _ writer: inout Writer
     ) throws(LogError) -> Never {

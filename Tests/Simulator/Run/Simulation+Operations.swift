@@ -182,6 +182,5 @@ extension Simulation {
 
 extension Plan.Operation.Kind {
     var isOfPreferences: Bool { [.setPreference, .getPreference, .countPreference].contains(self) }
-    var isOfVault: Bool { !isOfPreferences && self != .rest }
     var writesVault: Bool { [.set, .setSeveral, .remove, .count, .compact].contains(self) }
 }

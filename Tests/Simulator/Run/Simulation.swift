@@ -36,6 +36,7 @@ final class Simulation: @unchecked Sendable {
     var exchanges = 0
     /// Whether damage was kept by a compaction, and can't be undone.
     var isDamagedForGood = false
+
     init(_ plan: Plan, _ image: Image, isTraced: Bool = false) {
         (self.plan, self.image) = (plan, image)
         world = World(plan.seed, machines: plan.machines)
@@ -133,10 +134,8 @@ final class Simulation: @unchecked Sendable {
 
     func keychain(of session: Session) throws(VaultError) -> Keychain {
         if let keychain = session.keychain { return keychain }
-        var options = Keychain.Options()
-        options.onWaiting = nil
         let keychain = try Keychain(
-            at: places, creatingIfAbsent: true, options: options, failures: FailureLog { _, _ in },
+            at: places, creatingIfAbsent: true, failures: FailureLog { _, _ in },
             in: SimulatedFileSystem(world: world, process: session.process))
         session.keychain = keychain
         return keychain

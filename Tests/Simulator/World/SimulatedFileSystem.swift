@@ -10,9 +10,7 @@ struct SimulatedFileSystem: FileSystem {
     // MARK: A call
 
     /// Lets others run first. Throws if the process was killed, or if this call is to fail.
-    private func begin(
-        _ call: Call, _ path: String, _ failing: Process.Failing? = nil, with error: Int32 = EIO
-    ) throws(SystemError) {
+    private func begin(_ call: Call, _ path: String, _ failing: Process.Failing? = nil) throws(SystemError) {
         world.scheduler.step()
         world.note(process.number << 8 | Int(call.rawValue))
         guard !process.isDead else { throw SystemError(EIO, "\(call) (killed)") }
@@ -20,7 +18,7 @@ struct SimulatedFileSystem: FileSystem {
         world.trace(call, path)
         if let failing, process.takeFailure(failing) {
             world.trace("fails", path)
-            throw SystemError(error, "\(call)")
+            throw SystemError(EIO, "\(call)")
         }
     }
 

@@ -1,5 +1,5 @@
 import CSimulator
-import Glibc
+import Dispatch
 import LinuxSystem
 import TestSupport
 
@@ -21,16 +21,10 @@ final class Scheduler: @unchecked Sendable {
         var body: (() -> Void)?
         let number: Int
         var state = State.ready
-        let turn = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+        let turn = DispatchSemaphore(value: 0)
 
         init(_ number: Int, _ process: Process, _ body: @escaping () -> Void) {
             (self.number, self.process, self.body) = (number, process, body)
-            sem_init(turn, 0, 0)
-        }
-
-        deinit {
-            sem_destroy(turn)
-            turn.deallocate()
         }
     }
 
@@ -43,7 +37,7 @@ final class Scheduler: @unchecked Sendable {
     private(set) var failure: String?
     private var generator: SeededGenerator
     private var threads: [Thread] = []
-    private let end = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+    private let end = DispatchSemaphore(value: 0)
     /// How likely a thread keeps its turn, and how long a step takes at most, in nanoseconds.
     private let persistence: Double
     private let longestStep: Int64
@@ -56,12 +50,6 @@ final class Scheduler: @unchecked Sendable {
         generator = SeededGenerator(seed)
         persistence = [0, 0.3, 0.7, 0.9, 0.97][Int.random(in: 0..<5, using: &generator)]
         longestStep = [1_000, 50_000, 2_000_000][Int.random(in: 0..<3, using: &generator)]
-        sem_init(end, 0, 0)
-    }
-
-    deinit {
-        sem_destroy(end)
-        end.deallocate()
     }
 
     /// Adds a thread, which runs when its turn comes.
@@ -71,7 +59,7 @@ final class Scheduler: @unchecked Sendable {
         threads.append(thread)
         try startDetachedThread(named: "simulated") { [self, thread = Unchecked(thread)] in
             let thread = thread.value
-            sem_wait(thread.turn)
+            thread.turn.wait()
             vault_simulation_enter(1)
             thread.body?()
             thread.body = nil
@@ -85,8 +73,8 @@ final class Scheduler: @unchecked Sendable {
     func run() {
         guard let first = next() else { return }
         current = first
-        sem_post(first.turn)
-        sem_wait(end)
+        first.turn.signal()
+        end.wait()
     }
 
     /// Stops the simulation because something is wrong: all processes are to end.
@@ -124,15 +112,15 @@ final class Scheduler: @unchecked Sendable {
         if case .blocked = thread.state {} else { idlePasses = 0 }
         guard let next = next() else {
             current = nil
-            sem_post(end)
+            end.signal()
             return
         }
         next.state = .ready
         current = next
         guard next !== thread else { return }
-        sem_post(next.turn)
+        next.turn.signal()
         if case .finished = thread.state { return }
-        sem_wait(thread.turn)
+        thread.turn.wait()
     }
 
     /// Chooses the next thread; nil if all have finished.

@@ -74,15 +74,14 @@ extension FileSystem {
         return try open(path, reading)
     }
 
-    /// Creates the folder and its missing parents, and flushes their names, without which all below would be lost.
+    /// Creates the folder and its missing parents. Their names are not flushed: ``synchronizeFolders(above:)``.
     package func makeFolders(_ path: String) throws(SystemError) {
         let parent = path.parentFolder
-        do { guard try makeFolder(path) else { return } } catch {
+        do { _ = try makeFolder(path) } catch {
             guard error.isMissing, parent != path else { throw error }
             try makeFolders(parent)
             _ = try makeFolder(path)
         }
-        try synchronizeFolder(parent)
     }
 
     package func synchronizeFolder(_ path: String) throws(SystemError) { try synchronize(open(path, .folder)) }

@@ -65,6 +65,9 @@ extension LogError {
         LogError(.damaged, offset.map { "\(what) at byte \($0)" } ?? what)
     }
 
+    /// The same failure, of a write that could not be undone.
+    var ofUnknownOutcome: LogError { LogError(.outcomeUnknown, detail, systemError: systemError) }
+
     static func cut(at offset: UInt64) -> LogError { .damaged("the file ends too early; it was cut", at: offset) }
 }
 

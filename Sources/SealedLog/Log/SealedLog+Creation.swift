@@ -2,12 +2,13 @@ package import LinuxSystem
 package import Sealing
 
 extension SealedLog {
-    /// Creates a new, empty vault: on the disk when this returns, or not at all.
+    /// Creates a new, empty vault, on the disk when this returns.
     ///
     /// - Parameters:
     ///   - label: of the key slot, for people; at most 256 bytes.
     ///   - limits: the cost of a guess at a key file that was not generated.
-    /// - Throws: `exists` if there is a file at the path; `unavailable`, `outOfMemory`.
+    /// - Throws: `exists` if there is a file at the path; `unavailable`, `outOfMemory`: nothing was created;
+    ///   `outcomeUnknown`: the vault is there, and may not outlast a power loss before its next use.
     package static func create(
         _ path: String, key: borrowing KeyFile, label: String, limits: KeyDerivation.StretchLimits = .recommended,
         options: Options, in fileSystem: any FileSystem
@@ -44,18 +45,22 @@ extension SealedLog {
         write: (inout CheckpointWriter) throws(LogError) -> Void
     ) throws(LogError) -> SealedLog {
         let store = try FileRecordStore.createUnpublished(for: path, in: fileSystem)
+        let view: LogView
         do throws(LogError) {
             var checkpoint = CheckpointWriter(into: store, keys: keys)
             try write(&checkpoint)
+            view = try HeaderImage(of: store).view(with: keys)
             try store.publish(replacing: false)
         } catch {
             store.discard()
             throw error
         }
-        let view = try HeaderImage(of: store).view(with: keys)
         let memory = options.memory(of: view, at: path, in: fileSystem)
         let log = SealedLog(view, memory, lockTimeout: options.lockTimeout)
-        try log.writer.withLock { (writer) throws(LogError) in try log.flushName(&writer) }
+        // The file is not removed if this fails: others may use it already.
+        do { try log.writer.withLock { (writer) throws(LogError) in try log.flushName(&writer) } } catch {
+            throw error.ofUnknownOutcome
+        }
         memory?.remember(view.origin)
         return shared(log)
     }

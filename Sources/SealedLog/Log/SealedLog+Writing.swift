@@ -162,7 +162,7 @@ extension SealedLog {
     private func flush(_ store: any RecordStore, _ writer: inout Writer) throws(LogError) {
         do throws(LogError) { try store.synchronize() } catch {
             writer.isPoisoned = true
-            throw LogError(.outcomeUnknown, error.detail, systemError: error.systemError)
+            throw error.ofUnknownOutcome
         }
     }
 
@@ -256,7 +256,7 @@ extension SealedLog {
             }
         } catch {
             writer.isPoisoned = true
-            throw LogError(.outcomeUnknown, failure.detail, systemError: failure.systemError)
+            throw failure.ofUnknownOutcome
         }
         throw failure
     }

@@ -113,7 +113,8 @@ public final class Keychain: ValueStore, SecretStore {
     ///   - label: a name for the key slot, for people; at most 256 bytes. It is sealed.
     ///   - failures: as for ``init(at:creatingIfAbsent:options:failures:)``.
     /// - Throws: ``VaultError`` with `exists` if there is a file at the vault's path; `locked` if the key file cannot
-    ///   be used; `invalid`, also for paths that cannot be meant; `busy`, `unavailable`.
+    ///   be used; `invalid`, also for paths that cannot be meant; `busy`, `unavailable`: no vault was created;
+    ///   `outcomeUnknown`: it is there, and may not outlast a power loss before its next use.
     public static func create(
         at places: VaultPlaces, label: String = "", options: Options = Options(), failures: FailureLog = FailureLog()
     ) throws(VaultError) -> Keychain {

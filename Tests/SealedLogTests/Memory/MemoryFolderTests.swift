@@ -67,7 +67,8 @@ struct MemoryFolderTests {
         await #expect(processExitsWith: .success) { [memory = memory as String] in
             guard seteuid(65_534) == 0 else { exit(2) }
             let bytes = MemoryFolder(path: memory, fileSystem: PosixFileSystem()).read("name") { _ in }
-            guard bytes == nil else { exit(EXIT_FAILURE) }
+            // At the end the address sanitizer looks for leaks, which takes root's rights.
+            guard seteuid(0) == 0, bytes == nil else { exit(3) }
         }
     }
 }

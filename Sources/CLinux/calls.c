@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/statvfs.h>
@@ -27,6 +28,11 @@ int vault_rename_exclusively(const char *from, const char *to) {
 
 int64_t vault_next_data(int descriptor, int64_t offset) {
     return lseek(descriptor, offset, SEEK_DATA);
+}
+
+uint64_t vault_file_size_limit(void) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : UINT64_MAX;
 }
 
 int vault_try_lock_byte(int descriptor, int64_t offset) {

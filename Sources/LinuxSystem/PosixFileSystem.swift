@@ -27,6 +27,8 @@ package struct PosixFileSystem: FileSystem {
     package func write(
         _ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at offset: UInt64
     ) throws(SystemError) {
+        // The kernel would write up to the limit, which may be within a record, and then send SIGXFSZ.
+        guard offset + UInt64(bytes.count) <= vault_file_size_limit() else { throw SystemError(EFBIG, "write") }
         var done = 0
         while done < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])

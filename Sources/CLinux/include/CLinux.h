@@ -12,6 +12,9 @@ int vault_rename_exclusively(const char *_Nonnull from, const char *_Nonnull to)
 /// if that fails: ENXIO if there are none.
 int64_t vault_next_data(int descriptor, int64_t offset);
 
+/// Returns up to which offset this process may write to files, by getrlimit(2) with RLIMIT_FSIZE.
+uint64_t vault_file_size_limit(void);
+
 /// Tries to lock one byte of a file for this open file description alone, by fcntl(2) with F_OFD_SETLK; -1, with errno,
 /// if that fails: EAGAIN if another one has it.
 int vault_try_lock_byte(int descriptor, int64_t offset);

@@ -238,11 +238,14 @@ extension SealedLog {
         let record = plan.record
         var isGivenOut: Bool { memory?.seen()?.position == record.position }
         do throws(LogError) {
+            var clearing: LogError?
             if !isGivenOut {
-                // Where files may not grow so large, a write ends at any byte, and zeros behind it would fail too.
-                let end = try store.endOfData(in: record.offset..<record.end)
-                if record.offset < end { try store.clear(record.offset..<end) }
-                try store.synchronize()
+                do throws(LogError) {
+                    // Where files may not grow so large, nothing was written, and zeros would fail too.
+                    let end = try store.endOfData(in: record.offset..<record.end)
+                    if record.offset < end { try store.clear(record.offset..<end) }
+                    try store.synchronize()
+                } catch { clearing = error }
             }
             // A reader looks at the record again once it has remembered it.
             if isGivenOut {
@@ -250,6 +253,7 @@ extension SealedLog {
                 try store.synchronize()
                 throw failure
             }
+            if let clearing { throw clearing }
             try view.withLock { (view) throws(LogError) in
                 // A reader of this process may have followed the record.
                 if view.head == record.position { view = try .settled(store, keys) }

@@ -85,6 +85,25 @@ struct FailedFlushTests {
         try fixture.open(remembering: true).verify()
     }
 
+    /// The reader comes between the writer's look at what is remembered and the zeros, whose flush fails too.
+    @Test func ofTheZerosLeavesWhatAReaderHasRemembered() throws {
+        let writer = try fixture.open(in: files, remembering: true)
+        try writer.set("b", "1")
+        let reader = try fixture.open(remembering: true)
+        let seen = Mutex<String?>(nil)
+        files.watch(.write) { [files] _ in
+            guard files.failures == 1, seen.withLock({ $0 == nil }) else { return }
+            let text = try? reader.text("a")
+            seen.withLock { $0 = text ?? "" }
+        }
+        files.fail([.synchronizeData], times: 2, with: .error(EIO))
+        #expect(try LogError.code { try writer.set("a", "new") } == .outcomeUnknown)
+        files.heal()
+        try #require(seen.withLock { $0 } == "new")
+        for log in [reader, try fixture.open(remembering: true)] { #expect(try log.text("a") == "new") }
+        try fixture.open(remembering: true).verify()
+    }
+
     /// The writer takes it back while the reader flushes it.
     @Test func ofARecordThatAReaderIsAboutToRememberIsNoRollback() throws {
         let before = try fixture.bytes

@@ -44,7 +44,11 @@ extension Simulation {
         if plan.programs[index].opensEachTime { session.keychain = nil }
         let attempt = Attempt(operation, of: index, session, in: self)
         attempts.append(attempt)
-        defer { attempts.removeAll { $0 === attempt } }
+        defer {
+            attempts.removeAll { $0 === attempt }
+            // Whoever cannot read what the machine remembers may make it remember this file; it is told.
+            if attempt.isVault, attack?.isRollback == true, attempt.hasMetFault { isDamagedForGood = true }
+        }
         world.scheduler.step()
         guard !session.process.isDead else { return }
         world.trace("\(operation.number) \(operation.kind)")
@@ -131,18 +135,18 @@ extension Simulation {
         if failure != nil {
             if let wrong = attempt.model.refuse(write) { fail(wrong) }
         } else if attempt.isVault, attack?.isRollback == true {
-            fail("an older vault, or another one, was written to")
+            if !attempt.hasMetFault, !isDamagedForGood { fail("an older vault, or another one, was written to") }
         } else {
             if let wrong = attempt.model.acknowledge(write) { fail(wrong) }
-            remember(write.start, attempt)
+            remember(write, attempt)
         }
     }
 
-    /// Notes what a machine has learned.
-    private func remember(_ time: Int, _ attempt: Attempt) {
-        guard attempt.isVault, !attempt.hasMetFault else { return }
+    /// Notes what a machine has learned. Removing what is not there writes nothing.
+    private func remember(_ write: Model.Write, _ attempt: Attempt) {
+        guard attempt.isVault, !attempt.hasMetFault, write.values.values.contains(where: { $0 != nil }) else { return }
         let machine = attempt.session.process.machine
-        remembered[machine] = max(remembered[machine] ?? time, time)
+        remembered[machine] = max(remembered[machine] ?? write.start, write.start)
     }
 
     // MARK: Reading
@@ -152,14 +156,17 @@ extension Simulation {
         world.trace("\(attempt.operation.number) read \(values.compactMapValues { $0?.prefix(20) })")
         let wrong = attempt.model.read(
             values, since: start, isDurable: attempt.isVault && !attempt.hasMetFault,
-            isDisturbed: attempt.isVault && (exchanges != attempt.exchanges || isUnnoticed(by: attempt)))
+            isDisturbed: attempt.isVault
+                && (isDamagedForGood || exchanges != attempt.exchanges || isUnnoticed(by: attempt)))
         if let wrong { fail(wrong) }
     }
 
-    /// Whether the file was exchanged so short a time ago that a vault that is open need not have noticed.
+    /// Whether the file was exchanged so short a time ago that a vault that is open need not have noticed, or what the
+    /// machine remembers cannot be read.
     private func isUnnoticed(by attempt: Attempt) -> Bool {
         guard let attack else { return false }
-        return attempt.clock < attack.noticedAt && !plan.programs[attempt.program].opensEachTime
+        return attempt.hasMetFault
+            || (attempt.clock < attack.noticedAt && !plan.programs[attempt.program].opensEachTime)
     }
 
     // MARK: Errors

@@ -34,7 +34,7 @@ final class Simulation: @unchecked Sendable {
     var attempts: [Attempt] = []
     /// How many times the file was exchanged, or put back.
     var exchanges = 0
-    /// Whether damage was kept by a compaction, and can't be undone.
+    /// Whether a compaction has kept damage, or a machine may remember an exchanged file: that cannot be undone.
     var isDamagedForGood = false
 
     init(_ plan: Plan, _ image: Image, isTraced: Bool = false) {

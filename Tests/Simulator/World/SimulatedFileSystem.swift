@@ -129,7 +129,7 @@ struct SimulatedFileSystem: FileSystem {
     }
 
     /// A write that fails has written a part. If the disk fails, over existing bytes, that ends with a whole page, as the
-    /// kernel copies them; at a full disk or a limit it may be any part.
+    /// kernel copies them; at a full disk it may be any part. Past a limit on the size of files nothing is written.
     func write(
         _ descriptor: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at offset: UInt64
     ) throws(SystemError) {
@@ -144,7 +144,6 @@ struct SimulatedFileSystem: FileSystem {
         let key = try file(descriptor).key
         if let limit = process.sizeLimit, Int(offset) + bytes.count > limit {
             process.faultsMet += 1
-            try write(bytes, upTo: max(0, limit - Int(offset)), descriptor, at: offset)
             throw SystemError(EFBIG, "write")
         }
         let growth = max(0, Int(offset) + bytes.count - world.bytes(of: key).count)

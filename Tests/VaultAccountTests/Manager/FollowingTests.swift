@@ -84,6 +84,19 @@ struct FollowingTests {
         #expect(manager.state.account?.profile?.points == 11)
     }
 
+    @Test func theProfileOfAnotherAccountIsNotShownMeanwhile() async throws {
+        _ = try await fixture.loggedIn()
+        let store = FailingStore(fixture.preferences)
+        let manager = AccountManager(
+            service: fixture.service, keychain: .store(fixture.keychain), preferences: .store(store),
+            options: fixture.options())
+        #expect(manager.reload().account?.profile?.points == 10)
+        try await fixture.manager().login(userName: "grace", password: "canary-password")
+        store.fail(VaultError(.unavailable, "for a moment"))
+        let account = manager.reload().account
+        #expect(account?.id == "id-grace" && account?.profile == nil)
+    }
+
     // MARK: Observation
 
     /// A view that takes a millisecond to render must not end with a state that is over.

@@ -98,6 +98,17 @@ struct RefreshTests {
         #expect(manager.isLoggedIn && other.reload().isLoggedIn)
     }
 
+    @Test func tokensOfALaterLoginStayWhenASlowRefreshIsAnswered() async throws {
+        let manager = try await fixture.loggedIn()
+        fixture.service.setGate { [fixture] in
+            let vault = AccountVault(fixture.keychain)
+            guard let session = try? vault.present().session else { return }
+            try? vault.change(session) { $0.tokens.access = "canary-access-of-a-later-login" }
+        }
+        #expect(try await manager.refresh().access == "canary-access-of-a-later-login")
+        #expect(fixture.service.count(.refresh) == 1)
+    }
+
     @Test func aLogoutWhileARefreshIsOnItsWayHolds() async throws {
         let manager = try await fixture.loggedIn()
         fixture.service.setGate { try? manager.logout() }

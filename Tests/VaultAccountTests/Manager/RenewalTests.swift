@@ -143,6 +143,24 @@ struct RenewalTests {
         }
     }
 
+    @Test func aLogoutWhileALoginIsRenewedHolds() async throws {
+        let (logins, other) = (Counter(), fixture.manager())
+        var service = ScriptedService()
+        service.login = { name throws(AccountServiceError) in
+            if logins.next() == 2 { try? other.logout() }
+            return AccountLogin(accountID: "id-\(name)", tokens: ScriptedService.tokens(of: name, logins.value))
+        }
+        let manager = fixture.manager(of: service) {
+            ($0.validity, $0.keepsPassword) = (.seconds(3_600), true)
+        }
+        try await manager.login(userName: "ada", password: "canary-password")
+        fixture.pass(.seconds(3_600))
+        await #expect(throws: AccountError.notLoggedIn(.byUser)) { try await manager.accessToken() }
+        #expect(logins.value == 2)
+        #expect(fixture.manager().reload() == .loggedOut(.byUser))
+        #expect(try fixture.keychain.keys(prefix: "account/session/").isEmpty)
+    }
+
     @Test(arguments: Need.allCases) private func aKeptPasswordRenewsALoginThatIsTooOld(_ need: Need) async throws {
         let manager = try await fixture.loggedIn(fixture.options(validity: .seconds(3_600), keepsPassword: true))
         fixture.pass(.seconds(3_600))

@@ -40,22 +40,54 @@ struct MigrationCrashTests {
             let machine = OldMachine(folder: try TemporaryFolder(), copy: copy)
             try machine.leave()
             let files = try CrashingFileSystem(machine.folder.path)
-            do {
-                let stores = try machine.stores(in: files)
-                files.losePower(afterCalls: calls)
-                try machine.manager(stores).migrate(from: machine.source(stores, in: files))
-                isDone = true
-            } catch is AccountError {
-                #expect(files.isOff)
-            }
-            for seed in 0..<4 {
-                let after = OldMachine(folder: try TemporaryFolder(), copy: copy)
-                try files.materialize(into: after.folder.path, seed: seed)
-                if isDone { #expect(try after.filesWithSecrets() == []) }
-                try await expectWhole(after, "power lost at call \(calls), seed \(seed)")
-            }
+            isDone = try migrate(machine, files, losingPowerAtCall: calls) != nil
+            try await expectWhole(after: files, copy, isDone, "power lost at call \(calls)")
         }
         #expect(calls > 10)
+    }
+
+    /// What the killed program wrote is read by the next one, although it is not on the disk yet. Then power is lost.
+    @Test(arguments: OldMachine.Copy.allCases)
+    func isOnTheDiskOnceTheProgramAfterAKilledOneHasFinishedIt(_ copy: OldMachine.Copy) async throws {
+        var calls = 0
+        var isDone = false
+        while !isDone {
+            calls += 1
+            let machine = OldMachine(folder: try TemporaryFolder(), copy: copy)
+            try machine.leave()
+            let files = try CrashingFileSystem(machine.folder.path)
+            isDone = try migrate(machine, files, losingPowerAtCall: calls) != nil
+            files.restorePower()
+            let outcome = try #require(try migrate(machine, files))
+            // A plain copy whose removal was not flushed may come back, and be removed again.
+            try await expectWhole(after: files, copy, outcome != .nothingFound, "killed at call \(calls)")
+        }
+        #expect(calls > 10)
+    }
+
+    /// - Returns: nil if power was lost before the end.
+    private func migrate(
+        _ machine: OldMachine, _ files: CrashingFileSystem, losingPowerAtCall calls: Int? = nil
+    ) throws -> AccountMigration.Outcome? {
+        do {
+            let stores = try machine.stores(in: files)
+            if let calls { files.losePower(afterCalls: calls) }
+            return try machine.manager(stores).migrate(from: machine.source(stores, in: files)).outcome
+        } catch is AccountError {
+            #expect(files.isOff)
+            return nil
+        }
+    }
+
+    private func expectWhole(
+        after files: CrashingFileSystem, _ copy: OldMachine.Copy, _ isDone: Bool, _ comment: String
+    ) async throws {
+        for seed in 0..<4 {
+            let after = OldMachine(folder: try TemporaryFolder(), copy: copy)
+            try files.materialize(into: after.folder.path, seed: seed)
+            if isDone { #expect(try after.filesWithSecrets() == []) }
+            try await expectWhole(after, "\(comment), seed \(seed)")
+        }
     }
 
     /// A migration in which calls fail.

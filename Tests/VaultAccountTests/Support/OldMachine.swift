@@ -70,7 +70,7 @@ struct OldMachine {
             vault: folder.file("v/v.vault"), keyFile: folder.file("k/k.key"), rollbackMemory: folder.file("state"))
         return Stores(
             keychain: try Keychain(at: places, creatingIfAbsent: true, in: files),
-            preferences: preferences("p.plist", files), old: preferences("old.plist", files))
+            preferences: preferences("p/p.plist", files), old: preferences("old/old.plist", files))
     }
 
     private func preferences(_ name: String, _ files: any FileSystem) -> Preferences {
@@ -78,8 +78,12 @@ struct OldMachine {
     }
 
     func manager(_ stores: Stores) -> AccountManager<FakeService> {
-        AccountManager(
-            service: FakeService(), keychain: .store(stores.keychain), preferences: .store(stores.preferences))
+        var options = AccountManager<FakeService>.Options()
+        // It would hold the stores, which end with their program.
+        options.followsStores = false
+        return AccountManager(
+            service: FakeService(), keychain: .store(stores.keychain), preferences: .store(stores.preferences),
+            options: options)
     }
 
     func source(_ stores: Stores, in files: any FileSystem = PosixFileSystem()) -> AccountSource {

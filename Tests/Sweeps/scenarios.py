@@ -173,7 +173,7 @@ def without(*names: str) -> Callable[[dict[str, bytes]], State]:
 
 
 SCENARIOS = [
-    # A new vault stays if it cannot be flushed or opened after it has got its name.
+    # A new vault stays if its name cannot be flushed: others may use it already.
     Scenario("init", ("init",), nothing, lambda _: {}, between={}),
     Scenario("init-label", ("init", "--label", "laptop", "--argon2id", "1,1"), with_a_secret, lambda _: {},
              between={}, variables=OTHER_KEY, files=(SECRET,)),

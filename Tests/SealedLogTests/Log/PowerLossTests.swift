@@ -6,41 +6,9 @@ import Testing
 
 @testable import SealedLog
 
+/// What the simulator's programs do not come to; `Tools/simulate` has the rest.
 @Suite("Power loss")
 struct PowerLossTests {
-    private static func randomWishes(_ generator: inout SeededGenerator) -> [Wish] {
-        (0..<[1, 1, 1, 4][Int.random(in: 0..<4, using: &generator)]).map { _ in
-            let name = "name \(Int.random(in: 0..<6, using: &generator))"
-            if Int.random(in: 0..<6, using: &generator) == 0 { return (name, nil) }
-            let size = [0, 20, 300, 600, 2_000, 9_000, 70_000][Int.random(in: 0..<7, using: &generator)]
-            return (name, generator.bytes(Int.random(in: 0...size, using: &generator)))
-        }
-    }
-
-    /// 60 machines, each of which loses power 5 times.
-    @Test(arguments: 0..<60) func leavesTheLastAcknowledgedStateOrTheOneInFlight(_ seed: Int) throws {
-        var machine = try PowerLossMachine(seed)
-        for _ in 0..<5 {
-            let inFlight = try machine.workUntilPowerLoss(within: 12) { _, generator, _ in
-                PowerLossTests.randomWishes(&generator)
-            }
-            try machine.checkAfterPowerLoss(inFlight)
-            if Bool.random(using: &machine.generator) { try machine.checkNextCommit() }
-        }
-    }
-
-    @Test(arguments: 0..<40) func duringCompactionLosesNothing(_ seed: Int) throws {
-        var machine = try PowerLossMachine(1_000 + seed)
-        for _ in 0..<3 {
-            let inFlight = try machine.workUntilPowerLoss(within: 20) { log, generator, _ in
-                if Bool.random(using: &generator) { try log.compact() }
-                return PowerLossTests.randomWishes(&generator)
-            }
-            try machine.checkAfterPowerLoss(inFlight)
-            if Bool.random(using: &machine.generator) { try machine.checkNextCommit() }
-        }
-    }
-
     /// Large enough for a tree, and longer than one step of zeros.
     @Test(arguments: 0..<16) func duringALargeTransactionKeepsAllOfItOrNothing(_ seed: Int) throws {
         var machine = try PowerLossMachine(2_000 + seed)

@@ -1,10 +1,14 @@
 #define _GNU_SOURCE
 #include "CSimulator.h"
 #include <dlfcn.h>
+#include <errno.h>
 #include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/inotify.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,7 +17,11 @@ static vault_simulation_hooks hooks;
 static __thread bool isSimulated;
 
 void vault_simulation_install(vault_simulation_hooks new) { hooks = new; }
-void vault_simulation_enter(int isInside) { isSimulated = isInside; }
+int vault_simulation_enter(int isInside) {
+    int former = isSimulated;
+    isSimulated = isInside;
+    return former;
+}
 
 // The executable's symbols come before those of the C library, for the Swift runtime too.
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
@@ -30,6 +38,24 @@ int usleep(useconds_t microseconds) {
     if (!isSimulated) return REAL(usleep)(microseconds);
     hooks.sleep((int64_t)microseconds * 1000);
     return 0;
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument) {
+    if (!isSimulated) return REAL(pthread_create)(thread, attributes, body, argument);
+    return hooks.startThread(body, argument);
+}
+
+// The kernel reports nothing of a simulated file. Whoever follows one has to look at it again and again.
+int inotify_init1(int flags) {
+    if (!isSimulated) return REAL(inotify_init1)(flags);
+    errno = EMFILE;
+    return -1;
+}
+
+int poll(struct pollfd *files, nfds_t count, int milliseconds) {
+    if (!isSimulated) return REAL(poll)(files, count, milliseconds);
+    hooks.pause((int64_t)milliseconds * 1000000);
+    return REAL(poll)(files, count, 0);
 }
 
 pid_t getpid(void) { return isSimulated ? hooks.process() : REAL(getpid)(); }

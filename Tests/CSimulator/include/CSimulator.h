@@ -9,11 +9,15 @@ typedef struct {
     void (*_Nonnull sleep)(int64_t nanoseconds);
     int32_t (*_Nonnull process)(void);
     void (*_Nonnull fillWithRandomBytes)(void *_Nonnull bytes, intptr_t count);
+    /// Lets other threads run, at least for that long: the calling one waits for files to change.
+    void (*_Nonnull pause)(int64_t nanoseconds);
+    /// Starts a thread in the calling one's process; an error number if that fails.
+    int32_t (*_Nonnull startThread)(void *_Nullable (*_Nonnull body)(void *_Nullable), void *_Nullable argument);
     /// Lets other threads run: the calling one waits for a mutex that one of them holds.
     void (*_Nonnull waitForMutex)(void);
 } vault_simulation_hooks;
 
 void vault_simulation_install(vault_simulation_hooks hooks);
 
-/// Puts the calling thread into the simulation, or takes it out.
-void vault_simulation_enter(int isInside);
+/// Puts the calling thread into the simulation, or takes it out. Returns whether it was in it.
+int vault_simulation_enter(int isInside);

@@ -8,6 +8,7 @@ struct Plan {
             case set, setSeveral, remove, count, get, list, compact, verify
             case setPreference, getPreference, countPreference
             case rest
+            case observe, observePreferences
         }
 
         let number: Int
@@ -71,7 +72,6 @@ struct Plan {
                 Program(
                     machine: index % machines, threads: threads, opensEachTime: opensEachTime, operations: operations))
         }
-        self.programs = programs
 
         // Without faults, with kills and power losses alone, or with all of them.
         let kinds: [Fault.Kind] = [
@@ -88,10 +88,25 @@ struct Plan {
             if isKept(number) { faults.append(fault) }
         }
         self.faults = faults
+
+        // Drawn last, so that all else is as in a run without it.
+        if Int.random(in: 0..<3, using: &generator) == 0 {
+            let kinds = (0..<Int.random(in: 1...3, using: &generator)).map { _ -> Operation.Kind in
+                Bool.random(using: &generator) ? .observe : .observePreferences
+            }
+            let operations = kinds.enumerated().map { index, kind in
+                Operation(number: number + 1 + index, kind: kind, choices: choices(&generator))
+            }
+            programs.append(
+                Program(
+                    machine: Int.random(in: 0..<machines, using: &generator), threads: 1, opensEachTime: false,
+                    operations: operations.filter { isKept($0.number) }))
+        }
+        self.programs = programs
     }
 
     private static let frequent: [Operation.Kind] =
-        Operation.Kind.allCases + [.set, .set, .set, .get, .count, .setSeveral]
+        Operation.Kind.allCases.filter { !$0.isObserving } + [.set, .set, .set, .get, .count, .setSeveral]
 
     var numbers: [Int] { programs.flatMap { $0.operations.map(\.number) } + faults.map(\.number) }
 

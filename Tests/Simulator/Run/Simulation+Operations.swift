@@ -66,6 +66,7 @@ extension Simulation {
 
     private func make(_ attempt: Attempt) throws(VaultError) {
         let (operation, session) = (attempt.operation, attempt.session)
+        if operation.kind.isObserving { return try observe(attempt) }
         if !attempt.isVault { return try make(attempt, in: preferencesStore(of: session)) }
         let keychain = try keychain(of: session)
         switch operation.kind {
@@ -92,7 +93,7 @@ extension Simulation {
         case .list:
             let start = attempt.model.tick()
             take(texts(try store.contents(prefix: ""), of: attempt.model), attempt, since: start)
-        case .compact, .verify, .rest: break
+        case .compact, .verify, .rest, .observe, .observePreferences: break
         }
     }
 
@@ -151,7 +152,7 @@ extension Simulation {
 
     // MARK: Reading
 
-    private func take(_ values: [String: String?], _ attempt: Attempt, since start: Int) {
+    func take(_ values: [String: String?], _ attempt: Attempt, since start: Int) {
         guard !attempt.session.process.isDead else { return }
         world.trace("\(attempt.operation.number) read \(values.compactMapValues { $0?.prefix(20) })")
         let wrong = attempt.model.read(
@@ -172,7 +173,7 @@ extension Simulation {
     // MARK: Errors
 
     /// Fails unless there is a reason for an error.
-    private func judge(_ error: VaultError, of attempt: Attempt) {
+    func judge(_ error: VaultError, of attempt: Attempt) {
         let isAttacked = attempt.isVault && (attack != nil || exchanges != attempt.exchanges || isDamagedForGood)
         let isExplained =
             switch error.code {
@@ -188,6 +189,9 @@ extension Simulation {
 }
 
 extension Plan.Operation.Kind {
-    var isOfPreferences: Bool { [.setPreference, .getPreference, .countPreference].contains(self) }
+    var isOfPreferences: Bool {
+        [.setPreference, .getPreference, .countPreference, .observePreferences].contains(self)
+    }
+    var isObserving: Bool { [.observe, .observePreferences].contains(self) }
     var writesVault: Bool { [.set, .setSeveral, .remove, .count, .compact].contains(self) }
 }

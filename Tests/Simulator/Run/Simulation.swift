@@ -132,6 +132,8 @@ final class Simulation: @unchecked Sendable {
 
     // MARK: Stores
 
+    static let preferencesPath = World.home + "/config/preferences.plist"
+
     func keychain(of session: Session) throws(VaultError) -> Keychain {
         if let keychain = session.keychain { return keychain }
         let keychain = try Keychain(
@@ -144,7 +146,7 @@ final class Simulation: @unchecked Sendable {
     func preferencesStore(of session: Session) -> Preferences {
         if let preferences = session.preferences { return preferences }
         let preferences = Preferences(
-            .success(World.home + "/config/preferences.plist"), nil, FailureLog { _, _ in },
+            .success(Simulation.preferencesPath), nil, FailureLog { _, _ in },
             in: SimulatedFileSystem(world: world, process: session.process))
         session.preferences = preferences
         return preferences

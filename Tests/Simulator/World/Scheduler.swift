@@ -1,5 +1,6 @@
 import CSimulator
 import Dispatch
+import Glibc
 import LinuxSystem
 import TestSupport
 
@@ -57,6 +58,9 @@ final class Scheduler: @unchecked Sendable {
         lastThread += 1
         let thread = Thread(lastThread, process, body)
         threads.append(thread)
+        // The thread itself is a real one.
+        let isInside = vault_simulation_enter(0)
+        defer { vault_simulation_enter(isInside) }
         try startDetachedThread(named: "simulated") { [self, thread = Unchecked(thread)] in
             let thread = thread.value
             thread.turn.wait()
@@ -98,6 +102,21 @@ final class Scheduler: @unchecked Sendable {
         guard let thread = current, !thread.process.isDead else { return }
         thread.state = .sleeping(until: clock + nanoseconds)
         step()
+    }
+
+    /// Sleeps. Threads of a killed process that wait for changes end once the others are done with them.
+    func pause(_ nanoseconds: Int64) {
+        if current?.process.isDead == true { waitForMutex() } else { sleep(nanoseconds) }
+    }
+
+    /// Starts a thread in the process of the present one. Returns an error number if that fails.
+    func startThread(
+        _ body: @escaping @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?,
+        _ argument: UnsafeMutableRawPointer?
+    ) -> Int32 {
+        guard let process = current?.process else { return EAGAIN }
+        do { try start(process) { _ = body(argument) } } catch { return error.number }
+        return 0
     }
 
     func waitForMutex() {

@@ -89,6 +89,8 @@ final class World: @unchecked Sendable {
                 sleep: { World.present?.scheduler.sleep($0) },
                 process: { World.present?.scheduler.current?.process.id ?? 1 },
                 fillWithRandomBytes: { World.present?.fill($0, $1) },
+                pause: { World.present?.scheduler.pause($0) },
+                startThread: { World.present?.scheduler.startThread($0, $1) ?? EAGAIN },
                 waitForMutex: { World.present?.scheduler.waitForMutex() }))
         randomness.implementation_name = { UnsafePointer(World.name) }
         randomness.random = { UInt32(truncatingIfNeeded: World.present?.random.next() ?? 0) }

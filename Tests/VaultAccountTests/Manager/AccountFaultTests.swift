@@ -89,11 +89,11 @@ struct AccountPowerLossTests {
         var done = 0
         for call in Self.calls {
             let (folder, service) = (try TemporaryFolder(), FakeService())
-            try await prepare(folder.path, service, loggedIn: loggedIn)
-            let files = try CrashingFileSystem(folder.path)
+            let path = try await prepare(in: folder, service, loggedIn: loggedIn)
+            let files = try CrashingFileSystem(path)
             var (isDone, result) = (false, String?.none)
             do {
-                let manager = try manager(folder.path, files, service)
+                let manager = try manager(path, files, service)
                 manager.reload()
                 files.losePower(afterCalls: call)
                 result = try await work(manager)
@@ -111,15 +111,20 @@ struct AccountPowerLossTests {
         #expect(done > 0 && done < Self.calls.count)
     }
 
-    /// Nobody has the vault open afterwards: a process has one log for a file, with the file system that it was opened
-    /// in.
-    private func prepare(_ folder: String, _ service: FakeService, loggedIn: Bool) async throws {
+    /// Returns a folder with copies, which nobody has open: a process has one log for a file, with the file system that
+    /// it was opened in, and the tasks of a login may hold it a while longer.
+    private func prepare(
+        in folder: TemporaryFolder, _ service: FakeService, loggedIn: Bool
+    ) async throws -> String {
+        let (first, copy) = (folder.file("first"), folder.file("copy"))
         _ = try Keychain(
-            at: VaultPlaces(vault: folder + "/v/v.vault", keyFile: folder + "/k/k.key", rollbackMemory: nil),
+            at: VaultPlaces(vault: first + "/v/v.vault", keyFile: first + "/k/k.key", rollbackMemory: nil),
             creatingIfAbsent: true)
         if loggedIn {
-            try await manager(folder, PosixFileSystem(), service).login(userName: "ada", password: "canary-password")
+            try await manager(first, PosixFileSystem(), service).login(userName: "ada", password: "canary-password")
         }
+        try FileManager.default.copyItem(atPath: first, toPath: copy)
+        return copy
     }
 
     private func manager(

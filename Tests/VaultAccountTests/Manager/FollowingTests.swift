@@ -87,9 +87,7 @@ struct FollowingTests {
     @Test func theProfileOfAnotherAccountIsNotShownMeanwhile() async throws {
         _ = try await fixture.loggedIn()
         let store = FailingStore(fixture.preferences)
-        let manager = AccountManager(
-            service: fixture.service, keychain: .store(fixture.keychain), preferences: .store(store),
-            options: fixture.options())
+        let manager = fixture.manager(withProfilesIn: store)
         #expect(manager.reload().account?.profile?.points == 10)
         try await fixture.manager().login(userName: "grace", password: "canary-password")
         store.fail(VaultError(.unavailable, "for a moment"))

@@ -64,10 +64,11 @@ struct StateTests {
 
     /// What is seen before a logout is not what is shown after it, however slow the look was.
     @Test func ofALogoutIsNotUndoneByASlowerLook() async throws {
-        let store = WatchedStore(fixture.keychain)
-        let manager = fixture.manager(on: store)
+        // The vault, which tells who is logged in, is read before the profile.
+        let store = WatchedStore(fixture.preferences)
+        let manager = fixture.manager(withProfilesIn: store)
         try await manager.login(userName: "ada", password: "canary-password")
-        store.after(of: "account/session/id-ada") { try? manager.logout() }
+        store.after(of: "account/profile/id-ada/nickname") { try? manager.logout() }
         #expect(manager.reload() == .loggedOut(.byUser))
         await #expect(throws: AccountError.notLoggedIn(.byUser)) { try await manager.accessToken() }
     }

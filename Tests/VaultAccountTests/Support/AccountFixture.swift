@@ -60,6 +60,12 @@ final class AccountFixture: Sendable {
             service: service, keychain: .store(keychain), preferences: .store(preferences), options: options())
     }
 
+    /// A manager that reads the preferences through another store.
+    func manager(withProfilesIn preferences: some ValueStore) -> AccountManager<FakeService> {
+        AccountManager(
+            service: service, keychain: .store(keychain), preferences: .store(preferences), options: options())
+    }
+
     func loggedIn(_ options: AccountManager<FakeService>.Options? = nil) async throws -> AccountManager<FakeService> {
         let manager = manager(options)
         try await manager.login(userName: "ada", password: "canary-password")

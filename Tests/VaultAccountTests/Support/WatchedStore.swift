@@ -3,12 +3,12 @@ import VaultTesting
 
 @testable import Vault
 
-/// A keychain in which something happens after a value was read, before the reader goes on.
+/// A store in which something happens after a value was read, before the reader goes on.
 final class WatchedStore: ValueStore {
-    private let base: Keychain
+    private let base: any ValueStore
     private let hook = Mutex<(key: String, reads: Int, body: @Sendable () -> Void)?>(nil)
 
-    init(_ base: Keychain) { self.base = base }
+    init(_ base: any ValueStore) { self.base = base }
 
     /// - Parameter reads: at the first read of the key, or at a later one. It happens once.
     func after(reads: Int = 1, of key: String, _ body: @escaping @Sendable () -> Void) {

@@ -81,7 +81,8 @@ public final class Keychain: ValueStore, SecretStore {
     ///     is the vault's path then.
     /// - Throws: ``VaultError`` with `noVault`, `gone` if this machine remembers a vault, `locked`, `damaged`,
     ///   `newerFormat`, `rolledBack`, `diverged`, `exchanged`, `busy` or `unavailable`; `invalid` for paths that cannot
-    ///   be meant: a folder's, one that begins with `~/`, the same path for vault and key file.
+    ///   be meant: a folder's, one that begins with `~/`, the same path for vault and key file; `outcomeUnknown` as
+    ///   ``create(at:label:options:failures:)``.
     public convenience init(
         at places: VaultPlaces, creatingIfAbsent isCreating: Bool = false, options: Options = Options(),
         failures: FailureLog = FailureLog()

@@ -24,18 +24,21 @@ extension ValueKey {
         let turn = try MoveTurn(of: name, into: new.identity)
         defer { turn.end() }
         // Another thread may have moved it meanwhile.
-        guard let value = try old.value(of: oldName) else { return }
-        guard try isReadable(value, for: use, unlessIn: new) else { return }
-        if let taken = try take(value, into: new), try old.value(of: oldName) == nil {
-            // Another process had finished the move before, and removed the value since: it must not return. One that
-            // finishes the move from now on has seen what was taken, and that must stay.
-            _ = try new.commit(StoreBatch([name: nil], expecting: [name: taken]))
-            return
+        var next = try old.value(of: oldName)
+        while let value = next {
+            guard try isReadable(value, for: use, unlessIn: new) else { return }
+            if let taken = try take(value, into: new), try old.value(of: oldName) == nil {
+                // Another process had finished the move before, and removed the value since: it must not return. One
+                // that finishes the move from now on has seen what was taken, and that must stay.
+                _ = try new.commit(StoreBatch([name: nil], expecting: [name: taken]))
+                return
+            }
+            // Also if the value was there already: a process that was killed may have left it unflushed.
+            try new.makeDurable()
+            // False if a program of the older version changed the old value meanwhile.
+            if try old.commit(StoreBatch([oldName: nil], expecting: [oldName: value])) { return }
+            next = try old.value(of: oldName)
         }
-        // Also if the value was there already: a process that was killed may have left it unflushed.
-        try new.makeDurable()
-        // Also what a program of the older version has written meanwhile: the new place's value counts.
-        _ = try old.commit(StoreBatch([oldName: nil]))
     }
 
     /// Continues without an old store that fails, if the use allows that. The failure is then reported once.

@@ -186,6 +186,15 @@ struct MovedValueTests {
         #expect(MemoryStore.standard.value(of: "k") == .string("secret"))
     }
 
+    @Test func whatAnOlderProgramWritesMeanwhileStaysIfNobodyCanReadIt() throws {
+        let base = MemoryStore()
+        _ = base.commit(StoreBatch(["k": .string("secret")]))
+        let oldStore = InterruptedStore(base: base) { _ = base.commit(StoreBatch(["k": .integer(7)])) }
+        let key = RAMStorable<String>("k", in: .memory, movedFrom: .store(oldStore))
+        #expect(try key.read() == "secret")
+        #expect(base.value(of: "k") == .integer(7))
+    }
+
     @Test func ofManyThreadsThatReadItFirstEachReadsIt() throws {
         for _ in 0..<300 {
             let (oldStore, newStore) = (MemoryStore(), MemoryStore())

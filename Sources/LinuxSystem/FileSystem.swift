@@ -25,8 +25,8 @@ package protocol FileSystem: Sendable {
     func setOwner(_ file: borrowing FileDescriptor, owner: UInt32, group: UInt32) throws(SystemError)
     func rename(_ path: String, to newPath: String, replacing: Bool) throws(SystemError)
     func remove(_ path: String) throws(SystemError)
-    /// Creates one folder of mode 0700; false if it exists.
-    func makeFolder(_ path: String) throws(SystemError) -> Bool
+    /// Creates one folder of mode 0700, unless it exists.
+    func makeFolder(_ path: String) throws(SystemError)
 }
 
 /// How a file is opened. Never inherited by other programs.
@@ -77,10 +77,10 @@ extension FileSystem {
     /// Creates the folder and its missing parents. Their names are not flushed: ``synchronizeFolders(above:)``.
     package func makeFolders(_ path: String) throws(SystemError) {
         let parent = path.parentFolder
-        do { _ = try makeFolder(path) } catch {
+        do { try makeFolder(path) } catch {
             guard error.isMissing, parent != path else { throw error }
             try makeFolders(parent)
-            _ = try makeFolder(path)
+            try makeFolder(path)
         }
     }
 

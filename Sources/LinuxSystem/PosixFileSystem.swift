@@ -105,10 +105,8 @@ package struct PosixFileSystem: FileSystem {
 
     package func remove(_ path: String) throws(SystemError) { try check(unlink(path), "remove") }
 
-    package func makeFolder(_ path: String) throws(SystemError) -> Bool {
-        guard mkdir(path, 0o700) != 0 else { return true }
-        guard errno == EEXIST else { throw SystemError(errno, "make the folder") }
-        return false
+    package func makeFolder(_ path: String) throws(SystemError) {
+        if mkdir(path, 0o700) != 0, errno != EEXIST { throw SystemError(errno, "make the folder") }
     }
 
     private func check(_ status: Int32, _ call: String) throws(SystemError) {

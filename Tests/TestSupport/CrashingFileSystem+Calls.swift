@@ -91,9 +91,8 @@ extension CrashingFileSystem {
 
     package func volume(of file: borrowing FileDescriptor) -> Volume { Volume() }
 
-    package func makeFolder(_ path: String) throws(SystemError) -> Bool {
-        let isMade = try change { (real) throws(SystemError) in try real.makeFolder(path) }
-        if isMade { note { $0.makeFolder(path) } }
-        return isMade
+    package func makeFolder(_ path: String) throws(SystemError) {
+        try change { (real) throws(SystemError) in try real.makeFolder(path) }
+        note { $0.makeFolder(path) }
     }
 }

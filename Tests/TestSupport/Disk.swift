@@ -70,7 +70,10 @@ package struct Disk: Sendable {
         return lastFile
     }
 
-    package mutating func makeFolder(_ path: String) { change(.set(path, .folder), in: path.parentFolder) }
+    /// Creates a folder, unless it exists.
+    package mutating func makeFolder(_ path: String) {
+        if names[path] == nil { change(.set(path, .folder), in: path.parentFolder) }
+    }
 
     package mutating func rename(_ path: String, to newPath: String) {
         guard let node = names[path] else { return }

@@ -230,6 +230,14 @@ extension SealedLog {
         try store.writeZeros(size..<(record.end / Limits.growth + 1) * Limits.growth)
     }
 
+    /// Overwrites what was written of a record with zeros, and flushes them. Where there was no room for the rest, zeros
+    /// would find none either.
+    private func clear(_ record: Record, in store: any RecordStore) throws(LogError) {
+        let end = try store.endOfData(in: record.offset..<record.end)
+        if record.offset < end { try store.clear(record.offset..<end) }
+        try store.synchronize()
+    }
+
     /// Overwrites the record with zeros: after a failed write or flush the page cache cannot be trusted. A record stays
     /// if a reader has returned it meanwhile.
     private func takeBack(
@@ -238,22 +246,14 @@ extension SealedLog {
         let record = plan.record
         var isGivenOut: Bool { memory?.seen()?.position == record.position }
         do throws(LogError) {
-            var clearing: LogError?
-            if !isGivenOut {
-                do throws(LogError) {
-                    // Where files may not grow so large, nothing was written, and zeros would fail too.
-                    let end = try store.endOfData(in: record.offset..<record.end)
-                    if record.offset < end { try store.clear(record.offset..<end) }
-                    try store.synchronize()
-                } catch { clearing = error }
-            }
+            let cleared = Result { () throws(LogError) in if !isGivenOut { try clear(record, in: store) } }
             // A reader looks at the record again once it has remembered it.
             if isGivenOut {
                 try store.write(plan.bytes, at: record.offset)
                 try store.synchronize()
                 throw failure
             }
-            if let clearing { throw clearing }
+            try cleared.get()
             try view.withLock { (view) throws(LogError) in
                 // A reader of this process may have followed the record.
                 if view.head == record.position { view = try .settled(store, keys) }

@@ -185,7 +185,7 @@ package final class FaultyFileSystem: FileSystem {
 
     package func remove(_ path: String) throws(SystemError) { try make(.remove, path, real.remove(path)) }
 
-    package func makeFolder(_ path: String) throws(SystemError) -> Bool {
+    package func makeFolder(_ path: String) throws(SystemError) {
         try make(.makeFolder, path, real.makeFolder(path))
     }
 }

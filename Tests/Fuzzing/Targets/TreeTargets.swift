@@ -77,30 +77,20 @@ enum KeyedArchives {
 
 extension StoredValue {
     /// The same with one NaN for all: only binary property lists tell which NaN it is, text says `nan`.
-    fileprivate var withOneNaN: StoredValue {
-        mapped {
-            $0.isNaN ? .nan : $0
-        } dates: {
-            $0.isNaN ? .nan : $0
-        }
-    }
+    fileprivate var withOneNaN: StoredValue { withOneNaN { $0 } }
 
     /// The same as a text says it, which has no date of minus zero seconds either.
-    fileprivate var inText: StoredValue {
-        mapped {
-            $0.isNaN ? .nan : $0
-        } dates: {
-            $0.isNaN ? .nan : $0 + 0
-        }
-    }
+    fileprivate var inText: StoredValue { withOneNaN { $0 + 0 } }
 
-    private func mapped(_ real: (Double) -> Double, dates: (Double) -> Double) -> StoredValue {
+    private func withOneNaN(_ date: (TimeInterval) -> TimeInterval) -> StoredValue {
         switch self {
-        case .real(let number): .real(real(number))
-        case .date(let date):
-            .date(Date(timeIntervalSinceReferenceDate: dates(date.timeIntervalSinceReferenceDate)))
-        case .array(let values): .array(values.map { $0.mapped(real, dates: dates) })
-        case .dictionary(let values): .dictionary(values.mapValues { $0.mapped(real, dates: dates) })
+        case .real(let number) where number.isNaN: .real(.nan)
+        case .date(let value) where value.timeIntervalSinceReferenceDate.isNaN:
+            .date(Date(timeIntervalSinceReferenceDate: .nan))
+        case .date(let value):
+            .date(Date(timeIntervalSinceReferenceDate: date(value.timeIntervalSinceReferenceDate)))
+        case .array(let values): .array(values.map { $0.withOneNaN(date) })
+        case .dictionary(let values): .dictionary(values.mapValues { $0.withOneNaN(date) })
         default: self
         }
     }

@@ -13,7 +13,7 @@ struct CreationFaultTests {
             let folder = try TemporaryFolder()
             let files = FaultyFileSystem()
             let (path, keyPath) = (folder.file("new/default.vault"), folder.file("keys/default.key"))
-            _ = try PosixFileSystem().makeFolder(folder.file("new"))
+            try PosixFileSystem().makeFolder(folder.file("new"))
             files.fail(Set(FileCall.allCases), after: number, with: fault)
             func create() throws(LogError) -> SealedLog {
                 let deadline = Deadline(after: .seconds(1))

@@ -13,7 +13,7 @@ struct PowerLossTests {
     @Test(arguments: 0..<16) func duringALargeTransactionKeepsAllOfItOrNothing(_ seed: Int) throws {
         var machine = try PowerLossMachine(2_000 + seed)
         for round in 0..<2 {
-            let inFlight = try machine.workUntilPowerLoss(within: 6) { _, generator, _ in
+            let inFlight = try machine.workUntilPowerLoss(within: 6) { generator in
                 (0..<400).map { ("name \(round) \($0)", generator.bytes(40)) }
             }
             try machine.checkAfterPowerLoss(inFlight)

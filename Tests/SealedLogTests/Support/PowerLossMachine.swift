@@ -32,7 +32,7 @@ struct PowerLossMachine {
     ///
     /// - Returns: what the change in flight would have led to.
     mutating func workUntilPowerLoss(
-        within calls: Int, _ change: (SealedLog, inout SeededGenerator, [String: [UInt8]]) throws -> [Wish]
+        within calls: Int, _ change: (inout SeededGenerator) -> [Wish]
     ) throws -> [String: [UInt8]] {
         let files = try CrashingFileSystem(
             folder.path, powerLostAtCall: Int.random(in: 1...calls, using: &generator))
@@ -40,7 +40,7 @@ struct PowerLossMachine {
         do {
             let log = try open(in: files)
             while !files.isOff {
-                let wishes = try change(log, &generator, acknowledged)
+                let wishes = change(&generator)
                 inFlight = acknowledged
                 for wish in wishes { inFlight[wish.name] = wish.value }
                 try log.make(wishes)

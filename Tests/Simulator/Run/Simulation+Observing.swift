@@ -18,36 +18,30 @@ extension Simulation {
     /// Follows a store as observers do: reads it once more whenever its file may have changed. Fails if what is shown is
     /// older than the rounds in which the file is looked at.
     func observe(_ attempt: Attempt) throws(VaultError) {
-        let display = Display(attempt)
+        let (display, process) = (Display(attempt), attempt.session.process)
         let watch: FileWatch
         do {
             watch = try FileWatch(
                 attempt.isVault ? places.vault : Simulation.preferencesPath,
-                in: SimulatedFileSystem(world: world, process: attempt.session.process)
+                in: SimulatedFileSystem(world: world, process: process)
             ) { [unowned self] in look(display) }
         } catch { throw VaultError(.unavailable, "\(error)") }
         for _ in 0..<(1 + Int(attempt.operation.choices[0] * 4)) {
             // More than two rounds of a second.
-            let (start, clock, met) = (attempt.model.tick(), world.scheduler.clock, attempt.session.process.faultsMet)
+            let (start, clock, met) = (attempt.model.tick(), world.scheduler.clock, process.faultsMet)
             world.scheduler.sleep(5_000_000_000)
-            let process = attempt.session.process
             guard !process.isDead else { break }
-            // It need not be up to date if it could not go on meanwhile.
+            // It need not be up to date if it could not go on meanwhile, or if another file was at the path.
             let isHindered =
                 process.stalledUntil > clock || world.scheduler.clock > clock + 6_000_000_000
                 || display.slowUntil > clock || process.faultsMet != met
-            guard !isHindered, let contents = display.contents, !isDisturbed(attempt) else { continue }
+            guard !isHindered, let contents = display.contents, !isAttacked(attempt) else { continue }
             world.statistics.count(operation: "view", "current")
             let wrong = attempt.model.read(
                 texts(contents, of: attempt.model), since: start, isDurable: false, isDisturbed: false)
             if let wrong { fail("an observer still shows that \(wrong)") }
         }
         withExtendedLifetime(watch) {}
-    }
-
-    /// Whether there was another file at the path: an observer may still show the former one.
-    private func isDisturbed(_ attempt: Attempt) -> Bool {
-        attempt.isVault && (attack != nil || isDamagedForGood || exchanges != attempt.exchanges)
     }
 
     private func look(_ display: Display) {

@@ -170,11 +170,16 @@ extension Simulation {
             || (attempt.clock < attack.noticedAt && !plan.programs[attempt.program].opensEachTime)
     }
 
+    /// Whether there is, or was meanwhile, another file at the vault's path.
+    func isAttacked(_ attempt: Attempt) -> Bool {
+        attempt.isVault && (attack != nil || exchanges != attempt.exchanges || isDamagedForGood)
+    }
+
     // MARK: Errors
 
     /// Fails unless there is a reason for an error.
     func judge(_ error: VaultError, of attempt: Attempt) {
-        let isAttacked = attempt.isVault && (attack != nil || exchanges != attempt.exchanges || isDamagedForGood)
+        let isAttacked = isAttacked(attempt)
         let isExplained =
             switch error.code {
             case .busy: world.scheduler.clock - attempt.clock >= 9_900_000_000

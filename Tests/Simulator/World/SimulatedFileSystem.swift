@@ -98,16 +98,15 @@ struct SimulatedFileSystem: FileSystem {
         world.touchFolder(disk, path)
     }
 
-    func makeFolder(_ path: String) throws(SystemError) -> Bool {
+    func makeFolder(_ path: String) throws(SystemError) {
         try begin(.makeFolder, path)
         let disk = try disk(of: path)
-        guard world.disks[disk].names[path] == nil else { return false }
+        guard world.disks[disk].names[path] == nil else { return }
         guard world.disks[disk].names[path.parentFolder] == .folder else {
             throw SystemError(ENOENT, "make the folder")
         }
         world.disks[disk].makeFolder(path)
         world.touchFolder(disk, path)
-        return true
     }
 
     // MARK: Bytes

@@ -67,9 +67,7 @@ struct FollowingTests {
     @Test func preferencesThatCannotBeReadForAMomentDoNotCostTheProfile() async throws {
         _ = try await fixture.loggedIn()
         let (vault, store) = (FailingStore(fixture.keychain), FailingStore(fixture.preferences))
-        let manager = AccountManager(
-            service: fixture.service, keychain: .store(vault), preferences: .store(store),
-            options: fixture.options())
+        let manager = fixture.manager(vault: .store(vault), profiles: .store(store))
         #expect(manager.reload().account?.profile?.points == 10)
         try fixture.manager().update(\.points, to: 11)
         store.fail(VaultError(.unavailable, "for a moment"))
@@ -87,7 +85,7 @@ struct FollowingTests {
     @Test func theProfileOfAnotherAccountIsNotShownMeanwhile() async throws {
         _ = try await fixture.loggedIn()
         let store = FailingStore(fixture.preferences)
-        let manager = fixture.manager(withProfilesIn: store)
+        let manager = fixture.manager(profiles: .store(store))
         #expect(manager.reload().account?.profile?.points == 10)
         try await fixture.manager().login(userName: "grace", password: "canary-password")
         store.fail(VaultError(.unavailable, "for a moment"))

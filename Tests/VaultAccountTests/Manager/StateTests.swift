@@ -66,7 +66,7 @@ struct StateTests {
     @Test func ofALogoutIsNotUndoneByASlowerLook() async throws {
         // The vault, which tells who is logged in, is read before the profile.
         let store = WatchedStore(fixture.preferences)
-        let manager = fixture.manager(withProfilesIn: store)
+        let manager = fixture.manager(profiles: .store(store))
         try await manager.login(userName: "ada", password: "canary-password")
         store.after(of: "account/profile/id-ada/nickname") { try? manager.logout() }
         #expect(manager.reload() == .loggedOut(.byUser))
@@ -81,7 +81,7 @@ struct StateTests {
             reads += 1
             let fixture = try AccountFixture()
             let store = WatchedStore(fixture.keychain)
-            let manager = fixture.manager(on: store)
+            let manager = fixture.manager(vault: .store(store))
             try await manager.login(userName: "ada", password: "canary-password")
             let isOut = Flag()
             // Weak: in the last round the store keeps this, and the manager keeps the store.
@@ -102,7 +102,7 @@ struct StateTests {
     /// Another process logs out, and another account becomes the current one, between two reads of one look.
     @Test func isNeverMadeUpOfTwo() async throws {
         let store = WatchedStore(fixture.keychain)
-        let (manager, other) = (fixture.manager(on: store), fixture.manager())
+        let (manager, other) = (fixture.manager(vault: .store(store)), fixture.manager())
         try await manager.login(userName: "bob", password: "canary-password")
         try await manager.login(userName: "ada", password: "canary-password")
         other.reload()

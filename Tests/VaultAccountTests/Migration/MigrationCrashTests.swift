@@ -49,7 +49,7 @@ struct MigrationCrashTests {
                 outcome = try migrate(machine, files)
                 #expect(outcome != nil)
             }
-            for seed in 0..<2 {
+            for seed in 0..<4 {
                 let after = OldMachine(folder: try TemporaryFolder(), copy: copy)
                 try files.materialize(into: after.folder.path, seed: seed)
                 // A plain copy whose removal was not flushed may come back, and be removed again.

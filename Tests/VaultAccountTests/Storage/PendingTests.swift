@@ -67,7 +67,7 @@ struct PendingTests {
     @Test(arguments: 1...3) func ofALogoutDoesNotCostTheProfileOfALaterLogin(_ reads: Int) async throws {
         let fixture = try AccountFixture()
         let store = WatchedStore(fixture.keychain)
-        let (manager, other) = (fixture.manager(on: store), fixture.manager())
+        let (manager, other) = (fixture.manager(vault: .store(store)), fixture.manager())
         try await manager.login(userName: "ada", password: "canary-password")
         store.after(reads: reads, of: "account/leaving/id-ada") {
             blocking { _ = try? await other.login(userName: "ada", password: "canary-password") }
@@ -84,7 +84,7 @@ struct PendingTests {
     @Test(arguments: 3...5) func ofALoginLeavesNoProfileAfterALogout(_ reads: Int) async throws {
         let fixture = try AccountFixture()
         let store = WatchedStore(fixture.keychain)
-        let (manager, other) = (fixture.manager(on: store), fixture.manager())
+        let (manager, other) = (fixture.manager(vault: .store(store)), fixture.manager())
         store.after(reads: reads, of: "account/owed/id-ada") {
             other.reload()
             try? other.logout()

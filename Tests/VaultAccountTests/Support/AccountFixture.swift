@@ -47,23 +47,14 @@ final class AccountFixture: Sendable {
         return options
     }
 
-    /// A manager as a newly started program has it.
-    func manager(_ options: AccountManager<FakeService>.Options? = nil) -> AccountManager<FakeService> {
+    /// A manager as a newly started program has it. It may read the vault, or the profiles, through another store.
+    func manager(
+        _ options: AccountManager<FakeService>.Options? = nil, vault: StoreReference? = nil,
+        profiles: StoreReference? = nil
+    ) -> AccountManager<FakeService> {
         AccountManager(
-            service: service, keychain: .store(keychain), preferences: .store(preferences),
+            service: service, keychain: vault ?? .store(keychain), preferences: profiles ?? .store(preferences),
             options: options ?? self.options())
-    }
-
-    /// A manager that reads the vault through another store.
-    func manager(on keychain: some ValueStore) -> AccountManager<FakeService> {
-        AccountManager(
-            service: service, keychain: .store(keychain), preferences: .store(preferences), options: options())
-    }
-
-    /// A manager that reads the preferences through another store.
-    func manager(withProfilesIn preferences: some ValueStore) -> AccountManager<FakeService> {
-        AccountManager(
-            service: service, keychain: .store(keychain), preferences: .store(preferences), options: options())
     }
 
     func loggedIn(_ options: AccountManager<FakeService>.Options? = nil) async throws -> AccountManager<FakeService> {

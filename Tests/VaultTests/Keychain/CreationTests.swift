@@ -66,7 +66,7 @@ struct CreationTests {
     }
 
     @Test func neverReplacesWhatIsNoVault() throws {
-        _ = try PosixFileSystem().makeFolder(fixture.folder.file("data"))
+        try PosixFileSystem().makeFolder(fixture.folder.file("data"))
         _ = try KeychainFixture().open()
         for bytes in [[], Array("not a vault".utf8), [UInt8](repeating: 0, count: 8_192)] as [[UInt8]] {
             try overwrite(places.vault, bytes)
@@ -80,7 +80,7 @@ struct CreationTests {
     }
 
     @Test func usesTheKeyFileThatIsThere() throws {
-        _ = try PosixFileSystem().makeFolder(fixture.folder.file("config"))
+        try PosixFileSystem().makeFolder(fixture.folder.file("config"))
         try overwrite(places.keyFile, Array("a passphrase in a file".utf8))
         let keychain = try Keychain.create(at: places, label: "the laptop's")
         #expect(keychain.created == Keychain.Created(vault: true, keyFile: false))
@@ -91,7 +91,7 @@ struct CreationTests {
     }
 
     @Test func doesNotUseAKeyFileThatOthersCanRead() throws {
-        _ = try PosixFileSystem().makeFolder(fixture.folder.file("config"))
+        try PosixFileSystem().makeFolder(fixture.folder.file("config"))
         try overwrite(places.keyFile, Array("a passphrase in a file".utf8))
         try setMode(places.keyFile, 0o644)
         let error = try #require(throws: VaultError.self) { _ = try fixture.open(in: FaultyFileSystem()) }
@@ -151,7 +151,7 @@ struct CreationTests {
     }
 
     @Test func whatAGuessCostsIsChosenAndRaisedAndNeverLowered() throws {
-        _ = try PosixFileSystem().makeFolder(fixture.folder.file("config"))
+        try PosixFileSystem().makeFolder(fixture.folder.file("config"))
         try overwrite(places.keyFile, Array("a passphrase in a file".utf8))
         let small = Keychain.KeyFileCost(passes: 1, memory: 1 << 20)
         let keychain = try Keychain.create(at: places, label: "laptop", cost: small)

@@ -22,7 +22,7 @@ let package = Package(
         .target(name: "CLinux"),
         .target(name: "LinuxSystem", dependencies: ["CLinux"], swiftSettings: settings),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
-        .target(name: "Sealing", dependencies: ["CSodium"], swiftSettings: settings),
+        .target(name: "Sealing", dependencies: ["CSodium", "LinuxSystem"], swiftSettings: settings),
         .target(name: "SealedLog", dependencies: ["LinuxSystem", "Sealing"], swiftSettings: settings),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .target(name: "PropertyList", dependencies: ["CExpat"], swiftSettings: settings),
@@ -72,7 +72,8 @@ let package = Package(
             name: "LinuxSystemTests", dependencies: ["CTestSupport", "LinuxSystem", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "SealingTests", dependencies: ["CTestSupport", "Sealing", "TestSupport"],
+            name: "SealingTests",
+            dependencies: ["CTestSupport", "LinuxSystem", "Sealing", "TestSupport", "VaultTesting"],
             resources: [.copy("Vectors")], swiftSettings: settings),
         .testTarget(
             name: "SealedLogTests", dependencies: ["LinuxSystem", "SealedLog", "Sealing", "TestSupport"],

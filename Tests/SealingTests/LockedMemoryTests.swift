@@ -26,7 +26,7 @@ struct LockedMemoryTests {
             // Root may lock without limit.
             if geteuid() == 0 { try #require(setuid(LockedMemoryTests.nobody) == 0) }
             var states: [Bool] = []
-            try LockedMemoryTests.nest(200) { states.append($0) }
+            try LockedMemoryTests.nest(2_000) { states.append($0) }
             #expect(states.first == true)
             #expect(states.last == false)
         }

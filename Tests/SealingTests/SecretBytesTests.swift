@@ -16,9 +16,9 @@ struct SecretBytesTests {
         #expect(padded == bytes + [UInt8](repeating: 0, count: padded.count - count))
     }
 
-    @Test func areZeroWhenTheyAreNew() throws {
-        let secret = try SecretBytes(zeros: 100)
-        #expect(secret.unsafeArray() == [UInt8](repeating: 0, count: 100))
+    @Test(arguments: [100, 5_000]) func areZeroWhenTheyAreNew(_ count: Int) throws {
+        let secret = try SecretBytes(zeros: count)
+        #expect(secret.unsafeArray() == [UInt8](repeating: 0, count: count))
     }
 
     @Test func areReadAsTheyWereWritten() throws {
@@ -42,9 +42,9 @@ struct SecretBytesTests {
         #expect(all.dropFirst(3).allSatisfy { $0 == 0 })
     }
 
-    @Test func lieBeforeAPageThatCannotBeRead() async {
+    @Test func ofAKeyLieBeforeAPageThatCannotBeRead() async {
         await #expect(processExitsWith: .failure) {
-            let secret = try SecretBytes(zeros: 16)
+            let secret = try SecretBytes(zeros: 16, isKey: true)
             let byte = secret.withPaddedBytes { $0.baseAddress!.load(fromByteOffset: 16, as: UInt8.self) }
             print(byte)
         }

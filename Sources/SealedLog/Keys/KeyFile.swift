@@ -103,7 +103,7 @@ extension KeyFile {
     private static func contents(
         of file: borrowing FileDescriptor, _ path: String, size: Int, in fileSystem: any FileSystem
     ) throws(LogError) -> SecretBytes {
-        var memory = try translated(SecretBytes(zeros: parsingRoom + size))
+        var memory = try translated(SecretBytes(zeros: parsingRoom + size, isKey: true))
         let count = try memory.withUnsafeMutableBytes { (memory) throws(LogError) in
             let text = UnsafeMutableRawBufferPointer(rebasing: memory[parsingRoom...])
             return try reading(path, fileSystem.read(file, into: text, at: 0))

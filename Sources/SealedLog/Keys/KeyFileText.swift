@@ -45,7 +45,7 @@ extension KeyFile {
     }
 
     package static func generate() throws(LogError) -> KeyFile {
-        var key = try translated(SecretBytes(zeros: keySize))
+        var key = try translated(SecretBytes(zeros: keySize, isKey: true))
         key.withUnsafeMutableBytes { RandomBytes.fill($0) }
         return KeyFile(kind: .generated, sharing: nil, secret: key)
     }
@@ -59,7 +59,7 @@ extension KeyFile {
             "# vault key file: whoever has it can open the vault; without it the vault is lost. Keep a backup.\n"
         let keyStart = heading.utf8.count + prefix.count
         let sumStart = keyStart + keySize * 2 + 1
-        var text = try SecretBytes(zeros: sumStart + checksumSize * 2 + 1)
+        var text = try SecretBytes(zeros: sumStart + checksumSize * 2 + 1, isKey: true)
         try text.withUnsafeMutableBytes { (text) throws(SealingError) in
             text.copyBytes(from: Array(heading.utf8) + prefix)
             // The checksum covers the key's bytes, which its digits then replace.

@@ -21,7 +21,7 @@ package final class KeyRing: Sendable {
         withDataKey: (_ dataKey: UnsafeMutableRawBufferPointer, _ scratch: UnsafeMutableRawBufferPointer)
             throws(LogError) -> Void
     ) throws(LogError) {
-        var memory = try translated(SecretBytes(zeros: KeyRing.size + 2 * KeyRing.keySize))
+        var memory = try translated(SecretBytes(zeros: KeyRing.size + 2 * KeyRing.keySize, isKey: true))
         try memory.withUnsafeMutableBytes { (bytes) throws(LogError) in
             let dataKey = UnsafeMutableRawBufferPointer(rebasing: bytes[KeyRing.size..<KeyRing.size + KeyRing.keySize])
             let scratch = UnsafeMutableRawBufferPointer(rebasing: bytes[(KeyRing.size + KeyRing.keySize)...])
@@ -217,7 +217,7 @@ extension KeySlot {
         try key.secret.withUnsafeBytes { (secret) throws(SealingError) in
             try label.withRawBytes { (label) throws(SealingError) in
                 guard kind == .other else { return try KeyedHash.hash(label, key: secret, into: wrappingKey) }
-                var stretched = try SecretBytes(zeros: SecretBox.keySize)
+                var stretched = try SecretBytes(zeros: SecretBox.keySize, isKey: true)
                 try stretched.withUnsafeMutableBytes { (stretched) throws(SealingError) in
                     try salt.withRawBytes { (salt) throws(SealingError) in
                         try KeyDerivation.stretch(secret, salt: salt, limits: limits, into: stretched)

@@ -34,7 +34,6 @@ package final class SealedLog: Sendable {
     let view: Mutex<LogView>
     let writer: Mutex<Writer>
     let queue = Mutex<[PendingCommit]>([])
-    let scratch = Mutex<[Scratch]>([])
 
     /// - Parameter view: was followed to its end and compared with what this machine remembers.
     init(

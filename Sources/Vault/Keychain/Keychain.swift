@@ -197,14 +197,9 @@ extension Keychain {
 
     /// Reads the value of a name in place, in guarded memory that is wiped afterwards; nil if there is none.
     ///
-    /// This is the fastest way to read a value: the guarded memory is reused.
-    ///
     /// - Throws: as ``get(_:)``, or what `body` throws.
     public func withSecret<Result>(_ name: String, _ body: (RawSpan) throws -> Result) throws -> Result? {
-        let name = try shownName(name)
-        guard let scratch = try translated(log.openInScratch(name)) else { return nil }
-        defer { log.putBack(scratch) }
-        return try scratch.withBytes(body)
+        try get(name)?.withBytes(body)
     }
 
     /// Returns the value of a name, in ordinary memory that is never wiped; nil if there is none.

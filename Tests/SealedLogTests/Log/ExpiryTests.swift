@@ -40,7 +40,6 @@ struct ExpiryTests {
         func check(_ log: SealedLog) throws {
             #expect(try log.text("a") == nil)
             #expect(try log.entry(.sample("a")) == nil)
-            #expect(try log.openInScratch("a") == nil)
             #expect(try log.text("b") == "future")
             #expect(try log.entry(.sample("b"))?.content?.expiry == tomorrow)
             #expect(try log.text("c") == "for ever")

@@ -79,15 +79,15 @@ package struct PosixFileSystem: FileSystem {
             isInMemory: [0x0102_1994, 0x8584_58F6].contains(type), isReadOnly: isReadOnly != 0)
     }
 
-    package func status(of file: borrowing FileDescriptor) throws(SystemError) -> FileStatus {
-        var status = stat()
-        try check(fstat(file.number, &status), "look at")
+    package func status(of file: borrowing FileDescriptor, withTimes: Bool) throws(SystemError) -> FileStatus {
+        var status = vault_status()
+        try check(vault_look_at(file.number, "", withTimes ? 1 : 0, &status), "look at")
         return FileStatus(status)
     }
 
-    package func status(at path: String) throws(SystemError) -> FileStatus {
-        var status = stat()
-        try check(stat(path, &status), "look at")
+    package func status(at path: String, withTimes: Bool) throws(SystemError) -> FileStatus {
+        var status = vault_status()
+        try check(vault_look_at(-1, path, withTimes ? 1 : 0, &status), "look at")
         return FileStatus(status)
     }
 
@@ -115,13 +115,12 @@ package struct PosixFileSystem: FileSystem {
 }
 
 extension FileStatus {
-    fileprivate init(_ status: stat) {
+    fileprivate init(_ status: vault_status) {
         self.init(
-            identity: Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)),
-            size: UInt64(max(status.st_size, 0)), contentsChanged: status.st_mtim.nanoseconds,
-            changed: status.st_ctim.nanoseconds, mode: status.st_mode & 0o7777, owner: status.st_uid,
-            group: status.st_gid, links: UInt64(status.st_nlink), isRegularFile: status.st_mode & S_IFMT == S_IFREG,
-            isDirectory: status.st_mode & S_IFMT == S_IFDIR)
+            identity: Identity(device: status.device, inode: status.inode), size: status.size,
+            contentsChanged: status.contents_changed, changed: status.changed, mode: status.mode & 0o7777,
+            owner: status.owner, group: status.group, links: UInt64(status.links),
+            isRegularFile: status.mode & S_IFMT == S_IFREG, isDirectory: status.mode & S_IFMT == S_IFDIR)
     }
 }
 

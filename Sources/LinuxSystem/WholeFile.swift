@@ -10,14 +10,14 @@ package struct WholeFile: Sendable {
     package init(_ path: String, in fileSystem: any FileSystem) { (self.path, self.fileSystem) = (path, fileSystem) }
 
     /// nil if there is no file.
-    package func status() throws(SystemError) -> FileStatus? {
-        try unlessMissing(fileSystem.status(at: path))
+    package func status(withTimes: Bool) throws(SystemError) -> FileStatus? {
+        try unlessMissing(fileSystem.status(at: path, withTimes: withTimes))
     }
 
     /// An open file and what it held.
     package struct Contents: ~Copyable {
         package let bytes: [UInt8]
-        /// From before the bytes were read: if the sizes differ, another process wrote meanwhile.
+        /// With its times. From before the bytes were read: if the sizes differ, another process wrote meanwhile.
         package let status: FileStatus
         fileprivate let file: FileDescriptor
 
@@ -27,7 +27,7 @@ package struct WholeFile: Sendable {
     /// Reads the file; nil if there is none. Throws also as ``FileStatus/checkRegular(upTo:)`` does.
     package func read(upTo limit: UInt64) throws(SystemError) -> Contents? {
         guard let file = try open() else { return nil }
-        let status = try fileSystem.status(of: file)
+        let status = try fileSystem.status(of: file, withTimes: true)
         try status.checkRegular(upTo: limit)
         var bytes = [UInt8](repeating: 0, count: Int(status.size))
         let count = try bytes.withMutableRawBytes { (bytes) throws(SystemError) in

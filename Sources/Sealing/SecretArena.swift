@@ -58,7 +58,8 @@ struct SecretArena: ~Copyable {
     mutating func free(_ address: UInt, _ capacity: Int, region index: Int) {
         guard let base = regions[index]?.base, let data = UnsafeMutableRawPointer(bitPattern: address) else { return }
         let front = data - SecretArena.canarySize
-        guard holds(front), holds(data + capacity) else { fatalError("Guarded memory was overwritten.") }
+        // As sodium_free does: memory that was overwritten is trusted no more.
+        precondition(holds(front) && holds(data + capacity))
         sodium_memzero(front, capacity + 2 * SecretArena.canarySize)
         regions[index]?.giveBack((front - base) / Region.unit, SecretArena.units(capacity))
         // One that is empty is kept for the next value.

@@ -63,12 +63,12 @@ extension CrashingFileSystem {
         PosixFileSystem().unlock(file)
     }
 
-    package func status(of file: borrowing FileDescriptor) throws(SystemError) -> FileStatus {
-        try look { (real) throws(SystemError) in try real.status(of: file) }
+    package func status(of file: borrowing FileDescriptor, withTimes: Bool) throws(SystemError) -> FileStatus {
+        try look { (real) throws(SystemError) in try real.status(of: file, withTimes: withTimes) }
     }
 
-    package func status(at path: String) throws(SystemError) -> FileStatus {
-        try look { (real) throws(SystemError) in try real.status(at: path) }
+    package func status(at path: String, withTimes: Bool) throws(SystemError) -> FileStatus {
+        try look { (real) throws(SystemError) in try real.status(at: path, withTimes: withTimes) }
     }
 
     package func setMode(_ file: borrowing FileDescriptor, _ mode: UInt32) throws(SystemError) {

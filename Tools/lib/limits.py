@@ -53,6 +53,9 @@ ADDRESSES = {
 
 # What may trap, by its whole statement: mistakes of our own, which no bytes from outside can cause.
 TRAPS = {
+    ("Sealing/SecretArena.swift", "precondition(holds(front) && holds(data + capacity))"): (
+        "as sodium_free does: memory that was overwritten is trusted no more"
+    ),
     ("Sealing/SecretBytes.swift", "precondition(newCount >= 0 && newCount <= count)"): "a length of the caller's own",
     ("Sealing/SecretBox.swift", "precondition(bytes.count == Nonce.size)"): "every caller passes a slice of 24 bytes",
     ("SealedLog/Format/ByteCoding.swift", "precondition(position >= 0 && end <= bytes.count)"): (

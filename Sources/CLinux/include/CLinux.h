@@ -19,6 +19,17 @@ uint64_t vault_file_size_limit(void);
 /// if that fails: EAGAIN if another one has it.
 int vault_try_lock_byte(int descriptor, int64_t offset);
 
+/// What statx(2) tells of a file. The times are in nanoseconds, and 0 unless they were asked for.
+struct vault_status {
+    uint64_t device, inode, size;
+    int64_t contents_changed, changed;
+    uint32_t mode, owner, group, links;
+};
+
+/// Looks at an open file, or, if the descriptor is -1, at the one that a path leads to. Returns -1, with errno, if that
+/// fails.
+int vault_look_at(int descriptor, const char *_Nonnull path, int withTimes, struct vault_status *_Nonnull status);
+
 /// Returns the type of the file system that a file is on, as in statfs(2), and whether it is mounted read-only; -1 if
 /// that fails.
 int64_t vault_file_system_type(int descriptor, int *_Nonnull isReadOnly);

@@ -19,7 +19,7 @@ extension SealedLog {
         func memory(of view: LogView, at path: String, in fileSystem: any FileSystem) -> RollbackMemory? {
             memoryFolder.map { folder in
                 RollbackMemory(
-                    folder: MemoryFolder(path: folder, fileSystem: fileSystem), keys: view.keys,
+                    in: MemoryFolder(path: folder, fileSystem: fileSystem), keys: view.keys,
                     vaultID: view.header.vaultID, path: path)
             }
         }

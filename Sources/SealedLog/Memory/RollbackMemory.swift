@@ -5,13 +5,21 @@ import Sealing
 ///
 /// All are authenticated under the vault's own subkey. A file that is torn or missing counts as no memory: losing it is
 /// never an alarm. A file that exists and cannot be used is reported.
-struct RollbackMemory: Sendable {
+final class RollbackMemory: Sendable {
     let folder: MemoryFolder
     let keys: KeyRing
     let vaultID: [UInt8]
     /// The path of the vault.
     let path: String
     let notices = NoticeBoard()
+    private let seenFile: MemoryFile
+    /// What `.seen` held when it was last read or written, if it was authentic.
+    private let authentic = Mutex<[UInt8]?>(nil)
+
+    init(in folder: MemoryFolder, keys: KeyRing, vaultID: [UInt8], path: String) {
+        (self.folder, self.keys, self.vaultID, self.path) = (folder, keys, vaultID, path)
+        seenFile = MemoryFile(RollbackMemory.seenName(vaultID), in: folder)
+    }
 
     /// The size of `.seen` and `.path`, in bytes.
     private static let fileSize = 88
@@ -19,7 +27,9 @@ struct RollbackMemory: Sendable {
     /// Returns the first part of the memory that exists and cannot be read or written; none if there is none.
     func problems() -> [Notice] {
         let found = NoticeBoard()
-        for name in [seenName, RollbackMemory.pathName(path), upkeepName] { _ = folder.read(name, report: found.post) }
+        for name in [RollbackMemory.seenName(vaultID), RollbackMemory.pathName(path), upkeepName] {
+            _ = folder.read(name, size: RollbackMemory.fileSize, report: found.post)
+        }
         return found.take()
     }
 
@@ -35,17 +45,30 @@ struct RollbackMemory: Sendable {
         guard let code = try? keys.authenticate(checked + context, for: .memory),
             bytes[checked.count..<size].elementsEqual(code)
         else { return nil }
-        return ByteReader(checked, in: magic.count + vaultID.count..<checked.count)
+        return unchecked(bytes, size: size)
     }
 
-    private func read(_ name: String) -> [UInt8]? { folder.read(name, report: notices.post) }
+    private func unchecked(_ bytes: [UInt8], size: Int = RollbackMemory.fileSize) -> ByteReader {
+        // Every magic has 8 bytes.
+        ByteReader(bytes, in: 8 + vaultID.count..<size - KeyedHash.size)
+    }
 
-    /// Writes a file. If that fails, it only posts a notice: an older vault may then pass unnoticed.
+    private func read(_ name: String, size: Int = RollbackMemory.fileSize) -> [UInt8]? {
+        folder.read(name, size: size, report: notices.post)
+    }
+
+    /// Writes a file, and returns what is authentic then. If that fails, it only posts a notice: an older vault may
+    /// then pass unnoticed.
+    @discardableResult
     private func update(
-        _ name: String, to bytes: [UInt8], context: [UInt8] = [], isNeeded: ([UInt8]) -> Bool = { _ in true }
-    ) {
-        guard let code = try? keys.authenticate(bytes + context, for: .memory) else { return }
-        do { try folder.update(name, to: bytes + code, isNeeded: isNeeded) } catch { notices.post(error) }
+        _ file: MemoryFile, to bytes: [UInt8], context: [UInt8] = [], isNeeded: ([UInt8]) -> Bool = { _ in true }
+    ) -> [UInt8]? {
+        guard let code = try? keys.authenticate(bytes + context, for: .memory) else { return nil }
+        do { try file.update(to: bytes + code, isNeeded: isNeeded) } catch {
+            notices.post(error)
+            return nil
+        }
+        return bytes + code
     }
 }
 
@@ -53,7 +76,8 @@ struct RollbackMemory: Sendable {
 
 extension RollbackMemory {
     private static let seenMagic: [UInt8] = Array("vltseen1".utf8)
-    private var seenName: String { "\(Hexadecimal.string(of: vaultID)).seen" }
+
+    private static func seenName(_ vaultID: [UInt8]) -> String { "\(Hexadecimal.string(of: vaultID)).seen" }
 
     struct Seen: Hashable, Sendable {
         let position: LogPosition
@@ -62,13 +86,17 @@ extension RollbackMemory {
         let isFlushedByWriter: Bool
     }
 
-    func seen() -> Seen? { seen(in: read(seenName)) }
+    func seen() -> Seen? { seen(in: seenFile.read(RollbackMemory.fileSize, report: notices.post)) }
 
     private func seen(in bytes: [UInt8]?) -> Seen? {
-        guard var reader = body(of: bytes, magic: RollbackMemory.seenMagic),
-            let sequence: UInt64 = try? reader.integer(), let authenticator = try? reader.authenticator(),
-            let isFlushed: UInt64 = try? reader.integer()
+        guard let bytes else { return nil }
+        // Most often they are those that were written last.
+        let isKnown = authentic.withLock { $0 == bytes }
+        let body = isKnown ? unchecked(bytes) : body(of: bytes, magic: RollbackMemory.seenMagic)
+        guard var reader = body, let sequence: UInt64 = try? reader.integer(),
+            let authenticator = try? reader.authenticator(), let isFlushed: UInt64 = try? reader.integer()
         else { return nil }
+        if !isKnown { authentic.withLock { $0 = bytes } }
         return Seen(
             position: LogPosition(sequence: sequence, authenticator: authenticator), isFlushedByWriter: isFlushed == 1)
     }
@@ -94,7 +122,8 @@ extension RollbackMemory {
         file.integer(position.sequence)
         file.authenticator(position.authenticator)
         file.integer(UInt64(isFlushed ? 1 : 0))
-        update(seenName, to: file.bytes) { isNeeded(seen(in: $0)) }
+        guard let bytes = update(seenFile, to: file.bytes, isNeeded: { isNeeded(seen(in: $0)) }) else { return }
+        authentic.withLock { $0 = bytes }
     }
 }
 
@@ -127,11 +156,11 @@ extension RollbackMemory {
         if let durable { file.authenticator(durable) } else { file.zeros(Authenticator.size) }
         file.integer(RollbackMemory.checksum(file.bytes))
         file.zeros(8)
-        update(RollbackMemory.pathName(path), to: file.bytes, context: Array(path.utf8))
+        update(MemoryFile(RollbackMemory.pathName(path), in: folder), to: file.bytes, context: Array(path.utf8))
     }
 
     static func remembersVault(at path: String, in folder: MemoryFolder) -> Bool {
-        folder.read(pathName(path)) { _ in }.flatMap(vaultID(inPathFile:)) != nil
+        folder.read(pathName(path), size: fileSize) { _ in }.flatMap(vaultID(inPathFile:)) != nil
     }
 
     /// Returns the vault id in a path's record, if its checksum is right: all that can be read without a key.
@@ -146,7 +175,7 @@ extension RollbackMemory {
     /// Returns the fingerprint of a file, its checkpoint and its name. It changes with any name in the folder: a copy
     /// of the file has the same header, and even the same inode number if the first file was removed.
     func fingerprint(of file: CheckpointFile) -> Authenticator? {
-        guard let folder = try? folder.fileSystem.status(at: path.parentFolder) else { return nil }
+        guard let folder = try? folder.fileSystem.status(at: path.parentFolder, withTimes: true) else { return nil }
         var writer = ByteWriter(reserving: 64)
         writer.authenticator(file.origin)
         for identity in [file.identity, folder.identity] {
@@ -192,7 +221,7 @@ extension RollbackMemory {
     }
 
     func upkeep() -> Upkeep? {
-        let bytes = read(upkeepName)
+        let bytes = read(upkeepName, size: RollbackMemory.upkeepSize)
         guard var reader = body(of: bytes, magic: RollbackMemory.upkeepMagic, size: RollbackMemory.upkeepSize),
             let origin = try? reader.authenticator(), let retryAt: UInt64 = try? reader.integer(),
             let isDamage = try? reader.byte(), let number: UInt32 = try? reader.integer(),
@@ -215,7 +244,7 @@ extension RollbackMemory {
         while words.utf8.count > RollbackMemory.wordsSize { words.removeLast() }
         file.text(words)
         file.zeros(RollbackMemory.wordsSize - words.utf8.count)
-        update(upkeepName, to: file.bytes)
+        update(MemoryFile(upkeepName, in: folder), to: file.bytes)
     }
 
     func forgetUpkeep() { folder.remove(upkeepName) }

@@ -174,7 +174,7 @@ final class FileRecordStore: RecordStore {
     func reopened() throws(LogError) -> any RecordStore { try FileRecordStore.open(location, in: fileSystem) }
 
     func isCurrent() throws(LogError) -> Bool {
-        try translated(WholeFile(location, in: fileSystem).status(), at: location)?.identity == identity
+        try translated(WholeFile(location, in: fileSystem).status(withTimes: false), at: location)?.identity == identity
     }
 
     var isWritable: Bool { writeRefusal == nil }

@@ -10,7 +10,7 @@ struct PreferencesFile: Sendable {
     static let sizeLimit = UInt64(PropertyListFormat.maximumSize)
 
     /// nil if there is no file.
-    func status() throws(VaultError) -> FileStatus? { try translated(file.status()) }
+    func status() throws(VaultError) -> FileStatus? { try translated(file.status(withTimes: true)) }
 
     /// Reads the file. A missing file has no values.
     func read() throws(VaultError) -> PreferencesSnapshot {
@@ -52,7 +52,7 @@ struct PreferencesFile: Sendable {
         let bytes = try serialized(values, former.format)
         let replacedAt = Clock.realTime
         let new = try translated(bytes.withRawBytes { (bytes) throws(SystemError) in try file.replace(with: bytes) })
-        let status = try translated(file.fileSystem.status(of: new))
+        let status = try translated(file.fileSystem.status(of: new, withTimes: true))
         do { try lock.synchronizeFolder(in: file.fileSystem) } catch {
             throw VaultError(unflushedPreferences: error, path)
         }

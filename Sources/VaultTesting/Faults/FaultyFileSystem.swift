@@ -163,12 +163,12 @@ package final class FaultyFileSystem: FileSystem {
     package func unlock(_ file: borrowing FileDescriptor) { real.unlock(file) }
     package func volume(of file: borrowing FileDescriptor) -> Volume { volume }
 
-    package func status(of file: borrowing FileDescriptor) throws(SystemError) -> FileStatus {
-        try make(.status, path(of: file), real.status(of: file))
+    package func status(of file: borrowing FileDescriptor, withTimes: Bool) throws(SystemError) -> FileStatus {
+        try make(.status, path(of: file), real.status(of: file, withTimes: withTimes))
     }
 
-    package func status(at path: String) throws(SystemError) -> FileStatus {
-        try make(.status, path, real.status(at: path))
+    package func status(at path: String, withTimes: Bool) throws(SystemError) -> FileStatus {
+        try make(.status, path, real.status(at: path, withTimes: withTimes))
     }
 
     package func setMode(_ file: borrowing FileDescriptor, _ mode: UInt32) throws(SystemError) {

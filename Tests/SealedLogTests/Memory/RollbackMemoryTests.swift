@@ -49,6 +49,19 @@ struct RollbackMemoryTests {
         #expect(log.memory?.fingerprint(of: file) != former)
     }
 
+    /// An open log keeps its file open. Bytes in a file that nobody finds again would be no memory.
+    @Test(arguments: [true, false]) func isMadeAnewIfItsFileIsRemovedOrReplacedMeanwhile(isRemoved: Bool) throws {
+        let file = try vault.stateFile(".seen")
+        let log = try vault.open()
+        try log.set("a", "newer")
+        let older = (memory: try contents(file), vault: try fixture.bytes)
+        try log.set("a", "newest")
+        if isRemoved { try FileManager.default.removeItem(atPath: file) } else { try replace(file, with: older.memory) }
+        try log.set("b", "after that")
+        try replace(fixture.path, with: older.vault)
+        #expect(try vault.openingCode() == .rolledBack)
+    }
+
     @Test func theMemoryOfAnotherKeyIsNone() throws {
         let other = try LogFixture()
         for _ in 0..<5 { try other.open(remembering: true).set("a", "x") }

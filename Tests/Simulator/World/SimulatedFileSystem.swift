@@ -203,12 +203,12 @@ struct SimulatedFileSystem: FileSystem {
         Volume(isRemote: (try? file(descriptor).key.disk) == world.disks.count - 1)
     }
 
-    func status(of descriptor: borrowing FileDescriptor) throws(SystemError) -> FileStatus {
+    func status(of descriptor: borrowing FileDescriptor, withTimes: Bool) throws(SystemError) -> FileStatus {
         try begin(.look, name(descriptor))
         return world.status(of: try file(descriptor).key)
     }
 
-    func status(at path: String) throws(SystemError) -> FileStatus {
+    func status(at path: String, withTimes: Bool) throws(SystemError) -> FileStatus {
         try begin(.look, path)
         let disk = try disk(of: path)
         guard let node = world.disks[disk].names[path] else { throw SystemError(ENOENT, "look at") }

@@ -150,7 +150,7 @@ struct PreferencesFileTests {
     /// A file's times advance in steps: two changes in quick succession that keep its size look like one.
     @Test func isReadAnewUntilItsTimesWouldTellOfAChange() throws {
         try overwrite(fixture.path, "<plist><dict/></plist>".utf8)
-        let status = try PosixFileSystem().status(at: fixture.path)
+        let status = try PosixFileSystem().status(at: fixture.path, withTimes: true)
         for (later, isCurrent) in [(1, false), (1_000_000, false), (1_000_000_000, true)] as [(Int64, Bool)] {
             let file = try PosixFileSystem().open(fixture.path, .read)
             let snapshot = PreferencesSnapshot([:], .xml, status, file, readAt: status.changed + later)

@@ -31,6 +31,7 @@ struct Benchmark {
         switch (words[0], words.count == 4 ? Int(words[3]) : nil) {
         case ("fill", let count?): try Filling.fill(places, count: count)
         case ("tail", let count?): try Filling.addTail(places, count: count)
+        case ("micro", nil): try Micro.run(places)
         case ("library", nil) where words.count == 3:
             try LibraryFigures(places).measure()
             try await AsyncFigures(places).measure()

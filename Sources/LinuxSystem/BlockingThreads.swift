@@ -1,5 +1,3 @@
-private import Glibc
-
 /// Runs what blocks on threads of its own: the tasks of the process share one thread per core, and a few that wait for
 /// a file's lock there stop all the others.
 ///
@@ -89,27 +87,5 @@ private final class BlockingThreads: TaskExecutor {
             if isOver { return nil }
             work.wait()
         }
-    }
-}
-
-/// A semaphore of the system.
-///
-/// Sendable although unchecked: the pointer never changes, and the functions of sem_overview(7) may be called from any
-/// thread. It is never freed, as its only user is never either.
-private struct Semaphore: @unchecked Sendable {
-    private let handle = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
-
-    init() { sem_init(handle, 0, 0) }
-
-    func signal() { sem_post(handle) }
-
-    func wait() { while sem_wait(handle) != 0 {} }
-
-    /// Returns false if there was no signal for so long, or if the wait was interrupted.
-    func wait(seconds: Int) -> Bool {
-        var deadline = timespec()
-        clock_gettime(CLOCK_REALTIME, &deadline)
-        deadline.tv_sec += seconds
-        return sem_timedwait(handle, &deadline) == 0
     }
 }

@@ -36,11 +36,11 @@ VIEWS = {
 
 # Who may handle an address itself, whose end nothing knows.
 ADDRESSES = {
-    "LinuxSystem/BlockingThreads.swift": "a semaphore, which must not move",
     "LinuxSystem/DetachedThread.swift": "a thread's argument",
     "LinuxSystem/FileWatch.swift": "read(2)",
     "LinuxSystem/Locks.swift": "a mutex and what it guards, which must not move",
     "LinuxSystem/PosixFileSystem.swift": "pread(2) and pwrite(2)",
+    "LinuxSystem/Semaphore.swift": "a semaphore, which must not move",
     "PropertyList/XMLReader.swift": "expat",
     "Sealing": "libsodium",
     "SealedLog/Format/Entry.swift": "memcmp(3), which compares names in every lookup",

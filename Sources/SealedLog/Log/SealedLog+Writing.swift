@@ -1,18 +1,6 @@
 import LinuxSystem
 package import Sealing
 
-/// A transaction that waits to be written.
-final class PendingCommit: Sendable {
-    let changes: [Change]
-    let deadline: Deadline
-    private let outcome = Mutex<Result<Void, LogError>?>(nil)
-
-    init(_ changes: [Change], deadline: Deadline) { (self.changes, self.deadline) = (changes, deadline) }
-
-    var result: Result<Void, LogError>? { outcome.withLock { $0 } }
-    func finish(_ result: Result<Void, LogError>) { outcome.withLock { $0 = $0 ?? result } }
-}
-
 extension SealedLog {
     /// Seals a value for a transaction, without writing it.
     package func seal(
@@ -36,21 +24,11 @@ extension SealedLog {
     /// - Throws: `conflict` or `exists` if an expectation does not hold, `invalid`; `busy`, `unavailable` (nothing was
     ///   changed), `outcomeUnknown`; what a replaced file may bring.
     package func commit(_ changes: [Change], timeout: Duration) throws(LogError) {
-        let pending = PendingCommit(changes, deadline: Deadline(after: timeout))
-        queue.withLock { $0.append(pending) }
-        try writer.withLock { (writer) throws(LogError) in
-            // The thread that had the lock before may have written this transaction with its own. One record may not
-            // have room for all that wait.
-            while true {
-                if let result = pending.result { return try result.get() }
-                let batch = queue.withLock { exchange(&$0, with: []) }
-                do throws(LogError) {
-                    // No transaction of the batch gives up before its own deadline.
-                    let rest = try write(batch, &writer, until: batch.map(\.deadline).max() ?? pending.deadline)
-                    queue.withLock { $0.insert(contentsOf: rest, at: 0) }
-                } catch {
-                    for pending in batch { pending.finish(.failure(error)) }
-                }
+        try queue.commit(PendingCommit(changes, deadline: Deadline(after: timeout))) { batch throws(LogError) in
+            try writer.withLock { (writer) throws(LogError) in
+                // No transaction of the batch gives up before its own deadline.
+                let deadline = batch.map(\.deadline).max() ?? Deadline(after: timeout)
+                return try write(batch, &writer, until: deadline)
             }
         }
     }

@@ -33,7 +33,7 @@ package final class SealedLog: Sendable {
     let overruled: Mutex<LogPosition?>
     let view: Mutex<LogView>
     let writer: Mutex<Writer>
-    let queue = Mutex<[PendingCommit]>([])
+    let queue = CommitQueue()
 
     /// - Parameter view: was followed to its end and compared with what this machine remembers.
     init(

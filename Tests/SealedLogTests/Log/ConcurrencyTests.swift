@@ -53,7 +53,7 @@ struct ConcurrencyTests {
         let isReleased = Flag()
         try onThreads(9) { thread in
             guard thread > 0 else {
-                while log.queueCount < 7 { Thread.sleep(forTimeInterval: 0.001) }
+                while log.queue.count < 7 { Thread.sleep(forTimeInterval: 0.001) }
                 isReleased.set()
                 return store.unlock()
             }
@@ -107,8 +107,4 @@ struct ConcurrencyTests {
         }
         #expect(try fixture.open().get("counter") == [0, 180])
     }
-}
-
-extension SealedLog {
-    fileprivate var queueCount: Int { queue.withLock { $0.count } }
 }

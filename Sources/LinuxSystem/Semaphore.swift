@@ -1,0 +1,29 @@
+private import Glibc
+
+/// A semaphore of the system, at zero when it is created. A thread that waits for it sleeps at once: a mutex of the
+/// standard library spins first.
+///
+/// Sendable although unchecked: the pointer never changes, and the functions of sem_overview(7) may be called from any
+/// thread.
+package final class Semaphore: @unchecked Sendable {
+    private let handle = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+    package init() { sem_init(handle, 0, 0) }
+
+    deinit {
+        sem_destroy(handle)
+        handle.deallocate()
+    }
+
+    package func signal() { sem_post(handle) }
+
+    package func wait() { while sem_wait(handle) != 0 {} }
+
+    /// Returns false if there was no signal for so long, or if the wait was interrupted.
+    package func wait(seconds: Int) -> Bool {
+        var deadline = timespec()
+        clock_gettime(CLOCK_REALTIME, &deadline)
+        deadline.tv_sec += seconds
+        return sem_timedwait(handle, &deadline) == 0
+    }
+}

@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,6 +57,12 @@ int poll(struct pollfd *files, nfds_t count, int milliseconds) {
     if (!isSimulated) return REAL(poll)(files, count, milliseconds);
     hooks.pause((int64_t)milliseconds * 1000000);
     return REAL(poll)(files, count, 0);
+}
+
+int sem_wait(sem_t *semaphore) {
+    if (!isSimulated) return REAL(sem_wait)(semaphore);
+    while (sem_trywait(semaphore) != 0) hooks.waitForMutex();
+    return 0;
 }
 
 pid_t getpid(void) { return isSimulated ? hooks.process() : REAL(getpid)(); }

@@ -13,7 +13,7 @@ typedef struct {
     void (*_Nonnull pause)(int64_t nanoseconds);
     /// Starts a thread in the calling one's process; an error number if that fails.
     int32_t (*_Nonnull startThread)(void *_Nullable (*_Nonnull body)(void *_Nullable), void *_Nullable argument);
-    /// Lets other threads run: the calling one waits for a mutex that one of them holds.
+    /// Lets other threads run: the calling one waits for a mutex that one of them holds, or for a semaphore.
     void (*_Nonnull waitForMutex)(void);
 } vault_simulation_hooks;
 

@@ -139,7 +139,10 @@ final class Scheduler: @unchecked Sendable {
         guard next !== thread else { return }
         next.turn.signal()
         if case .finished = thread.state { return }
+        // The turns are real: Dispatch waits through calls that are simulated otherwise.
+        let isInside = vault_simulation_enter(0)
         thread.turn.wait()
+        vault_simulation_enter(isInside)
     }
 
     /// Chooses the next thread; nil if all have finished.

@@ -34,7 +34,7 @@ private final class BlockingThreads: TaskExecutor {
     }
 
     private let state = Mutex(State())
-    private let work = Semaphore()
+    private let work = SystemSemaphore()
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

@@ -58,9 +58,12 @@ public struct SecretBytes: ~Copyable {
     }
 
     deinit {
-        guard let region else { return sodium_free(base) }
-        let (address, capacity) = (UInt(bitPattern: base), paddedCapacity)
-        SecretArena.shared.withLock { $0.free(address, capacity, region: region) }
+        if let region {
+            let (address, capacity) = (UInt(bitPattern: base), paddedCapacity)
+            SecretArena.shared.withLock { $0.free(address, capacity, region: region) }
+        } else {
+            sodium_free(base)
+        }
     }
 
     /// Returns `count` rounded up to a multiple of 16, at least 16: the size of a padded value.

@@ -40,7 +40,7 @@ ADDRESSES = {
     "LinuxSystem/FileWatch.swift": "read(2)",
     "LinuxSystem/Locks.swift": "a mutex and what it guards, which must not move",
     "LinuxSystem/PosixFileSystem.swift": "pread(2) and pwrite(2)",
-    "LinuxSystem/Semaphore.swift": "a semaphore, which must not move",
+    "LinuxSystem/SystemSemaphore.swift": "a semaphore, which must not move",
     "PropertyList/XMLReader.swift": "expat",
     "Sealing": "libsodium",
     "SealedLog/Format/Entry.swift": "memcmp(3), which compares names in every lookup",

@@ -81,7 +81,21 @@ package struct Entry: Hashable, Sendable {
     func moved(by distance: UInt64) -> Entry {
         var entry = self
         entry.content?.current.offset += distance
+        for index in entry.content?.earlier.indices ?? 0..<0 {
+            entry.content?.earlier[index].version.offset += distance
+        }
         return entry
+    }
+
+    /// Gives its versions new places, one behind the other.
+    mutating func place(_ boxes: [[UInt8]], from start: UInt64) {
+        guard content != nil, let current = boxes.first else { return }
+        content?.current.offset = start
+        var end = start + UInt64(current.count)
+        for (index, box) in boxes.dropFirst().enumerated() {
+            content?.earlier[index].version.offset = end
+            end += UInt64(box.count)
+        }
     }
 }
 

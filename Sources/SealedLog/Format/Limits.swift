@@ -7,6 +7,9 @@ package enum Limits {
     package static let attributeCount = 64
     package static let earlierVersionCount = 255
 
+    /// The default for the memory that opened pages take: those of somewhat more than a million entries.
+    package static let indexMemory = 128 << 20
+
     /// The offset behind the header and its copy.
     static let checkpointStart: UInt64 = 8_192
     static let slotSize = 160

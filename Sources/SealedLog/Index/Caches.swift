@@ -37,10 +37,14 @@ struct RecentEntries: Sendable {
     }
 }
 
-/// Keeps opened pages (up to 4 MiB) and blocks of sealed bytes (2 MiB), each in its one possible slot, found without
-/// hashing. Neither changes during the lifetime of its file.
+/// Keeps opened pages, as many as are used up to a limit, and blocks of sealed bytes (2 MiB). Neither changes during the
+/// lifetime of its file.
 struct PageCache: Sendable {
-    private static let pageSlots = 256
+    /// The largest number of pages; each takes up to 16 KiB.
+    var limit = Limits.indexMemory / Limits.pageSize
+
+    /// A page is in one of so many neighbouring slots.
+    private static let ways = 4
     private static let blockSlots = 128
     private static let blockSize: UInt64 = 16 << 10
 
@@ -51,22 +55,51 @@ struct PageCache: Sendable {
     private var blocks: [(offset: UInt64, bytes: [UInt8])?] = []
 
     func page(at offset: UInt64) -> Page? {
-        let slot = PageCache.slot(ofPageAt: offset)
-        guard !pages.isEmpty, pageOffsets[slot] == offset else { return nil }
-        return pages[slot]
+        guard !pages.isEmpty else { return nil }
+        let first = firstSlot(ofPageAt: offset)
+        for slot in first..<first + PageCache.ways where pageOffsets[slot] == offset { return pages[slot] }
+        return nil
     }
 
     mutating func keep(_ page: Page, at offset: UInt64) {
-        if pages.isEmpty {
-            pages = Array(repeating: nil, count: PageCache.pageSlots)
-            pageOffsets = Array(repeating: 0, count: PageCache.pageSlots)
+        while true {
+            if !pages.isEmpty {
+                let first = firstSlot(ofPageAt: offset)
+                for slot in first..<first + PageCache.ways where pageOffsets[slot] == 0 {
+                    (pages[slot], pageOffsets[slot]) = (page, offset)
+                    return
+                }
+                guard pages.count * 2 <= limit else {
+                    let slot = first + Int(offset / Limits.alignment) % PageCache.ways
+                    (pages[slot], pageOffsets[slot]) = (page, offset)
+                    return
+                }
+            }
+            grow()
         }
-        let slot = PageCache.slot(ofPageAt: offset)
-        (pages[slot], pageOffsets[slot]) = (page, offset)
     }
 
-    /// Pages are at least 4 KiB apart, except for short ones.
-    private static func slot(ofPageAt offset: UInt64) -> Int { Int(offset / 4_096 % UInt64(pageSlots)) }
+    /// Doubles the slots.
+    private mutating func grow() {
+        let (oldPages, oldOffsets) = (pages, pageOffsets)
+        let count = max(PageCache.ways, pages.count * 2)
+        pages = Array(repeating: nil, count: count)
+        pageOffsets = Array(repeating: 0, count: count)
+        for (page, offset) in zip(oldPages, oldOffsets) where offset != 0 {
+            let first = firstSlot(ofPageAt: offset)
+            // Of each old group of slots come two, so there is room.
+            guard let slot = (first..<first + PageCache.ways).first(where: { pageOffsets[$0] == 0 }) else { continue }
+            (pages[slot], pageOffsets[slot]) = (page, offset)
+        }
+    }
+
+    /// No page is at offset 0. There are as many groups of slots as a power of two: the highest bits of a product
+    /// (Knuth's multiplicative hashing) choose one.
+    private func firstSlot(ofPageAt offset: UInt64) -> Int {
+        let bits = (pages.count / PageCache.ways).trailingZeroBitCount
+        let product = (offset / Limits.alignment) &* 0x9E37_79B9_7F4A_7C15
+        return Int(bits == 0 ? 0 : product >> UInt64(64 - bits)) * PageCache.ways
+    }
 
     /// Copies sealed bytes of the log, which ends at `end`: bytes beyond it may still change and are not kept. Throws
     /// `damaged` if the file ends before.

@@ -6,7 +6,7 @@ final class PendingCommit: Sendable {
     let deadline: Deadline
     private let outcome = Mutex<Result<Void, LogError>?>(nil)
     /// Signalled once it has an outcome, or once its thread is to write.
-    private let turn = Semaphore()
+    private let turn = SystemSemaphore()
 
     init(_ changes: [Change], deadline: Deadline) { (self.changes, self.deadline) = (changes, deadline) }
 

@@ -56,7 +56,7 @@ extension SealedLog {
             throw error
         }
         let memory = options.memory(of: view, at: path, in: fileSystem)
-        let log = SealedLog(view, memory, lockTimeout: options.lockTimeout)
+        let log = SealedLog(view, memory, options)
         // The file is not removed if this fails: others may use it already.
         do { try log.writer.withLock { (writer) throws(LogError) in try log.flushName(&writer) } } catch {
             throw error.ofUnknownOutcome
@@ -74,7 +74,7 @@ extension SealedLog {
 /// Writes a checkpoint into an empty store, and the header that leads to it: first the values, then the entries in the
 /// order of their names; Format.md, "Checkpoint".
 struct CheckpointWriter {
-    private let store: any RecordStore
+    let store: any RecordStore
     private let keys: KeyRing
     private var sink: ByteSink
     private var tree: TreeBuilder
@@ -86,6 +86,9 @@ struct CheckpointWriter {
         sink = ByteSink(start: Limits.checkpointStart, store: store)
         tree = TreeBuilder(keys: keys, expecting: entries)
     }
+
+    /// The offset of what is written next.
+    var offset: UInt64 { sink.offset }
 
     /// Returns the offset.
     mutating func write(value box: some Collection<UInt8>) throws(LogError) -> UInt64 {
@@ -100,23 +103,42 @@ struct CheckpointWriter {
         try tree.add(entry, to: &sink)
     }
 
-    /// Writes the root, the manifest with the totals of what was added, zeros ahead, and last the header: of a new
-    /// vault, unless the id and the sequence number of an old one are given.
-    mutating func finish(
-        _ manifest: Manifest, vaultID: [UInt8] = RandomBytes.array(Header.identifierSize), sequence: UInt64 = 1,
-        slots: [KeySlot]
-    ) throws(LogError) {
-        let root = try tree.finish(to: &sink)
+    /// Writes the checkpoint of a new vault: root, manifest with the totals of what was added, zeros ahead, and last the
+    /// header.
+    mutating func finish(_ manifest: Manifest, slots: [KeySlot]) throws(LogError) {
         var manifest = manifest
-        manifest.totals = totals
-        var nonces = NonceSource(expected: 1)
-        let extent = try sink.write(page: manifest.encoded, nonces.next(), keys)
+        let reserved = try reserve(&manifest)
+        try write(manifest, reserved)
         let header = Header(
-            vaultID: vaultID, sequence: sequence, root: root, manifest: extent, checkpointEnd: sink.offset,
-            slots: slots)
-        let end = (sink.offset / Limits.growth + 1) * Limits.growth
-        try sink.write([UInt8](repeating: 0, count: Int(end - sink.offset)))
-        try sink.flush()
+            vaultID: RandomBytes.array(Header.identifierSize), sequence: 1, root: reserved.root,
+            manifest: reserved.manifest, checkpointEnd: reserved.end, slots: slots)
+        try store.writeZeros(reserved.end..<(reserved.end / Limits.growth + 1) * Limits.growth)
         try store.write(try header.sealed(with: keys), at: 0)
+    }
+
+    /// Where the parts of a checkpoint are that are written last.
+    struct Reserved {
+        let root: PageReference?
+        let manifest: PageReference
+        let end: UInt64
+    }
+
+    /// Writes the root, and leaves room for a manifest of this size, with the totals of what was added.
+    mutating func reserve(_ manifest: inout Manifest) throws(LogError) -> Reserved {
+        let root = try tree.finish(to: &sink)
+        manifest.totals = totals
+        try sink.flush()
+        var nonces = NonceSource(expected: 1)
+        let extent = PageReference(
+            offset: sink.offset, length: manifest.encoded.count + SecretBox.tagSize, nonce: nonces.next())
+        return Reserved(root: root, manifest: extent, end: extent.box.upperBound)
+    }
+
+    /// Writes a manifest, filled up with zeros, into its room.
+    func write(_ manifest: Manifest, _ reserved: Reserved) throws(LogError) {
+        let size = reserved.manifest.length - SecretBox.tagSize
+        let plaintext = manifest.encoded
+        let padded = plaintext + [UInt8](repeating: 0, count: size - plaintext.count)
+        try store.write(try keys.seal(padded, for: .page, nonce: reserved.manifest.nonce), at: reserved.manifest.offset)
     }
 }

@@ -8,11 +8,18 @@ extension SealedLog {
         package var accepted: [LogError.Code]
         /// The folder of the rollback memory; nil for none.
         package var memoryFolder: String?
+        /// Whether a compaction that is due after a change starts by itself, on a thread; otherwise it is left to
+        /// ``SealedLog/finishUpkeep()``.
+        package var compactsByItself: Bool
+        /// How many bytes of opened pages are kept at most.
+        package var indexMemory: Int
 
         package init(
-            lockTimeout: Duration = .seconds(10), accepted: [LogError.Code] = [], memoryFolder: String? = nil
+            lockTimeout: Duration = .seconds(10), accepted: [LogError.Code] = [], memoryFolder: String? = nil,
+            compactsByItself: Bool = true, indexMemory: Int = Limits.indexMemory
         ) {
             (self.lockTimeout, self.accepted, self.memoryFolder) = (lockTimeout, accepted, memoryFolder)
+            (self.compactsByItself, self.indexMemory) = (compactsByItself, indexMemory)
         }
 
         /// Returns what this machine remembers of a vault; nil if it must remember nothing.
@@ -58,7 +65,7 @@ extension SealedLog {
             log.writer.withLock { writer in
                 (writer.durableFile, writer.rememberedFingerprint) = (nil, nil)
                 log.overruled.withLock { $0 = overruled }
-                log.view.withLock { $0 = view }
+                log.read(from: view)
             }
         }
         for notice in opened.notices.take() { log.notices.post(notice) }
@@ -90,7 +97,7 @@ extension SealedLog {
         let lock = try StoreLock.toRead(until: deadline, current.store.reopened)
         let next = try current.reopened(on: lock.store, knowing: seen)
         lock.release()
-        view.withLock { $0 = next }
+        read(from: next)
     }
 
     /// Makes the next reading look whether the path leads to another file.
@@ -171,7 +178,7 @@ struct Opening {
         if isAccepted { memory?.remember(view.head, isForced: true) }
         if isAccepted || record == nil { memory?.rememberPath(durable: nil) }
         return SealedLog(
-            view, memory, lockTimeout: options.lockTimeout, isAccepted: isAccepted, overruled: isAccepted ? seen : nil,
+            view, memory, options, isAccepted: isAccepted, overruled: isAccepted ? seen : nil,
             rememberedFingerprint: isAccepted ? nil : record?.durable)
     }
 }

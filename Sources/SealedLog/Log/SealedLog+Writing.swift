@@ -60,25 +60,10 @@ extension SealedLog {
             try flushName(&writer)
             try append(plan, &writer)
         }
+        lock.release()
         for pending in batch.dropLast(rest.count) { pending.finish(.success(())) }
-        if plan == nil { lock.release() } else { compactIfDue(&writer, lock) }
+        if plan != nil, upkeep.isAutomatic, isCompactionDue(&writer) { upkeep.start { self.compactIfDue() } }
         return rest
-    }
-
-    /// Compacts after a transaction, which is not undone if this fails. If it has failed a short while ago, in this
-    /// process or in another, there is no other try yet.
-    func compactIfDue(_ writer: inout Writer, _ lock: consuming StoreLock) {
-        let (head, origin, isDue) = view.withLock { ($0.head, $0.origin.authenticator, $0.isCompactionDue) }
-        guard isDue, head.sequence >= writer.compactAfter else { return }
-        if let failed = memory?.upkeep(), failed.origin == origin, head.sequence < failed.retryAt {
-            notices.post(.compactionFailed(failed.error))
-            writer.compactAfter = failed.retryAt
-            return
-        }
-        do throws(LogError) { _ = try compact(&writer, lock) } catch {
-            writer.compactAfter = rememberFailure(error).retryAt
-            notices.post(.compactionFailed(error))
-        }
     }
 
     /// Flushes everything that can be read now, and the name of the file.
@@ -130,7 +115,7 @@ extension SealedLog {
             try flush(store, &writer)
             view.withLock { ($0.needsClearing, $0.durable) = (false, $0.head) }
         }
-        if !writer.hasTidied { store.removeLeftReplacement() }
+        if !writer.hasTidied { try? store.removeLeftReplacement() }
         writer.hasTidied = true
     }
 
@@ -234,7 +219,10 @@ extension SealedLog {
             try cleared.get()
             try view.withLock { (view) throws(LogError) in
                 // A reader of this process may have followed the record.
-                if view.head == record.position { view = try .settled(store, keys) }
+                guard view.head == record.position else { return }
+                let limit = view.cache.limit
+                view = try .settled(store, keys)
+                view.cache.limit = limit
             }
         } catch {
             writer.isPoisoned = true

@@ -27,6 +27,8 @@ package final class SealedLog: Sendable {
     let needsLockToRead: Bool
     /// How long readers that need the lock wait for it.
     let lockTimeout: Duration
+    /// The largest number of opened pages that are kept.
+    private let pageLimit: Int
     /// Whether this opening has accepted the file in spite of an alarm.
     let isAccepted: Bool
     /// What the memory held then: it may be read-only.
@@ -34,10 +36,11 @@ package final class SealedLog: Sendable {
     let view: Mutex<LogView>
     let writer: Mutex<Writer>
     let queue = CommitQueue()
+    let upkeep: Upkeep
 
     /// - Parameter view: was followed to its end and compared with what this machine remembers.
     init(
-        _ view: LogView, _ memory: RollbackMemory?, lockTimeout: Duration, isAccepted: Bool = false,
+        _ view: LogView, _ memory: RollbackMemory?, _ options: Options, isAccepted: Bool = false,
         overruled: LogPosition? = nil, rememberedFingerprint fingerprint: Authenticator? = nil
     ) {
         keys = view.keys
@@ -45,11 +48,23 @@ package final class SealedLog: Sendable {
         self.memory = memory
         notices = memory?.notices ?? NoticeBoard()
         needsLockToRead = view.store.needsLockToRead
-        self.lockTimeout = lockTimeout
+        lockTimeout = options.lockTimeout
+        upkeep = Upkeep(isAutomatic: options.compactsByItself)
         self.isAccepted = isAccepted
         self.overruled = Mutex(overruled)
+        pageLimit = options.indexMemory / Limits.pageSize
+        var view = view
+        view.cache.limit = pageLimit
         self.view = Mutex(view)
         writer = Mutex(Writer(rememberedFingerprint: fingerprint))
+    }
+
+    /// Reads from another file from now on.
+    func read(from new: LogView) {
+        view.withLock { view in
+            view = new
+            view.cache.limit = pageLimit
+        }
     }
 
     package func takeNotices() -> [Notice] { notices.take() }

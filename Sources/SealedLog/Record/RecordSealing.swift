@@ -12,16 +12,30 @@ struct RecordPlan: Sendable {
         vaultID: [UInt8]
     ) throws(LogError) {
         var index = index
+        index.payloadHash = RecordPlan.hash(of: payload)
+        try self.init(
+            index, payloadLength: payload.count, at: offset, indexSize: indexSize, keys: keys, vaultID: vaultID, payload
+        )
+    }
+
+    static func hash(of payload: [UInt8]) -> [UInt8] {
         var hash = RunningHash()
         payload.withUnsafeBytes { hash.update($0) }
-        index.payloadHash = hash.finish()
+        return hash.finish()
+    }
+
+    /// - Parameter payload: nothing if it is in its place already.
+    init(
+        _ index: RecordIndex, payloadLength: Int, at offset: UInt64, indexSize: Int?, keys: KeyRing,
+        vaultID: [UInt8], _ payload: [UInt8] = []
+    ) throws(LogError) {
         var plaintext = index.encoded
         if let indexSize { plaintext += [UInt8](repeating: 0, count: indexSize - plaintext.count) }
         var nonces = NonceSource(expected: 1)
         let nonce = nonces.next()
         let box = try keys.seal(plaintext, for: .record, nonce: nonce)
-        let frame = Frame(indexLength: box.count, payloadLength: UInt64(payload.count))
-        var writer = ByteWriter(reserving: Int(frame.recordLength))
+        let frame = Frame(indexLength: box.count, payloadLength: UInt64(payloadLength))
+        var writer = ByteWriter(reserving: Frame.headSize + box.count + payload.count)
         writer.append(try frame.encoded(vaultID: vaultID))
         writer.nonce(nonce)
         writer.append(box)

@@ -31,14 +31,16 @@ protocol RecordStore: AnyObject, Sendable {
     /// Opens the store that the location leads to now.
     func reopened() throws(LogError) -> any RecordStore
 
-    /// Creates an empty store, of the same owner and mode, that takes the place of this one once it is published.
-    func makeReplacement() throws(LogError) -> any RecordStore
+    /// Creates an empty store, of the same owner and mode, that takes the place of this one once it is published, and
+    /// takes its lock. The caller holds the lock of this one. Throws `busy` while another replacement is being written.
+    func makeReplacement() throws(LogError) -> StoreLock
     /// Flushes the replacement and renames it into place. The rename itself is durable only after
     /// ``synchronizeLocation()``. Throws `exists` if there is a file that may not be replaced.
     func publish(replacing: Bool) throws(LogError)
     func discard()
-    /// Removes a replacement that a killed process has left. The caller holds the lock.
-    func removeLeftReplacement()
+    /// Removes a replacement that a killed process has left. The caller holds the lock. Throws `busy` for one that is
+    /// being written.
+    func removeLeftReplacement() throws(LogError)
 }
 
 /// A lock that is held as long as this value lives.
@@ -245,7 +247,8 @@ extension FileRecordStore {
         return try FileRecordStore(file, at: path, in: fileSystem)
     }
 
-    func makeReplacement() throws(LogError) -> any RecordStore {
+    func makeReplacement() throws(LogError) -> StoreLock {
+        try removeLeftReplacement()
         let new = try FileRecordStore.createUnpublished(for: location, in: fileSystem)
         do throws(SystemError) {
             let status = try fileSystem.status(of: file)
@@ -257,7 +260,7 @@ extension FileRecordStore {
             new.discard()
             throw LogError(error, location)
         }
-        return new
+        return try new.lock(.exclusive, until: Deadline(after: .zero))
     }
 
     func publish(replacing: Bool) throws(LogError) {
@@ -268,5 +271,15 @@ extension FileRecordStore {
 
     func discard() { fileSystem.discardUnpublished(for: location) }
 
-    func removeLeftReplacement() { try? fileSystem.remove(unpublishedPath(for: location)) }
+    func removeLeftReplacement() throws(LogError) {
+        let path = unpublishedPath(for: location)
+        // Not being able to look is no proof that nobody writes it.
+        guard let left = try translated(unlessMissing(fileSystem.open(path, .readNoFollow)), at: path) else { return }
+        // A power loss may have left a renamed file under both names. Who writes another holds its lock.
+        let isThis = (try? fileSystem.status(of: left))?.identity == identity
+        if !isThis, try !translated(fileSystem.tryLock(left, .exclusive), at: path) {
+            throw LogError(SystemError(EWOULDBLOCK, "lock"), path)
+        }
+        try? fileSystem.remove(path)
+    }
 }

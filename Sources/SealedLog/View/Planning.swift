@@ -123,6 +123,19 @@ struct TransactionBatch: Sendable {
     }
 }
 
+extension TransactionBatch {
+    /// Adds an entry as another file has it, with the boxes of its versions, as a transaction of its own.
+    ///
+    /// - Parameter old: the entry of that name that this one follows.
+    mutating func move(_ entry: Entry, _ boxes: [[UInt8]], replacing old: Entry?) {
+        var entry = entry
+        entry.place(boxes, from: UInt64(payload.count))
+        for box in boxes { payload.append(contentsOf: box) }
+        totals.replace(old, with: entry)
+        transactions.append([entry])
+    }
+}
+
 extension LogView {
     func currentTotals() throws(LogError) -> Totals { if let totals { totals } else { try manifest().totals } }
 
@@ -150,12 +163,14 @@ extension LogView {
         return try treePlan(batch)
     }
 
-    /// Plans a record with its entries in the index; nil if the index would be too large.
-    private func inlinePlan(_ batch: TransactionBatch) throws(LogError) -> RecordPlan? {
+    /// Plans a record with its entries in the index; nil if the index would be larger than `limit`.
+    func inlinePlan(
+        _ batch: TransactionBatch, upTo limit: Int = Limits.inlineIndexSize
+    ) throws(LogError) -> RecordPlan? {
         // The encoding of an offset varies in length, and the offset depends on the length of the index: the guess
         // grows until it fits.
         var size = 0
-        while size <= Limits.inlineIndexSize {
+        while size <= limit {
             var index = nextIndex(batch.totals)
             let start = payloadOffset(indexSize: size)
             index.transactions = batch.transactions.map { $0.map { $0.moved(by: start) } }
@@ -167,9 +182,25 @@ extension LogView {
     }
 
     private func treePlan(_ batch: TransactionBatch) throws(LogError) -> RecordPlan {
-        // The greatest length of an index with a tree.
-        let size = 160
-        var sink = ByteSink(bytes: batch.payload, start: payloadOffset(indexSize: size))
+        let payload = try treePayload(batch)
+        return try plan(treeIndex(batch.totals, payload), payload.bytes, indexSize: LogView.treeIndexSize)
+    }
+
+    /// The greatest length of an index with a tree.
+    private static let treeIndexSize = 160
+
+    /// The payload of a record with a tree.
+    struct TreePayload {
+        let bytes: [UInt8]
+        let offset: UInt64
+        let root: PageReference
+        let entries: UInt64
+    }
+
+    /// Seals a batch's values and the pages of a tree, which know nothing of the record's place in the chain.
+    func treePayload(_ batch: TransactionBatch) throws(LogError) -> TreePayload {
+        var sink = ByteSink(bytes: batch.payload, start: payloadOffset(indexSize: LogView.treeIndexSize))
+        let start = sink.start
         var newer = RecentEntries()
         for entry in batch.transactions.joined() { newer.insert(entry.moved(by: sink.start)) }
         var merge = EntryMerge(recent: [newer, recent], trees: [try TreeCursor(root: minor?.root, loader: loader)])
@@ -179,10 +210,23 @@ extension LogView {
         guard sink.bytes.count < Limits.payloadSize else {
             throw LogError(.invalid, "with what is recent it takes more than \(Limits.payloadSize >> 20) MiB")
         }
-        var index = nextIndex(batch.totals)
+        return TreePayload(bytes: sink.bytes, offset: start, root: root, entries: tree.count)
+    }
+
+    private func treeIndex(_ totals: Totals, _ payload: TreePayload) -> RecordIndex {
+        var index = nextIndex(totals)
         if let minor { index.totals.deadBytes &+= minor.entries &* 64 }
-        index.tree = RecordIndex.Tree(header: origin.authenticator, root: root, entries: tree.count)
-        return try plan(index, sink.bytes, indexSize: size)
+        index.tree = RecordIndex.Tree(header: origin.authenticator, root: payload.root, entries: payload.entries)
+        return index
+    }
+
+    /// Plans the record of a payload that is in its place already; its bytes are those before the payload.
+    func plan(_ payload: TreePayload, hash: [UInt8], totals: Totals) throws(LogError) -> RecordPlan {
+        var index = treeIndex(totals, payload)
+        index.payloadHash = hash
+        return try RecordPlan(
+            index, payloadLength: payload.bytes.count, at: end, indexSize: LogView.treeIndexSize, keys: keys,
+            vaultID: header.vaultID)
     }
 
     private func nextIndex(_ totals: Totals) -> RecordIndex {

@@ -33,6 +33,12 @@ extension Keychain {
 // MARK: - For the command
 
 extension Keychain {
+    /// Makes the compaction that changes have made due, or waits for the one that they have started.
+    package func finishUpkeep() {
+        log.finishUpkeep()
+        reportNotices()
+    }
+
     /// Rewrites the vault as ``eraseRemoved()`` does.
     @discardableResult
     package func compact(progress: UpkeepProgress? = nil) throws(VaultError) -> CompactionReport {

@@ -28,9 +28,15 @@ public final class Keychain: ValueStore, SecretStore {
         /// below `/run/secrets`, below `$CREDENTIALS_DIRECTORY` for
         /// ``VaultPlaces/standard(vault:keyFile:environment:)``, and on file systems in memory or mounted read-only.
         public var acceptsSharedKeyFile = false
+        /// How much memory the opened index may take, in bytes: 128 MiB by default, which is enough for somewhat more
+        /// than a million entries. It takes what the names that are read need, 75 MiB for all of a million; with less,
+        /// reads beyond it take about ten times as long. The first keychain that opens a vault decides.
+        public var indexMemory = Limits.indexMemory
         /// Called, after one second, when a call waits for another process; with that process, if it can be found out.
         /// No lock is held then.
         public var onWaiting: (@Sendable (_ process: Int?) -> Void)?
+        /// Whether a compaction that a change has made due starts by itself, on a thread of the library's own.
+        package var compactsByItself = true
 
         /// Waits 10 seconds, and accepts no alarm.
         public init() {}
@@ -164,7 +170,7 @@ public final class Keychain: ValueStore, SecretStore {
     }
 
     /// Reports what the log has met without failing a call. No lock is held.
-    private func reportNotices() {
+    func reportNotices() {
         for notice in log.takeNotices() { failures.report(VaultError(notice, places), key: places.vault) }
     }
 }

@@ -24,7 +24,8 @@ struct KeychainOpening {
             lockTimeout: lockTimeout ?? options.lockTimeout,
             accepted: options.acceptedAlarms.compactMap { accepted in
                 LogError.Code.alarms.first { VaultError.codes[$0] == accepted }
-            }, memoryFolder: places.rollbackMemory)
+            }, memoryFolder: places.rollbackMemory, compactsByItself: options.compactsByItself,
+            indexMemory: options.indexMemory)
     }
 
     func open(creatingIfAbsent isCreating: Bool) throws(LogError) -> Outcome {

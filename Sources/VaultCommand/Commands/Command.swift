@@ -48,6 +48,13 @@ extension Invocation {
         return exit
     }
 
+    /// Ends a command that has changed a vault. What the change has made due comes after the answer.
+    func finish(_ keychain: Keychain, json report: @autoclosure () -> JSONObject) throws -> ExitCode {
+        let exit = try finish(json: report())
+        keychain.finishUpkeep()
+        return exit
+    }
+
     func withProgress<Result>(_ title: String, _ body: (UpkeepProgress?) throws -> Result) throws -> Result {
         let line = wantsJSON ? nil : ProgressLine(title)
         defer { line?.end() }
@@ -84,6 +91,7 @@ extension Invocation {
         if has(.acceptDiverged) { options.acceptedAlarms.insert(.diverged) }
         if has(.acceptExchanged) { options.acceptedAlarms.insert(.exchanged) }
         options.acceptsSharedKeyFile = has(.acceptSharedKey)
+        options.compactsByItself = false
         if !wantsJSON { options.onWaiting = Notes.reportWaiting }
         return options
     }

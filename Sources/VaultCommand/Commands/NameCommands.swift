@@ -42,7 +42,7 @@ enum RemoveCommand: Command {
                     return wasThere
                 }
             }
-            return try invocation.finish(json: report(removed: removed))
+            return try invocation.finish(keychain, json: report(removed: removed))
         } catch let error as AbsentName {
             // The similar name is searched outside of the transaction, which blocks other writers.
             throw keychain.absent(error.name)
@@ -111,7 +111,7 @@ enum Relocation {
             refusal.message += " Use --force to replace it."
             throw refusal
         }
-        return try invocation.finish(json: report(from: from, to: to))
+        return try invocation.finish(keychain, json: report(from: from, to: to))
     }
 
     static func report(from: String, to: String) -> JSONObject { ["from": from, "to": to] }

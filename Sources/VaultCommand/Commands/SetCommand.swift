@@ -65,8 +65,9 @@ enum SetCommand: Command {
             throw CommandError.invalid("The value is empty; nothing was stored. Use --allow-empty to store it.")
         }
         let value = try sealable(text, type, for: invocation.name)
-        try invocation.openVault(creatingIfAbsent: true).set(invocation.name, to: value, attributes: attributes)
-        return try invocation.finish(json: report(name: invocation.name, size: value.bytes.count))
+        let keychain = try invocation.openVault(creatingIfAbsent: true)
+        try keychain.set(invocation.name, to: value, attributes: attributes)
+        return try invocation.finish(keychain, json: report(name: invocation.name, size: value.bytes.count))
     }
 
     private static func sealable(

@@ -57,14 +57,18 @@ struct ReplacedFileTests {
         #expect(try fixture.open().verify().entries == 1)
     }
 
-    @Test func aCompactionDoesNotReplaceAFileThatWasPutThereMeanwhile() throws {
+    /// While it copies, or once it has written its notice under the lock.
+    @Test(arguments: [(false, LogError.Code.exchanged), (true, .unavailable)])
+    func aCompactionDoesNotReplaceAFileThatWasPutThereMeanwhile(_ isLate: Bool, _ code: LogError.Code) throws {
         let files = FaultyFileSystem()
         let log = try fixture.open(in: files, remembering: true)
         let (restored, path) = (try vault.otherVault(), fixture.path)
+        let isNoticed = Flag()
         files.watch(.write) { call in
-            if call.path == unpublishedPath(for: path) { try? replace(path, with: restored) }
+            if call.path == path { isNoticed.set() }
+            if call.path == unpublishedPath(for: path), isNoticed.isSet == isLate { try? replace(path, with: restored) }
         }
-        #expect(try LogError.code { try log.compact() } == .unavailable)
+        #expect(try LogError.code { try log.compact() } == code)
         #expect(try fixture.bytes == restored)
         #expect(try LogError.code { try log.set("a", "x") } == .exchanged)
     }

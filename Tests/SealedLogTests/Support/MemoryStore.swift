@@ -41,8 +41,8 @@ final class MemoryStore: RecordStore {
     func unlock() {}
     func isCurrent() throws(LogError) -> Bool { true }
     func reopened() throws(LogError) -> any RecordStore { self }
-    func makeReplacement() throws(LogError) -> any RecordStore { throw LogError(.invalid) }
+    func makeReplacement() throws(LogError) -> StoreLock { throw LogError(.invalid) }
     func publish(replacing: Bool) throws(LogError) {}
     func discard() {}
-    func removeLeftReplacement() {}
+    func removeLeftReplacement() throws(LogError) {}
 }

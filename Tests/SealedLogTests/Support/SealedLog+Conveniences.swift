@@ -20,25 +20,27 @@ extension SealedLog {
         return Change(entryName, expectation, .set(sealed, attributes: attributes, expiry: expiry))
     }
 
+    /// Waits for the compaction that the change makes due, as do those below.
     func set(_ name: String, _ value: [UInt8], _ expectation: Change.Expectation = .anything) throws {
-        try commit([change(name, to: value, expectation)], timeout: SealedLog.patience)
+        try make([change(name, to: value, expectation)])
     }
 
     func set(_ name: String, _ text: String, expiry: UInt64) throws {
-        try commit([change(name, to: Array(text.utf8), expiry: expiry)], timeout: SealedLog.patience)
+        try make([change(name, to: Array(text.utf8), expiry: expiry)])
     }
 
     func set(_ name: String, _ text: String) throws {
         try set(name, Array(text.utf8))
     }
 
-    func remove(_ name: String) throws {
-        try commit([change(name, to: nil)], timeout: SealedLog.patience)
-    }
+    func remove(_ name: String) throws { try make([change(name, to: nil)]) }
 
     /// Sets and removes several names, all or nothing.
-    func make(_ wishes: [Wish]) throws {
-        try commit(wishes.map { try change($0.name, to: $0.value) }, timeout: SealedLog.patience)
+    func make(_ wishes: [Wish]) throws { try make(wishes.map { try change($0.name, to: $0.value) }) }
+
+    private func make(_ changes: [Change]) throws {
+        try commit(changes, timeout: SealedLog.patience)
+        finishUpkeep()
     }
 
     func get(_ name: String) throws -> [UInt8]? {

@@ -5,7 +5,7 @@ private import Glibc
 ///
 /// Sendable although unchecked: the pointer never changes, and the functions of sem_overview(7) may be called from any
 /// thread.
-package final class Semaphore: @unchecked Sendable {
+package final class SystemSemaphore: @unchecked Sendable {
     private let handle = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
     package init() { sem_init(handle, 0, 0) }

@@ -1,0 +1,91 @@
+import LinuxSystem
+import Sealing
+
+/// What is written to a file while it is being compacted.
+struct CompactionTail {
+    /// What can be copied while others wait, without their noticing.
+    static let entriesUnderLock = 256
+
+    private let old: LogView
+    private(set) var position: LogPosition
+    private var offset: UInt64
+    /// The authenticators of the records that were read.
+    private(set) var chain: [Authenticator] = []
+    /// The newest entries of the names in them, as they are in the old file.
+    private var entries = RecentEntries()
+
+    init(behind old: LogView) {
+        self.old = old
+        (position, offset) = (old.head, old.end)
+    }
+
+    var count: Int { entries.count }
+
+    mutating func forgetEntries() { entries = RecentEntries() }
+
+    /// Reads and authenticates what was appended since the last time, and returns how many entries that were. A record
+    /// that is still being written is left to the next time.
+    mutating func read() throws(LogError) -> Int {
+        // A new one: the window of a former one does not show what was appended.
+        var reader = old.reader
+        var count = 0
+        while case .record(let record) = try reader.record(at: offset, after: position),
+            try reader.payloadHolds(record)
+        {
+            count += try take(record)
+            chain.append(record.authenticator)
+            if chain.count > 2 * Limits.chainLength { chain.removeFirst(Limits.chainLength) }
+            (position, offset) = (record.position, record.end)
+        }
+        return count
+    }
+
+    private mutating func take(_ record: Record) throws(LogError) -> Int {
+        guard let tree = record.index.tree else {
+            for transaction in record.index.transactions {
+                for entry in transaction { entries.insert(entry) }
+            }
+            return record.index.transactions.reduce(0) { $0 + $1.count }
+        }
+        var cursor = try TreeCursor(root: tree.root, loader: old.loader)
+        var count = 0
+        while let entry = try cursor.next() {
+            // The tree repeats older ones. Of a tombstone that does not show, and it does no harm.
+            guard entry.isRemoved || entry.versions.contains(where: { $0.offset >= old.end }) else { continue }
+            entries.insert(entry)
+            count += 1
+        }
+        return count
+    }
+
+    /// Returns all that was read as one batch for the new file.
+    func batch(on new: inout LogView) throws(LogError) -> TransactionBatch {
+        var batch = TransactionBatch(totals: try new.currentTotals())
+        for index in 0..<entries.count { try move(entries[index], to: &batch, on: &new) }
+        return batch
+    }
+
+    /// Returns it as batches that are small enough for records without a tree.
+    func batches(on new: LogView) throws(LogError) -> [TransactionBatch] {
+        var new = new
+        var batches: [TransactionBatch] = []
+        var totals = try new.currentTotals()
+        for start in stride(from: 0, to: entries.count, by: 64) {
+            var batch = TransactionBatch(totals: totals)
+            for index in start..<min(start + 64, entries.count) { try move(entries[index], to: &batch, on: &new) }
+            totals = batch.totals
+            batches.append(batch)
+        }
+        return batches
+    }
+
+    private func move(_ entry: Entry, to batch: inout TransactionBatch, on new: inout LogView) throws(LogError) {
+        let boxes = try entry.versions.map { (version) throws(LogError) in
+            try old.store.bytes(at: version.offset, count: version.boxLength)
+        }
+        batch.move(entry, boxes, replacing: try new.find(entry.name))
+        guard batch.payload.count <= Limits.transactionSize else {
+            throw LogError(.conflict, "too much was written meanwhile")
+        }
+    }
+}

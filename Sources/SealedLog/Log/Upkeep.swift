@@ -1,0 +1,101 @@
+private import Glibc
+import LinuxSystem
+
+extension SealedLog {
+    /// Whether a compaction is due. If it has failed a short while ago, in this process or in another, there is no other
+    /// try yet.
+    func isCompactionDue(_ writer: inout Writer) -> Bool {
+        let (head, origin, isDue) = view.withLock { ($0.head, $0.origin.authenticator, $0.isCompactionDue) }
+        guard isDue, head.sequence >= writer.compactAfter else { return false }
+        if let failed = memory?.upkeep(), failed.origin == origin, head.sequence < failed.retryAt {
+            notices.post(.compactionFailed(failed.error))
+            writer.compactAfter = failed.retryAt
+            return false
+        }
+        return true
+    }
+
+    /// Compacts if that is due. A failure is posted; no transaction fails by it.
+    func compactIfDue() {
+        guard writer.withLock({ isCompactionDue(&$0) }) else { return }
+        do throws(LogError) { try compactOnce() } catch {
+            // Another process is at it, or was, or the disk is busy: the next change sees whether it is still due.
+            let isLeft = [.busy, .conflict].contains(error.code)
+            let retryAt = isLeft ? view.withLock { $0.head.sequence } + 64 : rememberFailure(error).retryAt
+            writer.withLock { $0.compactAfter = retryAt }
+            if !isLeft { notices.post(.compactionFailed(error)) }
+        }
+    }
+
+    /// Waits for a compaction that was due after a change, or makes it: a program that is about to end.
+    package func finishUpkeep() {
+        upkeep.wait()
+        if !upkeep.isAutomatic { compactIfDue() }
+    }
+}
+
+/// Runs what is due after a change on a thread of its own, one at a time. The process does not end before it has: with
+/// programs that run for a moment only, it would never be done.
+final class Upkeep: Sendable {
+    private struct State {
+        var isRunning = false
+        var waiting: [SystemSemaphore] = []
+    }
+
+    /// Whether it starts by itself.
+    let isAutomatic: Bool
+    private let state = Mutex(State())
+
+    init(isAutomatic: Bool) { self.isAutomatic = isAutomatic }
+
+    /// Does nothing if it is running, or if there is no thread for it: the next change starts it.
+    func start(_ body: @escaping @Sendable () -> Void) {
+        let isFirst = state.withLock { state in
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        guard isFirst else { return }
+        Upkeep.waitAtExit(for: self)
+        do {
+            try startDetachedThread(named: "vault upkeep") {
+                body()
+                self.end()
+            }
+        } catch { end() }
+    }
+
+    private func end() {
+        let waiting = state.withLock { state in
+            state.isRunning = false
+            return exchange(&state.waiting, with: [])
+        }
+        for semaphore in waiting { semaphore.signal() }
+    }
+
+    func wait() {
+        let semaphore = state.withLock { state in
+            guard state.isRunning else { return SystemSemaphore?.none }
+            let semaphore = SystemSemaphore()
+            state.waiting.append(semaphore)
+            return semaphore
+        }
+        semaphore?.wait()
+    }
+
+    // MARK: At the end of the process
+
+    private static let known = Mutex<[(upkeep: Upkeep, process: pid_t)]>([])
+    /// Takes place once, at its first use.
+    private static let registration = atexit {
+        // A child process has no such thread.
+        for known in Upkeep.known.withLock({ $0 }) where known.process == getpid() { known.upkeep.wait() }
+    }
+
+    private static func waitAtExit(for upkeep: Upkeep) {
+        known.withLock { known in
+            known.removeAll { !$0.upkeep.state.withLock { $0.isRunning } }
+            known.append((upkeep, getpid()))
+        }
+        _ = registration
+    }
+}

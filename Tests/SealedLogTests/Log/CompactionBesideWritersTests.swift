@@ -1,0 +1,167 @@
+import Foundation
+import LinuxSystem
+import Sealing
+import TestSupport
+import Testing
+import VaultTesting
+
+@testable import SealedLog
+
+/// A compaction copies without the lock: whatever is written meanwhile is in the new file.
+@Suite("Compaction beside writers")
+struct CompactionBesideWritersTests {
+    private let fixture: LogFixture
+    private let files = FaultyFileSystem()
+    private let log: SealedLog
+    /// Writes through a handle of its own, as another process does.
+    private let other: SealedLog
+
+    init() throws {
+        fixture = try LogFixture()
+        log = try fixture.open(in: files, remembering: true)
+        other = try fixture.open(remembering: true)
+        try log.make((0..<600).map { ("name \($0)", Array("first \($0)".utf8)) })
+        try log.remove("name 599")
+    }
+
+    /// Runs `body` once, as soon as the compaction has begun to copy.
+    private func whileItCopies(_ body: @escaping @Sendable () throws -> Void) {
+        let (left, hasRun) = (unpublishedPath(for: fixture.path), Flag())
+        files.watch(.write) { call in
+            guard call.path == left, !hasRun.isSet else { return }
+            hasRun.set()
+            do { try body() } catch { Issue.record(error) }
+        }
+    }
+
+    /// Few changes become records without a tree, many one with a tree, and what comes after that records again.
+    @Test(arguments: [0, 1, 63, 64, 65, 256, 257, 500]) func keepsWhatOthersWriteMeanwhile(count: Int) throws {
+        whileItCopies { [other] in
+            for number in 0..<count { try other.set("name \(number)", "second \(number)") }
+            try other.remove("name 3")
+            try other.make([("new", [1, 2, 3]), ("name 4", [])])
+        }
+        let before = try log.state().count
+        try log.compact()
+        for reader in [log, other, try fixture.open(remembering: true)] {
+            let state = try reader.state()
+            #expect(state.count == before)
+            #expect(state["new"] == [1, 2, 3])
+            #expect(state["name 3"] == nil)
+            #expect(state["name 4"] == [])
+            for number in 5..<599 {
+                let text = number < count ? "second \(number)" : "first \(number)"
+                #expect(state["name \(number)"] == Array(text.utf8))
+            }
+            #expect(try reader.verify().entries == before)
+        }
+        #expect(try fixture.header.sequence > 1)
+        try log.expectTotalsToBeRight()
+        try other.set("name 0", "third")
+        #expect(try log.text("name 0") == "third")
+    }
+
+    @Test func manyChangesAreFoundThroughTheHint() throws {
+        whileItCopies { [other] in
+            try other.make((0..<500).map { ("more \($0)", [1]) })
+        }
+        try log.compact()
+        let view = try fixture.open().view.withLock { $0 }
+        // And the tombstone, which the tree repeats.
+        #expect(view.minor?.entries == 501)
+        #expect(try Header.hint(in: fixture.bytes)?.offset == view.header.checkpointEnd)
+    }
+
+    /// Who knows a change from before the switch knows it afterwards, and who had another is told.
+    @Test func theChainHasWhatWasWrittenMeanwhile() throws {
+        let positions = Mutex<[LogPosition]>([])
+        whileItCopies { [other] in
+            for number in 0..<40 {
+                try other.set("name \(number)", "second")
+                positions.withLock { $0.append(other.view.withLock { $0.head }) }
+            }
+        }
+        try log.compact()
+        let view = log.view.withLock { $0 }
+        for position in positions.withLock({ $0 }) {
+            #expect(try view.includes(position) == .included)
+            let different = LogPosition(sequence: position.sequence, authenticator: randomAuthenticator())
+            #expect(try view.includes(different) == .excluded)
+        }
+    }
+
+    @Test func ofAChangeThatItsWriterTookBackBeginsAnew() throws {
+        // It is there while the compaction copies, and gone once it has flushed what it copied.
+        let end = Mutex<UInt64>(0)
+        whileItCopies { [log] in
+            end.withLock { $0 = log.view.withLock { $0.end } }
+            try log.writeWithoutFlush("name 1", [9])
+        }
+        files.watch(.synchronizeData) { [log, path = fixture.path] call in
+            guard call.path == unpublishedPath(for: path),
+                let end = end.withLock({ $0 > 0 ? exchange(&$0, with: 0) : nil })
+            else { return }
+            do { try log.view.withLock { $0.store }.clear(end..<end + 512) } catch { Issue.record(error) }
+        }
+        try log.compact()
+        #expect(try fixture.open().text("name 1") == "first 1")
+        #expect(try fixture.open().verify().entries == 599)
+    }
+
+    @Test func waitsForAnotherOneAndGivesWayIfItWasNotAskedFor() throws {
+        let outcome = Mutex<LogError.Code?>(nil)
+        whileItCopies { [other] in
+            let code = try LogError.code { try other.compactOnce() }
+            outcome.withLock { $0 = code }
+        }
+        try log.compact()
+        #expect(outcome.withLock { $0 } == .busy)
+        let sequence = try fixture.header.sequence
+        whileItCopies { [other] in
+            // Its file is beside the vault until this returns.
+            let code = try LogError.code { _ = try other.compact(timeout: .milliseconds(50)) }
+            outcome.withLock { $0 = code }
+        }
+        try log.compact()
+        #expect(outcome.withLock { $0 } == .busy)
+        #expect(try fixture.header.sequence == sequence + 2)
+    }
+
+    @Test func concurrentWritersAndCompactionsLoseNothing() throws {
+        try onThreads(5) { [log, other] thread in
+            guard thread > 0 else {
+                for _ in 0..<20 { try other.compact() }
+                return
+            }
+            for number in 0..<150 {
+                try (thread.isMultiple(of: 2) ? log : other).set("\(thread)/\(number)", "value \(number)")
+                if number % 3 == 0 { try log.remove("\(thread)/\(number)") }
+            }
+        }
+        let state = try fixture.open(remembering: true).state()
+        #expect(state.count == 599 + 4 * 100)
+        for thread in 1...4 {
+            for number in 0..<150 where number % 3 != 0 {
+                #expect(state["\(thread)/\(number)"] == Array("value \(number)".utf8))
+            }
+        }
+        #expect(try fixture.open().verify().entries == 999)
+        #expect(!FileManager.default.fileExists(atPath: unpublishedPath(for: fixture.path)))
+    }
+
+    @Test func thatAChangeMadeDueIsMadeBeforeTheProcessEnds() async throws {
+        let fixture = try LogFixture()
+        await #expect(processExitsWith: .success) { [path = fixture.path as String, key = fixture.keyPath as String] in
+            let log = try openApart(path, options: SealedLog.Options()) { () throws(LogError) in
+                try KeyFile.read(key, secretFolders: [], in: PosixFileSystem())
+            }
+            for _ in 0..<8 {
+                let change = try log.change("a", to: RandomBytes.array(50_000))
+                try log.commit([change], timeout: SealedLog.patience)
+            }
+            exit(EXIT_SUCCESS)
+        }
+        #expect(try fixture.header.sequence > 1)
+        #expect(!FileManager.default.fileExists(atPath: unpublishedPath(for: fixture.path)))
+    }
+}

@@ -20,3 +20,23 @@ void vault_restore_environment(void) {
         unsetenv(variable);
     }
 }
+
+static int argument_count;
+static char **arguments;
+
+// glibc passes the arguments to constructors.
+__attribute__((constructor)) static void take_arguments(int count, char **values) {
+    argument_count = count;
+    arguments = values;
+}
+
+const char *vault_argument(int index) {
+    return index >= 0 && index < argument_count ? arguments[index] : 0;
+}
+
+// Swift's runtime asks this for the arguments. Its own version comes with a constructor that reads all of /proc/self/maps
+// to find them, at each start. This one is weak: a later runtime that needs more of its own file gets it undisturbed.
+__attribute__((weak, swiftcall)) char **_swift_stdlib_getUnsafeArgvArgc(int *count) {
+    *count = argument_count;
+    return arguments;
+}

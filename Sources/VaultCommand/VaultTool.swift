@@ -1,4 +1,4 @@
-import CLinux
+import CVaultCommand
 import Glibc
 
 @main

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from homes import Home
+from tracing import trace
+
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can change the root")
 AS_FIRST_PROCESS = ("unshare", "--fork", "--pid")
 PLACES = ("--vault", "/data/my.vault", "--key-file", "/keys/my.key")
@@ -48,6 +51,11 @@ def test_what_the_environment_asks_of_the_runtime_adds_no_line(root: Path, binar
     assert run(root, "version", SWIFT_BACKTRACE=setting).stderr == b""
     finished = subprocess.run([binary, "version"], capture_output=True, env={"SWIFT_BACKTRACE": setting})
     assert finished.returncode == 0 and finished.stderr == b""
+
+
+def test_the_runtime_does_not_search_for_what_the_command_tells_it(home: Home) -> None:
+    opened = "".join(call.line for call in trace(home, "version", names=("openat",)))
+    assert "/proc" not in opened
 
 
 def test_a_home_is_not_needed_and_its_lack_is_said(root: Path) -> None:

@@ -1,6 +1,5 @@
-// What Swift's Glibc module lacks: calls that are declared only for _GNU_SOURCE, calls with a variable number of
-// arguments, and the arguments of the process. It includes no other system header, so that the module Glibc alone owns
-// their types.
+// What Swift's Glibc module lacks: calls that are declared only for _GNU_SOURCE, and calls with a variable number of
+// arguments. It includes no other system header, so that the module Glibc alone owns their types.
 #pragma once
 #include <stdint.h>
 
@@ -57,9 +56,6 @@ void vault_guard_temporary(const char *_Nullable path);
 
 /// Names the calling thread, for tools that show threads. The name has at most 15 bytes.
 void vault_name_thread(const char *_Nonnull name);
-
-/// Returns one of the process's arguments; null past the last.
-const char *_Nullable vault_argument(int index);
 
 /// Returns the path by which the process's program was started, as the kernel got it: unlike the first argument, it is
 /// not the caller's choice. Null if the kernel does not tell.

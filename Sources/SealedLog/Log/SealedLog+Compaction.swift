@@ -98,8 +98,8 @@ extension SealedLog {
     private func compact(
         slots: (old: [KeySlot], new: [KeySlot])?, until deadline: Deadline, _ counter: UpkeepProgress?
     ) throws(LogError) -> CompactionReport {
-        let begun = try beginCompaction(slots?.old, until: deadline)
-        let (old, store) = (begun.old, begun.lock.store)
+        var lock: StoreLock?
+        let (old, store) = try beginCompaction(slots?.old, until: deadline, &lock)
         var isPublished = false
         defer { if !isPublished { store.discard() } }
         var compactor = try Compactor(old, into: store, counter)
@@ -131,17 +131,16 @@ extension SealedLog {
             let report = CompactionReport(
                 sizeBefore: Int(clamping: try old.store.size()), sizeAfter: Int(clamping: try store.size()))
             oldLock.release()
+            // Here, where no other thread has this file's lock: it is one for all of them.
+            lock.take()?.release()
             return report
         }
     }
 
-    /// The log as it was when a compaction began, and the locked store for the compacted one.
-    private struct Begun: ~Copyable {
-        let old: LogView
-        let lock: StoreLock
-    }
-
-    private func beginCompaction(_ slots: [KeySlot]?, until deadline: Deadline) throws(LogError) -> Begun {
+    /// Returns the log as it is now, and the store for the compacted one, whose lock is taken.
+    private func beginCompaction(
+        _ slots: [KeySlot]?, until deadline: Deadline, _ newLock: inout StoreLock?
+    ) throws(LogError) -> (LogView, any RecordStore) {
         try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: deadline)
             // The notice will count as seen, so its file has to be the one that is found after a power loss.
@@ -149,8 +148,10 @@ extension SealedLog {
             let old = view.withLock { $0 }
             guard slots == nil || old.header.slots == slots else { throw LogError(.conflict) }
             let new = try old.store.makeReplacement()
+            let store = new.store
+            newLock = consume new
             lock.release()
-            return Begun(old: old, lock: new)
+            return (old, store)
         }
     }
 }

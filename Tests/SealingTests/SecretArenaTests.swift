@@ -54,19 +54,23 @@ struct SecretArenaTests {
     /// In a process of its own, whose memory nobody else uses.
     @Test func memoryOfManySecretsIsReturnedAndUsedAgain() async {
         await #expect(processExitsWith: .success) {
-            func nest(_ depth: Int, _ size: Int) throws {
-                let secret = try SecretBytes(zeros: size)
-                if depth > 0 { try nest(depth - 1, size) }
-                let isLocked = secret.isLockedInMemory
-                #expect(isLocked)
+            func holdAndFree(_ count: Int, _ size: Int, oldestFirst: Bool) throws {
+                var boxes = try (0..<count).map { _ in try Box([UInt8](repeating: 0, count: size)) }
+                if oldestFirst { boxes.reverse() }
+                while let box = boxes.popLast() {
+                    let isLocked = box.secret.isLockedInMemory
+                    #expect(isLocked)
+                }
             }
             func mappings() throws -> Int {
                 try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).split(separator: "\n").count
             }
-            try nest(100, 40)
+            try holdAndFree(100, 40, oldestFirst: true)
             let before = try mappings()
             // Ten times more than the last region holds. What small secrets leave is one piece again.
-            for size in [40, 4_096, 700, 40, 4_096] { try nest(2_000, size) }
+            for size in [40, 4_096, 700, 40, 4_096] {
+                for oldestFirst in [true, false] { try holdAndFree(2_000, size, oldestFirst: oldestFirst) }
+            }
             let after = try mappings()
             #expect(after <= before + 8)
         }

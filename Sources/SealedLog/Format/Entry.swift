@@ -16,6 +16,8 @@ package struct StoredVersion: Hashable, Sendable {
 
     /// The bytes of the box in the file.
     var box: Range<UInt64> { offset..<offset + UInt64(boxLength) }
+
+    fileprivate var sizeWithoutOffset: Int { 2 + Nonce.size + UInt64(length).varintSize }
 }
 
 struct EarlierVersion: Hashable, Sendable {
@@ -69,13 +71,27 @@ package struct Entry: Hashable, Sendable {
     /// its values. The length of an encoded offset changes when a value moves. This must not.
     var footprint: UInt64 {
         guard let content else { return 0 }
-        var unplaced = self
-        unplaced.content?.current.offset = 0
-        for index in content.earlier.indices { unplaced.content?.earlier[index].version.offset = 0 }
-        var writer = ByteWriter(reserving: 128)
-        writer.entry(unplaced)
         let boxes = content.earlier.reduce(content.current.boxLength) { $0 + $1.version.boxLength }
-        return UInt64(writer.count + boxes)
+        return UInt64(sizeWithoutOffsets + boxes)
+    }
+
+    /// The size of the encoding, with every offset counted as one byte: as the writer below writes it, without writing
+    /// it. A set asks for it several times.
+    var sizeWithoutOffsets: Int {
+        var size = name.bytes.count.sizeWithBytes + 1 + modified.varintSize
+        guard let content else { return size }
+        size += content.created.varintSize + content.current.sizeWithoutOffset + (content.expiry?.varintSize ?? 0)
+        if !content.earlier.isEmpty {
+            size += UInt64(content.earlier.count).varintSize
+            for earlier in content.earlier { size += earlier.modified.varintSize + earlier.version.sizeWithoutOffset }
+        }
+        if !content.attributes.isEmpty {
+            size += UInt64(content.attributes.count).varintSize
+            for attribute in content.attributes {
+                size += attribute.key.utf8.count.sizeWithBytes + attribute.value.utf8.count.sizeWithBytes
+            }
+        }
+        return size
     }
 
     func moved(by distance: UInt64) -> Entry {
@@ -142,6 +158,16 @@ extension UnsafeRawBufferPointer {
 
 // MARK: - Coding
 
+extension UInt64 {
+    /// The size of the number as a varint.
+    fileprivate var varintSize: Int { Swift.max(1, (70 - leadingZeroBitCount) / 7) }
+}
+
+extension Int {
+    /// The size of so many bytes with their number before them.
+    fileprivate var sizeWithBytes: Int { UInt64(self).varintSize + self }
+}
+
 private enum Flag {
     static let removed: UInt8 = 1
     static let attributes: UInt8 = 2
@@ -179,6 +205,16 @@ extension ByteReader {
         let version = try storedVersion()
         if flags & Flag.expiry != 0, try varint() <= now() { return nil }
         return version
+    }
+
+    /// Reads only the name of an entry, and until when it is present.
+    mutating func listedName() throws(Malformed) -> ListedName {
+        let name = try name()
+        let flags = try byte()
+        guard flags & Flag.removed == 0 else { return ListedName(name, end: 0) }
+        guard flags & Flag.expiry != 0 else { return ListedName(name, end: nil) }
+        _ = (try varint(), try varint(), try storedVersion())
+        return ListedName(name, end: try varint())
     }
 
     private mutating func content(_ flags: UInt8) throws(Malformed) -> Entry.Content {

@@ -60,6 +60,29 @@ struct Page: Sendable {
         try read(index, isWhole: false) { (cell) throws(Malformed) in try cell.currentVersion(at: now()) }
     }
 
+    func listedName(_ index: Int) throws(LogError) -> ListedName {
+        try read(index, isWhole: false) { (cell) throws(Malformed) in try cell.listedName() }
+    }
+
+    /// Returns a leaf's last name. Throws `damaged` unless its names ascend from `former` on, within bounds.
+    func checkedLastName(after former: EntryName?, within bounds: NameRange) throws(LogError) -> EntryName {
+        let (first, last) = (try name(0), try name(count - 1))
+        do throws(Malformed) {
+            try bytes.withRawBytes { (page) throws(Malformed) in
+                var former = try Page.name(in: page, at: start(0))
+                for index in 1..<max(count, 1) {
+                    let name = try Page.name(in: page, at: start(index))
+                    guard former.order(to: name) < 0 else { throw Malformed("the order of names") }
+                    former = name
+                }
+            }
+            guard former.map({ $0 < first }) ?? true, bounds.contains(first), bounds.contains(last) else {
+                throw Malformed("the order of names")
+            }
+        } catch { throw damaged(error.what) }
+        return last
+    }
+
     func child(_ index: Int) throws(LogError) -> PageReference {
         try read(index) { (cell) throws(Malformed) in
             try cell.skip(cell.count(upTo: Limits.nameSize))

@@ -31,8 +31,8 @@ struct NameRange: Sendable {
 }
 
 /// Iterates over the entries of a tree in the order of their names. It keeps one page per level in memory.
-struct TreeCursor {
-    private struct Position {
+struct TreeCursor: Sendable {
+    private struct Position: Sendable {
         let page: Page
         var index: Int
         let bounds: NameRange
@@ -40,6 +40,7 @@ struct TreeCursor {
 
     private let loader: PageLoader
     private var stack: [Position] = []
+    /// The last name of the last leaf.
     private var lastName: EntryName?
     /// The locations of the pages read so far.
     private(set) var pages: [Range<UInt64>] = []
@@ -51,23 +52,17 @@ struct TreeCursor {
     }
 
     /// Returns the next entry; nil at the end. Throws `damaged` also for names that are out of order.
-    mutating func next() throws(LogError) -> Entry? {
+    mutating func next() throws(LogError) -> Entry? { try nextItem() }
+
+    mutating func nextItem<Item: MergedItem>() throws(LogError) -> Item? {
         while let top = stack.last {
             guard top.index < top.page.count else {
                 stack.removeLast()
                 continue
             }
             stack[stack.count - 1].index += 1
-            guard top.page.isLeaf else {
-                try descend(into: top, from: [])
-                continue
-            }
-            let entry = try top.page.entry(top.index)
-            guard lastName.map({ $0 < entry.name }) ?? true, top.bounds.contains(entry.name) else {
-                throw top.page.damaged("the order of names")
-            }
-            lastName = entry.name
-            return entry
+            if top.page.isLeaf { return try Item(in: top.page, at: top.index) }
+            try descend(into: top, from: [])
         }
         return nil
     }
@@ -77,6 +72,7 @@ struct TreeCursor {
     ) throws(LogError) {
         pages.append(reference.box)
         let page = try loader.load(reference, level: level)
+        if page.isLeaf { lastName = try page.checkedLastName(after: lastName, within: bounds) }
         let cell = try start.withRawBytes { (start) throws(LogError) in try page.lastCell(notAfter: start) }
         let position = Position(page: page, index: cell?.index ?? 0, bounds: bounds)
         stack.append(position)

@@ -132,6 +132,11 @@ extension SealedLog {
         return EntryListing(merge: try view.entries(from: prefix), prefix: prefix)
     }
 
+    package func names(prefix: [UInt8] = []) throws(LogError) -> NameListing {
+        let view = try read(isSure: true) { (view) throws(LogError) in view }
+        return NameListing(merge: try view.items(from: prefix), prefix: prefix)
+    }
+
     /// Opens a value that is not yet written.
     package func open(_ value: SealedValue) throws(LogError) -> SecretBytes { try keys.open(value) }
 

@@ -241,10 +241,12 @@ extension LogView {
     }
 
     /// Returns all entries from a name on, in the order of their names, tombstones too.
-    func entries(from start: [UInt8] = []) throws(LogError) -> EntryMerge {
+    func entries(from start: [UInt8] = []) throws(LogError) -> EntryMerge { try items(from: start) }
+
+    func items<Item>(from start: [UInt8]) throws(LogError) -> Merge<Item> {
         let trees = try [minor?.root, header.root].map { (root) throws(LogError) in
             try TreeCursor(root: root, loader: loader, from: start)
         }
-        return EntryMerge(recent: [recent], trees: trees, from: start)
+        return Merge(recent: [recent], trees: trees, from: start)
     }
 }

@@ -168,8 +168,9 @@ extension LogView {
         _ batch: TransactionBatch, upTo limit: Int = Limits.inlineIndexSize
     ) throws(LogError) -> RecordPlan? {
         // The encoding of an offset varies in length, and the offset depends on the length of the index: the guess
-        // grows until it fits.
-        var size = 0
+        // grows until it fits. The first one has no room for offsets.
+        let entries = batch.transactions.reduce(0) { $0 + $1.reduce(0) { $0 + $1.sizeWithoutOffsets } }
+        var size = (entries + 96) & ~15
         while size <= limit {
             var index = nextIndex(batch.totals)
             let start = payloadOffset(indexSize: size)

@@ -64,10 +64,15 @@ extension Keychain {
     }
 
     public func keys(prefix: String) throws(VaultError) -> [String] {
-        var listing = try listing(prefix: prefix)
+        var listing = try names(prefix: prefix)
         var names: [String] = []
-        while let item = try listing.next() { names.append(item.name) }
+        while let name = try listing.next() { names.append(name) }
         return names
+    }
+
+    /// As ``keys(prefix:)``, one after the other, for lists of any length.
+    package func names(prefix: String = "") throws(VaultError) -> KeyListing {
+        KeyListing(names: try translated(log.names(prefix: Array(ownName(prefix).utf8))), keychain: self)
     }
 
     /// As ``items(prefix:attributes:)``, one after the other, for lists of any length.
@@ -93,6 +98,17 @@ package struct ItemListing: Sendable {
             }
         }
         return nil
+    }
+}
+
+/// The names of a keychain, as ``ItemListing``.
+package struct KeyListing: Sendable {
+    fileprivate var names: NameListing
+    fileprivate let keychain: Keychain
+
+    /// Reads the next name; nil at the end. Throws `damaged`, `unavailable`.
+    package mutating func next() throws(VaultError) -> String? {
+        try keychain.places.translated(names.next()).map(keychain.shortened)
     }
 }
 

@@ -16,7 +16,12 @@ enum ListCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let prefix = invocation.arguments.first ?? ""
-        try ItemList(listing: invocation.openVault().listing(prefix: prefix)).print(invocation)
+        let keychain = try invocation.openVault()
+        if invocation.wantsJSON || invocation.has(.long) {
+            try ItemList(listing: keychain.listing(prefix: prefix)).print(invocation)
+        } else {
+            try ItemList.print(keychain.names(prefix: prefix))
+        }
         return .success
     }
 }
@@ -68,6 +73,17 @@ struct ItemList {
 
     let listing: ItemListing
     var isIncluded: (Keychain.Item) -> Bool = { _ in true }
+
+    /// Writes nothing but the names.
+    static func print(_ names: KeyListing) throws {
+        var names = names
+        var output = OutputBuffer()
+        while let name = try names.next() {
+            output.append(StandardOutput.shown(name) + "\n")
+            try output.endEntry()
+        }
+        try output.finish()
+    }
 
     func print(_ invocation: Invocation) throws {
         var output = OutputBuffer()

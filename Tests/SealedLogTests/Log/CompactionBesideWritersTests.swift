@@ -108,6 +108,20 @@ struct CompactionBesideWritersTests {
         #expect(try fixture.open().verify().entries == 599)
     }
 
+    @Test func leavesAVaultAsItIsIfAValueWasChangedMeanwhile() throws {
+        whileItCopies { [log, other, path = fixture.path] in
+            let end = log.view.withLock { $0.end }
+            try other.set("name 1", RandomBytes.array(200))
+            try other.set("name 2", "after it")
+            let first = try #require(RecordList(path).records.first { $0.lowerBound >= Int(end) })
+            var bytes = try contents(path)
+            bytes[first.upperBound - 1] ^= 1
+            try overwrite(path, bytes)
+        }
+        #expect(try LogError.code { try log.compact() } == .damaged)
+        #expect(try fixture.header.sequence == 1)
+    }
+
     @Test func waitsForAnotherOneAndGivesWayIfItWasNotAskedFor() throws {
         let outcome = Mutex<LogError.Code?>(nil)
         whileItCopies { [other] in

@@ -6,9 +6,13 @@ struct Pairs {
     private var times: [Double] = []
     private var floors: [Double] = []
 
-    static func measure(rounds: Int, _ work: () throws -> Void, floor: () throws -> Void) throws -> Pairs {
+    /// - Parameter prepare: runs before each round, unmeasured.
+    static func measure(
+        rounds: Int, prepare: () throws -> Void = {}, _ work: () throws -> Void, floor: () throws -> Void
+    ) throws -> Pairs {
         var pairs = Pairs()
         for round in -warmUp..<rounds {
+            try prepare()
             let time = try ContinuousClock().measure(work)
             pairs.add(time, try ContinuousClock().measure(floor), round)
         }

@@ -14,6 +14,7 @@ struct PreferenceFigures {
         // As a slider or a window's place changes: thousands of times while it is written a few times a second.
         try measure("preferences set, coalesced", .milliseconds(200), setsEach: 1_000, rounds: 20)
         try measureGet()
+        try measureGetAfterSet()
     }
 
     private func preferences(coalescing interval: Duration?) throws -> Preferences {
@@ -33,7 +34,8 @@ struct PreferenceFigures {
         let preferences = try preferences(coalescing: interval)
         let keys = (0..<Self.keys).map { key($0, in: preferences) }
         let floor = try BareReplacement(of: path)
-        var next = 0
+        // From beyond the values that are there: a set that changes nothing writes nothing.
+        var next = Self.keys
         let pairs = try Pairs.measure(rounds: rounds) {
             for _ in 0..<setsEach {
                 next += 1
@@ -57,5 +59,25 @@ struct PreferenceFigures {
             for _ in 0..<gets { try floor.look() }
         }
         pairs.report("preferences get", operations: gets, floorOperations: gets)
+    }
+
+    /// Measures gets while the file's times would not yet tell of another change.
+    private func measureGetAfterSet() throws {
+        let gets = 100
+        let key = key(7, in: try preferences(coalescing: nil))
+        let floor = BareStatus(of: path)
+        var next = Self.keys
+        func set() throws {
+            next += 1
+            try key.write(next)
+        }
+        let pairs = try Pairs.measure(rounds: 100, prepare: set) {
+            for _ in 0..<gets {
+                guard try key.read() == next else { throw BenchmarkError(description: "a value is lost") }
+            }
+        } floor: {
+            for _ in 0..<gets { try floor.look() }
+        }
+        pairs.report("preferences get, right after a set", operations: gets, floorOperations: gets)
     }
 }

@@ -114,8 +114,9 @@ extension Preferences {
     func current() throws(VaultError) -> PreferencesSnapshot {
         let file = try file.get()
         let status = try file.status()
-        if let kept = snapshot.withLock({ $0 }), kept.isCurrent(status) { return kept }
-        let new = try file.read()
+        let kept = snapshot.withLock { $0 }
+        if let kept, kept.isCurrent(status) { return kept }
+        let new = try file.read(kept)
         snapshot.withLock { $0 = new }
         return new
     }
@@ -123,7 +124,7 @@ extension Preferences {
     /// Writes a batch's changes to the file, durably, if its expectations hold. The writer's lock is held.
     func replaceFile(_ batch: StoreBatch) throws(VaultError) -> Bool {
         let forms = try batch.propertyLists()
-        let (holds, new) = try file.get().update(batch, forms)
+        let (holds, new) = try file.get().update(batch, forms, snapshot.withLock { $0 })
         if let new {
             durable.withLock { $0 = new.status }
             snapshot.withLock { $0 = new }

@@ -13,42 +13,49 @@ struct PreferencesFile: Sendable {
     func status() throws(VaultError) -> FileStatus? { try translated(file.status(withTimes: true)) }
 
     /// Reads the file. A missing file has no values.
-    func read() throws(VaultError) -> PreferencesSnapshot {
+    ///
+    /// - Parameter known: what the file held before. A file of the same bytes, such as this process's own last write,
+    ///   is not parsed again: that would cost about a fifth of a write.
+    func read(_ known: PreferencesSnapshot?) throws(VaultError) -> PreferencesSnapshot {
         // Five attempts: a tool may be writing the file in place, and what is damaged now may soon be whole.
         for _ in 0..<4 {
-            do { return try readOnce() } catch {
+            do { return try readOnce(known) } catch {
                 guard error.code == .damaged else { throw error }
                 Clock.sleep(microseconds: 5_000)
             }
         }
-        return try readOnce()
+        return try readOnce(known)
     }
 
-    private func readOnce() throws(VaultError) -> PreferencesSnapshot {
+    private func readOnce(_ known: PreferencesSnapshot?) throws(VaultError) -> PreferencesSnapshot {
         let readAt = Clock.realTime
         let found: WholeFile.Contents?
         do { found = try file.read(upTo: PreferencesFile.sizeLimit) } catch { throw VaultError(reading: error, path) }
         guard let contents = found else { return PreferencesSnapshot([:], .xml, nil, nil, readAt: readAt) }
+        let (bytes, status) = (contents.bytes, contents.status)
+        let same = known.flatMap { $0.bytes == bytes ? ($0.values, $0.format) : nil }
         do throws(PropertyListError) {
-            let (values, format) = try PropertyListFormat.parseDictionary(contents.bytes)
-            return PreferencesSnapshot(values, format, contents.status, contents.takeFile(), readAt: readAt)
+            let (values, format) = if let same { same } else { try PropertyListFormat.parseDictionary(bytes) }
+            return PreferencesSnapshot(values, format, status, contents.takeFile(), readAt: readAt, bytes: bytes)
         } catch { throw VaultError(damagedPreferences: error.sentence, path) }
     }
 
     /// Reads the file and makes a batch's changes in it, if its expectations hold, all under the folder's lock.
     ///
-    /// - Parameter forms: the changes, as they are in a property list.
+    /// - Parameters:
+    ///   - forms: the changes, as they are in a property list.
+    ///   - known: what the file held before.
     /// - Returns: whether the expectations hold, and what the file holds now; nil if it was left as it is.
     func update(
-        _ batch: StoreBatch, _ forms: [String: StoredValue?]
+        _ batch: StoreBatch, _ forms: [String: StoredValue?], _ known: PreferencesSnapshot?
     ) throws(VaultError) -> (holds: Bool, new: PreferencesSnapshot?) {
         let lock = try translated(
             FolderLock.acquire(ofFile: path, in: file.fileSystem, until: Deadline(after: .seconds(10))))
-        let former = try read()
+        let former = try read(known)
         guard try batch.holds(former.value(of:)) else { return (false, nil) }
+        guard forms.contains(where: { former.values[$0.key] != $0.value }) else { return (true, nil) }
         var values = former.values
         for (key, form) in forms { values[key] = form }
-        guard values != former.values else { return (true, nil) }
         let bytes = try serialized(values, former.format)
         let replacedAt = Clock.realTime
         let new = try translated(bytes.withRawBytes { (bytes) throws(SystemError) in try file.replace(with: bytes) })
@@ -57,7 +64,7 @@ struct PreferencesFile: Sendable {
             throw VaultError(unflushedPreferences: error, path)
         }
         lock.release()
-        return (true, PreferencesSnapshot(values, former.format, status, new, readAt: replacedAt))
+        return (true, PreferencesSnapshot(values, former.format, status, new, readAt: replacedAt, bytes: bytes))
     }
 
     func serialized(_ values: [String: StoredValue], _ format: PropertyListFormat) throws(VaultError) -> [UInt8] {
@@ -85,6 +92,8 @@ final class PreferencesSnapshot: Sendable {
     let format: PropertyListFormat
     /// nil if there was no file.
     let status: FileStatus?
+    /// The whole file; nil if there was none. A file of the same bytes has the same values, whatever its times are.
+    let bytes: [UInt8]?
     /// Kept open: until it is closed, no other file gets its inode number and could be taken for it.
     private let file: FileDescriptor?
     /// Whether another change would show in the file's times: they advance in steps of some milliseconds.
@@ -96,12 +105,13 @@ final class PreferencesSnapshot: Sendable {
     /// - Parameter readAt: a time before the file was read, in nanoseconds since 1970.
     init(
         _ values: [String: StoredValue], _ format: PropertyListFormat, _ status: FileStatus?,
-        _ file: consuming FileDescriptor?, readAt: Int64
+        _ file: consuming FileDescriptor?, readAt: Int64, bytes: [UInt8]? = nil
     ) {
         self.values = values
         self.format = format
         self.status = status
         self.file = file
+        self.bytes = bytes
         hasTellingTimes =
             status.map { readAt &- max($0.contentsChanged, $0.changed) > PreferencesSnapshot.coarsestStep } ?? true
     }

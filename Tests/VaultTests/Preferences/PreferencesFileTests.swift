@@ -95,6 +95,42 @@ struct PreferencesFileTests {
         #expect(try preferences.value(of: "k") == nil)
     }
 
+    /// Its times cannot tell it from our last write, and its size and inode number are the same.
+    @Test(arguments: [false, true])
+    func isReadAnewWhenAnotherProgramHasChangedItInPlaceRightAfterAWrite(_ readsFirst: Bool) throws {
+        let preferences = fixture.open()
+        try preferences.set("theirs", .integer(1))
+        let before = try PosixFileSystem().status(at: fixture.path)
+        let written = try String(decoding: contents(fixture.path), as: UTF8.self)
+        try overwrite(fixture.path, written.replacing("<integer>1<", with: "<integer>2<").utf8)
+        let after = try PosixFileSystem().status(at: fixture.path)
+        #expect(after.identity == before.identity && after.size == before.size)
+        if readsFirst { #expect(try preferences.value(of: "theirs") == .integer(2)) }
+        try preferences.set("ours", .boolean(true))
+        #expect(try fixture.open().value(of: "theirs") == .integer(2))
+        #expect(try fixture.open().value(of: "ours") == .boolean(true))
+    }
+
+    @Test func isNotParsedAgainIfItsBytesAreTheSame() throws {
+        try fixture.write(xml: "<key>k</key><integer>1</integer>")
+        let file = PreferencesFile(file: WholeFile(fixture.path, in: PosixFileSystem()))
+        // Other values than the bytes hold: so they show where the answer comes from.
+        func known(_ bytes: [UInt8]?) -> PreferencesSnapshot {
+            PreferencesSnapshot(["k": .integer(2)], .xml, nil, nil, readAt: 0, bytes: bytes)
+        }
+        #expect(try file.read(known(contents(fixture.path))).values == ["k": .integer(2)])
+        #expect(try file.read(known(nil)).values == ["k": .integer(1)])
+    }
+
+    @Test func thatIsEmptyIsDamagedAlsoIfThereWasNoneBefore() throws {
+        let preferences = fixture.open()
+        #expect(try preferences.value(of: "k") == nil)
+        try overwrite(fixture.path, [])
+        #expect(try VaultError.code { _ = try preferences.value(of: "k") } == .damaged)
+        #expect(try VaultError.code { try preferences.set("k", .integer(1)) } == .damaged)
+        #expect(try contents(fixture.path).isEmpty)
+    }
+
     @Test func isNotWrittenForAChangeThatIsNone() throws {
         let files = FaultyFileSystem()
         let preferences = fixture.open(in: files)

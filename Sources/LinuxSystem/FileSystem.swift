@@ -127,7 +127,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         simulated = file
     }
 
-    deinit { if simulated == nil { close(number) } }
+    deinit { if simulated == nil, number >= 0 { close(number) } }
 }
 
 package struct FileStatus: Hashable, Sendable {

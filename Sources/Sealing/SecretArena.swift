@@ -13,7 +13,7 @@ struct SecretArena: ~Copyable {
     static let largestCapacity = 4_096
 
     /// A process that opens one value needs no more.
-    private static let firstRegion = 16 << 10
+    private static let firstRegion = 8 << 10
     private static let largestRegion = 256 << 10
 
     /// Where a block is. Not a pointer, which could not leave the lock.

@@ -19,7 +19,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-COMMANDS = (("get", "name"), ("set", "name"), ("ls",))
+# In a home with a vault in its default place: creating one is rare, and touches much else.
+PLACES = ("--vault", ".local/share/vault/default.vault", "--key-file", ".config/vault/default.key")
+COMMANDS = (("get", "name"), ("get", "name", *PLACES), ("set", "name"), ("ls",))
 # Address, load address, size, alignment, name. How far the name is indented says what it names.
 LINE = re.compile(r" *([0-9a-f]+) +[0-9a-f]+ +([0-9a-f]+) +\d+ ( *)(.+)")
 SECTION_OF_OBJECT, SYMBOL = 8, 16
@@ -50,13 +52,16 @@ def sections(lines: Iterator[str]) -> list[Section]:
     return sorted(found)
 
 
-def touched(command: list[str], environment: dict[str, str]) -> Iterator[int]:
+def environment(home: str) -> dict[str, str]:
+    return {"HOME": home, "PATH": os.environ["PATH"]}
+
+
+def touched(home: str, *command: str) -> Iterator[int]:
     """The addresses of the instructions that a run executes, and of the bytes that it reads and writes."""
     read, write = os.pipe()
-    tracer = ["valgrind", "--tool=lackey", "--trace-mem=yes", f"--log-fd={write}"]
-    with subprocess.Popen(
-        tracer + command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=[write], env=environment
-    ) as process:
+    tracer = ("valgrind", "--tool=lackey", "--trace-mem=yes", f"--log-fd={write}")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "pass_fds": [write]}
+    with subprocess.Popen([*tracer, *command], cwd=home, env=environment(home), **pipes) as process:
         os.close(write)
         process.stdin.write(b"value")
         process.stdin.close()
@@ -66,7 +71,7 @@ def touched(command: list[str], environment: dict[str, str]) -> Iterator[int]:
                 if line[0] in "I ":
                     yield int(line[3 : line.index(",")], 16)
     if process.returncode != 0:
-        sys.exit(f"{command} failed under valgrind")
+        sys.exit(f"{' '.join(command)} fails under valgrind")
 
 
 def main(executable: str, map_file: str) -> None:
@@ -75,12 +80,10 @@ def main(executable: str, map_file: str) -> None:
     starts = [section.start for section in found]
     order: dict[Section, None] = {}
     with tempfile.TemporaryDirectory() as home:
-        environment = {"HOME": home, "PATH": os.environ["PATH"]}
-        # Creating a vault is rare, and touches much else.
-        creating = [executable, "set", "name"]
-        subprocess.run(creating, input=b"value", stderr=subprocess.DEVNULL, env=environment, check=True)
+        creating = {"input": b"value", "stderr": subprocess.DEVNULL, "env": environment(home)}
+        subprocess.run([executable, "set", "name"], check=True, **creating)
         for command in COMMANDS:
-            for address in touched([executable, *command], environment):
+            for address in touched(home, executable, *command):
                 section = found[bisect.bisect_right(starts, address) - 1]
                 if section.start <= address < section.end:
                     order[section] = None

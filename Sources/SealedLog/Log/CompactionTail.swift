@@ -58,10 +58,16 @@ struct CompactionTail {
         return count
     }
 
+    /// In the order of their values' offsets: that of their names would show to a reader of both files.
+    private var ordered: [Entry] {
+        (0..<entries.count).map { entries[$0] }
+            .sorted { $0.content?.current.offset ?? 0 < $1.content?.current.offset ?? 0 }
+    }
+
     /// Returns all that was read as one batch for the new file.
     func batch(on new: inout LogView) throws(LogError) -> TransactionBatch {
         var batch = TransactionBatch(totals: try new.currentTotals())
-        for index in 0..<entries.count { try move(entries[index], to: &batch, on: &new) }
+        for entry in ordered { try move(entry, to: &batch, on: &new) }
         return batch
     }
 
@@ -70,9 +76,10 @@ struct CompactionTail {
         var new = new
         var batches: [TransactionBatch] = []
         var totals = try new.currentTotals()
+        let entries = ordered
         for start in stride(from: 0, to: entries.count, by: 64) {
             var batch = TransactionBatch(totals: totals)
-            for index in start..<min(start + 64, entries.count) { try move(entries[index], to: &batch, on: &new) }
+            for entry in entries[start..<min(start + 64, entries.count)] { try move(entry, to: &batch, on: &new) }
             totals = batch.totals
             batches.append(batch)
         }

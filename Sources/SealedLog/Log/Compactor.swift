@@ -14,6 +14,8 @@ struct Compactor {
 
     // Once the checkpoint is copied:
     private var reserved: CheckpointWriter.Reserved?
+    /// The number of authenticators for which the manifest has room.
+    private var chainLength = 0
     /// The new file as far as it is written. Its header's authenticator is not known yet.
     private var new: LogView?
     private var tree: (payload: LogView.TreePayload, hash: [UInt8], totals: Totals)?
@@ -79,10 +81,11 @@ struct Compactor {
 
     /// Copies what others have written by now, in rounds: during each they write less.
     mutating func copyTail() throws(LogError) {
-        // The longest chain: what is still written may need as much room.
+        // Of what is still written, the newest have room.
         manifest.chain = Array(manifest.chain.suffix(Limits.chainLength))
+        chainLength = min(Limits.chainLength, manifest.chain.count + CompactionTail.entriesUnderLock)
         var longest = manifest
-        longest.chain = Array(repeating: old.origin.authenticator, count: Limits.chainLength)
+        longest.chain = Array(repeating: old.origin.authenticator, count: chainLength)
         let reserved = try checkpoint.reserve(&longest)
         manifest.totals = longest.totals
         self.reserved = reserved
@@ -123,7 +126,7 @@ struct Compactor {
     mutating func finish(after notice: Record, slots: [KeySlot]) throws(LogError) {
         guard let reserved, let provisional = new else { return }
         manifest.chain += tail.chain
-        manifest.chain = Array((manifest.chain + [notice.authenticator]).suffix(Limits.chainLength))
+        manifest.chain = Array((manifest.chain + [notice.authenticator]).suffix(chainLength))
         let sequence = notice.index.sequence + 1
         guard sequence < Limits.sequence else { throw LogError(.invalid, "the vault has used up its sequence numbers") }
         let (store, keys) = (checkpoint.store, old.keys)

@@ -61,6 +61,18 @@ struct CompactionBesideWritersTests {
         #expect(try log.text("name 0") == "third")
     }
 
+    /// As those that were there before: whoever has both files learns nothing of the order of the names.
+    @Test(arguments: [10, 300]) func keepsTheOrderInWhichTheValuesLie(count: Int) throws {
+        let names = (0..<count).map { "new \($0 * 7 % count)" }
+        whileItCopies { [other] in
+            for name in names { try other.set(name, "x") }
+        }
+        try log.compact()
+        let entries = try log.entries(prefix: Array("new ".utf8))
+        let places = entries.sorted { $0.content?.current.offset ?? 0 < $1.content?.current.offset ?? 0 }
+        #expect(places.map(\.name.text) == names)
+    }
+
     @Test func manyChangesAreFoundThroughTheHint() throws {
         whileItCopies { [other] in
             try other.make((0..<500).map { ("more \($0)", [1]) })

@@ -134,6 +134,14 @@ struct Page: Sendable {
     }
 }
 
+/// The names from `lower` on, and before `upper`.
+struct NameRange: Sendable {
+    var lower: EntryName?
+    var upper: EntryName?
+
+    func contains(_ name: EntryName) -> Bool { lower.map { $0 <= name } ?? true && upper.map { name < $0 } ?? true }
+}
+
 struct PageBuilder {
     private static let capacity = Limits.pageSize - SecretBox.tagSize
 

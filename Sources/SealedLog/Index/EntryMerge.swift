@@ -94,14 +94,7 @@ package struct NameListing: Sendable {
     }
 }
 
-/// A name, and until when it is present.
-struct ListedName: MergedItem {
-    let name: EntryName
-    /// In milliseconds since 1970, 0 for a tombstone; nil if the value does not expire.
-    let end: UInt64?
-
-    init(_ name: EntryName, end: UInt64?) { (self.name, self.end) = (name, end) }
-
+extension ListedName: MergedItem {
     init(_ entry: Entry) { self.init(entry.name, end: entry.isRemoved ? 0 : entry.content?.expiry) }
     init(in page: Page, at index: Int) throws(LogError) { self = try page.listedName(index) }
 }

@@ -22,14 +22,6 @@ struct PageLoader: Sendable {
     }
 }
 
-/// The names from `lower` on, and before `upper`.
-struct NameRange: Sendable {
-    var lower: EntryName?
-    var upper: EntryName?
-
-    func contains(_ name: EntryName) -> Bool { lower.map { $0 <= name } ?? true && upper.map { name < $0 } ?? true }
-}
-
 /// Iterates over the entries of a tree in the order of their names. It keeps one page per level in memory.
 struct TreeCursor: Sendable {
     private struct Position: Sendable {

@@ -9,6 +9,9 @@ struct Benchmark {
     static let usage = """
         Usage: VaultBenchmark fill VAULT KEY COUNT    makes a vault of COUNT entries, compacted
                VaultBenchmark tail VAULT KEY COUNT    compacts it, then sets COUNT values one by one
+               VaultBenchmark load VAULT KEY COUNT    makes one by a single transaction, and prints the seconds
+               VaultBenchmark sets VAULT KEY COUNT    prints the mean, p99 and longest of COUNT sets, in microseconds
+               VaultBenchmark FIGURE VAULT KEY        prints get, typed, set, names or threads, as other stores do
                VaultBenchmark library VAULT KEY       measures the library on it
                VaultBenchmark preferences PLIST       measures preferences in a new file there
 
@@ -30,11 +33,14 @@ struct Benchmark {
         let places = try VaultPlaces.standard(vault: words[1], keyFile: words[2])
         switch (words[0], words.count == 4 ? Int(words[3]) : nil) {
         case ("fill", let count?): try Filling.fill(places, count: count)
+        case ("load", let count?): print(try Filling.load(places, count: count))
+        case ("sets", let count?): try ComparedFigures(places).sets(count)
         case ("tail", let count?): try Filling.addTail(places, count: count)
-        case ("micro", nil): try Micro.run(places)
         case ("library", nil) where words.count == 3:
             try LibraryFigures(places).measure()
             try await AsyncFigures(places).measure()
+        case (let figure, nil) where words.count == 3:
+            guard try ComparedFigures(places).measure(figure[...]) else { return refuse() }
         default: refuse()
         }
     }

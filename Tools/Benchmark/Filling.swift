@@ -16,6 +16,17 @@ enum Filling {
         _ = try keychain.compact()
     }
 
+    /// Returns the seconds that a single transaction of so many entries takes.
+    static func load(_ places: VaultPlaces, count: Int) throws -> Double {
+        let keychain = try Keychain.create(at: places)
+        let time = try ContinuousClock().measure {
+            try keychain.transaction { transaction in
+                for index in 0..<count { try transaction.set(Entries.name(index), to: Entries.value) }
+            }
+        }
+        return time / .seconds(1)
+    }
+
     /// Entries that make a minor checkpoint large enough to be written seldom.
     private static let entriesBeforeTail = 2_100
 

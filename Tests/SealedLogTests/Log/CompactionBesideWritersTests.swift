@@ -153,7 +153,7 @@ struct CompactionBesideWritersTests {
         #expect(try fixture.header.sequence == sequence + 2)
     }
 
-    @Test func concurrentWritersAndCompactionsLoseNothing() throws {
+    @Test func whatConcurrentWritersDoBesideCompactionsIsNotLost() throws {
         try onThreads(5) { [log, other] thread in
             guard thread > 0 else {
                 for _ in 0..<20 { try other.compact() }

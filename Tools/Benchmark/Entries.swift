@@ -2,10 +2,12 @@
 enum Entries {
     static let value = [UInt8](repeating: UInt8(ascii: "v"), count: 40)
 
+    static let prefix = "entry-"
+
     /// `entry-` and 14 digits, as Tools/Benchmark/c/run.c writes them too.
     static func name(_ index: Int) -> String {
         let digits = String(index)
-        return "entry-" + String(repeating: "0", count: max(0, 14 - digits.count)) + digits
+        return prefix + String(repeating: "0", count: max(0, 14 - digits.count)) + digits
     }
 
     /// A number below `bound` that jumps about over all of them as `step` goes on.

@@ -140,8 +140,8 @@ package struct FileStatus: Hashable, Sendable {
 
     package let identity: Identity
     package let size: UInt64
-    /// Nanoseconds since 1970, in steps of some milliseconds: of the contents (mtime), and of anything (ctime). 0 unless
-    /// they were asked for.
+    /// Nanoseconds since 1970, in steps of some milliseconds: of the contents (mtime), and of anything (ctime).
+    /// 0 unless they were asked for.
     package let contentsChanged: Int64
     package let changed: Int64
     /// Permission bits.

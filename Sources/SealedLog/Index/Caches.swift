@@ -37,8 +37,8 @@ struct RecentEntries: Sendable {
     }
 }
 
-/// Keeps opened pages, as many as are used up to a limit, and blocks of sealed bytes (2 MiB). Neither changes during the
-/// lifetime of its file.
+/// Keeps opened pages, as many as are used up to a limit, and blocks of sealed bytes (2 MiB). Neither changes during
+/// the lifetime of its file.
 struct PageCache: Sendable {
     /// The largest number of pages; each takes up to 16 KiB.
     var limit = Limits.indexMemory / Limits.pageSize

@@ -40,6 +40,11 @@ struct CompactionTail {
         return count
     }
 
+    /// Reads in rounds, during each of which others write less than during the one before.
+    mutating func readUntilFewAreLeft() throws(LogError) {
+        for _ in 0...10 where try read() <= CompactionTail.entriesUnderLock { return }
+    }
+
     private mutating func take(_ record: Record) throws(LogError) -> Int {
         guard let tree = record.index.tree else {
             for transaction in record.index.transactions {

@@ -79,7 +79,7 @@ struct Compactor {
 
     // MARK: What was written meanwhile
 
-    /// Copies what others have written by now, in rounds: during each they write less.
+    /// Copies what others have written by now.
     mutating func copyTail() throws(LogError) {
         // Of what is still written, the newest have room.
         manifest.chain = Array(manifest.chain.suffix(Limits.chainLength))
@@ -97,8 +97,7 @@ struct Compactor {
             authenticator: old.origin.authenticator)
         new.totals = manifest.totals
 
-        var rounds = 0
-        while try tail.read() > CompactionTail.entriesUnderLock, rounds < 10 { rounds += 1 }
+        try tail.readUntilFewAreLeft()
         if tail.count > CompactionTail.entriesUnderLock {
             let batch = try tail.batch(on: &new)
             let payload = try new.treePayload(batch)
@@ -108,8 +107,7 @@ struct Compactor {
                 header: old.origin.authenticator, root: payload.root, entries: payload.entries)
             new.totals = batch.totals
             tail.forgetEntries()
-            rounds = 0
-            while try tail.read() > CompactionTail.entriesUnderLock, rounds < 10 { rounds += 1 }
+            try tail.readUntilFewAreLeft()
         }
         self.new = new
     }

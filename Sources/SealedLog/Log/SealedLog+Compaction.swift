@@ -124,7 +124,7 @@ extension SealedLog {
             isPublished = true
 
             let new = try LogView.settled(store, keys)
-            read(from: new)
+            view.withLock { $0.replace(by: new) }
             // Remembered once its name is durable: until then a power loss may bring the old file back.
             if (try? flushName(&writer)) != nil { memory?.remember(new.head) }
             memory?.forgetUpkeep()

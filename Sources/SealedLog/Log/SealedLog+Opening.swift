@@ -65,7 +65,7 @@ extension SealedLog {
             log.writer.withLock { writer in
                 (writer.durableFile, writer.rememberedFingerprint) = (nil, nil)
                 log.overruled.withLock { $0 = overruled }
-                log.read(from: view)
+                log.view.withLock { $0.replace(by: view) }
             }
         }
         for notice in opened.notices.take() { log.notices.post(notice) }
@@ -97,7 +97,7 @@ extension SealedLog {
         let lock = try StoreLock.toRead(until: deadline, current.store.reopened)
         let next = try current.reopened(on: lock.store, knowing: seen)
         lock.release()
-        read(from: next)
+        view.withLock { $0.replace(by: next) }
     }
 
     /// Makes the next reading look whether the path leads to another file.

@@ -104,7 +104,7 @@ extension SealedLog {
         try view.withLock { (view) throws(LogError) in
             // The new record must not follow a head that its writer took back, nor one of an older file.
             if try view.headIsThere(), try view.catchUp(), try view.alarm(against: seen) == nil { return }
-            view = try view.reopened(on: store, knowing: seen)
+            view.replace(by: try view.reopened(on: store, knowing: seen))
         }
         let (end, newest, needsClearing, isDurable) = view.withLock {
             ($0.end, $0.newestRecord, $0.needsClearing, $0.durable == $0.head)
@@ -219,10 +219,7 @@ extension SealedLog {
             try cleared.get()
             try view.withLock { (view) throws(LogError) in
                 // A reader of this process may have followed the record.
-                guard view.head == record.position else { return }
-                let limit = view.cache.limit
-                view = try .settled(store, keys)
-                view.cache.limit = limit
+                if view.head == record.position { view.replace(by: try .settled(store, keys)) }
             }
         } catch {
             writer.isPoisoned = true

@@ -27,8 +27,6 @@ package final class SealedLog: Sendable {
     let needsLockToRead: Bool
     /// How long readers that need the lock wait for it.
     let lockTimeout: Duration
-    /// The largest number of opened pages that are kept.
-    private let pageLimit: Int
     /// Whether this opening has accepted the file in spite of an alarm.
     let isAccepted: Bool
     /// What the memory held then: it may be read-only.
@@ -52,19 +50,10 @@ package final class SealedLog: Sendable {
         upkeep = Upkeep(isAutomatic: options.compactsByItself)
         self.isAccepted = isAccepted
         self.overruled = Mutex(overruled)
-        pageLimit = options.indexMemory / Limits.pageSize
         var view = view
-        view.cache.limit = pageLimit
+        view.cache.limit = options.indexMemory / Limits.pageSize
         self.view = Mutex(view)
         writer = Mutex(Writer(rememberedFingerprint: fingerprint))
-    }
-
-    /// Reads from another file from now on.
-    func read(from new: LogView) {
-        view.withLock { view in
-            view = new
-            view.cache.limit = pageLimit
-        }
     }
 
     package func takeNotices() -> [Notice] { notices.take() }

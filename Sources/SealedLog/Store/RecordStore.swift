@@ -251,6 +251,7 @@ extension FileRecordStore {
         try removeLeftReplacement()
         let new = try FileRecordStore.createUnpublished(for: location, in: fileSystem)
         do throws(SystemError) {
+            try fileSystem.lock(new.file, .exclusive, until: Deadline(after: .zero))
             let status = try fileSystem.status(of: file)
             try fileSystem.setOwner(of: new.file, asOf: status)
             if try fileSystem.status(of: new.file).mode != status.mode {
@@ -260,7 +261,7 @@ extension FileRecordStore {
             new.discard()
             throw LogError(error, location)
         }
-        return try new.lock(.exclusive, until: Deadline(after: .zero))
+        return StoreLock(store: new)
     }
 
     func publish(replacing: Bool) throws(LogError) {

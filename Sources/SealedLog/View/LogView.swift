@@ -101,6 +101,15 @@ struct CheckpointFile: Hashable, Sendable {
     let identity: FileStatus.Identity
 }
 
+extension LogView {
+    /// Shows another log, or this one anew. How many pages are kept stays.
+    mutating func replace(by new: LogView) {
+        let limit = cache.limit
+        self = new
+        cache.limit = limit
+    }
+}
+
 // MARK: - Following
 
 extension LogView {

@@ -23,9 +23,14 @@ package enum ThisProcess {
     }
 
     /// In bytes.
-    package static func residentMemory() throws -> Int {
+    package static func addressSpace() throws -> Int { try memory(0) }
+
+    /// In bytes.
+    package static func residentMemory() throws -> Int { try memory(1) }
+
+    private static func memory(_ field: Int) throws -> Int {
         let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
-        return (Int(fields[1]) ?? 0) * sysconf(Int32(_SC_PAGESIZE))
+        return (Int(fields[field]) ?? 0) * sysconf(Int32(_SC_PAGESIZE))
     }
 
     /// Ends the process if it is still there by then: rather that than waiting for ever for another that has failed.

@@ -139,6 +139,7 @@ package struct ByteWriter {
 
     mutating func nonce(_ nonce: Nonce) { nonce.withUnsafeBytes { append($0) } }
     mutating func zeros(_ count: Int) { bytes.append(contentsOf: repeatElement(0, count: count)) }
+    mutating func removeBytes(from count: Int) { bytes.removeSubrange(count...) }
     /// Writes zeros to the next multiple of 16.
     mutating func pad() { zeros(-count & 15) }
 }

@@ -43,7 +43,10 @@ extension ByteReader {
 
     /// Reads only the name of an entry, and until when it is present.
     mutating func listedName() throws(Malformed) -> ListedName {
-        let name = try name()
+        let name = try withBytes(count(upTo: Limits.nameSize)) {
+            EntryName.isValid($0) ? String(decoding: $0, as: UTF8.self) : nil
+        }
+        guard let name else { throw Malformed("a name") }
         let flags = try byte()
         guard flags & Flag.removed == 0 else { return ListedName(name, end: 0) }
         guard flags & Flag.expiry != 0 else { return ListedName(name, end: nil) }
@@ -77,7 +80,7 @@ extension ByteReader {
         }
     }
 
-    private mutating func storedVersion() throws(Malformed) -> StoredVersion {
+    mutating func storedVersion() throws(Malformed) -> StoredVersion {
         StoredVersion(
             kind: try byte(), nonce: try nonce(), offset: try units(), length: try count(upTo: Limits.valueSize))
     }
@@ -118,7 +121,7 @@ extension ByteWriter {
         }
     }
 
-    private mutating func storedVersion(_ version: StoredVersion) {
+    mutating func storedVersion(_ version: StoredVersion) {
         byte(version.kind)
         nonce(version.nonce)
         units(version.offset)

@@ -96,11 +96,11 @@ package struct Entry: Hashable, Sendable {
 
 /// A name, and until when it is present.
 struct ListedName: Sendable {
-    let name: EntryName
+    let name: String
     /// In milliseconds since 1970, 0 for a tombstone; nil if the value does not expire.
     let end: UInt64?
 
-    init(_ name: EntryName, end: UInt64?) { (self.name, self.end) = (name, end) }
+    init(_ name: String, end: UInt64?) { (self.name, self.end) = (name, end) }
 }
 
 /// The name of an entry: 1 to 1,024 bytes of UTF-8 without control characters, compared bytewise.

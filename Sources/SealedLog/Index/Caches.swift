@@ -1,42 +1,6 @@
 import LinuxSystem
 import Sealing
 
-/// The entries of the records since the newest checkpoint, by name.
-struct RecentEntries: Sendable {
-    private var entries: [Entry] = []
-    /// Indices into `entries`, ordered by name: an insertion moves four bytes per entry instead of a whole entry.
-    private var order: [Int32] = []
-
-    var count: Int { order.count }
-    subscript(position: Int) -> Entry { entries[Int(order[position])] }
-
-    /// Returns the first position whose name is not before `name`, and whether the name is equal.
-    func position(of name: UnsafeRawBufferPointer) -> (index: Int, isExact: Bool) {
-        // Through spans: an array's subscript would retain and release each compared name.
-        let (entries, order) = (entries.span, order.span)
-        return binarySearch(order.count) {
-            entries[Int(order[$0])].name.bytes.span.bytes.withUnsafeBytes { $0.order(to: name) }
-        }
-    }
-
-    func find(_ name: UnsafeRawBufferPointer) -> Entry? {
-        let (index, isFound) = position(of: name)
-        return isFound ? self[index] : nil
-    }
-
-    func find(_ name: EntryName) -> Entry? { name.bytes.withUnsafeBytes(find) }
-
-    mutating func insert(_ entry: Entry) {
-        let (index, isFound) = entry.name.bytes.withUnsafeBytes(position)
-        if isFound {
-            entries[Int(order[index])] = entry
-        } else {
-            order.insert(Int32(entries.count), at: index)
-            entries.append(entry)
-        }
-    }
-}
-
 /// Keeps opened pages, as many as are used up to a limit, and blocks of sealed bytes (2 MiB). Neither changes during
 /// the lifetime of its file.
 struct PageCache: Sendable {

@@ -2,16 +2,22 @@ import LinuxSystem
 
 /// What is read of an entry: all of it, or only what a list of names needs.
 protocol MergedItem: Sendable {
-    var name: EntryName { get }
-
-    init(_ entry: Entry)
+    /// Compares the names: a negative number, 0 or a positive number.
+    func order(to other: Self) -> Int
     /// Reads a leaf's cell.
     init(in page: Page, at index: Int) throws(LogError)
+    init(reading reader: inout ByteReader) throws(Malformed)
+    /// Returns the same with a distance added to its offsets.
+    func moved(by distance: UInt64) -> Self
 }
 
 extension Entry: MergedItem {
-    init(_ entry: Entry) { self = entry }
+    func order(to other: Entry) -> Int {
+        name.bytes.withUnsafeBytes { name in other.name.bytes.withUnsafeBytes { name.order(to: $0) } }
+    }
+
     init(in page: Page, at index: Int) throws(LogError) { self = try page.entry(index) }
+    init(reading reader: inout ByteReader) throws(Malformed) { self = try reader.entry() }
 }
 
 typealias EntryMerge = Merge<Entry>
@@ -19,46 +25,41 @@ typealias EntryMerge = Merge<Entry>
 /// Iterates over the newest entry of each name, in the order of names.
 struct Merge<Item: MergedItem>: Sendable {
     // Newer sources first. If several have an entry of a name, the first one's counts.
-    private var recent: [(entries: RecentEntries, position: Int)]
+    private var recent: [RecentCursor]
     private var trees: [TreeCursor]
-    /// The next item of each source; nil at its end.
-    private var heads: [Item?] = []
+    /// The next item of each source that has one, in the order of the sources.
+    private var heads: [(source: Int, item: Item)] = []
+    private var isBegun = false
 
-    /// Merges what is recent, newer ones first, with the older trees, newer ones first. Entries before `start` are
-    /// skipped, by the trees' cursors already.
-    init(recent: [RecentEntries], trees: [TreeCursor], from start: [UInt8] = []) {
-        self.recent = recent.map { ($0, position: start.withUnsafeBytes($0.position).index) }
-        self.trees = trees
-    }
+    /// Merges what is recent, newer ones first, with the older trees, newer ones first.
+    init(recent: [RecentCursor], trees: [TreeCursor]) { (self.recent, self.trees) = (recent, trees) }
 
     mutating func next() throws(LogError) -> Item? {
-        if heads.isEmpty {
-            for index in 0..<recent.count + trees.count { heads.append(try advance(index)) }
-        }
-        var chosen: (index: Int, item: Item)?
-        for index in heads.indices {
-            guard let item = heads[index] else { continue }
-            if let first = chosen {
-                if first.item.name < item.name { continue }
-                // The older one of two of that name.
-                if first.item.name == item.name {
-                    heads[index] = try advance(index)
-                    continue
-                }
+        if !isBegun {
+            for source in 0..<recent.count + trees.count {
+                if let item = try advance(source) { heads.append((source, item)) }
             }
-            chosen = (index, item)
+            isBegun = true
         }
-        guard let chosen else { return nil }
-        heads[chosen.index] = try advance(chosen.index)
-        return chosen.item
+        var (chosen, position) = (0, 1)
+        while position < heads.count {
+            let order = heads[chosen].item.order(to: heads[position].item)
+            if order > 0 { chosen = position }
+            // The older one of two of that name is passed over.
+            if order == 0, try !takeHead(position).isFollowed { continue }
+            position += 1
+        }
+        return heads.isEmpty ? nil : try takeHead(chosen).item
     }
 
-    private mutating func advance(_ index: Int) throws(LogError) -> Item? {
-        guard index < recent.count else { return try trees[index - recent.count].nextItem() }
-        let (entries, position) = recent[index]
-        guard position < entries.count else { return nil }
-        recent[index].position += 1
-        return Item(entries[position])
+    /// Returns the item of a source, which the next one replaces, and whether there is one.
+    private mutating func takeHead(_ position: Int) throws(LogError) -> (item: Item, isFollowed: Bool) {
+        guard let next = try advance(heads[position].source) else { return (heads.remove(at: position).item, false) }
+        return (exchange(&heads[position].item, with: next), true)
+    }
+
+    private mutating func advance(_ source: Int) throws(LogError) -> Item? {
+        source < recent.count ? recent[source].next() : try trees[source - recent.count].nextItem()
     }
 }
 
@@ -87,14 +88,20 @@ package struct NameListing: Sendable {
 
     /// Returns the next name; nil at the end. Throws `damaged`, `unavailable`.
     package mutating func next() throws(LogError) -> String? {
-        while let listed = try merge.next(), listed.name.bytes.starts(with: prefix) {
-            if listed.end.map({ now < $0 }) ?? true { return listed.name.text }
+        while let listed = try merge.next(), listed.name.utf8.starts(with: prefix) {
+            if listed.end.map({ now < $0 }) ?? true { return listed.name }
         }
         return nil
     }
 }
 
 extension ListedName: MergedItem {
-    init(_ entry: Entry) { self.init(entry.name, end: entry.isRemoved ? 0 : entry.content?.expiry) }
+    func order(to other: ListedName) -> Int {
+        let (name, otherName) = (name.utf8.span.bytes, other.name.utf8.span.bytes)
+        return name.withUnsafeBytes { name in otherName.withUnsafeBytes { name.order(to: $0) } }
+    }
+
     init(in page: Page, at index: Int) throws(LogError) { self = try page.listedName(index) }
+    init(reading reader: inout ByteReader) throws(Malformed) { self = try reader.listedName() }
+    func moved(by distance: UInt64) -> ListedName { self }
 }

@@ -31,7 +31,11 @@ struct TreeCursor: Sendable {
     }
 
     private let loader: PageLoader
+    /// The inner pages above the leaf, with the index of the child that comes next.
     private var stack: [Position] = []
+    private var leaf: Page?
+    private var leafIndex = 0
+    private var leafCount = 0
     /// The last name of the last leaf.
     private var lastName: EntryName?
     /// The locations of the pages read so far.
@@ -47,16 +51,12 @@ struct TreeCursor: Sendable {
     mutating func next() throws(LogError) -> Entry? { try nextItem() }
 
     mutating func nextItem<Item: MergedItem>() throws(LogError) -> Item? {
-        while let top = stack.last {
-            guard top.index < top.page.count else {
-                stack.removeLast()
-                continue
-            }
-            stack[stack.count - 1].index += 1
-            if top.page.isLeaf { return try Item(in: top.page, at: top.index) }
-            try descend(into: top, from: [])
+        while leafIndex == leafCount {
+            guard let top = stack.popLast() else { return nil }
+            if top.index < top.page.count { try descend(into: top, from: []) }
         }
-        return nil
+        defer { leafIndex += 1 }
+        return try leaf.map { (leaf) throws(LogError) in try Item(in: leaf, at: leafIndex) }
     }
 
     private mutating func descend(
@@ -66,19 +66,17 @@ struct TreeCursor: Sendable {
         let page = try loader.load(reference, level: level)
         if page.isLeaf { lastName = try page.checkedLastName(after: lastName, within: bounds) }
         let cell = try start.withRawBytes { (start) throws(LogError) in try page.lastCell(notAfter: start) }
-        let position = Position(page: page, index: cell?.index ?? 0, bounds: bounds)
-        stack.append(position)
-        if !page.isLeaf {
-            stack[stack.count - 1].index += 1
-            try descend(into: position, from: start)
-        } else if let cell, !cell.isExact {
-            stack[stack.count - 1].index += 1
+        if page.isLeaf {
+            (leaf, leafIndex, leafCount) = (page, cell.map { $0.isExact ? $0.index : $0.index + 1 } ?? 0, page.count)
+        } else {
+            try descend(into: Position(page: page, index: cell?.index ?? 0, bounds: bounds), from: start)
         }
     }
 
-    /// Descends to the child in the cell at a position. This cell and the next one bound the names in it.
+    /// Descends to the next child of an inner page. Its cell and the one after it bound the names in it.
     private mutating func descend(into position: Position, from start: [UInt8]) throws(LogError) {
         let (page, index) = (position.page, position.index)
+        stack.append(Position(page: page, index: index + 1, bounds: position.bounds))
         let upper = index + 1 < page.count ? try page.name(index + 1) : position.bounds.upper
         let (child, lower) = (try page.child(index), try page.name(index))
         try descend(to: child, level: page.level - 1, from: start, within: NameRange(lower: lower, upper: upper))
@@ -88,25 +86,62 @@ struct TreeCursor: Sendable {
 // MARK: - Building
 
 /// Collects sealed bytes in sequence: in memory, or for a store, into which they are written a mebibyte at a time.
-struct ByteSink {
-    /// The bytes that are not in the store, and their file offset.
-    private(set) var bytes: [UInt8] = []
-    private(set) var start: UInt64
-    var store: (any RecordStore)?
+struct ByteSink: ~Copyable {
+    private static let size = 1 << 20
+
+    /// The bytes that are not in the store yet, and their file offset.
+    private var bytes: [UInt8] = []
+    private var start: UInt64
+    private let store: (any RecordStore)?
+    /// Of a record's payload.
+    private var payloadHash: RunningHash?
+    /// The first bytes of a payload, and where they end: those in front of the first sector that is all its own.
+    private var first: [UInt8] = []
+    private let firstEnd: UInt64
+
+    init(start: UInt64, store: any RecordStore) {
+        (self.start, self.store, firstEnd) = (start, store, start)
+        payloadHash = nil
+    }
+
+    /// Collects the payload of a record. Its first bytes are kept.
+    init(payloadAt start: UInt64, in store: (any RecordStore)?) {
+        (self.start, self.store) = (start, store)
+        firstEnd = (start / Limits.sector + 1) * Limits.sector
+        payloadHash = RunningHash()
+    }
 
     /// The file offset of the next byte; a multiple of 16.
     var offset: UInt64 { start + UInt64(bytes.count) }
 
     mutating func write(_ more: some Collection<UInt8>) throws(LogError) {
-        bytes.append(contentsOf: more)
-        if bytes.count >= 1 << 20 { try flush() }
+        var rest = more[...]
+        while !rest.isEmpty {
+            let piece = rest.prefix(ByteSink.size)
+            bytes.append(contentsOf: piece)
+            rest = rest[piece.endIndex...]
+            if bytes.count >= ByteSink.size { try flush() }
+        }
     }
 
+    /// Writes what is in memory into the store, if there is one.
     mutating func flush() throws(LogError) {
         guard let store else { return }
-        try store.write(bytes, at: start)
+        let kept = start < firstEnd ? min(Int(firstEnd - start), bytes.count) : 0
+        first += bytes[..<kept]
+        try bytes.withRawBytes { (bytes) throws(LogError) in
+            try store.write(UnsafeRawBufferPointer(rebasing: bytes[kept...]), at: start + UInt64(kept))
+        }
+        bytes.withUnsafeBytes { payloadHash?.update($0) }
         start = offset
         bytes.removeAll(keepingCapacity: true)
+    }
+
+    /// Returns what of a payload is not in the store, and the hash of all of it.
+    consuming func finishPayload() throws(LogError) -> (bytes: [UInt8], hash: [UInt8]) {
+        // A payload that no part of was written stays whole: it is written together with its record's head.
+        if !first.isEmpty { try flush() } else { bytes.withUnsafeBytes { payloadHash?.update($0) } }
+        return (first.isEmpty ? bytes : first, payloadHash.take()?.finish() ?? [])
     }
 
     /// Seals a page or a manifest, and writes it.

@@ -2,13 +2,13 @@ import LinuxSystem
 
 /// A transaction that waits to be written.
 final class PendingCommit: Sendable {
-    let changes: [Change]
+    let changes: ChangeList
     let deadline: Deadline
     private let outcome = Mutex<Result<Void, LogError>?>(nil)
     /// Signalled once it has an outcome, or once its thread is to write.
     private let turn = SystemSemaphore()
 
-    init(_ changes: [Change], deadline: Deadline) { (self.changes, self.deadline) = (changes, deadline) }
+    init(_ changes: ChangeList, deadline: Deadline) { (self.changes, self.deadline) = (changes, deadline) }
 
     var result: Result<Void, LogError>? { outcome.withLock { $0 } }
 

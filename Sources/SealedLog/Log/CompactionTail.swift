@@ -65,8 +65,10 @@ struct CompactionTail {
 
     /// In the order of their values' offsets: that of their names would show to a reader of both files.
     private var ordered: [Entry] {
-        (0..<entries.count).map { entries[$0] }
-            .sorted { $0.content?.current.offset ?? 0 < $1.content?.current.offset ?? 0 }
+        var cursor = entries.cursor()
+        var ordered: [Entry] = []
+        while let entry: Entry = cursor.next() { ordered.append(entry) }
+        return ordered.sorted { $0.content?.current.offset ?? 0 < $1.content?.current.offset ?? 0 }
     }
 
     /// Returns all that was read as one batch for the new file.
@@ -96,7 +98,7 @@ struct CompactionTail {
             try old.store.bytes(at: version.offset, count: version.boxLength)
         }
         batch.move(entry, boxes, replacing: try new.find(entry.name))
-        guard batch.payload.count <= Limits.transactionSize else {
+        guard batch.payloadSize <= Limits.transactionSize else {
             throw LogError(.conflict, "too much was written meanwhile")
         }
     }

@@ -4,7 +4,7 @@ import Sealing
 /// Writes the compacted file of a vault: the newest entry of each name, and the values of present ones, still sealed.
 ///
 /// A checkpoint of the log as it was when the compaction began; behind it, as records, what was written meanwhile.
-struct Compactor {
+struct Compactor: ~Copyable {
     private let old: LogView
     private let counter: UpkeepProgress?
     private var manifest: Manifest
@@ -18,7 +18,7 @@ struct Compactor {
     private var chainLength = 0
     /// The new file as far as it is written. Its header's authenticator is not known yet.
     private var new: LogView?
-    private var tree: (payload: LogView.TreePayload, hash: [UInt8], totals: Totals)?
+    private var tree: (payload: LogView.TreePayload, totals: Totals)?
 
     init(_ old: LogView, into store: any RecordStore, _ counter: UpkeepProgress?) throws(LogError) {
         (self.old, self.counter) = (old, counter)
@@ -100,9 +100,9 @@ struct Compactor {
         try tail.readUntilFewAreLeft()
         if tail.count > CompactionTail.entriesUnderLock {
             let batch = try tail.batch(on: &new)
-            let payload = try new.treePayload(batch)
+            let payload = try new.treePayload(batch, into: checkpoint.store)
             try checkpoint.store.write(payload.bytes, at: payload.offset)
-            tree = (payload, RecordPlan.hash(of: payload.bytes), batch.totals)
+            tree = (payload, batch.totals)
             new.minor = RecordIndex.Tree(
                 header: old.origin.authenticator, root: payload.root, entries: payload.entries)
             new.totals = batch.totals
@@ -138,7 +138,7 @@ struct Compactor {
         new.totals = manifest.totals
         var hint: Hint?
         if let tree {
-            let plan = try new.plan(tree.payload, hash: tree.hash, totals: tree.totals)
+            let plan = try new.plan(tree.payload, totals: tree.totals)
             try store.write(plan.bytes, at: plan.record.offset)
             new.apply(plan.record)
             hint = Hint(offset: plan.record.offset, sequence: plan.record.index.sequence)

@@ -73,7 +73,7 @@ extension SealedLog {
 
 /// Writes a checkpoint into an empty store, and the header that leads to it: first the values, then the entries in the
 /// order of their names; Format.md, "Checkpoint".
-struct CheckpointWriter {
+struct CheckpointWriter: ~Copyable {
     let store: any RecordStore
     private let keys: KeyRing
     private var sink: ByteSink
@@ -103,8 +103,8 @@ struct CheckpointWriter {
         try tree.add(entry, to: &sink)
     }
 
-    /// Writes the checkpoint of a new vault: root, manifest with the totals of what was added, zeros ahead, and last the
-    /// header.
+    /// Writes the checkpoint of a new vault: root, manifest with the totals of what was added, zeros ahead, and last
+    /// the header.
     mutating func finish(_ manifest: Manifest, slots: [KeySlot]) throws(LogError) {
         var manifest = manifest
         let reserved = try reserve(&manifest)

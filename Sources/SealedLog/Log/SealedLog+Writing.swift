@@ -16,14 +16,14 @@ extension SealedLog {
                 try translated(keys.seal(value, for: .value, nonce: version.nonce, into: box))
             }
         }
-        return SealedValue(version: version, box: box)
+        return SealedValue(version: version, box: box[...])
     }
 
     /// Makes changes, all or none, and returns when they are durable.
     ///
     /// - Throws: `conflict` or `exists` if an expectation does not hold, `invalid`; `busy`, `unavailable` (nothing was
     ///   changed), `outcomeUnknown`; what a replaced file may bring.
-    package func commit(_ changes: [Change], timeout: Duration) throws(LogError) {
+    package func commit(_ changes: ChangeList, timeout: Duration) throws(LogError) {
         try queue.commit(PendingCommit(changes, deadline: Deadline(after: timeout))) { batch throws(LogError) in
             try writer.withLock { (writer) throws(LogError) in
                 // No transaction of the batch gives up before its own deadline.
@@ -38,24 +38,8 @@ extension SealedLog {
         _ batch: [PendingCommit], _ writer: inout Writer, until deadline: Deadline
     ) throws(LogError) -> ArraySlice<PendingCommit> {
         let lock = try lockForWriting(&writer, until: deadline)
-        let now = Clock.milliseconds
         var rest = batch[...]
-        let plan = try view.withLock { (view) throws(LogError) -> RecordPlan? in
-            var gathered = TransactionBatch(totals: try view.currentTotals())
-            while let pending = rest.first {
-                do throws(LogError) {
-                    let isTaken = try gathered.add(pending.changes, now: now) { (name) throws(LogError) in
-                        try view.find(name)
-                    }
-                    guard isTaken else { break }
-                } catch {
-                    guard [.conflict, .exists, .invalid].contains(error.code) else { throw error }
-                    pending.finish(.failure(error))
-                }
-                rest.removeFirst()
-            }
-            return gathered.isEmpty ? nil : try view.plan(gathered)
-        }
+        let plan = try plan(&rest, &writer)
         if let plan {
             try flushName(&writer)
             try append(plan, &writer)
@@ -151,12 +135,50 @@ extension SealedLog {
 
     // MARK: The record
 
+    /// Plans the record for the first transactions, as many as it has room for, and removes them from the list; nil if
+    /// they change nothing.
+    private func plan(
+        _ rest: inout ArraySlice<PendingCommit>, _ writer: inout Writer
+    ) throws(LogError) -> RecordPlan? {
+        let now = Clock.milliseconds
+        let (batch, plan) = try view.withLock { (view) throws(LogError) -> (TransactionBatch, RecordPlan?) in
+            var batch = TransactionBatch(totals: try view.currentTotals())
+            while let pending = rest.first {
+                do throws(LogError) {
+                    let isTaken = try batch.add(pending.changes, now: now) { (name) throws(LogError) in
+                        try view.find(name)
+                    }
+                    guard isTaken else { break }
+                } catch {
+                    guard [.conflict, .exists, .invalid].contains(error.code) else { throw error }
+                    pending.finish(.failure(error))
+                }
+                rest.removeFirst()
+            }
+            return (batch, batch.isEmpty ? nil : try view.shortPlan(batch))
+        }
+        return if batch.isEmpty || plan != nil { plan } else { try treePlan(batch, &writer) }
+    }
+
+    /// Plans a record with a tree. Of a large one, the payload is written on the way: nobody follows the log to it
+    /// before its head is there.
+    private func treePlan(_ batch: TransactionBatch, _ writer: inout Writer) throws(LogError) -> RecordPlan {
+        // A copy: others may read meanwhile.
+        let view = view.withLock { $0 }
+        let store = view.store
+        try clearRemains(from: view.end, in: store, size: store.size(), &writer)
+        do throws(LogError) { return try view.treePlan(batch, into: store) } catch {
+            self.view.withLock { $0.needsClearing = true }
+            throw error
+        }
+    }
+
     /// Writes a record at the end, and flushes it.
     ///
     /// - Throws: `unavailable` if nothing was changed; `outcomeUnknown` if that cannot be told.
     func append(_ plan: RecordPlan, _ writer: inout Writer) throws(LogError) {
         let store = view.withLock { $0.store }
-        try makeRoom(for: plan.record, in: store, &writer)
+        if plan.isWhole { try makeRoom(for: plan.record, in: store, &writer) }
         do throws(LogError) {
             try store.write(plan.bytes, at: plan.record.offset)
             try store.synchronize()
@@ -178,26 +200,32 @@ extension SealedLog {
 
     /// Writes zeros where the record will be and beyond. A write over existing blocks does not change the file system's
     /// metadata: it is cheaper by a third, and zeros show where it was torn.
-    ///
-    /// Bytes that others left there are cleared: behind a record they would be damage, and within a torn one they would
-    /// not be zeros. A clearing that was cut short may have left zeros in front that look like the log's end.
     private func makeRoom(for record: Record, in store: any RecordStore, _ writer: inout Writer) throws(LogError) {
         let size = try store.size()
         let nextHead = record.end + UInt64(Frame.headSize)
-        if try !store.isZero(record.offset..<max(record.offset, min(nextHead, size))) {
-            try store.clear(record.offset..<size)
-            try flush(store, &writer)
-        }
+        try clearRemains(from: record.offset, upTo: nextHead, in: store, size: size, &writer)
         // A large record fills its own room: writing that twice would cost more than it saves.
         guard record.end > size, record.frame.recordLength <= 1 << 20 else { return }
         try store.writeZeros(size..<(record.end / Limits.growth + 1) * Limits.growth)
     }
 
-    /// Overwrites what was written of a record with zeros, and flushes them. Where there was no room for the rest, zeros
-    /// would find none either.
-    private func clear(_ record: Record, in store: any RecordStore) throws(LogError) {
-        let end = try store.endOfData(in: record.offset..<record.end)
-        if record.offset < end { try store.clear(record.offset..<end) }
+    /// Clears the file from the log's end on if others left bytes there, up to `limit` at least: behind a record they
+    /// would be damage, and within a torn one they would not be zeros. A clearing that was cut short may have left
+    /// zeros in front that look like the log's end.
+    private func clearRemains(
+        from end: UInt64, upTo limit: UInt64 = .max, in store: any RecordStore, size: UInt64, _ writer: inout Writer
+    ) throws(LogError) {
+        guard try !store.isZero(end..<max(end, min(limit, size))) else { return }
+        try store.clear(end..<size)
+        try flush(store, &writer)
+    }
+
+    /// Overwrites a record with zeros, and flushes them. Where there was no room for the rest, zeros would find none
+    /// either. Of a payload that was written before its head, the next writer finds the rest behind the log's end.
+    private func clear(_ plan: RecordPlan, in store: any RecordStore) throws(LogError) {
+        let start = plan.record.offset
+        let end = try store.endOfData(in: start..<start + UInt64(plan.bytes.count))
+        if start < end { try store.clear(start..<end) }
         try store.synchronize()
     }
 
@@ -209,9 +237,10 @@ extension SealedLog {
         let record = plan.record
         var isGivenOut: Bool { memory?.seen()?.position == record.position }
         do throws(LogError) {
-            let cleared = Result { () throws(LogError) in if !isGivenOut { try clear(record, in: store) } }
+            let cleared = Result { () throws(LogError) in if !isGivenOut { try clear(plan, in: store) } }
             // A reader looks at the record again once it has remembered it.
             if isGivenOut {
+                try store.rewrite(record.offset + UInt64(plan.bytes.count)..<record.end)
                 try store.write(plan.bytes, at: record.offset)
                 try store.synchronize()
                 throw failure
@@ -220,6 +249,7 @@ extension SealedLog {
             try view.withLock { (view) throws(LogError) in
                 // A reader of this process may have followed the record.
                 if view.head == record.position { view.replace(by: try .settled(store, keys)) }
+                if !plan.isWhole { view.needsClearing = true }
             }
         } catch {
             writer.isPoisoned = true

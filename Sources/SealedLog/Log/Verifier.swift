@@ -101,7 +101,7 @@ private struct Verifier: ~Copyable {
         }
         // The tree must contain what the records before it say, and what is new in it must open.
         var replay = EntryMerge(
-            recent: [view.recent], trees: [try TreeCursor(root: view.minor?.root, loader: view.loader)])
+            recent: [view.recent.cursor()], trees: [try TreeCursor(root: view.minor?.root, loader: view.loader)])
         var expected = try replay.next()
         var cursor = try TreeCursor(root: tree.root, loader: view.loader)
         var count: UInt64 = 0

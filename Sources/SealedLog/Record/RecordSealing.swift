@@ -4,7 +4,10 @@ import Sealing
 /// A sealed record, ready to be written at its offset.
 struct RecordPlan: Sendable {
     let record: Record
+    /// From the record's offset on. What follows them is in the store.
     let bytes: [UInt8]
+
+    var isWhole: Bool { UInt64(bytes.count) == record.frame.recordLength }
 
     /// - Parameter indexSize: the size of the index without its tag, if the offsets in it are based on one.
     init(
@@ -24,10 +27,10 @@ struct RecordPlan: Sendable {
         return hash.finish()
     }
 
-    /// - Parameter payload: nothing if it is in its place already.
+    /// - Parameter payload: its first bytes, if the others are in the store.
     init(
         _ index: RecordIndex, payloadLength: Int, at offset: UInt64, indexSize: Int?, keys: KeyRing,
-        vaultID: [UInt8], _ payload: [UInt8] = []
+        vaultID: [UInt8], _ payload: [UInt8]
     ) throws(LogError) {
         var plaintext = index.encoded
         if let indexSize { plaintext += [UInt8](repeating: 0, count: indexSize - plaintext.count) }

@@ -206,9 +206,8 @@ extension LogView {
 
     /// Finds the value of a name that is present now; nil if none is.
     mutating func findVersion(_ name: UnsafeRawBufferPointer) throws(LogError) -> StoredVersion? {
-        if let entry = recent.find(name) {
-            return entry.isPresent(at: Clock.milliseconds) ? entry.content?.current : nil
-        }
+        let recent = recent.findVersion(name, at: Clock.milliseconds)
+        if recent.isFound { return recent.version }
         guard let found = try search(name) else { return nil }
         return try found.leaf.currentVersion(found.cell, at: Clock.milliseconds)
     }
@@ -246,7 +245,7 @@ extension LogView {
     mutating func sealed(_ version: StoredVersion) throws(LogError) -> SealedValue {
         var box = [UInt8](repeating: 0, count: version.boxLength)
         try box.withMutableRawBytes { (box) throws(LogError) in try copy(version, into: box) }
-        return SealedValue(version: version, box: box)
+        return SealedValue(version: version, box: box[...])
     }
 
     /// Returns all entries from a name on, in the order of their names, tombstones too.
@@ -256,6 +255,6 @@ extension LogView {
         let trees = try [minor?.root, header.root].map { (root) throws(LogError) in
             try TreeCursor(root: root, loader: loader, from: start)
         }
-        return Merge(recent: [recent], trees: trees, from: start)
+        return Merge(recent: [recent.cursor(from: start)], trees: trees)
     }
 }

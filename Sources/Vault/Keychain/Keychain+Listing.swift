@@ -108,7 +108,7 @@ package struct KeyListing: Sendable {
 
     /// Reads the next name; nil at the end. Throws `damaged`, `unavailable`.
     package mutating func next() throws(VaultError) -> String? {
-        try keychain.places.translated(names.next()).map(keychain.shortened)
+        do { return try names.next().map(keychain.shortened) } catch { throw VaultError(error, keychain.places) }
     }
 }
 

@@ -9,11 +9,8 @@ extension Keychain {
     /// name that the transaction has read, present or absent, the transaction runs again.
     public struct Transaction: ~Copyable, OptimisticTransaction {
         let keychain: Keychain
-        private var changes: [Change] = []
-        /// The index in `changes` of a name's last one.
-        private var latest: [EntryName: Int] = [:]
-        /// What names were when they were first read: the nonce of the value, nil for none.
-        private var expected: [EntryName: Nonce?] = [:]
+        /// Its conditions are what names were when they were first read.
+        private var changes = ChangeList()
         private var nonces = NonceSource(expected: 8)
 
         fileprivate init(on keychain: Keychain) { self.keychain = keychain }
@@ -57,7 +54,7 @@ extension Keychain {
         @discardableResult
         public mutating func remove(_ name: String) throws(VaultError) -> Bool {
             let existed = try exists(name)
-            for name in try removed(name) { add(Change(name, .anything, .remove)) }
+            for name in try removed(name) { changes.append(Change(name, .anything, .remove)) }
             return existed
         }
 
@@ -73,8 +70,8 @@ extension Keychain {
         /// - Throws: as ``Keychain/get(_:)``.
         public mutating func get(_ name: String) throws(VaultError) -> SecretBytes? {
             let name = try shown(name)
-            if let index = latest[name] {
-                guard let value = changes[index].action.presentValue else { return nil }
+            if let change = changes.newest(name) {
+                guard let value = change.action.presentValue else { return nil }
                 return try keychain.translated(keychain.log.open(value))
             }
             guard let opened = try opened(name) else { return nil }
@@ -87,17 +84,17 @@ extension Keychain {
             _ name: String, to value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String]?,
             expires: Date?
         ) throws(VaultError) {
-            add(
+            changes.append(
                 try keychain.setting(
                     name, to: value, kind: kind, attributes: attributes, expires: expires, nonces: &nonces))
         }
 
         func hasSet(_ name: EntryName) -> Bool {
-            latest[name].flatMap { changes[$0].action.presentValue } != nil
+            changes.newest(name)?.action.presentValue != nil
         }
 
         mutating func isPresent(_ name: EntryName) throws(VaultError) -> Bool {
-            try latest[name] == nil ? entry(name) != nil : hasSet(name)
+            try changes.newest(name) == nil ? entry(name) != nil : hasSet(name)
         }
 
         // The transaction expects what these two return to stay so.
@@ -118,16 +115,11 @@ extension Keychain {
         }
 
         private mutating func expect(_ nonce: Nonce?, of name: EntryName) {
-            if expected[name] == nil { expected[name] = .some(nonce) }
-        }
-
-        private mutating func add(_ change: Change) {
-            latest[change.name] = changes.count
-            changes.append(change)
+            if changes.conditions[name] == nil { changes.conditions[name] = .some(nonce) }
         }
 
         consuming func commit() throws(VaultError) -> Bool {
-            let (keychain, changes) = (keychain, expected.map { Change($0.key, .unchanged($0.value), .rely) } + changes)
+            let (keychain, changes) = (keychain, changes)
             guard !changes.isEmpty else { return true }
             let isCommitted = try keychain.waiting { (timeout) throws(LogError) in
                 do throws(LogError) { try keychain.log.commit(changes, timeout: timeout) } catch {
@@ -150,7 +142,7 @@ extension Keychain {
                 return try StoredValue(opened, of: name)
             }
             guard holds else {
-                expected = [:]
+                changes.conditions = [:]
                 return false
             }
             for (name, value) in batch.changes {

@@ -58,7 +58,7 @@ extension Keychain {
         var nonces = NonceSource(expected: 1)
         let change = try setting(
             name, to: value, kind: kind, attributes: attributes, expires: expires, nonces: &nonces)
-        try waiting { (timeout) throws(LogError) in try log.commit([change], timeout: timeout) }
+        try waiting { (timeout) throws(LogError) in try log.commit(ChangeList([change]), timeout: timeout) }
         changes.notify()
     }
 

@@ -96,7 +96,8 @@ struct VaultWork {
             guard try log.entry(name) == nil else { return }
             var nonces = NonceSource(expected: 1)
             let sealed = try log.seal(value, kind: 2, nonces: &nonces)
-            try log.commit([Change(name, .absent, .set(sealed, attributes: nil))], timeout: VaultWork.timeout)
+            let changes = ChangeList([Change(name, .absent, .set(sealed, attributes: nil))])
+            try log.commit(changes, timeout: VaultWork.timeout)
             let after = before.union([KnownValue(name: name.bytes, kind: 2, value: [1])])
             let isSame = try present(in: log) == after
             check(isSame, "another value changed with a change")

@@ -24,12 +24,12 @@ struct EntryMergeTests {
         let oldest = try ["a", "b", "c", "d", "e"].map { try Entry.sample($0, modified: 1) }
         let tree = try SampleTree(of: oldest)
         let merged = try drain(
-            EntryMerge(recent: [recent(newest), recent(newer)], trees: [try tree.cursor()]))
+            EntryMerge(recent: [recent(newest).cursor(), recent(newer).cursor()], trees: [try tree.cursor()]))
         #expect(merged == [newer[0], newest[0], oldest[2], newest[1], oldest[4]])
         let fromC = try drain(
             EntryMerge(
-                recent: [recent(newest), recent(newer)],
-                trees: [try tree.cursor(from: "c")], from: Array("c".utf8)))
+                recent: [recent(newest), recent(newer)].map { $0.cursor(from: Array("c".utf8)) },
+                trees: [try tree.cursor(from: "c")]))
         #expect(fromC == [oldest[2], newest[1], oldest[4]])
     }
 
@@ -47,7 +47,7 @@ struct EntryMergeTests {
             }
             newerFirst.insert(recent, at: 0)
         }
-        let merged = try drain(EntryMerge(recent: newerFirst, trees: []))
+        let merged = try drain(EntryMerge(recent: newerFirst.map { $0.cursor() }, trees: []))
         #expect(merged == expected.values.sorted { $0.name < $1.name })
     }
 
@@ -60,8 +60,8 @@ struct EntryMergeTests {
         #expect(recent.find(last.name) == last)
         #expect(recent.count == 100)
         #expect(recent.find(try .sample("name 100")) == nil)
-        let names = (0..<recent.count).map { recent[$0].name }
-        #expect(names == names.sorted())
+        let names = try drain(EntryMerge(recent: [recent.cursor()], trees: [])).map(\.name)
+        #expect(names.count == 100 && names == names.sorted())
         recent = RecentEntries()
         #expect(recent.count == 0 && recent.find(last.name) == nil)
     }

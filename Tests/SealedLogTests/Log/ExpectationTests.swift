@@ -43,7 +43,8 @@ struct ExpectationTests {
         ]
         #expect(try LogError.code { try log.commit(changes, timeout: SealedLog.patience) } == .exists)
         #expect(try log.state() == ["b": [1]])
-        let relying = [Change(try .sample("z"), .unchanged(randomNonce()), .rely), try log.change("a", to: [2])]
+        var relying = ChangeList([try log.change("a", to: [2])])
+        relying.conditions[try .sample("z")] = randomNonce()
         #expect(try LogError.code { try log.commit(relying, timeout: SealedLog.patience) } == .conflict)
         #expect(try log.state() == ["b": [1]])
     }

@@ -38,6 +38,10 @@ extension SealedLog {
     /// Sets and removes several names, all or nothing.
     func make(_ wishes: [Wish]) throws { try make(wishes.map { try change($0.name, to: $0.value) }) }
 
+    func commit(_ changes: [Change], timeout: Duration) throws(LogError) {
+        try commit(ChangeList(changes), timeout: timeout)
+    }
+
     private func make(_ changes: [Change]) throws {
         try commit(changes, timeout: SealedLog.patience)
         finishUpkeep()
@@ -89,8 +93,8 @@ extension SealedLog {
     func plan(_ changes: [Change], at now: UInt64) throws -> RecordPlan {
         try view.withLock { view in
             var batch = TransactionBatch(totals: try view.currentTotals())
-            _ = try batch.add(changes, now: now) { (name) throws(LogError) in try view.find(name) }
-            return try view.plan(batch)
+            _ = try batch.add(ChangeList(changes), now: now) { (name) throws(LogError) in try view.find(name) }
+            return try view.shortPlan(batch) ?? view.treePlan(batch, into: nil)
         }
     }
 

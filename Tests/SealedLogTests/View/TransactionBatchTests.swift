@@ -6,33 +6,41 @@ import Testing
 
 @Suite("What one record takes")
 struct TransactionBatchTests {
-    private func change(_ name: String, mebibytes: Int) throws -> Change {
-        let box = [UInt8](repeating: 0, count: mebibytes << 20)
-        let version = StoredVersion(kind: 0, nonce: randomNonce(), offset: 0, length: box.count - SecretBox.tagSize)
-        return Change(try .sample(name), .anything, .set(SealedValue(version: version, box: box), attributes: nil))
+    private static let boxSize = 16 << 20
+
+    /// Changes that take so many mebibytes together, a multiple of 16.
+    private func changes(_ name: String, mebibytes: Int) throws -> ChangeList {
+        let box = [UInt8](repeating: 0, count: Self.boxSize)
+        let length = box.count - SecretBox.tagSize
+        return ChangeList(
+            try (0..<(mebibytes << 20) / Self.boxSize).map { number in
+                let version = StoredVersion(kind: 0, nonce: randomNonce(), offset: 0, length: length)
+                let value = SealedValue(version: version, box: box[...])
+                return Change(try .sample("\(name) \(number)"), .anything, .set(value, attributes: nil))
+            })
     }
 
-    private func add(_ changes: [Change], to batch: inout TransactionBatch) throws -> Bool {
+    private func add(_ changes: ChangeList, to batch: inout TransactionBatch) throws -> Bool {
         try batch.add(changes, now: 1) { (_) throws(LogError) in nil }
     }
 
     @Test func aTransactionThatHasNoRoomIsLeftForTheNextRecord() throws {
         var batch = TransactionBatch(totals: Totals())
-        #expect(try add([change("a", mebibytes: 100)], to: &batch))
-        #expect(try !add([change("b", mebibytes: 100), change("c", mebibytes: 100)], to: &batch))
-        #expect(batch.transactions.count == 1 && batch.payload.count == 100 << 20)
-        #expect(try add([change("d", mebibytes: 100)], to: &batch))
-        #expect(batch.totals.entries == 2)
+        #expect(try add(changes("a", mebibytes: 96), to: &batch))
+        #expect(try !add(changes("b", mebibytes: 192), to: &batch))
+        #expect(batch.transactions.map(\.count) == [6] && batch.payloadSize == 96 << 20)
+        #expect(batch.entries.find(try .sample("b 0")) == nil)
+        #expect(try add(changes("d", mebibytes: 96), to: &batch))
+        #expect(batch.totals.entries == 12)
         // It fits in a record of its own.
         var next = TransactionBatch(totals: batch.totals)
-        #expect(try add([change("b", mebibytes: 100), change("c", mebibytes: 100)], to: &next))
+        #expect(try add(changes("b", mebibytes: 192), to: &next))
     }
 
     @Test func aTransactionThatNoRecordHasRoomForIsRefused() throws {
         var batch = TransactionBatch(totals: Totals())
-        let changes = [try change("a", mebibytes: 200), try change("b", mebibytes: 60)]
-        #expect(try LogError.code { _ = try add(changes, to: &batch) } == .invalid)
-        #expect(batch.isEmpty && batch.payload.isEmpty)
+        #expect(try LogError.code { _ = try add(changes("a", mebibytes: 256), to: &batch) } == .invalid)
+        #expect(batch.isEmpty && batch.payloadSize == 0 && batch.entries.count == 0)
     }
 
     @Test func whatManyThreadsWriteAtOnceIsInAsManyRecordsAsItTakes() throws {

@@ -1,0 +1,66 @@
+import LinuxSystem
+
+/// Entries that are in no tree yet, by name: those of the records since the newest checkpoint, or of a record that is
+/// being planned.
+struct RecentEntries: Sendable {
+    private var cells = NamedCells()
+
+    /// The number of names.
+    var count: Int { cells.nameCount }
+    /// The number of entries that were inserted, those that others followed too.
+    var insertedCount: Int { cells.count }
+    /// The size of all that were inserted, encoded.
+    var byteCount: Int { cells.byteCount }
+
+    mutating func insert(_ entry: Entry) { cells.append { $0.entry(entry) } }
+
+    /// Removes what was inserted last.
+    mutating func removeInserted(from count: Int) { cells.removeItems(from: count) }
+
+    /// Returns the entry that was inserted with a number.
+    func inserted(_ number: Int) -> Entry {
+        var reader = cells.reader(number)
+        return reader.own { (reader) throws(Malformed) in try reader.entry() }
+    }
+
+    func find(_ name: EntryName) -> Entry? {
+        name.bytes.withUnsafeBytes(cells.newest).map(inserted)
+    }
+
+    /// Returns whether there is an entry of a name, and its value if that is present at a time.
+    func findVersion(
+        _ name: UnsafeRawBufferPointer, at now: @autoclosure () -> UInt64
+    ) -> (isFound: Bool, version: StoredVersion?) {
+        guard let number = cells.newest(name) else { return (false, nil) }
+        var reader = cells.reader(number)
+        return (true, reader.own { (reader) throws(Malformed) in try reader.currentVersion(at: now()) })
+    }
+
+    /// Iterates over the newest entry of each name.
+    ///
+    /// - Parameters:
+    ///   - start: entries before this name are skipped.
+    ///   - distance: what is added to the entries' offsets.
+    func cursor(from start: [UInt8] = [], movedBy distance: UInt64 = 0) -> RecentCursor {
+        RecentCursor(cells: cells, order: cells.ordered(from: start), distance: distance)
+    }
+}
+
+/// Iterates over recent entries in the order of their names.
+struct RecentCursor: Sendable {
+    fileprivate let cells: NamedCells
+    fileprivate let order: [Int32]
+    fileprivate let distance: UInt64
+    private var position = 0
+
+    fileprivate init(cells: NamedCells, order: [Int32], distance: UInt64) {
+        (self.cells, self.order, self.distance) = (cells, order, distance)
+    }
+
+    mutating func next<Item: MergedItem>() -> Item? {
+        guard position < order.count else { return nil }
+        var reader = cells.reader(Int(order[position]))
+        position += 1
+        return reader.own { (reader) throws(Malformed) in try Item(reading: &reader) }.moved(by: distance)
+    }
+}

@@ -71,28 +71,28 @@ measure_peers() {
     local ours sqlcipher lmdb size one eight many mean p99 longest flat
     for size in "${sizes[@]:1}"; do
         in_turns figure get "$size"
-        beside "get, $(thousands "$size") entries" ns "$( ((size < 1000000)) || echo 0.333)" ""
+        beside "library get, $(thousands "$size") entries" ns "$( ((size < 1000000)) || echo 0.333)" ""
     done
     # Warm reads, but for the conversion.
-    row "typed read, beside a get" "" "" \
+    detail "library, typed read, beside a get" "" "" \
         "$(ratio "$(figure vault typed 10000)" "$(figure vault get 10000)")" x 1.3
     in_turns figure set 10000
-    beside "durable set" us 1 1
+    beside "library set, durable" us 1 1
     IFS=$'\t' read -r one eight many < <(figure vault threads 10000)
-    row "time of a set, 8 threads beside one" "" "" "$(ratio "$one" "$eight")" x ""
-    row "time of a set, 64 threads beside one" "" "" "$(ratio "$one" "$many")" x 0.167
+    detail "time of a set, 8 threads beside one" "" "" "$(ratio "$one" "$eight")" x ""
+    detail "time of a set, 64 threads beside one" "" "" "$(ratio "$one" "$many")" x 0.167
     peer_rounds=3
     for size in 100000 "${sizes[@]:2}"; do
         in_turns load "$size"
-        beside "load of $(thousands "$size") at once" s 0.25 ""
+        beside "library, load of $(thousands "$size")" s 0.25 ""
     done
     in_turns figure names "$largest"
-    beside "all names of $(thousands "$largest")" s "" 4
+    beside "library, all names of $(thousands "$largest")" s "" 4
     for size in "${sizes[@]:1}"; do
         IFS=$'\t' read -r mean p99 longest < <(VaultBenchmark sets "$work/$size.vault" "$work/$size.key" 20000)
-        row "p99 of 20,000 sets, $(thousands "$size") entries" "" "" "$(ratio "$p99" 1000)" ms 1
-        row "  the longest of them" "" "" "$(ratio "$longest" 1000)" ms 50
-        [[ -z ${flat-} ]] || row "  their mean, beside 10,000 entries" "" "" "$(ratio "$mean" "$flat")" x 1.2
+        detail "p99 of 20,000 sets, $(thousands "$size") entries" "" "" "$(ratio "$p99" 1000)" ms 1
+        detail "  the longest of them" "" "" "$(ratio "$longest" 1000)" ms 50
+        [[ -z ${flat-} ]] || detail "  their mean, beside 10,000 entries" "" "" "$(ratio "$mean" "$flat")" x 1.2
         flat=${flat-$mean}
     done
 }

@@ -32,6 +32,27 @@ struct LockedMemoryTests {
         }
     }
 
+    /// One that shares memory, the largest that does, and those that have pages of their own.
+    @Test(
+        .disabled(
+            if: ProcessInfo.processInfo.environment["VAULT_SANITIZER"] == "address",
+            "the address sanitizer makes mlock do nothing, so no limit is ever met"))
+    func withoutAnyLockedMemorySecretsOfAllSizesWork() async {
+        await #expect(processExitsWith: .success) {
+            try #require(test_limit_locked_memory(0) == 0)
+            if geteuid() == 0 { try #require(setuid(LockedMemoryTests.nobody) == 0) }
+            for (size, isKey) in [(16, false), (16, true), (4_096, false), (4_097, false), (1 << 20, false)] {
+                let bytes = RandomBytes.array(size)
+                var secret = try SecretBytes(zeros: size, isKey: isKey)
+                secret.withUnsafeMutableBytes { $0.copyBytes(from: bytes) }
+                let isLocked = secret.isLockedInMemory
+                #expect(!isLocked, "\(size) bytes")
+                let kept = secret.unsafeArray()
+                #expect(kept == bytes, "\(size) bytes")
+            }
+        }
+    }
+
     /// Creates secrets that exist at the same time, checks each, and reports whether it is locked.
     private static func nest(_ depth: Int, _ tell: (Bool) -> Void) throws {
         guard depth > 0 else { return }

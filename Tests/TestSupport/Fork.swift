@@ -11,7 +11,11 @@ package func inForkedChild(_ body: () throws -> Bool, meanwhile: () throws -> Vo
     let child = test_fork()
     guard child >= 0 else { throw POSIXError(.EAGAIN) }
     if child == 0 {
-        // Rather ended than waiting for ever for a lock that nobody can give back.
+        // Rather ended than waiting for ever for a lock that nobody can give back. The threads of tasks block the signal.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGALRM)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
         alarm(60)
         let isDone = (try? body()) ?? false
         _exit(isDone ? 0 : 1)

@@ -38,8 +38,11 @@ extension SealedLog {
 /// programs that run for a moment only, it would never be done.
 final class Upkeep: Sendable {
     private struct State {
-        var isRunning = false
+        /// The process whose thread it is. A child process has no such thread.
+        var runner: pid_t?
         var waiting: [SystemSemaphore] = []
+
+        var isRunning: Bool { runner != nil && runner == getpid() }
     }
 
     /// Whether it starts by itself.
@@ -51,8 +54,9 @@ final class Upkeep: Sendable {
     /// Does nothing if it is running, or if there is no thread for it: the next change starts it.
     func start(_ body: @escaping @Sendable () -> Void) {
         let isFirst = state.withLock { state in
-            defer { state.isRunning = true }
-            return !state.isRunning
+            guard !state.isRunning else { return false }
+            state.runner = getpid()
+            return true
         }
         guard isFirst else { return }
         Upkeep.waitAtExit(for: self)
@@ -66,7 +70,7 @@ final class Upkeep: Sendable {
 
     private func end() {
         let waiting = state.withLock { state in
-            state.isRunning = false
+            state.runner = nil
             return exchange(&state.waiting, with: [])
         }
         for semaphore in waiting { semaphore.signal() }

@@ -3,6 +3,7 @@ import LinuxSystem
 import Sealing
 import TestSupport
 import Testing
+import VaultTesting
 
 @testable import SealedLog
 
@@ -72,6 +73,65 @@ struct AutomaticCompactionTests {
         try second.set("a", "new")
         #expect(isTold(by: second))
         #expect(files.calls.filter { $0.kind == .rename }.count == 1)
+    }
+
+    /// A disk that is full, or that fails, from the moment on when the thread has begun to write its file.
+    @Test(arguments: [(FileCall.write, ENOSPC), (.synchronizeData, EIO), (.synchronize, EIO), (.setMode, EPERM)])
+    func thatMeetsAFullOrFailingDiskLosesNothingAndCanBeDoneLater(_ kind: FileCall, _ number: Int32) throws {
+        let files = FaultyFileSystem()
+        defer { files.heal() }
+        let other = try fixture.open(in: files, remembering: true)
+        // Not what a new file gets by itself.
+        try setMode(fixture.path, 0o640)
+        let value = RandomBytes.array(50_000)
+        try other.set("keep", value)
+        let left = unpublishedPath(for: fixture.path)
+        files.watch(kind) { [files] call in
+            if call.path == left { files.fail([kind], times: 1_000, with: .error(number)) }
+        }
+        var sets = 0
+        while files.failures == 0, sets < 20 {
+            try other.set("a", value)
+            sets += 1
+        }
+        #expect(files.failures > 0)
+        files.heal()
+        #expect(try fixture.header.sequence == 1)
+        #expect(!FileManager.default.fileExists(atPath: left))
+        let notices = other.takeNotices().filter { if case .compactionFailed = $0 { true } else { false } }
+        #expect(notices.count == 1)
+        for reader in [other, try fixture.open(remembering: true)] {
+            #expect(try reader.state() == ["a": value, "keep": value])
+            #expect(try reader.verify().entries == 2)
+        }
+        try other.set("a", "new")
+        try other.compact()
+        #expect(try fixture.header.sequence > 1)
+        #expect(try fixture.open(remembering: true).state() == ["a": Array("new".utf8), "keep": value])
+        #expect(!FileManager.default.fileExists(atPath: left))
+    }
+
+    /// The next change starts it then. As an ordinary user, since root has as many threads as it likes.
+    @Test func forWhichThereIsNoThreadHoldsNothingUp() async {
+        await #expect(processExitsWith: .success) {
+            let (upkeep, hasRun) = (Upkeep(isAutomatic: true), Flag())
+            if geteuid() == 0 { try #require(setuid(65_534) == 0) }
+            let threads = __rlimit_resource_t(__RLIMIT_NPROC.rawValue)
+            var limit = rlimit()
+            try #require(getrlimit(threads, &limit) == 0)
+            let former = limit.rlim_cur
+            limit.rlim_cur = 0
+            try #require(setrlimit(threads, &limit) == 0)
+            upkeep.start { hasRun.set() }
+            upkeep.wait()
+            let hasRunWithout = hasRun.isSet
+            limit.rlim_cur = former
+            try #require(setrlimit(threads, &limit) == 0)
+            #expect(!hasRunWithout)
+            upkeep.start { hasRun.set() }
+            upkeep.wait()
+            #expect(hasRun.isSet)
+        }
     }
 
     @Test(arguments: 0..<6) func totalsAreWhatARecountGives(_ seed: Int) throws {

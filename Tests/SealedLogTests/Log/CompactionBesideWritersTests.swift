@@ -61,6 +61,52 @@ struct CompactionBesideWritersTests {
         #expect(try log.text("name 0") == "third")
     }
 
+    /// Of what is written after the copy it learns only under the lock.
+    @Test(arguments: [1, 300]) func keepsWhatOthersWriteAfterItHasFlushedItsCopy(count: Int) throws {
+        defer { files.heal() }
+        let (left, hasRun) = (unpublishedPath(for: fixture.path), Flag())
+        files.watch(.synchronizeData) { [other] call in
+            guard call.path == left, !hasRun.isSet else { return }
+            hasRun.set()
+            do {
+                for number in 0..<count { try other.set("name \(number)", "second") }
+                try other.remove("name 400")
+            } catch { Issue.record(error) }
+        }
+        try log.compact()
+        #expect(hasRun.isSet)
+        #expect(try fixture.header.sequence > 1)
+        for reader in [log, other, try fixture.open(remembering: true)] {
+            for number in 0..<count { #expect(try reader.text("name \(number)") == "second") }
+            #expect(try reader.text("name \(count)") == "first \(count)")
+            #expect(try reader.text("name 400") == nil)
+            #expect(try reader.verify().entries == 598)
+        }
+    }
+
+    /// The tree of so many changes repeats what is older, and tells a removal from that by the tombstone alone.
+    @Test func keepsWhatOthersRemoveMeanwhileWithManyOtherChanges() throws {
+        whileItCopies { [other] in
+            try other.make((0..<500).map { ("more \($0)", [1]) } + [("name 5", nil)])
+            #expect(other.view.withLock { $0.minor != nil })
+        }
+        try log.compact()
+        for reader in [log, try fixture.open(remembering: true)] {
+            #expect(try reader.text("name 5") == nil)
+            #expect(try reader.verify().entries == 599 + 500 - 1)
+        }
+    }
+
+    /// What is in the vault's place is the same history, but not the file that was copied.
+    @Test func beginsAnewIfACopyOfTheVaultTookItsPlace() throws {
+        let state = try log.state()
+        whileItCopies { [path = fixture.path] in try replace(path, with: contents(path)) }
+        try log.compact()
+        #expect(try fixture.header.sequence > 1)
+        for reader in [log, other, try fixture.open(remembering: true)] { #expect(try reader.state() == state) }
+        #expect(!FileManager.default.fileExists(atPath: unpublishedPath(for: fixture.path)))
+    }
+
     /// As those that were there before: whoever has both files learns nothing of the order of the names.
     @Test(arguments: [10, 300]) func keepsTheOrderInWhichTheValuesLie(count: Int) throws {
         let names = (0..<count).map { "new \($0 * 7 % count)" }

@@ -70,6 +70,32 @@ struct ConcurrencyTests {
         #expect(report.records <= 2)
     }
 
+    @Test func aFailedFlushIsToldToAllWhoShareTheRecord() throws {
+        let files = FaultyFileSystem()
+        let log = try fixture.open(in: files)
+        try log.set("name 1", "old")
+        files.forgetCalls()
+        let lock = try FileRecordStore.open(fixture.path, in: PosixFileSystem())
+            .lock(.exclusive, until: Deadline(after: .seconds(1)))
+        // The first one's flush succeeds; that of those who gather behind it fails.
+        files.fail([.synchronizeData], after: 1, with: .error(EIO))
+        let codes = Mutex<[LogError.Code?]>([])
+        try onThreads(9) { [store = lock.store] thread in
+            guard thread > 0 else {
+                while log.queue.count < 7 { sched_yield() }
+                return store.unlock()
+            }
+            while thread > 1, !files.calls.contains(where: { $0.kind == .lock }) { sched_yield() }
+            let code = try LogError.code { try log.set("name \(thread)", "new") }
+            if thread == 1 { #expect(code == nil) } else { codes.withLock { $0.append(code) } }
+        }
+        lock.release()
+        #expect(codes.withLock { $0 } == Array(repeating: .unavailable, count: 7))
+        for reader in [log, try fixture.open()] { #expect(try reader.state() == ["name 1": Array("new".utf8)]) }
+        try log.set("name 2", "new")
+        #expect(try fixture.open().verify().entries == 2)
+    }
+
     @Test func aFailedExpectationIsItsOwnThreadsAlone() throws {
         let log = try fixture.open()
         try log.set("taken", "x")

@@ -56,11 +56,12 @@ struct ForkTests {
     @Test func aChildThatReadsUnderTheLockDoesNotGiveItsParentsBack() async {
         await #expect(processExitsWith: .success) {
             let fixture = try LogFixture()
-            let log = try fixture.open(in: FaultyFileSystem(volume: Volume(isRemote: true)))
-            try log.set("a", "1")
-            let lock = try log.currentStore.lock(.exclusive, until: Deadline(after: .seconds(1)))
             var options = fixture.options()
             options.lockTimeout = .milliseconds(50)
+            let files = FaultyFileSystem(volume: Volume(isRemote: true))
+            let log = try openApart(fixture.path, options: options, in: files, readKey: fixture.key)
+            try log.set("a", "1")
+            let lock = try log.currentStore.lock(.exclusive, until: Deadline(after: .seconds(1)))
             let change = try log.change("other", to: [1])
             // Whatever comes of it while the parent holds the lock.
             _ = try inForkedChild {
@@ -92,6 +93,30 @@ struct ForkTests {
                 try log.set("a", "2")
             }
             #expect(isRead)
+        }
+    }
+
+    /// It has none of its parent's threads.
+    @Test func aChildDoesNotWaitForWhatItsParentsThreadDoesAndMayDoItItself() async {
+        await #expect(processExitsWith: .success) {
+            let upkeep = Upkeep(isAutomatic: true)
+            let (hasBegun, mayEnd) = (SystemSemaphore(), SystemSemaphore())
+            upkeep.start {
+                hasBegun.signal()
+                mayEnd.wait()
+            }
+            hasBegun.wait()
+            let hasRun = try inForkedChild {
+                upkeep.wait()
+                let hasRun = Flag()
+                upkeep.start { hasRun.set() }
+                upkeep.wait()
+                return hasRun.isSet
+            } meanwhile: {
+            }
+            #expect(hasRun)
+            mayEnd.signal()
+            upkeep.wait()
         }
     }
 }

@@ -42,7 +42,7 @@ package enum Limits {
     /// Zeros are written ahead in steps of this many bytes. A reader searches them once for stray frames, which costs a
     /// page fault per 4 KiB.
     static let growth: UInt64 = 16 << 10
-    /// Of what a record's transactions add. The record is built in memory and written at once.
+    /// Of what a record's transactions add, which are held in memory until then.
     static let transactionSize = 256 << 20
     /// The number of authenticators that a manifest keeps.
     static let chainLength = 1_024

@@ -23,6 +23,9 @@ struct RecentEntries: Sendable {
         return reader.own { (reader) throws(Malformed) in try reader.entry() }
     }
 
+    /// The numbers of the newest entries of each name, in the order of names.
+    var newest: [Int32] { cells.ordered() }
+
     func find(_ name: EntryName) -> Entry? {
         name.bytes.withUnsafeBytes(cells.newest).map(inserted)
     }

@@ -63,18 +63,17 @@ struct CompactionTail {
         return count
     }
 
-    /// In the order of their values' offsets: that of their names would show to a reader of both files.
-    private var ordered: [Entry] {
-        var cursor = entries.cursor()
-        var ordered: [Entry] = []
-        while let entry: Entry = cursor.next() { ordered.append(entry) }
-        return ordered.sorted { $0.content?.current.offset ?? 0 < $1.content?.current.offset ?? 0 }
+    /// The numbers of the newest entries, in the order of their values' offsets: that of their names would show to a
+    /// reader of both files. There may be millions, so each is read when its turn comes.
+    private var ordered: [Int32] {
+        entries.newest.map { (entries.inserted(Int($0)).content?.current.offset ?? 0, $0) }
+            .sorted { $0.0 < $1.0 }.map { $0.1 }
     }
 
     /// Returns all that was read as one batch for the new file.
     func batch(on new: inout LogView) throws(LogError) -> TransactionBatch {
         var batch = TransactionBatch(totals: try new.currentTotals())
-        for entry in ordered { try move(entry, to: &batch, on: &new) }
+        for number in ordered { try move(entries.inserted(Int(number)), to: &batch, on: &new) }
         return batch
     }
 
@@ -83,10 +82,12 @@ struct CompactionTail {
         var new = new
         var batches: [TransactionBatch] = []
         var totals = try new.currentTotals()
-        let entries = ordered
-        for start in stride(from: 0, to: entries.count, by: 64) {
+        let ordered = ordered
+        for start in stride(from: 0, to: ordered.count, by: 64) {
             var batch = TransactionBatch(totals: totals)
-            for entry in entries[start..<min(start + 64, entries.count)] { try move(entry, to: &batch, on: &new) }
+            for number in ordered[start..<min(start + 64, ordered.count)] {
+                try move(entries.inserted(Int(number)), to: &batch, on: &new)
+            }
             totals = batch.totals
             batches.append(batch)
         }

@@ -33,7 +33,7 @@ struct TransactionBatch: Sendable {
     private(set) var entries = RecentEntries()
     /// How many entries the transactions and those before them have.
     private var ends: [Int] = []
-    /// The values, those of each transaction together.
+    /// The values in their order, in pieces.
     private(set) var boxes: [[UInt8]] = []
     private(set) var payloadSize = 0
     private(set) var totals: Totals
@@ -101,7 +101,12 @@ struct TransactionBatch: Sendable {
     /// Makes a transaction of what was inserted last.
     private mutating func close(_ boxes: [UInt8], _ totals: Totals) {
         ends.append(entries.insertedCount)
-        self.boxes.append(boxes)
+        // A compaction may have millions of them, and an array takes as much as a small value.
+        if let last = self.boxes.indices.last, self.boxes[last].count + boxes.count <= 1 << 20 {
+            self.boxes[last] += boxes
+        } else {
+            self.boxes.append(boxes)
+        }
         payloadSize += boxes.count
         self.totals = totals
     }

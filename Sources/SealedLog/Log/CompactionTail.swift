@@ -25,12 +25,14 @@ struct CompactionTail {
 
     /// Reads and authenticates what was appended since the last time, and returns how many entries that were. A record
     /// that is still being written is left to the next time.
-    mutating func read() throws(LogError) -> Int {
+    ///
+    /// - Parameter isHurried: whether a minor checkpoint and what follows is left to the next time, too.
+    mutating func read(isHurried: Bool = false) throws(LogError) -> Int {
         // A new one: the window of a former one does not show what was appended.
         var reader = old.reader
         var count = 0
         while case .record(let record) = try reader.record(at: offset, after: position),
-            try reader.payloadHolds(record)
+            try reader.payloadHolds(record), !isHurried || record.index.tree == nil
         {
             count += try take(record)
             chain.append(record.authenticator)
@@ -43,6 +45,11 @@ struct CompactionTail {
     /// Reads in rounds, during each of which others write less than during the one before.
     mutating func readUntilFewAreLeft() throws(LogError) {
         for _ in 0...10 where try read() <= CompactionTail.entriesUnderLock { return }
+    }
+
+    /// Fills the page cache of the new file's view with what the entries replace.
+    func findReplaced(on new: inout LogView?) throws(LogError) {
+        for number in entries.newest { _ = try new?.find(entries.inserted(Int(number)).name) }
     }
 
     private mutating func take(_ record: Record) throws(LogError) -> Int {

@@ -107,17 +107,26 @@ struct Compactor: ~Copyable {
                 header: old.origin.authenticator, root: payload.root, entries: payload.entries)
             new.totals = batch.totals
             tail.forgetEntries()
-            try tail.readUntilFewAreLeft()
         }
         self.new = new
     }
 
-    /// Reads the rest, while nobody can write.
+    /// Reads what was written while the new file was flushed, and what it replaces there, so that little of it is left
+    /// to be done under the lock.
+    mutating func prepareLastRecords() throws(LogError) {
+        try tail.readUntilFewAreLeft()
+        try tail.findReplaced(on: &new)
+    }
+
+    /// Reads the rest, while nobody can write. Returns false if a minor checkpoint is left.
     ///
+    /// - Parameter isHurried: whether to leave it, since it takes long to read.
     /// - Throws: `conflict` if this is not the history that was copied: its end was taken back.
-    mutating func readLastRecords(upTo current: LogView) throws(LogError) {
-        _ = try tail.read()
-        guard tail.position == current.head else { throw LogError(.conflict) }
+    mutating func readLastRecords(upTo current: LogView, isHurried: Bool) throws(LogError) -> Bool {
+        _ = try tail.read(isHurried: isHurried)
+        guard tail.position != current.head else { return true }
+        guard isHurried else { throw LogError(.conflict) }
+        return false
     }
 
     /// Continues the chain after the old file's last record.

@@ -107,34 +107,49 @@ extension SealedLog {
         try compactor.copyTail()
         try store.synchronize()
 
-        return try writer.withLock { (writer) throws(LogError) in
-            let oldLock = try lockForWriting(&writer, until: deadline)
-            let current = view.withLock { $0 }
-            guard current.file == old.file, slots == nil || current.header.slots == slots?.old else {
-                throw LogError(.conflict)
+        var attempts = 0
+        while true {
+            attempts += 1
+            try compactor.prepareLastRecords()
+            let report: CompactionReport? = try writer.withLock { (writer) throws(LogError) in
+                let oldLock = try lockForWriting(&writer, until: deadline)
+                let current = view.withLock { $0 }
+                guard current.file == old.file, slots == nil || current.header.slots == slots?.old else {
+                    throw LogError(.conflict)
+                }
+                // If one is left, it is read without the lock. The next is over a hundred records away, or transactions are
+                // large.
+                guard try compactor.readLastRecords(upTo: current, isHurried: attempts < 4) else { return nil }
+                let notice = try current.noticePlan()
+                try append(notice, &writer)
+                try compactor.finish(after: notice.record, slots: slots?.new ?? old.header.slots)
+                let report = try publish(store, replacing: old, &writer, &isPublished)
+                oldLock.release()
+                // Here, where no other thread has this file's lock: it is one for all of them.
+                lock.take()?.release()
+                return report
             }
-            try compactor.readLastRecords(upTo: current)
-            let notice = try current.noticePlan()
-            try append(notice, &writer)
-            try compactor.finish(after: notice.record, slots: slots?.new ?? old.header.slots)
-            // Flushed before the look at the path, which leaves hardly any time for another file to get there.
-            try store.synchronize()
-            guard try old.store.isCurrent() else { throw LogError(SystemError(ESTALE, "replace"), old.store.location) }
-            try store.publish(replacing: true)
-            isPublished = true
-
-            let new = try LogView.settled(store, keys)
-            view.withLock { $0.replace(by: new) }
-            // Remembered once its name is durable: until then a power loss may bring the old file back.
-            if (try? flushName(&writer)) != nil { memory?.remember(new.head) }
-            memory?.forgetUpkeep()
-            let report = CompactionReport(
-                sizeBefore: Int(clamping: try old.store.size()), sizeAfter: Int(clamping: try store.size()))
-            oldLock.release()
-            // Here, where no other thread has this file's lock: it is one for all of them.
-            lock.take()?.release()
-            return report
+            if let report { return report }
         }
+    }
+
+    /// Flushes a compacted file and renames it into the log's place, while nobody can write.
+    private func publish(
+        _ store: any RecordStore, replacing old: LogView, _ writer: inout Writer, _ isPublished: inout Bool
+    ) throws(LogError) -> CompactionReport {
+        // Flushed before the look at the path, which leaves hardly any time for another file to get there.
+        try store.synchronize()
+        guard try old.store.isCurrent() else { throw LogError(SystemError(ESTALE, "replace"), old.store.location) }
+        try store.publish(replacing: true)
+        isPublished = true
+
+        let new = try LogView.settled(store, keys)
+        view.withLock { $0.replace(by: new) }
+        // Remembered once its name is durable: until then a power loss may bring the old file back.
+        if (try? flushName(&writer)) != nil { memory?.remember(new.head) }
+        memory?.forgetUpkeep()
+        return CompactionReport(
+            sizeBefore: Int(clamping: try old.store.size()), sizeAfter: Int(clamping: try store.size()))
     }
 
     /// Returns the log as it is now, and the store for the compacted one, whose lock is taken.

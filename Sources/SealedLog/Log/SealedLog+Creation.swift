@@ -79,6 +79,11 @@ struct CheckpointWriter: ~Copyable {
     private var sink: ByteSink
     private var tree: TreeBuilder
     private var totals = Totals()
+    /// The offset up to which the store is flushed.
+    private var flushed = Limits.checkpointStart
+
+    /// A flush of a whole large file would let the flushes of those wait who write to the log meanwhile.
+    private static let flushStep: UInt64 = 8 << 20
 
     init(into store: any RecordStore, keys: KeyRing, expecting entries: Int = 0) {
         self.store = store
@@ -94,6 +99,7 @@ struct CheckpointWriter: ~Copyable {
     mutating func write(value box: some Collection<UInt8>) throws(LogError) -> UInt64 {
         let offset = sink.offset
         try sink.write(box)
+        try flushInSteps()
         return offset
     }
 
@@ -101,6 +107,14 @@ struct CheckpointWriter: ~Copyable {
     mutating func add(_ entry: Entry) throws(LogError) {
         totals.replace(nil, with: entry)
         try tree.add(entry, to: &sink)
+        try flushInSteps()
+    }
+
+    private mutating func flushInSteps() throws(LogError) {
+        guard sink.offset - flushed >= CheckpointWriter.flushStep else { return }
+        try sink.flush()
+        try store.synchronize()
+        flushed = sink.offset
     }
 
     /// Writes the checkpoint of a new vault: root, manifest with the totals of what was added, zeros ahead, and last

@@ -84,6 +84,52 @@ struct CompactionBesideWritersTests {
         }
     }
 
+    /// Of that it learns only under the lock. A minor checkpoint it reads without the lock, unless one is written each time.
+    @Test(arguments: [(1, 1), (300, 1), (300, 9)])
+    func keepsWhatOthersWriteRightBeforeItTakesTheLock(count: Int, times: Int) throws {
+        defer { files.heal() }
+        let isCopied = Flag()
+        let left = Mutex(times)
+        files.watch(.synchronizeData) { [copy = unpublishedPath(for: fixture.path)] call in
+            if call.path == copy { isCopied.set() }
+        }
+        files.watch(.lock) { [other, path = fixture.path] call in
+            guard call.path == path, isCopied.isSet, left.withLock({ $0 > 0 }) else { return }
+            let time = left.withLock { (left) in
+                left -= 1
+                return left
+            }
+            do {
+                for number in 0..<count { try other.set("name \(number)", "value \(time)") }
+                try other.remove("name 400")
+            } catch { Issue.record(error) }
+        }
+        try log.compact()
+        #expect(try fixture.header.sequence > 1)
+        // Readers lock, too.
+        files.heal()
+        #expect(left.withLock { $0 } == max(0, times - 4))
+        for reader in [log, other, try fixture.open(remembering: true)] {
+            for number in 0..<count { #expect(try reader.text("name \(number)") == "value \(max(0, times - 4))") }
+            #expect(try reader.text("name \(count)") == "first \(count)")
+            #expect(try reader.text("name 400") == nil)
+            #expect(try reader.verify().entries == 598)
+        }
+    }
+
+    /// One flush of all would make those wait who write meanwhile.
+    @Test func flushesALargeCopyInSteps() throws {
+        for number in 0..<3 { try log.set("large \(number)", RandomBytes.array(9 << 20)) }
+        files.forgetCalls()
+        try log.compact()
+        let copy = unpublishedPath(for: fixture.path)
+        let unflushed = files.calls.filter { $0.path == copy }.reduce(into: [0]) { (sizes, call) in
+            if call.kind == .synchronizeData { sizes.append(0) }
+            if call.kind == .write { sizes[sizes.count - 1] += call.count }
+        }
+        #expect(unflushed.max() ?? 0 < 20 << 20)
+    }
+
     /// The tree of so many changes repeats what is older, and tells a removal from that by the tombstone alone.
     @Test func keepsWhatOthersRemoveMeanwhileWithManyOtherChanges() throws {
         whileItCopies { [other] in

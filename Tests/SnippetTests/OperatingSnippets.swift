@@ -69,6 +69,23 @@ struct OperatingSnippets {
         }
     }
 
+    @Test func manyValuesGoIntoOneTransaction() throws {
+        try withTemporaryStores { stores in
+            let places = stores.keychain.places
+            let tokens = ["alice": "1", "bob": "2"]
+
+            var options = Keychain.Options()
+            options.indexMemory = 1 << 30
+            let keychain = try Keychain(at: places, options: options)
+            try keychain.transaction { transaction in
+                for (user, token) in tokens { try transaction.set("token/" + user, to: token) }
+            }
+
+            #expect(try keychain.keys(prefix: "token/") == ["token/alice", "token/bob"])
+            #expect(try keychain.information().recordsSinceCheckpoint == 1)
+        }
+    }
+
     @Test func aServiceNamesItsPlaces() async {
         await #expect(processExitsWith: .success) {
             let data = try temporaryFolder()

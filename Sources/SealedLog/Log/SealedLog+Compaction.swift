@@ -117,8 +117,8 @@ extension SealedLog {
                 guard current.file == old.file, slots == nil || current.header.slots == slots?.old else {
                     throw LogError(.conflict)
                 }
-                // If one is left, it is read without the lock. The next is over a hundred records away, or transactions are
-                // large.
+                // A minor checkpoint that is left is read without the lock. The next one is over a hundred records
+                // away, unless transactions are large.
                 guard try compactor.readLastRecords(upTo: current, isHurried: attempts < 4) else { return nil }
                 let notice = try current.noticePlan()
                 try append(notice, &writer)

@@ -62,8 +62,8 @@ struct CompactionTail {
         var cursor = try TreeCursor(root: tree.root, loader: old.loader)
         var count = 0
         while let entry = try cursor.next() {
-            // The tree repeats older ones. Of a tombstone that does not show, and it does no harm.
-            guard entry.isRemoved || entry.versions.contains(where: { $0.offset >= old.end }) else { continue }
+            // The tree repeats what earlier records have set. Of a tombstone that does not show, and it does no harm.
+            guard entry.isRemoved || entry.versions.contains(where: { $0.offset >= record.offset }) else { continue }
             entries.insert(entry)
             count += 1
         }

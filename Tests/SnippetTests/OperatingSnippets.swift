@@ -75,7 +75,7 @@ struct OperatingSnippets {
             let tokens = ["alice": "1", "bob": "2"]
 
             var options = Keychain.Options()
-            options.indexMemory = 1 << 30
+            options.indexMemory = 2 << 30
             let keychain = try Keychain(at: places, options: options)
             try keychain.transaction { transaction in
                 for (user, token) in tokens { try transaction.set("token/" + user, to: token) }

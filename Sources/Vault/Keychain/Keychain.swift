@@ -30,7 +30,7 @@ public final class Keychain: ValueStore, SecretStore {
         public var acceptsSharedKeyFile = false
         /// How much memory the opened index may take, in bytes: 128 MiB by default, which is enough for somewhat more
         /// than a million entries. It takes what the names that are read need, 75 MiB for all of a million; with less,
-        /// reads beyond it take about ten times as long. The first keychain that opens a vault decides.
+        /// reads beyond it take longer. At least 64 KiB are used. The first keychain that opens a vault decides.
         public var indexMemory = Limits.indexMemory
         /// Called, after one second, when a call waits for another process; with that process, if it can be found out.
         /// No lock is held then.

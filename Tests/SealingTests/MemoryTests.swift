@@ -25,7 +25,7 @@ struct MemoryTests {
             let key = try SecretBytes.random(32)
             var opened = try SecretBytes(zeros: size)
             var box = [UInt8](repeating: 0, count: size + SecretBox.tagSize)
-            var nonces = NonceSource(expected: 1)
+            var nonces = NonceSource()
             let nonce = nonces.next()
             try MemoryScan.farDown {
                 try key.withUnsafeBytes { key in

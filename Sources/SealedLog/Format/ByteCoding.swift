@@ -104,6 +104,8 @@ package struct ByteWriter {
 
     var count: Int { bytes.count }
 
+    mutating func reserve(_ capacity: Int) { bytes.reserveCapacity(capacity) }
+
     package mutating func byte(_ value: UInt8) { bytes.append(value) }
     mutating func integer(_ value: some FixedWidthInteger) { withUnsafeBytes(of: value.littleEndian) { append($0) } }
 

@@ -73,13 +73,10 @@ package struct Entry: Hashable, Sendable {
         return UInt64(sizeWithoutOffsets + boxes)
     }
 
-    func moved(by distance: UInt64) -> Entry {
-        var entry = self
-        entry.content?.current.offset += distance
-        for index in entry.content?.earlier.indices ?? 0..<0 {
-            entry.content?.earlier[index].version.offset += distance
-        }
-        return entry
+    consuming func moved(by distance: UInt64) -> Entry {
+        content?.current.offset += distance
+        for index in content?.earlier.indices ?? 0..<0 { content?.earlier[index].version.offset += distance }
+        return self
     }
 
     /// Gives its versions new places, one behind the other.

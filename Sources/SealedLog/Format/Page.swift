@@ -149,14 +149,17 @@ struct PageBuilder {
     private var starts: [Int] = []
     private(set) var firstName: EntryName?
 
-    func hasRoom(for cell: [UInt8]) -> Bool {
-        Page.headSize + (starts.count + 1) * 2 + cells.count + cell.count <= PageBuilder.capacity
-    }
-
-    mutating func add(_ cell: [UInt8], name: EntryName) {
+    /// Adds a cell that begins with a name; false if it has no room.
+    mutating func add(_ name: EntryName, _ write: (inout ByteWriter) -> Void) -> Bool {
+        let start = cells.count
+        write(&cells)
+        guard Page.headSize + (starts.count + 1) * 2 + cells.count <= PageBuilder.capacity else {
+            cells.removeBytes(from: start)
+            return false
+        }
         if firstName == nil { firstName = name }
-        starts.append(cells.count)
-        cells.append(cell)
+        starts.append(start)
+        return true
     }
 
     func encoded(level: Int) -> [UInt8] {

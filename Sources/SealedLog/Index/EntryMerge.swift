@@ -8,7 +8,7 @@ protocol MergedItem: Sendable {
     init(in page: Page, at index: Int) throws(LogError)
     init(reading reader: inout ByteReader) throws(Malformed)
     /// Returns the same with a distance added to its offsets.
-    func moved(by distance: UInt64) -> Self
+    consuming func moved(by distance: UInt64) -> Self
 }
 
 extension Entry: MergedItem {
@@ -103,5 +103,5 @@ extension ListedName: MergedItem {
 
     init(in page: Page, at index: Int) throws(LogError) { self = try page.listedName(index) }
     init(reading reader: inout ByteReader) throws(Malformed) { self = try reader.listedName() }
-    func moved(by distance: UInt64) -> ListedName { self }
+    consuming func moved(by distance: UInt64) -> ListedName { self }
 }

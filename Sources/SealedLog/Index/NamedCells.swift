@@ -5,17 +5,31 @@ import LinuxSystem
 /// They lie in one buffer: a transaction may have a million of them, which would take several times the memory as
 /// objects.
 struct NamedCells: Sendable {
+    private struct Slot {
+        /// Counted from 1; 0 is free.
+        var item: Int32 = 0
+        /// Of its name: so few names are read to find one, and none to make the table larger.
+        var hash: UInt32 = 0
+    }
+
     private var writer = ByteWriter()
     /// Where the items begin.
     private var starts: [Int] = []
-    /// A hash table with open addressing: the newest item of each name, counted from 1. 0 is free.
-    private var slots: [Int32] = []
+    /// A hash table with open addressing: the newest item of each name.
+    private var slots: [Slot] = []
     /// How many names there are.
     private(set) var nameCount = 0
 
     var count: Int { starts.count }
     /// The size of all items.
     var byteCount: Int { writer.count }
+
+    /// Makes room for the items of another list.
+    mutating func reserve(as other: NamedCells) {
+        writer.reserve(other.byteCount + other.count * 16)
+        starts.reserveCapacity(other.count)
+        slots = [Slot](repeating: Slot(), count: other.slots.count)
+    }
 
     /// Adds an item.
     ///
@@ -24,7 +38,8 @@ struct NamedCells: Sendable {
         starts.append(writer.count)
         write(&writer)
         // At most half of the slots are taken.
-        if count * 2 > slots.count { rebuild(count * 4) } else { enter(count - 1) }
+        if count * 2 > slots.count { grow() }
+        enter(count - 1)
     }
 
     /// Removes the items from a number on.
@@ -32,13 +47,15 @@ struct NamedCells: Sendable {
         guard count < self.count else { return }
         writer.removeBytes(from: starts[count])
         starts.removeSubrange(count...)
-        rebuild(slots.count)
+        for slot in slots.indices { slots[slot] = Slot() }
+        nameCount = 0
+        for item in 0..<count { enter(item) }
     }
 
     /// Returns the newest item of a name.
     func newest(_ name: UnsafeRawBufferPointer) -> Int? {
         guard count > 0 else { return nil }
-        let item = Int(slots[slot(of: name)])
+        let item = Int(slots[slot(of: name, NamedCells.hash(name))].item)
         return item == 0 ? nil : item - 1
     }
 
@@ -65,34 +82,55 @@ struct NamedCells: Sendable {
 
     // MARK: The table
 
-    private mutating func rebuild(_ size: Int) {
-        var capacity = 8
-        while capacity < size { capacity *= 2 }
-        slots = [Int32](repeating: 0, count: capacity)
-        nameCount = 0
-        for item in 0..<count { enter(item) }
+    /// Doubles the slots.
+    private mutating func grow() {
+        let old = exchange(&slots, with: [])
+        slots = [Slot](repeating: Slot(), count: max(8, old.count * 2))
+        let mask = slots.count - 1
+        for taken in old where taken.item != 0 {
+            var slot = Int(taken.hash) & mask
+            while slots[slot].item != 0 { slot = (slot + 1) & mask }
+            slots[slot] = taken
+        }
     }
 
     private mutating func enter(_ item: Int) {
-        let slot = withName(item, slot)
-        if slots[slot] == 0 { nameCount += 1 }
-        slots[slot] = Int32(item + 1)
+        let (slot, hash) = slot(of: item)
+        if slots[slot].item == 0 { nameCount += 1 }
+        slots[slot] = Slot(item: Int32(item + 1), hash: hash)
+    }
+
+    private func slot(of item: Int) -> (slot: Int, hash: UInt32) {
+        withName(item) { name in
+            let hash = NamedCells.hash(name)
+            return (self.slot(of: name, hash), hash)
+        }
+    }
+
+    private static func hash(_ name: UnsafeRawBufferPointer) -> UInt32 {
+        var hasher = Hasher()
+        hasher.combine(bytes: name)
+        return UInt32(truncatingIfNeeded: hasher.finalize())
     }
 
     /// Returns the slot that a name has, or would have.
-    private func slot(of name: UnsafeRawBufferPointer) -> Int {
-        var hasher = Hasher()
-        hasher.combine(bytes: name)
+    private func slot(of name: UnsafeRawBufferPointer, _ hash: UInt32) -> Int {
+        let slots = slots.span
         let mask = slots.count - 1
-        var slot = hasher.finalize() & mask
-        while slots[slot] != 0, withName(Int(slots[slot]) - 1, { $0.order(to: name) != 0 }) { slot = (slot + 1) & mask }
+        var slot = Int(hash) & mask
+        while slots[slot].item != 0 {
+            let found = slots[slot]
+            if found.hash == hash, withName(Int(found.item) - 1, { $0.order(to: name) == 0 }) { break }
+            slot = (slot + 1) & mask
+        }
         return slot
     }
 
+    /// Through spans: an array would be retained and released.
     @inline(__always)
     private func withName<Result>(_ item: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        writer.bytes.withUnsafeBytes { bytes in
-            var start = starts[item]
+        writer.bytes.span.bytes.withUnsafeBytes { bytes in
+            var start = starts.span[item]
             let length = Int((try? bytes.varint(at: &start)) ?? 0)
             return body(UnsafeRawBufferPointer(rebasing: bytes[start..<start + length]))
         }

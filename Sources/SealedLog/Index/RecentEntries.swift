@@ -12,6 +12,9 @@ struct RecentEntries: Sendable {
     /// The size of all that were inserted, encoded.
     var byteCount: Int { cells.byteCount }
 
+    /// Makes room for the entries that changes result in.
+    mutating func reserve(as changes: NamedCells) { cells.reserve(as: changes) }
+
     mutating func insert(_ entry: Entry) { cells.append { $0.entry(entry) } }
 
     /// Removes what was inserted last.

@@ -156,20 +156,15 @@ struct ByteSink: ~Copyable {
 /// Builds a tree of sealed pages from entries in the order of their names. It keeps one page per level in memory.
 struct TreeBuilder {
     private let keys: KeyRing
-    private var nonces: NonceSource
+    private var nonces = NonceSource()
     private var levels: [PageBuilder] = [PageBuilder()]
     private(set) var count: UInt64 = 0
 
-    init(keys: KeyRing, expecting entries: Int = 0) {
-        self.keys = keys
-        nonces = NonceSource(expected: entries / 128 + 1)
-    }
+    init(keys: KeyRing) { self.keys = keys }
 
     /// - Precondition: the names ascend.
     mutating func add(_ entry: Entry, to sink: inout ByteSink) throws(LogError) {
-        var cell = ByteWriter(reserving: 128)
-        cell.entry(entry)
-        try add(cell.bytes, name: entry.name, level: 0, to: &sink)
+        try add(entry.name, level: 0, to: &sink) { $0.entry(entry) }
         count += 1
     }
 
@@ -184,9 +179,12 @@ struct TreeBuilder {
         return try sink.write(page: levels[level].encoded(level: level), nonces.next(), keys)
     }
 
-    private mutating func add(_ cell: [UInt8], name: EntryName, level: Int, to sink: inout ByteSink) throws(LogError) {
-        if !levels[level].hasRoom(for: cell) { try flush(level, to: &sink) }
-        levels[level].add(cell, name: name)
+    private mutating func add(
+        _ name: EntryName, level: Int, to sink: inout ByteSink, _ write: (inout ByteWriter) -> Void
+    ) throws(LogError) {
+        if levels[level].add(name, write) { return }
+        try flush(level, to: &sink)
+        precondition(levels[level].add(name, write), "each cell is smaller than a page")
     }
 
     /// Seals the page of a level, and adds a reference to it in the level above.
@@ -198,9 +196,9 @@ struct TreeBuilder {
             guard level < Int(Limits.pageLevel) else { throw LogError(.invalid, "too many entries") }
             levels.append(PageBuilder())
         }
-        var cell = ByteWriter(reserving: firstName.bytes.count + 48)
-        cell.name(firstName)
-        cell.pageReference(reference)
-        try add(cell.bytes, name: firstName, level: level + 1, to: &sink)
+        try add(firstName, level: level + 1, to: &sink) {
+            $0.name(firstName)
+            $0.pageReference(reference)
+        }
     }
 }

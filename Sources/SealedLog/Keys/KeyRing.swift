@@ -177,7 +177,7 @@ extension KeySlot {
         _ dataKey: UnsafeRawBufferPointer, with key: borrowing KeyFile, limits: KeyDerivation.StretchLimits,
         scratch: UnsafeMutableRawBufferPointer
     ) throws(LogError) -> KeySlot {
-        var nonces = NonceSource(expected: 1)
+        var nonces = NonceSource()
         let nonce = nonces.next()
         var slot = KeySlot(
             kind: key.kind.rawValue, salt: RandomBytes.array(KeyDerivation.saltSize),

@@ -23,7 +23,7 @@ struct Compactor: ~Copyable {
     init(_ old: LogView, into store: any RecordStore, _ counter: UpkeepProgress?) throws(LogError) {
         (self.old, self.counter) = (old, counter)
         manifest = try old.manifest()
-        checkpoint = CheckpointWriter(into: store, keys: old.keys, expecting: 4_096)
+        checkpoint = CheckpointWriter(into: store, keys: old.keys)
         tail = CompactionTail(behind: old)
     }
 

@@ -85,11 +85,11 @@ struct CheckpointWriter: ~Copyable {
     /// A flush of a whole large file would let the flushes of those wait who write to the log meanwhile.
     private static let flushStep: UInt64 = 8 << 20
 
-    init(into store: any RecordStore, keys: KeyRing, expecting entries: Int = 0) {
+    init(into store: any RecordStore, keys: KeyRing) {
         self.store = store
         self.keys = keys
         sink = ByteSink(start: Limits.checkpointStart, store: store)
-        tree = TreeBuilder(keys: keys, expecting: entries)
+        tree = TreeBuilder(keys: keys)
     }
 
     /// The offset of what is written next.
@@ -142,7 +142,7 @@ struct CheckpointWriter: ~Copyable {
         let root = try tree.finish(to: &sink)
         manifest.totals = totals
         try sink.flush()
-        var nonces = NonceSource(expected: 1)
+        var nonces = NonceSource()
         let extent = PageReference(
             offset: sink.offset, length: manifest.encoded.count + SecretBox.tagSize, nonce: nonces.next())
         return Reserved(root: root, manifest: extent, end: extent.box.upperBound)

@@ -34,7 +34,7 @@ struct RecordPlan: Sendable {
     ) throws(LogError) {
         var plaintext = index.encoded
         if let indexSize { plaintext += [UInt8](repeating: 0, count: indexSize - plaintext.count) }
-        var nonces = NonceSource(expected: 1)
+        var nonces = NonceSource()
         let nonce = nonces.next()
         let box = try keys.seal(plaintext, for: .record, nonce: nonce)
         let frame = Frame(indexLength: box.count, payloadLength: UInt64(payloadLength))

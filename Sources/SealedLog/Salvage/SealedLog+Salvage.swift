@@ -65,7 +65,7 @@ private struct SalvageCopier: ~Copyable {
     let keys: KeyRing
     /// Of the damaged vault.
     var values: ValueOpener
-    var nonces = NonceSource(expected: 4_096)
+    var nonces = NonceSource()
 
     /// Copies the newest values that open, in the order of their offsets, which does not reveal the order of names.
     /// Returns the entries of the new vault, in the order of their names.

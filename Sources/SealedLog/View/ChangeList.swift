@@ -52,7 +52,7 @@ package struct Change: Sendable {
 package struct ChangeList: Sendable {
     /// What names that are read must still be: the nonces of their values, nil for none. Error `conflict` otherwise.
     package var conditions: [EntryName: Nonce?] = [:]
-    private var cells = NamedCells()
+    private(set) var cells = NamedCells()
     /// The sealed values, one behind the other.
     private(set) var boxes: [UInt8] = []
 

@@ -66,9 +66,12 @@ struct TransactionBatch: Sendable {
             let old = if let own = entries.find(name) { own } else { try find(name) }
             try Change.Expectation.unchanged(nonce).check(old?.present(at: now))
         }
+        if isEmpty { entries.reserve(as: changes.cells) }
+        // Of a single transaction that names each once, no earlier change is searched for.
+        let mayRepeat = !isEmpty || changes.cells.nameCount < changes.count
         for number in 0..<changes.count {
             let change = changes[number]
-            let old = if let own = entries.find(change.name) { own } else { try find(change.name) }
+            let old = if mayRepeat, let own = entries.find(change.name) { own } else { try find(change.name) }
             guard let entry = try change.entry(replacing: old, at: offset, now: now) else { continue }
             totals.replace(old, with: entry)
             added += entry.footprint
@@ -189,7 +192,7 @@ extension LogView {
         var merge = EntryMerge(
             recent: [batch.entries.cursor(movedBy: start), recent.cursor()],
             trees: [try TreeCursor(root: minor?.root, loader: loader)])
-        var tree = TreeBuilder(keys: keys, expecting: batch.entries.count)
+        var tree = TreeBuilder(keys: keys)
         while let entry = try merge.next() { try tree.add(entry, to: &sink) }
         guard let root = try tree.finish(to: &sink) else { throw LogError(.invalid, "nothing to write") }
         let length = Int(sink.offset - start)

@@ -11,7 +11,7 @@ extension Keychain {
         let keychain: Keychain
         /// Its conditions are what names were when they were first read.
         private var changes = ChangeList()
-        private var nonces = NonceSource(expected: 8)
+        private var nonces = NonceSource()
 
         fileprivate init(on keychain: Keychain) { self.keychain = keychain }
 

@@ -55,7 +55,7 @@ extension Keychain {
     private func set(
         _ name: String, to value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String]?, expires: Date?
     ) throws(VaultError) {
-        var nonces = NonceSource(expected: 1)
+        var nonces = NonceSource()
         let change = try setting(
             name, to: value, kind: kind, attributes: attributes, expires: expires, nonces: &nonces)
         try waiting { (timeout) throws(LogError) in try log.commit(ChangeList([change]), timeout: timeout) }

@@ -94,7 +94,7 @@ struct VaultWork {
         let value = try SecretBytes(copyOf: [1])
         do throws(LogError) {
             guard try log.entry(name) == nil else { return }
-            var nonces = NonceSource(expected: 1)
+            var nonces = NonceSource()
             let sealed = try log.seal(value, kind: 2, nonces: &nonces)
             let changes = ChangeList([Change(name, .absent, .set(sealed, attributes: nil))])
             try log.commit(changes, timeout: VaultWork.timeout)

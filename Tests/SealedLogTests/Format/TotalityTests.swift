@@ -40,9 +40,7 @@ struct TotalityTests {
         var page = PageBuilder()
         for number in 0..<5 {
             let entry = Entry.random(try .sample("name \(number)"), &generator)
-            var cell = ByteWriter()
-            cell.entry(entry)
-            page.add(cell.bytes, name: entry.name)
+            _ = page.add(entry.name) { $0.entry(entry) }
         }
         var index = RecordIndex(
             sequence: 9, previous: randomAuthenticator(), payloadHash: RandomBytes.array(32), totals: Totals())

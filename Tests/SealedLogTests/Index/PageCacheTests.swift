@@ -11,10 +11,9 @@ struct PageCacheTests {
 
     /// A leaf with one name, which tells its number.
     private func page(_ number: Int) throws -> Page {
-        var (builder, cell) = (PageBuilder(), ByteWriter())
+        var builder = PageBuilder()
         let entry = try Entry.sample("page \(number)")
-        cell.entry(entry)
-        builder.add(cell.bytes, name: entry.name)
+        _ = builder.add(entry.name) { $0.entry(entry) }
         return try Page(parsing: builder.encoded(level: 0), at: offset(number))
     }
 

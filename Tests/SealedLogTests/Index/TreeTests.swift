@@ -85,9 +85,8 @@ struct TreeTests {
         let store = try MemoryStore()
         var page = PageBuilder()
         for name in names {
-            var cell = ByteWriter()
-            cell.entry(try .sample(name))
-            page.add(cell.bytes, name: try .sample(name))
+            let entry = try Entry.sample(name)
+            _ = page.add(entry.name) { $0.entry(entry) }
         }
         let nonce = randomNonce()
         let box = try keys.seal(page.encoded(level: 0), for: .page, nonce: nonce)

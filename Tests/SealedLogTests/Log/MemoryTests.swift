@@ -85,7 +85,7 @@ private func expectNoCopies(of keyPath: String, openingVaultAt path: String) thr
 extension SealedLog {
     /// Sets a name to bytes that stay in guarded memory.
     fileprivate func store(_ name: String, _ value: borrowing SecretBytes) throws {
-        var nonces = NonceSource(expected: 1)
+        var nonces = NonceSource()
         let sealed = try seal(value, kind: 0, nonces: &nonces)
         let change = Change(try .sample(name), .anything, .set(sealed, attributes: nil))
         try commit([change], timeout: SealedLog.patience)

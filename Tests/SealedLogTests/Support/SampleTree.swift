@@ -12,7 +12,7 @@ struct SampleTree {
         store = try MemoryStore()
         keys = try randomKeys()
         self.entries = entries
-        var builder = TreeBuilder(keys: keys, expecting: entries.count)
+        var builder = TreeBuilder(keys: keys)
         var sink = ByteSink(start: 4_096, store: store)
         for entry in entries { try builder.add(entry, to: &sink) }
         root = try builder.finish(to: &sink)

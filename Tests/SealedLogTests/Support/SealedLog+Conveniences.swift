@@ -15,7 +15,7 @@ extension SealedLog {
     ) throws -> Change {
         guard let entryName = EntryName(name) else { throw LogError(.invalid, "no name") }
         guard let value else { return Change(entryName, expectation, .remove) }
-        var nonces = NonceSource(expected: 1)
+        var nonces = NonceSource()
         let sealed = try seal(SecretBytes(copyOf: value), kind: 0, nonces: &nonces)
         return Change(entryName, expectation, .set(sealed, attributes: attributes, expiry: expiry))
     }

@@ -37,6 +37,16 @@ struct TransactionBatchTests {
         #expect(try add(changes("b", mebibytes: 192), to: &next))
     }
 
+    @Test func aNameThatATransactionSetsTwiceCountsOnce() throws {
+        var batch = TransactionBatch(totals: Totals())
+        var twice = try changes("a", mebibytes: 16)
+        twice.append(twice[0])
+        #expect(try add(twice, to: &batch))
+        #expect(batch.totals.entries == 1)
+        #expect(try add(changes("a", mebibytes: 16), to: &batch))
+        #expect(batch.totals.entries == 1)
+    }
+
     @Test func aTransactionThatNoRecordHasRoomForIsRefused() throws {
         var batch = TransactionBatch(totals: Totals())
         #expect(try LogError.code { _ = try add(changes("a", mebibytes: 256), to: &batch) } == .invalid)

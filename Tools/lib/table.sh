@@ -51,7 +51,7 @@ print_row() {
         space = unit == "x" ? "" : " "
         met = aim == "" ? "" : (measured <= aim + 0 ? "yes" : "NO")
         if (aim != "") aim = "<= " aim space unit
-        measured = sprintf(measured < 0.1 ? "%.3f%s%s" : "%.2f%s%s", measured, space, unit)
+        measured = sprintf(measured < 1 ? "%.3f%s%s" : "%.2f%s%s", measured, space, unit)
         printf "%-50s %14s %14s %10s %12s %5s\n", label, ours, other, measured, aim, met
         sub(/^ +/, "\342\200\246 ", label)
         sub(/^<=/, "\342\211\244", aim)

@@ -184,7 +184,7 @@ struct TreeBuilder {
     ) throws(LogError) {
         if levels[level].add(name, write) { return }
         try flush(level, to: &sink)
-        precondition(levels[level].add(name, write), "each cell is smaller than a page")
+        guard levels[level].add(name, write) else { throw LogError(.invalid, "an entry is larger than a page") }
     }
 
     /// Seals the page of a level, and adds a reference to it in the level above.

@@ -43,7 +43,7 @@ struct TransactionBatch: Sendable {
     init(totals: Totals) { self.totals = totals }
 
     var isEmpty: Bool { ends.isEmpty }
-    var payload: [UInt8] { Array(boxes.joined()) }
+    var payload: [UInt8] { boxes.flatMap { $0 } }
 
     var transactions: [[Entry]] {
         zip([0] + ends, ends).map { ($0..<$1).map(entries.inserted) }
@@ -98,7 +98,7 @@ struct TransactionBatch: Sendable {
         entries.insert(entry)
         var totals = totals
         totals.replace(old, with: entry)
-        close(Array(boxes.joined()), totals)
+        close(boxes.flatMap { $0 }, totals)
     }
 
     /// Makes a transaction of what was inserted last.

@@ -61,6 +61,13 @@ struct TreeTests {
         #expect(try tree.scan() == entries)
     }
 
+    @Test func anEntryLargerThanAPageIsRefused() throws {
+        var entries = try ["a", "b", "c"].map { try Entry.sample($0) }
+        let large = Attribute(key: "key", value: String(repeating: "v", count: Limits.pageSize))
+        entries[1].content?.attributes = [large]
+        #expect(try LogError.code { _ = try SampleTree(of: entries) } == .invalid)
+    }
+
     @Test func aChangedPageIsNeverRead() throws {
         let tree = try tree(400)
         let size = try tree.store.size()

@@ -59,8 +59,8 @@ package struct Nonce: Hashable, Sendable {
     }
 }
 
-/// Random nonces, drawn from the system twice as many each time: one costs 0.26 µs alone and far less in bulk. Create a
-/// source for each piece of work: after a fork, the child would use the same remaining nonces.
+/// Random nonces, drawn from the system twice as many each time: one costs 0.26 µs alone and far less in bulk. Create
+/// a source for each piece of work: after a fork, the child would use the same remaining nonces.
 package struct NonceSource {
     private static let greatestBatch = 256
 

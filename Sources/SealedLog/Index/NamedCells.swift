@@ -24,7 +24,8 @@ struct NamedCells: Sendable {
     /// The size of all items.
     var byteCount: Int { writer.count }
 
-    /// Makes room for the items of another list.
+    /// Makes room for as many items as another list has, each 16 bytes longer: an entry has the times that its change
+    /// has not.
     mutating func reserve(as other: NamedCells) {
         writer.reserve(other.byteCount + other.count * 16)
         starts.reserveCapacity(other.count)
@@ -86,12 +87,7 @@ struct NamedCells: Sendable {
     private mutating func grow() {
         let old = exchange(&slots, with: [])
         slots = [Slot](repeating: Slot(), count: max(8, old.count * 2))
-        let mask = slots.count - 1
-        for taken in old where taken.item != 0 {
-            var slot = Int(taken.hash) & mask
-            while slots[slot].item != 0 { slot = (slot + 1) & mask }
-            slots[slot] = taken
-        }
+        for taken in old where taken.item != 0 { slots[slot(for: taken.hash) { _ in false }] = taken }
     }
 
     private mutating func enter(_ item: Int) {
@@ -115,14 +111,16 @@ struct NamedCells: Sendable {
 
     /// Returns the slot that a name has, or would have.
     private func slot(of name: UnsafeRawBufferPointer, _ hash: UInt32) -> Int {
+        slot(for: hash) { $0.hash == hash && withName(Int($0.item) - 1) { $0.order(to: name) == 0 } }
+    }
+
+    /// Returns the first slot for a hash that is free, or that `isFound` takes.
+    @inline(__always)
+    private func slot(for hash: UInt32, _ isFound: (Slot) -> Bool) -> Int {
         let slots = slots.span
         let mask = slots.count - 1
         var slot = Int(hash) & mask
-        while slots[slot].item != 0 {
-            let found = slots[slot]
-            if found.hash == hash, withName(Int(found.item) - 1, { $0.order(to: name) == 0 }) { break }
-            slot = (slot + 1) & mask
-        }
+        while slots[slot].item != 0, !isFound(slots[slot]) { slot = (slot + 1) & mask }
         return slot
     }
 

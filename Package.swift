@@ -23,11 +23,12 @@ let package = Package(
         .target(name: "LinuxSystem", dependencies: ["CLinux"], swiftSettings: settings),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .target(name: "Sealing", dependencies: ["CSodium", "LinuxSystem"], swiftSettings: settings),
+        .target(name: "Age", dependencies: ["LinuxSystem", "Sealing"], swiftSettings: settings),
         .target(name: "SealedLog", dependencies: ["LinuxSystem", "Sealing"], swiftSettings: settings),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .target(name: "PropertyList", dependencies: ["CExpat"], swiftSettings: settings),
         .target(
-            name: "Vault", dependencies: ["CLinux", "LinuxSystem", "PropertyList", "SealedLog", "Sealing"],
+            name: "Vault", dependencies: ["Age", "CLinux", "LinuxSystem", "PropertyList", "SealedLog", "Sealing"],
             swiftSettings: settings),
         .target(name: "VaultAccount", dependencies: ["Vault"], packageAccess: false, swiftSettings: settings),
         .target(name: "CVaultTesting", dependencies: ["CLinux"]),
@@ -37,7 +38,7 @@ let package = Package(
         .target(name: "CVaultCommand"),
         .executableTarget(
             name: "VaultCommand",
-            dependencies: ["CLinux", "CVaultCommand", "LinuxSystem", "SealedLog", "Sealing", "Vault"],
+            dependencies: ["Age", "CLinux", "CVaultCommand", "LinuxSystem", "SealedLog", "Sealing", "Vault"],
             swiftSettings: settings),
         .executableTarget(
             name: "VaultBenchmark", dependencies: ["Vault", "LinuxSystem", "Sealing", "CSodium"],
@@ -61,7 +62,9 @@ let package = Package(
         .systemLibrary(name: "CFuzzer", path: "Tests/Fuzzing/CFuzzer"),
         .target(
             name: "FuzzTargets",
-            dependencies: ["LinuxSystem", "PropertyList", "SealedLog", "Sealing", "Vault", "VaultAccount"],
+            dependencies: [
+                "Age", "LinuxSystem", "PropertyList", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultAccount",
+            ],
             path: "Tests/Fuzzing/Targets", swiftSettings: settings),
         .executableTarget(
             name: "VaultFuzz", dependencies: ["CFuzzer", "FuzzTargets"], path: "Tests/Fuzzing/Main",
@@ -75,6 +78,9 @@ let package = Package(
             name: "SealingTests",
             dependencies: ["CTestSupport", "LinuxSystem", "Sealing", "TestSupport", "VaultTesting"],
             resources: [.copy("Vectors")], swiftSettings: settings),
+        .testTarget(
+            name: "AgeTests", dependencies: ["Age", "LinuxSystem", "Sealing", "TestSupport"],
+            resources: [.copy("Vectors"), .copy("Plugins")], swiftSettings: settings),
         .testTarget(
             name: "SealedLogTests", dependencies: ["LinuxSystem", "SealedLog", "Sealing", "TestSupport"],
             swiftSettings: settings),

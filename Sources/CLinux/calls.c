@@ -90,6 +90,10 @@ void vault_name_thread(const char *name) {
     prctl(PR_SET_NAME, name, 0, 0, 0);
 }
 
+int vault_pipe(int *ends) {
+    return pipe2(ends, O_CLOEXEC);
+}
+
 int vault_event_descriptor(void) {
     return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }

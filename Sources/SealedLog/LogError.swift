@@ -20,6 +20,14 @@ package struct LogError: Error, Hashable, Sendable {
         case keyExposed, keyShared
         /// The key file is a generated one, but mistyped, cut or changed; it cannot be a key; it opens no slot.
         case keyDamaged, keyUnsuitable, keyWrong
+        /// A passphrase is needed and cannot be asked for; none of those that were typed opens a slot.
+        case passphraseNeeded, passphraseWrong
+        /// The command whose output is the key has failed; the person has not agreed to run it.
+        case commandFailed, commandUntrusted
+        /// An identity is needed, or opens no slot, or its plugin failed.
+        case identityMissing, identityWrong
+        /// A recipient's slot opened a vault that this machine does not know; it knows another one with that id.
+        case unpinned, pinWrong
         /// The file does not authenticate or violates the format, or it has a later version of the format.
         case damaged, newerFormat
         /// An alarm of the rollback memory: an older copy, another history, another vault.

@@ -88,6 +88,25 @@ package enum KeyDerivation {
         /// The second recommendation of RFC 9106, section 4, for one lane: 3 passes over 64 MiB, about 0.1 s.
         package static let recommended = StretchLimits(passes: 3, memory: 64 << 20)
 
+        /// Returns 3 passes over as much memory as takes about a time on this machine, at least the recommended limits and
+        /// at most what the bounds allow.
+        package static func measured(for time: Duration) -> StretchLimits {
+            let sample = StretchLimits(passes: 1, memory: 32 << 20)
+            let (secret, salt) = ([UInt8](repeating: 0, count: 8), [UInt8](repeating: 0, count: saltSize))
+            var key = [UInt8](repeating: 0, count: 32)
+            let taken = ContinuousClock().measure {
+                try? secret.withUnsafeBytes { secret in
+                    try salt.withUnsafeBytes { salt in
+                        try key.withUnsafeMutableBytes { try stretch(secret, salt: salt, limits: sample, into: $0) }
+                    }
+                }
+            }
+            let cost = Double(sample.cost) * (time / max(taken, .microseconds(1)))
+            let bounded = min(max(cost, Double(recommended.cost)), Double(largestCost))
+            return StretchLimits(
+                passes: recommended.passes, memory: UInt64(bounded) / recommended.passes / (1 << 20) * (1 << 20))
+        }
+
         /// Whether a reader accepts the limits. A file states them, and could make its reader work for days.
         package var isWithinBounds: Bool {
             (1...10).contains(passes) && (8 << 10...StretchLimits.largestCost).contains(memory)
@@ -95,8 +114,11 @@ package enum KeyDerivation {
 
         package static let bounds = "1 to 10 passes over at least 8 KiB, passes times memory at most 768 MiB"
 
-        /// The number of bytes processed, for limits that are within their bounds.
-        package var cost: UInt64 { passes * memory }
+        /// The number of bytes processed, as far as a number can tell.
+        package var cost: UInt64 {
+            let (cost, isBeyond) = passes.multipliedReportingOverflow(by: memory)
+            return isBeyond ? .max : cost
+        }
 
         /// The largest total cost for limits that are not authenticated yet: less than a second's work.
         package static let largestCost: UInt64 = 768 << 20

@@ -37,6 +37,9 @@ public struct VaultError: Error, Hashable, Sendable {
         case unexpandedTilde(path: String, isKeyFile: Bool)
         case keyFileMissing
         case keyFileShared
+        case keySecretMissing(Int)
+        case valuesLeft
+        case passphraseNeeded, commandUntrusted, identityMissing, fingerprintUnknown
     }
 
     /// The kind of failure. More kinds may come; treat those you do not know like ``unavailable``.

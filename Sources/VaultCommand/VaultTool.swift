@@ -44,6 +44,8 @@ enum VaultTool {
 struct CommandLineParser {
     private var rest: ArraySlice<String>
     private var description: CommandDescription?
+    /// The first word of a command that has two.
+    private var group: String?
     private var arguments: [String] = []
     private var options: [OptionName: [String]] = [:]
 
@@ -74,6 +76,14 @@ struct CommandLineParser {
     private mutating func take(argument word: String) throws(UsageError) {
         if description != nil {
             arguments.append(word)
+        } else if let group {
+            guard let name = CommandName(rawValue: "\(group) \(word)") else {
+                let known = CommandName.inGroup(group).map { String($0.rawValue.dropFirst(group.count + 1)) }
+                throw .unknownSubcommand(word, of: group, near: NearName.nearest(to: word, among: known))
+            }
+            description = name.description
+        } else if CommandName.groups.contains(word) {
+            group = word
         } else if let name = CommandName(rawValue: word) {
             description = name.description
         } else {
@@ -84,17 +94,21 @@ struct CommandLineParser {
     /// Help and version win over errors: a person who asks for help is not told what else is missing.
     private func finish() throws(UsageError) -> Invocation {
         if options[.help] != nil {
-            return Invocation(command: .help, arguments: description.map { [$0.name.rawValue] } ?? [], options: options)
+            let word = description?.name.rawValue ?? group
+            return Invocation(command: .help, arguments: word.map { [$0] } ?? [], options: options)
         }
-        if options[.version] != nil { return Invocation(command: .version, options: options) }
+        // One with a value is a command's own.
+        if options[.version]?.isEmpty == true { return Invocation(command: .version, options: options) }
+        if description == nil, let group { throw .unknownSubcommand(nil, of: group, near: nil) }
         guard let description else { throw .noCommand }
         let expected = description.arguments
-        let needed = expected.filter { $0.count != .optional }
+        let needed = expected.filter { ![.optional, .upToTwo].contains($0.count) }
         if arguments.count < needed.count {
             throw .missingArgument(needed[arguments.count].name, of: description.name)
         }
-        if arguments.count > expected.count, expected.last?.count != .oneOrMore {
-            throw .surplusArgument(description.mayHoldSecrets ? nil : arguments[expected.count], of: description.name)
+        let most = expected.last?.count == .oneOrMore ? Int.max : expected.last?.count == .upToTwo ? 2 : expected.count
+        if arguments.count > most {
+            throw .surplusArgument(description.mayHoldSecrets ? nil : arguments[most], of: description.name)
         }
         return Invocation(command: description.name, arguments: arguments, options: options)
     }

@@ -84,6 +84,12 @@ class Home:
 
     # What most tests do
 
+    def keep_no_history(self) -> None:
+        """What is replaced is outdated at once: a compaction is due after a few changes."""
+        if not self.vault.exists():
+            self.output("init")
+        self.output("history", "--keep", "0,0")
+
     def set(self, name: str, value: bytes, *options: str) -> None:
         self.output("set", "--exact", *options, "--", name, stdin=value)
 
@@ -122,6 +128,25 @@ COMMANDS = [
     "rm",
     "mv",
     "cp",
+    "history",
+    "restore",
+    "undo",
+    "unlock",
+    "lock",
+    "key ls",
+    "key add",
+    "key rm",
+    "key check",
+    "key replace",
+    "key rotate",
+    "key show",
+    "key split",
+    "key join",
+    "drop",
+    "collect",
+    "backup",
+    "merge",
+    "setup git-merge",
     "info",
     "verify",
     "compact",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 HEADER_SIZE = 4096
 CHECKPOINT_START = 2 * HEADER_SIZE
-KEY_SLOTS = range(256, 2816)
+KEY_SLOTS = range(256, 2048)
 HINT = range(4064, 4096)
 MAGIC = b"vrec"
 FRAME_SIZE = 24

@@ -45,6 +45,7 @@ STARTING: Table = {
 }
 
 OPENING: Table = {
+    ("openat", "~/.config/vault/config"): (1, "the configuration may name a default vault; there is none"),
     ("access", "/run/secrets/vault.key"): (1, "a mounted key comes before the standard one"),
     # One for each folder on the way to either.
     ("readlink", "folder"): (60, "a rename would replace a symbolic link; the key may not be the vault"),

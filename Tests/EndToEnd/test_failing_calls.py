@@ -44,6 +44,7 @@ def test_a_write_without_room_is_exit_8_and_the_old_state(twenty: History, tmp_p
 
 def test_a_failed_compaction_takes_nothing_back_from_a_completed_set(twenty: History) -> None:
     home = twenty.home
+    home.keep_no_history()
     for turn in range(12):
         before = home.vault.stat().st_ino
         template = home.copy(home.folder.with_name(f"turn-{turn}"))

@@ -33,11 +33,11 @@ def test_the_vault_file_contains_neither_name_nor_value(home: Home) -> None:
 def test_the_vault_file_does_not_tell_a_values_exact_length(home: Home) -> None:
     sizes = set()
     for length in (1, 9, 16):
-        home.set("u.token", b"x" * length)
+        home.set(f"u.token {length:2}", b"x" * length)
         record = records(home.vault)[-1]
         sizes.add(record.end - record.place)
     assert len(sizes) == 1
-    home.set("u.token", b"x" * 17)
+    home.set("u.token 17", b"x" * 17)
     record = records(home.vault)[-1]
     assert record.end - record.place not in sizes, "the sizes can be told apart where they should"
 

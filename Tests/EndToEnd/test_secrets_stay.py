@@ -218,7 +218,8 @@ def test_it_is_in_no_error_when_the_vault_fails(home: Home) -> None:
 
 
 def test_what_was_replaced_has_left_the_file_after_a_compaction(home: Home) -> None:
-    """Even for somebody with the key: the old boxes are gone."""
+    """Even for somebody with the key: the old boxes are gone, if no history is kept."""
+    home.keep_no_history()
     home.set("u.token", CANARY)
     (record,) = records(home.vault)
     old = home.vault.read_bytes()

@@ -13,6 +13,7 @@ VALUE = b"v" * 50_000
 
 def with_damage(home: Home) -> int:
     """A vault that is about to be compacted, with one bit changed in the payload of an old record; tells where the record lies."""
+    home.keep_no_history()
     home.set("old", b"o" * 1000)
     for _ in range(5):
         home.set("u.token", VALUE)
@@ -101,6 +102,7 @@ def test_other_processes_do_not_try_again_at_once(home: Home) -> None:
 
 
 def test_a_disk_without_room_for_the_new_file_is_told_and_not_tried_again_at_once(home: Home, tmp_path: Path) -> None:
+    home.keep_no_history()
     for _ in range(5):
         home.set("u.token", VALUE)
     # A folder in the way of the new file stands for any system that refuses.

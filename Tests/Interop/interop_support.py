@@ -49,12 +49,22 @@ class StoredVector:
         return self.folder / f"{self.name}.key"
 
     @property
+    def is_for_a_key_file(self) -> bool:
+        """Whether a key file alone is to open the vault."""
+        return not {"passphrase", "identity"} & self.expectation.keys()
+
+    @property
     def expect(self) -> str:
         return self.expectation["expect"]
 
     @property
     def entries(self) -> dict[str, dict]:
         return self.expectation["entries"]
+
+    @property
+    def removed(self) -> dict[str, dict]:
+        """The names without a value whose earlier versions are kept."""
+        return self.expectation.get("removed", {})
 
     @property
     def values(self) -> dict[str, bytes]:
@@ -73,7 +83,14 @@ class StoredVector:
         return None
 
     def read_by_the_reader(self) -> Vault:
-        return open_vault(self.vault, self.key.read_bytes())
+        fingerprint = self.expectation.get("fingerprint")
+        return open_vault(
+            self.vault,
+            self.key.read_bytes() if self.key.exists() else None,
+            self.expectation.get("passphrase"),
+            self.expectation.get("identity"),
+            None if fingerprint is None else bytes.fromhex(fingerprint),
+        )
 
     def names_in_order(self) -> list[str]:
         return sorted(self.entries, key=lambda name: name.encode())
@@ -89,9 +106,24 @@ def outcome(read: Callable[[], Vault]) -> str | dict[str, dict]:
         return type(refusal).__name__.lower()
 
 
-def each_vector(*expectations: str) -> pytest.MarkDecorator:
-    """Runs a test once for every stored vector, or every one with one of these expectations."""
+def stated(vault: Vault) -> dict:
+    """What header and manifest say, as a vector that is about that writes it."""
+    return {
+        "history": [vault.header.history.versions, vault.header.history.days],
+        "parameters": [slot.parameters.decode(errors="replace") for slot in vault.header.slots],
+        "recipients": [label.recipient for label in vault.manifest.labels],
+        "former_memory_keys": [key.hex() for key in vault.manifest.former_memory_keys],
+        "merged": [[position.sequence, position.authenticator.hex()] for position in vault.manifest.merged],
+    }
+
+
+def each_vector(*expectations: str, by_key_file: bool = False) -> pytest.MarkDecorator:
+    """Runs a test once for every stored vector, or every one with one of these expectations.
+
+    `by_key_file` leaves out the vectors for which the command would need a passphrase or an identity.
+    """
     vectors = [StoredVector.read(file) for file in sorted(VECTORS.glob("*.json"))]
+    vectors = [vector for vector in vectors if vector.is_for_a_key_file or not by_key_file]
     chosen = [vector for vector in vectors if not expectations or vector.expect in expectations]
     return pytest.mark.parametrize("vector", chosen, ids=lambda vector: vector.name)
 

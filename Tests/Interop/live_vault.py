@@ -9,10 +9,12 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from reading.entries import Entry as ReadEntry
 from reading.entries import StoredVersion
+from reading.slots import SLOT_SIZE, SLOTS_PLACE
 from reading.vault import Vault, open_image
 from writing.builder import VaultBuilder
 from writing.changes import CheckpointChanges
@@ -22,17 +24,22 @@ from writing.primitives import counted, varint
 
 GROWTH = 16 << 10
 SECTOR = 512
-SLOTS_PLACE, SLOT_SIZE = 256, 160
 CHAIN_LENGTH = 1024
+DAY = 86_400_000
+VERSIONS, DAYS = 3, 30  # the history of a new vault
+MOST_ENTRY_BYTES = 8000
+PLACE_AND_NONCE = 24 + 9  # what an entry grows by at most once its value is sealed
 
 
+@dataclass(frozen=True)
 class KeptSlot:
-    """A key slot whose bytes stay as they are."""
+    """A key slot whose bytes stay as they are, and so do those of all slots before it."""
 
-    def __init__(self, data: bytes) -> None:
-        self.data = data
+    kind: int
+    data: bytes
+    parameters: bytes
 
-    def sealed(self, _: bytes) -> bytes:
+    def sealed(self, data_key: bytes, place: int) -> bytes:
         return self.data
 
 
@@ -41,8 +48,11 @@ class ContinuedVault(VaultBuilder):
 
     def __init__(self, image: bytes, vault: Vault) -> None:
         super().__init__(secrets.token_hex(32))
-        starts = range(SLOTS_PLACE, SLOTS_PLACE + SLOT_SIZE * len(vault.header.slots), SLOT_SIZE)
-        self.slots = [KeptSlot(image[start : start + SLOT_SIZE]) for start in starts]
+        self.slots = []
+        for number, slot in enumerate(vault.header.slots):
+            start = SLOTS_PLACE + SLOT_SIZE * number
+            self.slots.append(KeptSlot(slot.kind, image[start : start + SLOT_SIZE], slot.parameters))
+        self.history = vault.header.history.versions, vault.header.history.days
         self.read_keys = vault.keys
         self.vault_id, self.header_authenticator = vault.header.vault_id, vault.header.authenticator
         last = vault.log.records[-1] if vault.log.records else vault.header
@@ -51,6 +61,7 @@ class ContinuedVault(VaultBuilder):
         self.data = bytearray(image[: vault.log.end])
         entries = {name: written(entry, vault.contents) for name, entry in vault.current.items()}
         self.present = {name: entry for name, entry in entries.items() if entry.value}
+        self.removed = {name: entry for name, entry in entries.items() if entry.earlier and not entry.value}
         self.since = {name: entries[name] for name in vault.since}
 
     def key(self, identifier: int) -> bytes:
@@ -63,7 +74,7 @@ class ContinuedVault(VaultBuilder):
 
 
 def former_place(entry: Entry) -> int:
-    return entry.value.place or 0 if entry.value else 0
+    return min((value.place or 0 for value in entry.values), default=0)
 
 
 def written(entry: ReadEntry, contents: dict[StoredVersion, bytes]) -> Entry:
@@ -95,20 +106,37 @@ class LiveVault:
         self.commit([self.entry(name, content)])
 
     def remove(self, name: str) -> None:
-        self.commit([Entry(name, None, now())])
+        self.commit([self.tombstone(name)])
 
     def rename(self, name: str, to: str) -> None:
         """The value gets a box of its own under the new name: two names never share one."""
         found = self.vault.entries[name]
         moved = Entry(to, Value(found.value, found.kind), now(), found.created, found.expiry)
         moved.attributes = list(found.attributes.items())
-        self.commit([Entry(name, None, now()), moved])
+        self.commit([self.tombstone(name), self.with_history(moved)])
 
     def entry(self, name: str, content: bytes) -> Entry:
         """Keeps what the name has but its value and expiry."""
         old = self.vault.entries.get(name)
         attributes = list(old.attributes.items()) if old else []
-        return Entry(name, Value(content, 0), now(), old.created if old else now(), attributes=attributes)
+        created = old.created if old else now()
+        return self.with_history(Entry(name, Value(content, 0), now(), created, attributes=attributes))
+
+    def tombstone(self, name: str) -> Entry:
+        return self.with_history(Entry(name, None, now()))
+
+    def with_history(self, entry: Entry) -> Entry:
+        """Gives a new entry of a name the versions that it had, as many as the header says and as have room."""
+        old, limits = self.vault.current.get(entry.name_bytes), self.vault.header.history
+        replaced_at = entry.modified
+        for version in written(old, self.vault.contents).values[: limits.versions] if old else []:
+            if entry.modified - replaced_at > limits.days * DAY:
+                break
+            entry.earlier.append(version)
+            replaced_at = version.modified
+        while len(entry.encoded()) + PLACE_AND_NONCE > MOST_ENTRY_BYTES:
+            entry.earlier.pop()
+        return entry
 
     def commit(self, entries: list[Entry]) -> None:
         self.write(self.builder().set(*entries))
@@ -187,7 +215,9 @@ def opened(path: Path, key_file: bytes) -> Iterator[LiveVault]:
 
 def create(path: Path, key_path: Path) -> None:
     """A new vault without entries, and its generated key file: the key first."""
-    builder = VaultBuilder(secrets.token_hex(32)).begin()
+    builder = VaultBuilder(secrets.token_hex(32))
+    builder.history = VERSIONS, DAYS
+    builder.begin()
     for place, content in ((key_path, builder.key_file), (path, bytes(builder.data))):
         place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         temporary = place.with_name(f"{place.name}.{secrets.token_hex(4)}")
@@ -208,12 +238,22 @@ def compacted(image: bytes, vault: Vault) -> bytes:
     builder.sequence, builder.dead_bytes = builder.sequence + 1, 0
     authenticators = [vault.header.authenticator, *(record.authenticator for record in vault.log.records)]
     chain = (vault.manifest.chain + authenticators)[-CHAIN_LENGTH:]
-    labels = b"".join(varint(label.made) + counted(label.text.encode()) for label in vault.manifest.labels)
-    settings = b"".join(counted(key.encode()) + counted(text.encode()) for key, text in vault.manifest.settings)
-    content = varint(vault.manifest.created) + builder.totals() + varint(len(chain)) + b"".join(chain) + labels
-    content += varint(len(vault.manifest.settings)) + settings
+    keys, merged = vault.manifest.former_memory_keys, vault.manifest.merged
+    labels = [varint(label.made) + text(label.text) + text(label.recipient) for label in vault.manifest.labels]
+    settings = [text(key) + text(value) for key, value in vault.manifest.settings]
+    positions = [varint(position.sequence) + position.authenticator for position in merged]
+    content = varint(vault.manifest.created) + builder.totals() + listed(chain) + b"".join(labels)
+    content += listed(settings) + listed(keys) + listed(positions)
     builder.begin(entries, 40, changes=CheckpointChanges(edit_manifest=lambda _: content))
     return bytes(builder.data)
+
+
+def text(content: str) -> bytes:
+    return counted(content.encode())
+
+
+def listed(items: list[bytes]) -> bytes:
+    return varint(len(items)) + b"".join(items)
 
 
 def now() -> int:

@@ -7,10 +7,10 @@ HEADER = r"the header|the key slots|begin as a vault|the file is (empty|cut)"
 RECORD = r"a record |no record |a payload "
 ENTRY = r"a record breaks the format|a page of the index \("
 SAID = {
-    r"header|header sequence number|copy|key slots?|wrapped data key|Argon2id limits": HEADER,
+    r"header|header sequence number|copy|key slots?|slot parameters|Argon2id limits|history": HEADER,
     r"root (offset|length)|manifest (offset|length)|checkpoint end": HEADER,
     r"key file": r"The key file \S+ (is|says)",
-    r"manifest|chain|labels|settings": r"the manifest",
+    r"manifest|chain|labels|settings|former memory keys|merged": r"the manifest",
     r"checkpoint": r"the checkpoint's parts",
     r"page|page length": r"a page of the index|a tree lacks an entry",
     r"frame|index|previous|record .*|transactions|totals|payload|tree root .*|tail": rf"{RECORD}|behind the log's end",
@@ -19,7 +19,10 @@ SAID = {
     r"value": r"a value at byte|the checkpoint's parts",
     r"value offset": rf"a value outside its offset|{RECORD}",
 }
-WHOLE = {"key slots: none opens": r"does not open", "header: version": r"a later format|the header \(its version\)"}
+WHOLE = {
+    "key slots: none opens": r"does not open|needs its passphrase",
+    "header: version": r"a later format|the header \(its version\)",
+}
 
 
 def is_said(reason: str, message: str) -> bool:

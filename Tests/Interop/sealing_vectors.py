@@ -10,6 +10,7 @@ import nacl.bindings
 from argon2.low_level import Type, hash_secret_raw
 
 from plain_primitives import secretbox, siphash24
+from sharing_vectors import sharing_vectors
 from writing.primitives import Randomness
 
 COMPUTED = "computed"
@@ -137,6 +138,7 @@ FILES = {
     "kdf": kdf_vectors,
     "argon2id": argon2id_vectors,
     "siphash": siphash_vectors,
+    "shamir": sharing_vectors,
 }
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from interop_support import Command
+from interop_support import VECTORS, Command, StoredVector
 from reading import memory
-from reading.vault import Vault
+from reading.vault import Vault, open_vault
 from writing.memory import coded, path_file, seen_file, upkeep_file
 
 ALARM = 9
@@ -79,17 +79,68 @@ def test_the_command_heeds_a_position_that_python_wrote(kept: Command, ahead: in
         assert seen(kept).sequence == newest(vault)[0], "it rises with the file"
 
 
+def positions_of_the_merged_vector(vault: Vault) -> list[tuple[int, bytes, bool]]:
+    """Log positions, and whether they are part of the history as far as the vault can tell."""
+    other, merged, chain = bytes(16), vault.manifest.merged, vault.manifest.chain
+    first, last, own = merged[0].sequence, merged[-1].sequence, vault.header.sequence
+    parts = [(position.sequence, position.authenticator) for position in merged]
+    parts += [(first - 1, other), (own - 1, chain[-1]), (own, vault.header.authenticator), newest(vault)]
+    others = [(first + 1, parts[0][1]), (newest(vault)[0] + 1, other)]
+    others += [(sequence, other) for sequence in (first, last - 1, last, own - 1, own)]
+    return [(*part, True) for part in parts] + [(*position, False) for position in others]
+
+
+def test_the_reader_knows_positions_before_a_merge() -> None:
+    vault = open_vault(VECTORS / "merged.vault", (VECTORS / "merged.key").read_bytes())
+    for sequence, authenticator, is_part in positions_of_the_merged_vector(vault):
+        assert memory.is_part_of(memory.Seen(sequence, authenticator, True), vault) == is_part, sequence
+
+
+def test_the_command_heeds_positions_before_a_merge(command: Command) -> None:
+    merged = command.over(StoredVector.read(VECTORS / "merged.json"))
+    merged.run("get", "a")
+    vault = merged.vault()
+    for sequence, authenticator, is_part in positions_of_the_merged_vector(vault):
+        seen_path(merged).write_bytes(seen_file(vault.header.vault_id, sequence, authenticator, vault.keys.memory))
+        merged.run("get", "a", expecting=0 if is_part else ALARM)
+
+
+def test_a_position_under_a_former_memory_key_counts(command: Command) -> None:
+    rotated = command.over(StoredVector.read(VECTORS / "former-memory-keys.json"))
+    rotated.run("get", "a")
+    vault = rotated.vault()
+    vault_id, former = vault.header.vault_id, vault.manifest.former_memory_keys
+    assert len(former) == 8
+    for key in former:
+        ahead = seen_file(vault_id, newest(vault)[0] + 1, bytes(16), key)
+        assert memory.read_seen_of(ahead, vault) is not None
+        seen_path(rotated).write_bytes(ahead)
+        rotated.run("get", "a", expecting=ALARM)
+        seen_path(rotated).write_bytes(seen_file(vault_id, *newest(vault), key))
+        rotated.run("get", "a")
+        written_anew = seen(rotated)
+        assert written_anew is not None and (written_anew.sequence, written_anew.authenticator) == newest(vault)
+    unknown = seen_file(vault_id, newest(vault)[0] + 1, bytes(16), bytes(32))
+    assert memory.read_seen_of(unknown, vault) is None
+    assert memory.is_whole(unknown) and not memory.is_whole(unknown[:60] + bytes(28) + unknown[88:])
+    # It is whole, so this machine has seen the vault after a rotation that the vault knows nothing of.
+    seen_path(rotated).write_bytes(unknown)
+    rotated.run("get", "a", expecting=ALARM)
+    seen_path(rotated).write_bytes(unknown[:60] + bytes(28) + unknown[88:])
+    rotated.run("get", "a")
+
+
 Change = Callable[[bytes, Vault], bytes]
 NO_MEMORY: dict[str, Change] = {
     "empty": lambda data, _: b"",
-    "cut by one byte": lambda data, _: data[:-1],
-    "torn in the middle": lambda data, _: data[:44] + bytes(44),
+    "cut by one byte": lambda data, _: data[:87],
+    "torn in the middle": lambda data, _: data[:44] + bytes(52),
     "zeros": lambda data, _: bytes(len(data)),
-    "another magic": lambda data, vault: coded(b"vltseen2" + data[8:-32], vault.keys.memory),
-    "another vault's": lambda data, vault: coded(data[:8] + bytes(16) + data[24:-32], vault.keys.memory),
-    "another subkey": lambda data, vault: coded(data[:-32], vault.keys.header),
+    "another magic": lambda data, vault: coded(b"vltseen2" + data[8:56], vault.keys.memory),
+    "another vault's": lambda data, vault: coded(data[:8] + bytes(16) + data[24:56], vault.keys.memory),
+    "another subkey": lambda data, vault: coded(data[:56], vault.keys.header),
     "a changed number": lambda data, _: data[:24] + bytes([data[24] ^ 64]) + data[25:],
-    "a changed code": lambda data, _: data[:-1] + bytes([data[-1] ^ 1]),
+    "a changed code": lambda data, _: data[:87] + bytes([data[87] ^ 1]) + data[88:],
 }
 
 

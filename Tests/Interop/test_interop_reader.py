@@ -1,13 +1,20 @@
 """The Python reader, on files that were changed and cut, and on the hint: it has to be right to judge the command."""
 
+import json
+
 import pytest
 
 from interop_support import VECTORS, outcome
+from reading.age import read_identity
+from reading.errors import Locked
 from reading.vault import open_image
 from vault_reader import open_vault
 
 HINT = range(4064, 4096)
-SMALL_VECTORS = ("minor-checkpoint", "tree-of-two-levels", "garbage-behind-zeros", "tail-without-a-middle-sector")
+SMALL_VECTORS = (
+    "minor-checkpoint", "tree-of-two-levels", "garbage-behind-zeros", "tail-without-a-middle-sector",
+    "tombstones-with-earlier-versions", "slots-with-parameters",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SMALL_VECTORS)
@@ -45,3 +52,12 @@ def test_the_hint_leads_to_the_minor_checkpoint_it_names() -> None:
     assert hinted_sequence("hint-to-the-older-minor-checkpoint") == 5
     assert hinted_sequence("minor-checkpoint-twice") == 8
     assert hinted_sequence("hint-to-a-record-without-a-tree") is None
+
+
+def test_an_identity_of_age_has_a_checksum_and_one_case() -> None:
+    text = json.loads((VECTORS / "slot-recipient-of-age.json").read_text())["identity"]
+    assert read_identity(text) == read_identity(text.lower()) == bytes([0x42]) * 32
+    changed = [text[:place] + ("Q" if text[place] != "Q" else "P") + text[place + 1 :] for place in range(len(text))]
+    for other in (*changed, text[:-1].lower() + text[-1:], text[:-1], f"{text}Q", ""):
+        with pytest.raises(Locked):
+            read_identity(other)

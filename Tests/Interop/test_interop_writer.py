@@ -68,6 +68,33 @@ def test_python_goes_on_in_a_vault_that_the_command_created(command: Command) ->
     command.run("verify")
 
 
+def test_python_and_the_command_keep_the_same_history(pythons: Command) -> None:
+    def earlier() -> list[bytes]:
+        vault = pythons.vault()
+        return [version.value for version in (vault.entries.get("a") or vault.removed["a"]).earlier]
+
+    for number in range(3):
+        with python(pythons) as vault:
+            vault.set("a", f"{number} of Python".encode())
+        pythons.set("a", f"{number} of the command".encode())
+    assert earlier() == [b"2 of Python", b"1 of the command", b"1 of Python"], "three versions, newest first"
+    pythons.run("rm", "a")
+    removed = [b"2 of the command", b"2 of Python", b"1 of the command"]
+    assert earlier() == removed
+    with python(pythons) as vault:
+        vault.compact()
+    assert earlier() == removed
+    with python(pythons) as vault:
+        vault.set("a", b"again")
+    assert earlier() == removed, "a removal is no version"
+    with python(pythons) as vault:
+        vault.remove("a")
+    pythons.set("a", b"by the command")
+    pythons.run("compact")
+    assert earlier() == [b"again", b"2 of the command", b"2 of Python"]
+    pythons.run("verify")
+
+
 def test_zeros_are_kept_ahead_of_what_python_appends(command: Command) -> None:
     command.set("a", b"a")
     with python(command) as vault:

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Reads a vault file, verifies all of it, and prints its names and values (base64).
 
-Exit codes: 0 read, 5 locked (the key file does not open it), 6 damaged or of a later version of the format, 8 a file
+It opens by a key file, a passphrase, both, or the X25519 identity of a recipient.
+
+Exit codes: 0 read, 5 locked (nothing that was given opens it), 6 damaged or of a later version of the format, 8 a file
 cannot be read.
 """
 
@@ -12,21 +14,23 @@ import sys
 from pathlib import Path
 
 from reading.errors import Damaged, Locked, Newer
-from reading.vault import EarlierValue, OpenEntry, Vault, open_image, open_vault
+from reading.vault import EarlierValue, OpenEntry, RemovedEntry, Vault, open_image, open_vault
 
 __all__ = ["Damaged", "Locked", "Newer", "OpenEntry", "Vault", "described", "open_image", "open_vault"]
 
 
-def described(entry: OpenEntry) -> dict:
+def described(entry: OpenEntry | RemovedEntry) -> dict:
     """An entry as the test vectors write it; what is not there is left out."""
 
     def value(version: OpenEntry | EarlierValue) -> dict:
         content = base64.b64encode(version.value).decode()
         return {"value_base64": content, "kind": version.kind, "modified": version.modified}
 
-    description = value(entry) | {"created": entry.created, "attributes": entry.attributes}
-    if entry.expiry is not None:
-        description["expiry"] = entry.expiry
+    description: dict = {"modified": entry.modified}
+    if isinstance(entry, OpenEntry):
+        description = value(entry) | {"created": entry.created, "attributes": entry.attributes}
+        if entry.expiry is not None:
+            description["expiry"] = entry.expiry
     if entry.earlier:
         description["earlier"] = [value(version) for version in entry.earlier]
     return description
@@ -35,11 +39,17 @@ def described(entry: OpenEntry) -> dict:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("vault", type=Path)
-    parser.add_argument("--key-file", type=Path, required=True)
+    parser.add_argument("--key-file", type=Path)
+    parser.add_argument("--passphrase-file", type=Path, help="a passphrase; one end of a line behind it is left out")
+    parser.add_argument("--identity", type=Path, help="a file of one line, AGE-SECRET-KEY-1...")
+    parser.add_argument("--fingerprint", type=bytes.fromhex, help="of the vault, in hex; needed with an identity")
     parser.add_argument("--json", action="store_true", help="print everything known of each name")
     options = parser.parse_args()
     try:
-        vault = open_vault(options.vault, options.key_file.read_bytes())
+        key_file = options.key_file.read_bytes() if options.key_file else None
+        passphrase = options.passphrase_file.read_text("utf-8").removesuffix("\n") if options.passphrase_file else None
+        identity = options.identity.read_text("ascii").strip() if options.identity else None
+        vault = open_vault(options.vault, key_file, passphrase, identity, options.fingerprint)
     except (Locked, Damaged, Newer) as failure:
         print(f"vault_reader: {failure}", file=sys.stderr)
         return 5 if isinstance(failure, Locked) else 6
@@ -48,7 +58,8 @@ def main() -> int:
         return 8
     if options.json:
         entries = {name: described(entry) for name, entry in vault.entries.items()}
-        print(json.dumps({"entries": entries, "removed": vault.removed}, ensure_ascii=False, indent=2))
+        removed = {name: described(entry) for name, entry in vault.removed.items()}
+        print(json.dumps({"entries": entries, "removed": removed}, ensure_ascii=False, indent=2))
     else:
         for name, entry in vault.entries.items():
             print(name, base64.b64encode(entry.value).decode(), sep="\t")

@@ -1,3 +1,4 @@
+import CTestSupport
 import Foundation
 import LinuxSystem
 import Sealing

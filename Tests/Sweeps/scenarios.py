@@ -148,6 +148,17 @@ def under_a_secret(home: Home) -> None:
     home.set("alpha", b"under a secret")
 
 
+def with_two_keys(home: Home) -> None:
+    """The second key file, and one that is in no slot yet."""
+    base(home)
+    home.output("key", "add", "--file", "second.key")
+    home.output("key", "add", "--file", "third.key")
+    home.output("key", "rm", "3")
+
+
+TWO_KEYS = ("second.key", "third.key")
+
+
 def with_a_damaged_header(home: Home) -> None:
     base(home)
     data = bytearray(home.vault.read_bytes())
@@ -201,6 +212,15 @@ SCENARIOS = [
     Scenario("cp", ("cp", "beta", "copied"), small, lambda values: values | {"copied": values["beta"]}),
     Scenario("compact", ("compact",), small),
     Scenario("compact-cost", ("compact", "--argon2id", "2,2"), under_a_secret, variables=OTHER_KEY, files=(SECRET,)),
+    # The names are removed first; without the compaction, their bytes stay, and that is an error.
+    Scenario("rm-purge", ("rm", "--purge", "alpha"), small, without("alpha"),
+             between={"beta": b"replaced", "gamma": b"value of gamma", "delta": b"value of delta", "epsilon": b"42"}),
+    Scenario("restore", ("restore", "beta"), small, put("beta", b"beta" * 150)),
+    Scenario("restore-removed", ("restore", "removed"), small, put("removed", b"in the end")),
+    Scenario("undo", ("undo",), small, without("epsilon")),
+    Scenario("key-rm", ("key", "rm", "2"), with_two_keys, files=TWO_KEYS),
+    Scenario("key-replace", ("key", "replace", "--key", "2", "third.key"), with_two_keys, files=TWO_KEYS),
+    Scenario("key-rotate", ("key", "rotate"), small),
     Scenario("get", ("get", "beta"), small),
     Scenario("ls", ("ls", "-l"), small),
     Scenario("exists", ("exists", "gamma"), small),

@@ -19,6 +19,7 @@ ORDER = [
     "LinuxSystem",
     "PropertyList",
     "Sealing",
+    "Age",
     "SealedLog",
     "Vault",
     "VaultAccount",

@@ -17,16 +17,21 @@ from typing import NamedTuple
 VIEWS = {
     "LinuxSystem": "reads and writes files: the kernel's side of every buffer",
     "Sealing": "libsodium's side of every buffer, and guarded memory",
+    "Age": "wraps and unwraps keys in guarded memory, and talks to plugins",
     "SealedLog": "opens boxes in place: a copy of a page or a value would be a copy of a secret",
     "PropertyList/XMLReader.swift": "expat hands over characters by address and length",
     "Vault/Values/StoredValue+Coding.swift": "decodes a value where it was opened, without a copy of it",
-    "Vault/Keychain/SecretBytes+Creating.swift": "the ways into guarded memory, one with unsafe in its name",
+    "Vault/Values/SecretBytes+Creating.swift": "the ways into guarded memory, one with unsafe in its name",
     "Vault/Keychain/Keychain.swift": "passes an opened value to its decoder in place",
     "Vault/Keychain/Keychain+Transaction.swift": "wipes an encoded value once it is sealed",
     "Vault/Keychain/Keychain+Locking.swift": "hashes a name",
+    "Vault/Unlocking": "reads keys, passphrases and the output of commands into guarded memory",
     "Vault/Preferences/PreferencesFile.swift": "hands a whole file to LinuxSystem",
     "Vault/Import/KeyedArchive.swift": "a UUID of 16 bytes that were counted",
     "VaultCommand/Commands/GetCommand.swift": "writes a value from guarded memory, without a copy of it",
+    "VaultCommand/Commands/DropCommands.swift": "writes what is sealed",
+    "VaultCommand/Commands/RecoveryCommands.swift": "writes a key from guarded memory, without a copy of it",
+    "VaultCommand/Text/QRCode": "makes the picture of a key in guarded memory, without a copy of it",
     "VaultCommand/Input": "reads a value into guarded memory, without a copy of it",
     "VaultCommand/Output": "writes a value from guarded memory, without a copy of it",
     "VaultCommand/Process/ProcessState.swift": "writes to a descriptor",
@@ -36,6 +41,9 @@ VIEWS = {
 
 # Who may handle an address itself, whose end nothing knows.
 ADDRESSES = {
+    "Age/PluginProcess.swift": "send(2) and recv(2)",
+    "LinuxSystem/KernelKeyring.swift": "add_key(2) and keyctl(2)",
+    "Vault/Unlocking/KeyCommand.swift": "read(2)",
     "LinuxSystem/DetachedThread.swift": "a thread's argument",
     "LinuxSystem/FileWatch.swift": "read(2)",
     "LinuxSystem/Locks.swift": "a mutex and what it guards, which must not move",

@@ -3,6 +3,8 @@
 #pragma once
 #include <stdint.h>
 
+#include "keyring.h"
+
 /// Renames like rename(2), but fails with EEXIST instead of replacing a file. On file systems that cannot do that in
 /// one step, the caller's lock on the folder must keep others away.
 int vault_rename_exclusively(const char *_Nonnull from, const char *_Nonnull to);
@@ -45,6 +47,10 @@ int vault_signal_descriptor(const void *_Nonnull signals);
 /// Returns a descriptor that is readable after eight bytes that are not all zero were written to it, by eventfd(2); -1,
 /// with errno, if that fails.
 int vault_event_descriptor(void);
+
+/// Opens a pipe: its reading end, then its writing end, neither inherited by other programs; -1, with errno, if that
+/// fails.
+int vault_pipe(int *_Nonnull ends);
 
 /// Removes the file named by ``vault_guard_temporary`` before SIGHUP, SIGINT, SIGQUIT or SIGTERM ends the process.
 /// Ignored signals stay ignored. For programs with one thread that receives signals.

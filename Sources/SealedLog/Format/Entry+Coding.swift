@@ -23,8 +23,14 @@ extension ByteReader {
         let modified = try varint()
         guard flags & ~Flag.known == 0 else { throw Malformed("an entry's flags") }
         let isRemoved = flags & Flag.removed != 0
-        guard !isRemoved || flags == Flag.removed else { throw Malformed("a tombstone's flags") }
-        let entry = Entry(name: name, modified: modified, content: try isRemoved ? nil : content(flags))
+        guard !isRemoved || flags & ~(Flag.removed | Flag.earlier) == 0 else { throw Malformed("a tombstone's flags") }
+        var entry = Entry(name: name, modified: modified, content: try isRemoved ? nil : content(flags))
+        if flags & Flag.earlier != 0 {
+            entry.earlier = try list(upTo: Limits.earlierVersionCount) { (reader) throws(Malformed) in
+                EarlierVersion(modified: try reader.varint(), version: try reader.storedVersion())
+            }
+            guard !entry.earlier.isEmpty else { throw Malformed("a flag for nothing") }
+        }
         guard position - start <= Limits.entrySize else { throw Malformed("the length of an entry") }
         return entry
     }
@@ -57,12 +63,6 @@ extension ByteReader {
     private mutating func content(_ flags: UInt8) throws(Malformed) -> Entry.Content {
         var content = Entry.Content(created: try varint(), current: try storedVersion(), attributes: [])
         if flags & Flag.expiry != 0 { content.expiry = try varint() }
-        if flags & Flag.earlier != 0 {
-            content.earlier = try list(upTo: Limits.earlierVersionCount) { (reader) throws(Malformed) in
-                EarlierVersion(modified: try reader.varint(), version: try reader.storedVersion())
-            }
-            guard !content.earlier.isEmpty else { throw Malformed("a flag for nothing") }
-        }
         if flags & Flag.attributes != 0 {
             content.attributes = try attributes(count: Limits.attributeCount, size: Limits.entrySize)
             guard !content.attributes.isEmpty else { throw Malformed("a flag for nothing") }
@@ -94,24 +94,29 @@ extension ByteWriter {
 
     mutating func entry(_ entry: Entry) {
         name(entry.name)
+        var flags = entry.earlier.isEmpty ? 0 : Flag.earlier
         guard let content = entry.content else {
-            byte(Flag.removed)
-            return varint(entry.modified)
+            byte(flags | Flag.removed)
+            varint(entry.modified)
+            return earlierVersions(entry.earlier)
         }
-        byte(
-            (content.attributes.isEmpty ? 0 : Flag.attributes) | (content.expiry == nil ? 0 : Flag.expiry)
-                | (content.earlier.isEmpty ? 0 : Flag.earlier))
+        if !content.attributes.isEmpty { flags |= Flag.attributes }
+        if content.expiry != nil { flags |= Flag.expiry }
+        byte(flags)
         varint(entry.modified)
         varint(content.created)
         storedVersion(content.current)
         if let expiry = content.expiry { varint(expiry) }
-        if !content.earlier.isEmpty {
-            list(content.earlier) {
-                $0.varint($1.modified)
-                $0.storedVersion($1.version)
-            }
-        }
         if !content.attributes.isEmpty { attributes(content.attributes) }
+        earlierVersions(entry.earlier)
+    }
+
+    private mutating func earlierVersions(_ earlier: [EarlierVersion]) {
+        guard !earlier.isEmpty else { return }
+        list(earlier) {
+            $0.varint($1.modified)
+            $0.storedVersion($1.version)
+        }
     }
 
     mutating func attributes(_ attributes: [Attribute]) {
@@ -136,12 +141,12 @@ extension Entry {
     /// it. A set asks for it several times.
     var sizeWithoutOffsets: Int {
         var size = name.bytes.count.sizeWithBytes + 1 + modified.varintSize
+        if !earlier.isEmpty {
+            size += UInt64(earlier.count).varintSize
+            for earlier in earlier { size += earlier.modified.varintSize + earlier.version.sizeWithoutOffset }
+        }
         guard let content else { return size }
         size += content.created.varintSize + content.current.sizeWithoutOffset + (content.expiry?.varintSize ?? 0)
-        if !content.earlier.isEmpty {
-            size += UInt64(content.earlier.count).varintSize
-            for earlier in content.earlier { size += earlier.modified.varintSize + earlier.version.sizeWithoutOffset }
-        }
         if !content.attributes.isEmpty {
             size += UInt64(content.attributes.count).varintSize
             for attribute in content.attributes {

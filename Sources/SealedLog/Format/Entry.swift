@@ -18,9 +18,10 @@ package struct StoredVersion: Hashable, Sendable {
     var box: Range<UInt64> { offset..<offset + UInt64(boxLength) }
 }
 
-struct EarlierVersion: Hashable, Sendable {
-    let modified: UInt64
-    var version: StoredVersion
+/// A value that a name had before, and when it was set.
+package struct EarlierVersion: Hashable, Sendable {
+    package let modified: UInt64
+    package internal(set) var version: StoredVersion
 }
 
 package struct Attribute: Hashable, Sendable {
@@ -37,7 +38,6 @@ package struct Entry: Hashable, Sendable {
         package var current: StoredVersion
         /// From when on the value does not count, in milliseconds since 1970; nil if it always counts.
         package var expiry: UInt64?
-        var earlier: [EarlierVersion] = []
         /// In ascending order of their keys.
         package var attributes: [Attribute]
     }
@@ -47,6 +47,8 @@ package struct Entry: Hashable, Sendable {
     package let modified: UInt64
     /// nil for a tombstone: the name was removed.
     package var content: Content?
+    /// What the name had before, newest first.
+    package internal(set) var earlier: [EarlierVersion] = []
 
     package var isRemoved: Bool { content == nil }
 
@@ -60,35 +62,70 @@ package struct Entry: Hashable, Sendable {
     /// Returns what is present at a time.
     func present(at now: @autoclosure () -> UInt64) -> Content? { isPresent(at: now()) ? content : nil }
 
-    var versions: [StoredVersion] {
-        guard let content else { return [] }
-        return [content.current] + content.earlier.map(\.version)
-    }
+    var versions: [StoredVersion] { (content.map { [$0.current] } ?? []) + earlier.map(\.version) }
 
     /// The size of the entry in a compacted file: its encoding, with every offset counted as one byte, and the boxes of
     /// its values. The length of an encoded offset changes when a value moves. This must not.
     var footprint: UInt64 {
-        guard let content else { return 0 }
-        let boxes = content.earlier.reduce(content.current.boxLength) { $0 + $1.version.boxLength }
-        return UInt64(sizeWithoutOffsets + boxes)
+        // A tombstone without a history counts as nothing.
+        if content == nil, earlier.isEmpty { return 0 }
+        return UInt64(sizeWithoutOffsets) + boxBytes { _ in true }
     }
 
+    /// Returns how many bytes the boxes of those versions take that `isCounted` chooses.
+    func boxBytes(_ isCounted: (StoredVersion) -> Bool) -> UInt64 {
+        var bytes = 0
+        if let current = content?.current, isCounted(current) { bytes += current.boxLength }
+        for earlier in earlier where isCounted(earlier.version) { bytes += earlier.version.boxLength }
+        return UInt64(bytes)
+    }
+
+    /// Returns whether a version is the present one or an earlier one.
+    func has(_ version: StoredVersion) -> Bool {
+        content?.current.nonce == version.nonce || earlier.contains { $0.version.nonce == version.nonce }
+    }
+
+    /// Changes each of its versions, the present one first.
+    mutating func forEachVersion<Failure: Error>(
+        _ change: (inout StoredVersion) throws(Failure) -> Void
+    ) throws(Failure) {
+        if var current = content?.current {
+            try change(&current)
+            content?.current = current
+        }
+        for index in earlier.indices { try change(&earlier[index].version) }
+    }
+
+    /// Returns the entry with a distance added to the offsets of versions, other than those that are settled.
     consuming func moved(by distance: UInt64) -> Entry {
-        content?.current.offset += distance
-        for index in content?.earlier.indices ?? 0..<0 { content?.earlier[index].version.offset += distance }
+        guard distance > 0 else { return self }
+        forEachVersion { version in
+            version.offset = version.isSettled ? version.offset - StoredVersion.settled : version.offset + distance
+        }
         return self
     }
 
-    /// Gives its versions new places, one behind the other.
-    mutating func place(_ boxes: [[UInt8]], from start: UInt64) {
-        guard content != nil, let current = boxes.first else { return }
-        content?.current.offset = start
-        var end = start + UInt64(current.count)
-        for (index, box) in boxes.dropFirst().enumerated() {
-            content?.earlier[index].version.offset = end
-            end += UInt64(box.count)
-        }
+    /// Returns the entry with all of its versions marked as being in the file already, for a record in which the others
+    /// are counted from the start of the payload.
+    consuming func settled() -> Entry {
+        forEachVersion { $0.offset += StoredVersion.settled }
+        return self
     }
+
+    /// How many versions are marked.
+    var settledCount: Int {
+        earlier.reduce(content?.current.isSettled == true ? 1 : 0) { $0 + ($1.version.isSettled ? 1 : 0) }
+    }
+
+    /// How many bytes more the mark takes, encoded, at most.
+    static let settledExcess = 6
+}
+
+extension StoredVersion {
+    /// Larger than any offset in a file.
+    fileprivate static let settled: UInt64 = 1 << 61
+
+    fileprivate var isSettled: Bool { offset >= StoredVersion.settled }
 }
 
 /// A name, and until when it is present.

@@ -7,6 +7,7 @@ struct Header: Hashable, Sendable {
     static let size = 4_096
     static let identifierSize = 16
     static let slotsOffset = 256
+    static let parametersOffset = slotsOffset + Limits.slotCount * KeySlot.size
     static let macOffset = 4_032
     static let hintOffset = 4_064
     static let copyOffset = size
@@ -17,21 +18,21 @@ struct Header: Hashable, Sendable {
     var root: PageReference?
     var manifest: PageReference
     var checkpointEnd: UInt64
+    var history = KeptHistory.none
     var slots: [KeySlot]
 }
 
-/// A wrapped copy of the data key; Format.md, "Key slot".
-struct KeySlot: Hashable, Sendable {
-    static let wrappedSize = 80
-    /// The size of a sealed data key. Only a public-key slot uses all of `wrappedSize`.
-    static let wrappedKeySize = SecretBox.keySize + SecretBox.tagSize
+/// How much of a name's history is kept; Format.md, "Header". Zero versions keep none.
+package struct KeptHistory: Hashable, Sendable {
+    /// At most 255.
+    package var versions: UInt32
+    /// For how long after it was replaced or removed a value is kept.
+    package var days: UInt32
 
-    /// Kept as it is if this version does not know it.
-    var kind: UInt8
-    var salt: [UInt8]
-    var limits: KeyDerivation.StretchLimits
-    var nonce: Nonce
-    var wrapped: [UInt8]
+    package init(versions: UInt32, days: UInt32) { (self.versions, self.days) = (versions, days) }
+
+    package static let none = KeptHistory(versions: 0, days: 0)
+    package static let standard = KeptHistory(versions: 10, days: 90)
 }
 
 /// The location of the newest minor checkpoint, not authenticated.
@@ -69,9 +70,13 @@ extension Header {
                 root.map({ checkpoint.contains($0.box) }) ?? true
             else { throw Malformed("the end of the checkpoint") }
             (self.root, self.manifest, checkpointEnd) = (root, manifest, end)
+            history = KeptHistory(versions: try reader.integer(), days: try reader.integer())
+            guard history.versions <= Limits.earlierVersionCount else { throw Malformed("the history's limits") }
             try reader.reserved(Header.slotsOffset - reader.position)
             slots = []
-            for _ in 0..<slotCount { slots.append(try reader.keySlot()) }
+            for _ in 0..<slotCount { slots.append(try reader.keySlot(in: bytes, after: slots)) }
+            try reader.reserved(Header.parametersOffset - reader.position)
+            try reader.skip(slots.parametersSize)
             try reader.reserved(reader.remaining)
         } catch { throw .damaged("the header (\(error.what))") }
     }
@@ -87,8 +92,12 @@ extension Header {
         writer.headerReference(root)
         writer.headerReference(manifest)
         writer.integer(checkpointEnd)
+        writer.integer(history.versions)
+        writer.integer(history.days)
         writer.zeros(Header.slotsOffset - writer.count)
-        for slot in slots { writer.keySlot(slot) }
+        for index in slots.indices { writer.keySlot(slots[index], parametersOffset: slots[..<index].parametersSize) }
+        writer.zeros(Header.parametersOffset - writer.count)
+        for slot in slots { writer.append(slot.parameters) }
         writer.zeros(Header.macOffset - writer.count)
         return writer.bytes
     }
@@ -128,22 +137,6 @@ extension ByteReader {
         return PageReference(offset: offset, length: Int(length), nonce: nonce)
     }
 
-    mutating func keySlot() throws(Malformed) -> KeySlot {
-        let kind = try byte()
-        try reserved(7)
-        let slot = KeySlot(
-            kind: kind, salt: try array(KeyDerivation.saltSize),
-            limits: KeyDerivation.StretchLimits(passes: try integer(), memory: try integer()), nonce: try nonce(),
-            wrapped: try array(KeySlot.wrappedSize))
-        try reserved(16)
-        guard !(1...4).contains(kind) || slot.wrapped[KeySlot.wrappedKeySize...].allSatisfy({ $0 == 0 }) else {
-            throw Malformed("reserved bytes")
-        }
-        // Kinds 1 and 5 do not use Argon2id.
-        let isStretched = slot.limits != .init(passes: 0, memory: 0)
-        guard ![1, 5].contains(kind) || !isStretched else { throw Malformed("a slot's limits") }
-        return slot
-    }
 }
 
 extension ByteWriter {
@@ -152,16 +145,5 @@ extension ByteWriter {
         integer(reference.offset)
         integer(UInt64(reference.length))
         nonce(reference.nonce)
-    }
-
-    fileprivate mutating func keySlot(_ slot: KeySlot) {
-        byte(slot.kind)
-        zeros(7)
-        append(slot.salt)
-        integer(slot.limits.passes)
-        integer(slot.limits.memory)
-        nonce(slot.nonce)
-        append(slot.wrapped)
-        zeros(16)
     }
 }

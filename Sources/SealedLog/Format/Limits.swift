@@ -12,8 +12,9 @@ package enum Limits {
 
     /// The offset behind the header and its copy.
     static let checkpointStart: UInt64 = 8_192
-    static let slotSize = 160
-    static let slotCount = 16
+    package static let slotCount = 16
+    /// Of all slots together: what the header has room for.
+    static let slotParametersSize = 1_984
     /// Of a sealed page.
     static let pageSize = 16 << 10
     static let pageLevel: UInt8 = 8

@@ -31,22 +31,21 @@ package struct LogPosition: Hashable, Sendable {
 package struct Totals: Hashable, Sendable {
     /// The number of names that are present.
     package var entries: UInt64 = 0
-    /// The bytes of present entries and their value boxes.
+    /// The bytes of present entries, of histories, and of their value boxes.
     package var liveBytes: UInt64 = 0
     /// The bytes that compaction would free.
     package var deadBytes: UInt64 = 0
 
     mutating func replace(_ old: Entry?, with new: Entry) {
-        if let old, !old.isRemoved {
-            entries -= min(entries, 1)
+        if let old {
+            if !old.isRemoved { entries -= min(entries, 1) }
             let footprint = old.footprint
             liveBytes -= min(liveBytes, footprint)
-            deadBytes &+= footprint
+            // The boxes that the new entry keeps in its history are not dead.
+            deadBytes &+= footprint - old.boxBytes { new.has($0) }
         }
-        if !new.isRemoved {
-            entries &+= 1
-            liveBytes &+= new.footprint
-        }
+        if !new.isRemoved { entries &+= 1 }
+        liveBytes &+= new.footprint
     }
 }
 

@@ -29,9 +29,10 @@ struct RecentEntries: Sendable {
     /// The numbers of the newest entries of each name, in the order of names.
     var newest: [Int32] { cells.ordered() }
 
-    func find(_ name: EntryName) -> Entry? {
-        name.bytes.withUnsafeBytes(cells.newest).map(inserted)
-    }
+    /// Returns the number of the newest entry of a name.
+    func number(of name: EntryName) -> Int? { name.bytes.withUnsafeBytes(cells.newest) }
+
+    func find(_ name: EntryName) -> Entry? { number(of: name).map(inserted) }
 
     /// Returns whether there is an entry of a name, and its value if that is present at a time.
     func findVersion(

@@ -24,7 +24,7 @@ package struct KeyFile: ~Copyable {
     /// The 32 random bytes, or all bytes of the file.
     let secret: SecretBytes
 
-    private static let maximumSize: UInt64 = 1 << 20
+    static let maximumSize: UInt64 = 1 << 20
 
     /// Whether an attacker who has the vault may guess the file's bytes: there are few, and they were not generated.
     package var isShort: Bool { kind == .other && secret.count < 16 }
@@ -47,7 +47,22 @@ extension KeyFile {
             return key
         }
         let key = try generate()
-        let text = try key.text()
+        guard try key.write(to: path, in: fileSystem) else { return nil }
+        return key
+    }
+
+    /// Does the same with this key, which was restored. Returns false if there is already a file at the path.
+    package borrowing func store(
+        at path: String, in fileSystem: any FileSystem, until deadline: Deadline
+    ) throws(LogError) -> Bool {
+        let lock = try FolderLock.acquire(forFile: path, in: fileSystem, until: deadline)
+        let isStored = try write(to: path, in: fileSystem)
+        lock.release()
+        return isStored
+    }
+
+    private borrowing func write(to path: String, in fileSystem: any FileSystem) throws(LogError) -> Bool {
+        let text = try text()
         do throws(SystemError) {
             try text.withUnsafeBytes { (text) throws(SystemError) in
                 _ = try WholeFile(path, in: fileSystem).replace(with: text, replacing: false)
@@ -55,9 +70,9 @@ extension KeyFile {
             try fileSystem.synchronizeFolder(path.parentFolder)
         } catch {
             guard error.isExisting else { throw LogError(error, path) }
-            return nil
+            return false
         }
-        return key
+        return true
     }
 
     /// Flushes an existing key file and its folder. Its creator may have died first; a power loss would then lose the

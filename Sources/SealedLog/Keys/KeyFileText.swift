@@ -50,8 +50,10 @@ extension KeyFile {
         return KeyFile(kind: .generated, sharing: nil, secret: key)
     }
 
+    /// Returns the text of a generated key file. Throws `invalid` for another file's.
     package borrowing func text() throws(LogError) -> SecretBytes {
-        try translated(secret.withUnsafeBytes(KeyFile.text))
+        guard kind == .generated else { throw LogError(.invalid, "only a generated key file has a text of its own") }
+        return try translated(secret.withUnsafeBytes(KeyFile.text))
     }
 
     private static func text(of key: UnsafeRawBufferPointer) throws(SealingError) -> SecretBytes {
@@ -119,5 +121,29 @@ extension KeyFile {
 
     private static func isSameLetter(_ left: UInt8, _ right: UInt8) -> Bool {
         ((UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(left) ? left | 0x20 : left) == right
+    }
+}
+
+extension KeyFile {
+    /// Takes the contents of a key file that come from elsewhere.
+    ///
+    /// - Parameter source: where they come from, as the start of a sentence.
+    /// - Throws: as ``parse(_:of:_:)``; `keyUnsuitable` for more than 1 MiB.
+    package static func parse(_ contents: borrowing SecretBytes, from source: String) throws(LogError) -> KeyFile {
+        guard contents.count <= maximumSize else { throw LogError(.keyUnsuitable, "\(source) is larger than 1 MiB") }
+        var memory = try translated(SecretBytes(zeros: parsingRoom + contents.count, isKey: true))
+        memory.withUnsafeMutableBytes { memory in
+            let text = UnsafeMutableRawBufferPointer(rebasing: memory[parsingRoom...])
+            contents.withUnsafeBytes { text.copyMemory(from: $0) }
+        }
+        return try parse(memory, of: source, nil)
+    }
+
+    /// Returns the same key once more.
+    package borrowing func copy() throws(LogError) -> KeyFile {
+        let secret = try secret.withUnsafeBytes { (secret) throws(LogError) in
+            try translated(SecretBytes(copyOf: secret))
+        }
+        return KeyFile(kind: kind, sharing: sharing, secret: secret)
     }
 }

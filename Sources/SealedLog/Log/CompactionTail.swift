@@ -7,6 +7,7 @@ struct CompactionTail {
     static let entriesUnderLock = 256
 
     private let old: LogView
+    private let newKeys: KeyRing?
     private(set) var position: LogPosition
     private var offset: UInt64
     /// The authenticators of the records that were read.
@@ -14,8 +15,9 @@ struct CompactionTail {
     /// The newest entries of the names in them, as they are in the old file.
     private var entries = RecentEntries()
 
-    init(behind old: LogView) {
-        self.old = old
+    /// - Parameter keys: under which values are sealed anew; nil: they stay as they are.
+    init(behind old: LogView, resealing keys: KeyRing?) {
+        (self.old, newKeys) = (old, keys)
         (position, offset) = (old.head, old.end)
     }
 
@@ -59,11 +61,12 @@ struct CompactionTail {
             }
             return record.index.transactions.reduce(0) { $0 + $1.count }
         }
-        var cursor = try TreeCursor(root: tree.root, loader: old.loader)
+        var (known, cursor) = (old, try TreeCursor(root: tree.root, loader: old.loader))
         var count = 0
         while let entry = try cursor.next() {
-            // The tree repeats what earlier records have set. Of a tombstone that does not show, and it does no harm.
-            guard entry.isRemoved || entry.versions.contains(where: { $0.offset >= record.offset }) else { continue }
+            // The tree repeats what earlier records have set. A tombstone and a value that was restored have no new box.
+            let isNew = entry.versions.contains { $0.offset >= record.offset }
+            if !isNew, try known.find(entry.name) == entry { continue }
             entries.insert(entry)
             count += 1
         }
@@ -102,10 +105,23 @@ struct CompactionTail {
     }
 
     private func move(_ entry: Entry, to batch: inout TransactionBatch, on new: inout LogView) throws(LogError) {
-        let boxes = try entry.versions.map { (version) throws(LogError) in
-            try old.store.bytes(at: version.offset, count: version.boxLength)
+        var (entry, boxes) = (entry, [[UInt8]?]())
+        let known = try new.find(entry.name)
+        try entry.forEachVersion { (version) throws(LogError) in
+            guard let newKeys else {
+                // A version that was there before is in the new file already, and no two boxes have one nonce.
+                if let moved = known?.versions.first(where: { $0.nonce == version.nonce }) {
+                    version = moved
+                    return boxes.append(nil)
+                }
+                return boxes.append(try old.store.bytes(at: version.offset, count: version.boxLength))
+            }
+            var resealer = try ValueResealer(of: old.store, from: old.keys, to: newKeys)
+            let sealed = try resealer.reseal(version)
+            version = sealed.version
+            boxes.append(sealed.box)
         }
-        batch.move(entry, boxes, replacing: try new.find(entry.name))
+        batch.move(entry, boxes, replacing: known)
         guard batch.payloadSize <= Limits.transactionSize else {
             throw LogError(.conflict, "too much was written meanwhile")
         }

@@ -1,12 +1,36 @@
 import LinuxSystem
 import Sealing
 
+/// What a compaction changes of the header.
+struct HeaderChange: Sendable {
+    private let old: Header
+    let slots: [KeySlot]
+    let labels: [SlotLabel]
+    let history: KeptHistory
+    /// Those of a new data key, under which everything is sealed anew; nil if it stays.
+    let keys: KeyRing?
+    /// The log positions of another history that was merged into this one; empty for none.
+    let merged: [LogPosition]
+
+    var isNewHistory: Bool { history != old.history }
+
+    init(old: Header, _ table: SlotTable, merged: [LogPosition] = []) {
+        (self.old, self.merged) = (old, merged)
+        (slots, labels, history, keys) = (table.slots, table.labels, table.history, table.rotated)
+    }
+
+    /// Whether a header is still as it was when the change was decided on.
+    func applies(to header: Header) -> Bool { header.slots == old.slots && header.history == old.history }
+}
+
 /// Writes the compacted file of a vault: the newest entry of each name, and the values of present ones, still sealed.
 ///
 /// A checkpoint of the log as it was when the compaction began; behind it, as records, what was written meanwhile.
 struct Compactor: ~Copyable {
     private let old: LogView
     private let counter: UpkeepProgress?
+    private let change: HeaderChange?
+    private let keys: KeyRing
     private var manifest: Manifest
     private var checkpoint: CheckpointWriter
     private var tail: CompactionTail
@@ -16,15 +40,21 @@ struct Compactor: ~Copyable {
     private var reserved: CheckpointWriter.Reserved?
     /// The number of authenticators for which the manifest has room.
     private var chainLength = 0
+    /// The number of log positions for which it has room, if a merge is to be recorded.
+    private var mergedLength = 0
     /// The new file as far as it is written. Its header's authenticator is not known yet.
     private var new: LogView?
     private var tree: (payload: LogView.TreePayload, totals: Totals)?
 
-    init(_ old: LogView, into store: any RecordStore, _ counter: UpkeepProgress?) throws(LogError) {
-        (self.old, self.counter) = (old, counter)
+    init(
+        _ old: LogView, into store: any RecordStore, _ change: HeaderChange?, _ counter: UpkeepProgress?
+    ) throws(LogError) {
+        (self.old, self.counter, self.change, keys) = (old, counter, change, change?.keys ?? old.keys)
         manifest = try old.manifest()
-        checkpoint = CheckpointWriter(into: store, keys: old.keys)
-        tail = CompactionTail(behind: old)
+        if let change { manifest.labels = change.labels }
+        if change?.keys != nil { manifest.addFormer(memoryKey: old.keys.withKey(.memory) { Array($0) }) }
+        checkpoint = CheckpointWriter(into: store, keys: keys)
+        tail = CompactionTail(behind: old, resealing: change?.keys)
     }
 
     // MARK: The checkpoint
@@ -47,15 +77,26 @@ struct Compactor: ~Copyable {
     private mutating func copyEntries() throws(LogError) {
         let boxes = try copyValues()
         var merge = try old.entries()
-        while var entry = try merge.next() {
-            if isOutdated(entry) { continue }
-            try entry.content?.current.move(to: boxes)
-            for index in entry.content?.earlier.indices ?? 0..<0 {
-                try entry.content?.earlier[index].version.move(to: boxes)
-            }
+        while var entry = try next(&merge) {
+            try entry.forEachVersion { (version) throws(LogError) in version = try boxes.moved(version) }
             counter?.advance(by: entry.footprint)
             try checkpoint.add(entry)
         }
+    }
+
+    /// Returns the next entry that remains, without what is too old of its history.
+    private func next(_ merge: inout EntryMerge) throws(LogError) -> Entry? {
+        while var entry = try merge.next() {
+            if isOutdated(entry) { continue }
+            // A merge may have left more than a name keeps: it goes when the name is set.
+            if let change, change.isNewHistory {
+                entry.dropHistory(beyond: change.history, now: now)
+            } else {
+                entry.dropHistory(olderThan: old.header.history, now: now)
+            }
+            return entry
+        }
+        return nil
     }
 
     /// Whether nothing remains of a name: it was removed, or its value expired, long ago. A time in the future, from a
@@ -67,13 +108,17 @@ struct Compactor: ~Copyable {
 
     /// Copies the values in the order of their old offsets: that of their names would show to a reader of both files.
     private mutating func copyValues() throws(LogError) -> MovedBoxes {
-        var boxes = MovedBoxes()
+        var boxes = change?.keys == nil ? MovedBoxes() : MovedBoxes(resealed: [])
         var merge = try old.entries()
-        while let entry = try merge.next() {
-            if isOutdated(entry) { continue }
+        while let entry = try next(&merge) {
             for version in entry.versions { boxes.add(version) }
         }
-        try boxes.copy(from: old.reader, to: &checkpoint, counter)
+        if let keys = change?.keys {
+            var resealer = try ValueResealer(of: old.store, from: old.keys, to: keys)
+            try boxes.reseal(&resealer, to: &checkpoint, counter)
+        } else {
+            try boxes.copy(from: old.reader, to: &checkpoint, counter)
+        }
         return boxes
     }
 
@@ -86,11 +131,16 @@ struct Compactor: ~Copyable {
         chainLength = min(Limits.chainLength, manifest.chain.count + CompactionTail.entriesUnderLock)
         var longest = manifest
         longest.chain = Array(repeating: old.origin.authenticator, count: chainLength)
+        if let change, !change.merged.isEmpty {
+            let last = LogPosition(sequence: Limits.sequence, authenticator: old.origin.authenticator)
+            mergedLength = min(Manifest.mergedLimit, manifest.merged.count + change.merged.count + chainLength + 1)
+            longest.merged = Array(repeating: last, count: mergedLength)
+        }
         let reserved = try checkpoint.reserve(&longest)
         manifest.totals = longest.totals
         self.reserved = reserved
         var new = LogView(
-            store: checkpoint.store, keys: old.keys,
+            store: checkpoint.store, keys: keys,
             header: Header(
                 vaultID: old.header.vaultID, sequence: 0, root: reserved.root, manifest: reserved.manifest,
                 checkpointEnd: reserved.end, slots: []),
@@ -130,17 +180,24 @@ struct Compactor: ~Copyable {
     }
 
     /// Continues the chain after the old file's last record.
-    mutating func finish(after notice: Record, slots: [KeySlot]) throws(LogError) {
+    mutating func finish(after notice: Record) throws(LogError) {
         guard let reserved, let provisional = new else { return }
         manifest.chain += tail.chain
         manifest.chain = Array((manifest.chain + [notice.authenticator]).suffix(chainLength))
-        let sequence = notice.index.sequence + 1
+        var sequence = notice.index.sequence + 1
+        if let merged = change?.merged, let last = merged.last {
+            // The numbers of both histories end here.
+            let end = LogPosition(sequence: sequence, authenticator: notice.authenticator)
+            manifest.merge(merged, before: end, upTo: mergedLength)
+            sequence = max(sequence, last.sequence + 1)
+        }
         guard sequence < Limits.sequence else { throw LogError(.invalid, "the vault has used up its sequence numbers") }
-        let (store, keys) = (checkpoint.store, old.keys)
+        let store = checkpoint.store
         try checkpoint.write(manifest, reserved)
         let header = Header(
             vaultID: old.header.vaultID, sequence: sequence, root: reserved.root, manifest: reserved.manifest,
-            checkpointEnd: reserved.end, slots: slots)
+            checkpointEnd: reserved.end, history: change?.history ?? old.header.history,
+            slots: change?.slots ?? old.header.slots)
         let image = try header.sealed(with: keys)
         var new = LogView(
             store: store, keys: keys, header: header, authenticator: try Header.authenticate(image, with: keys))
@@ -160,65 +217,6 @@ struct Compactor: ~Copyable {
         try store.writeZeros(new.end..<(new.end / Limits.growth + 1) * Limits.growth)
         try store.write(image, at: 0)
         if let hint { try store.write(hint.encoded, at: UInt64(Header.hintOffset)) }
-    }
-}
-
-/// Where the boxes of values are, and where they are in the new file.
-private struct MovedBoxes {
-    private struct Box {
-        let offset: UInt64
-        let length: UInt64
-        var target: UInt64 = 0
-    }
-
-    /// In the order of their offsets, once they are copied.
-    private var boxes: [Box] = []
-    /// Boxes are read and written with system calls of about this size.
-    private static let runSize: UInt64 = 1 << 20
-
-    mutating func add(_ version: StoredVersion) {
-        boxes.append(Box(offset: version.offset, length: UInt64(version.boxLength)))
-    }
-
-    /// Copies the boxes, neighbours together. One that several entries name is copied once.
-    mutating func copy(
-        from reader: RecordReader, to checkpoint: inout CheckpointWriter, _ counter: UpkeepProgress?
-    ) throws(LogError) {
-        boxes.sort { $0.offset < $1.offset }
-        var index = 0
-        while index < boxes.count {
-            let start = boxes[index].offset
-            let first = index
-            var (end, target) = (start, checkpoint.offset)
-            // As far as one follows the other.
-            while index < boxes.count, boxes[index].offset <= end, end - start < MovedBoxes.runSize {
-                let isSame = index > first && boxes[index].offset == boxes[index - 1].offset
-                guard isSame || boxes[index].offset == end else { break }
-                boxes[index].target = isSame ? boxes[index - 1].target : target
-                if !isSame { (end, target) = (end + boxes[index].length, target + boxes[index].length) }
-                index += 1
-            }
-            // A box within another: no writer leaves that behind.
-            guard index > first else { throw LogError.damaged("a value", at: start) }
-            _ = try checkpoint.write(value: try reader.store.bytes(at: start, count: Int(end - start)))
-            counter?.advance(by: end - start)
-        }
-    }
-
-    /// Returns the place of a box in the new file; nil if it was not copied.
-    func target(of version: StoredVersion) -> UInt64? {
-        let found = binarySearch(boxes.count) { index in
-            boxes[index].offset == version.offset ? 0 : boxes[index].offset < version.offset ? -1 : 1
-        }
-        guard found.isExact, boxes[found.index].length == UInt64(version.boxLength) else { return nil }
-        return boxes[found.index].target
-    }
-}
-
-extension StoredVersion {
-    fileprivate mutating func move(to boxes: MovedBoxes) throws(LogError) {
-        guard let target = boxes.target(of: self) else { throw LogError.damaged("a value", at: offset) }
-        offset = target
     }
 }
 

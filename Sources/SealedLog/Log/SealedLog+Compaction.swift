@@ -1,6 +1,5 @@
 private import Glibc
 import LinuxSystem
-package import Sealing
 import Synchronization
 
 /// The outcome of a compaction: sizes of the file in bytes.
@@ -40,36 +39,62 @@ extension SealedLog {
     ///
     /// - Throws: `busy`, `unavailable`, `damaged`: the vault is unchanged; also what opening a replaced file throws.
     package func compact(timeout: Duration, _ counter: UpkeepProgress? = nil) throws(LogError) -> CompactionReport {
-        try compactRemembering(slots: nil, timeout: timeout, counter)
+        try compactRemembering(nil, timeout: timeout, counter)
     }
 
     /// Does the same, unless another compaction is under way.
     func compactOnce() throws(LogError) {
-        _ = try compact(slots: nil, until: Deadline(after: lockTimeout), nil)
+        _ = try compact(nil, until: Deadline(after: lockTimeout), nil)
     }
 
-    /// Rewrites the vault, and raises the cost of a guess at a key file that was not generated.
+    /// Rewrites the vault with other key slots, or with other limits of its history. If the data key is a new one,
+    /// everything is sealed anew, and the old data key opens nothing in the new file.
     ///
-    /// - Throws: what ``compact(timeout:)`` throws; `invalid`, `keyWrong`.
-    package func compact(
-        raising key: borrowing KeyFile, to limits: KeyDerivation.StretchLimits, timeout: Duration,
-        _ counter: UpkeepProgress? = nil
+    /// - Parameter edit: changes the slots; no lock is held, since stretching takes long.
+    /// - Throws: what ``compact(timeout:)`` throws; what `edit` throws; `conflict` if another process changed them
+    ///   meanwhile.
+    package func changeKeys(
+        timeout: Duration, _ counter: UpkeepProgress? = nil, _ edit: (inout SlotTable) throws(LogError) -> Void
     ) throws(LogError) -> CompactionReport {
-        let old = try read { (view) throws(LogError) in view.header }
-        // Before any lock is taken: stretching takes long.
-        let new = try old.slots.raising(key, to: limits)
-        return try compactRemembering(slots: (old.slots, new), timeout: timeout, counter)
+        try changeHeader(timeout: timeout, counter) { (header, table) throws(LogError) in
+            var table = table
+            try edit(&table)
+            return HeaderChange(old: header, table)
+        }
+    }
+
+    func changeHeader(
+        timeout: Duration, _ counter: UpkeepProgress?,
+        _ decide: (Header, SlotTable) throws(LogError) -> HeaderChange
+    ) throws(LogError) -> CompactionReport {
+        let deadline = Deadline(after: timeout)
+        while true {
+            let (header, labels, keys) = try read { (view) throws(LogError) in
+                (view.header, try view.manifest().labels, view.keys)
+            }
+            let change = try decide(header, SlotTable(header, labels, keys))
+            do throws(LogError) { return try compactRemembering(change, timeout: timeout, counter) } catch {
+                // Another process has changed the header meanwhile.
+                let isOvertaken = try !change.applies(to: read { (view) throws(LogError) in view.header })
+                guard error.code == .conflict, isOvertaken, SuspendingClock.now < deadline else { throw error }
+            }
+        }
+    }
+
+    /// Returns the key slots.
+    package func keySlots() throws(LogError) -> SlotTable {
+        try read { (view) throws(LogError) in SlotTable(view.header, try view.manifest().labels, view.keys) }
     }
 
     /// Compacts on request, after another compaction that is under way. The next process knows of damage that is found.
     private func compactRemembering(
-        slots: (old: [KeySlot], new: [KeySlot])?, timeout: Duration, _ counter: UpkeepProgress?
+        _ change: HeaderChange?, timeout: Duration, _ counter: UpkeepProgress?
     ) throws(LogError) -> CompactionReport {
         let deadline = Deadline(after: timeout)
         while true {
-            do throws(LogError) { return try compact(slots: slots, until: deadline, counter) } catch {
+            do throws(LogError) { return try compact(change, until: deadline, counter) } catch {
                 if error.code == .damaged { rememberFailure(error) }
-                let isOvertaken = slots == nil || view.withLock { $0.header.slots } == slots?.old
+                let isOvertaken = change?.applies(to: view.withLock { $0.header }) ?? true
                 guard [.busy, .conflict].contains(error.code), isOvertaken, SuspendingClock.now < deadline else {
                     throw error
                 }
@@ -96,13 +121,13 @@ extension SealedLog {
     /// - Throws: `conflict` if the file was replaced meanwhile, or a change was taken back; `busy` if another compaction
     ///   is under way.
     private func compact(
-        slots: (old: [KeySlot], new: [KeySlot])?, until deadline: Deadline, _ counter: UpkeepProgress?
+        _ change: HeaderChange?, until deadline: Deadline, _ counter: UpkeepProgress?
     ) throws(LogError) -> CompactionReport {
         var lock: StoreLock?
-        let (old, store) = try beginCompaction(slots?.old, until: deadline, &lock)
+        let (old, store) = try beginCompaction(change, until: deadline, &lock)
         var isPublished = false
         defer { if !isPublished { store.discard() } }
-        var compactor = try Compactor(old, into: store, counter)
+        var compactor = try Compactor(old, into: store, change, counter)
         try compactor.copyCheckpoint()
         try compactor.copyTail()
         try store.synchronize()
@@ -114,7 +139,7 @@ extension SealedLog {
             let report: CompactionReport? = try writer.withLock { (writer) throws(LogError) in
                 let oldLock = try lockForWriting(&writer, until: deadline)
                 let current = view.withLock { $0 }
-                guard current.file == old.file, slots == nil || current.header.slots == slots?.old else {
+                guard current.file == old.file, change?.applies(to: current.header) ?? true else {
                     throw LogError(.conflict)
                 }
                 // A minor checkpoint that is left is read without the lock. The next one is over a hundred records
@@ -122,8 +147,8 @@ extension SealedLog {
                 guard try compactor.readLastRecords(upTo: current, isHurried: attempts < 4) else { return nil }
                 let notice = try current.noticePlan()
                 try append(notice, &writer)
-                try compactor.finish(after: notice.record, slots: slots?.new ?? old.header.slots)
-                let report = try publish(store, replacing: old, &writer, &isPublished)
+                try compactor.finish(after: notice.record)
+                let report = try publish(store, change?.keys ?? old.keys, replacing: old, &writer, &isPublished)
                 oldLock.release()
                 // Here, where no other thread has this file's lock: it is one for all of them.
                 lock.take()?.release()
@@ -135,7 +160,8 @@ extension SealedLog {
 
     /// Flushes a compacted file and renames it into the log's place, while nobody can write.
     private func publish(
-        _ store: any RecordStore, replacing old: LogView, _ writer: inout Writer, _ isPublished: inout Bool
+        _ store: any RecordStore, _ keys: KeyRing, replacing old: LogView, _ writer: inout Writer,
+        _ isPublished: inout Bool
     ) throws(LogError) -> CompactionReport {
         // Flushed before the look at the path, which leaves hardly any time for another file to get there.
         try store.synchronize()
@@ -144,7 +170,7 @@ extension SealedLog {
         isPublished = true
 
         let new = try LogView.settled(store, keys)
-        view.withLock { $0.replace(by: new) }
+        show(new)
         // Remembered once its name is durable: until then a power loss may bring the old file back.
         if (try? flushName(&writer)) != nil { memory?.remember(new.head) }
         memory?.forgetUpkeep()
@@ -154,14 +180,14 @@ extension SealedLog {
 
     /// Returns the log as it is now, and the store for the compacted one, whose lock is taken.
     private func beginCompaction(
-        _ slots: [KeySlot]?, until deadline: Deadline, _ newLock: inout StoreLock?
+        _ change: HeaderChange?, until deadline: Deadline, _ newLock: inout StoreLock?
     ) throws(LogError) -> (LogView, any RecordStore) {
         try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: deadline)
             // The notice will count as seen, so its file has to be the one that is found after a power loss.
             try flushName(&writer)
             let old = view.withLock { $0 }
-            guard slots == nil || old.header.slots == slots else { throw LogError(.conflict) }
+            guard change?.applies(to: old.header) ?? true else { throw LogError(.conflict) }
             let new = try old.store.makeReplacement()
             let store = new.store
             newLock = consume new

@@ -5,38 +5,46 @@ extension SealedLog {
     /// Creates a new, empty vault, on the disk when this returns.
     ///
     /// - Parameters:
+    ///   - secret: what opens it, the only key at first.
+    ///   - limits: the cost of a guess at a secret that was not generated.
+    ///   - parameters: of the key slot.
     ///   - label: of the key slot, for people; at most 256 bytes.
-    ///   - limits: the cost of a guess at a key file that was not generated.
+    ///   - history: how much of a name's history is kept.
     /// - Throws: `exists` if there is a file at the path; `unavailable`, `outOfMemory`: nothing was created;
     ///   `outcomeUnknown`: the vault is there, and may not outlast a power loss before its next use.
     package static func create(
-        _ path: String, key: borrowing KeyFile, label: String, limits: KeyDerivation.StretchLimits = .recommended,
-        options: Options, in fileSystem: any FileSystem
+        _ path: String, secret: borrowing Credential, limits: KeyDerivation.StretchLimits = .recommended,
+        parameters: [UInt8] = [], label: String, history: KeptHistory = .none, options: Options,
+        in fileSystem: any FileSystem
     ) throws(LogError) -> SealedLog {
-        guard label.utf8.count <= Manifest.labelSize else {
-            throw LogError(.invalid, "a label may have at most \(Manifest.labelSize) bytes")
+        let label = try SlotLabel(text: label)
+        let (keys, slot) = try newKeys { (dataKey, wrappingKey) throws(LogError) in
+            let slot = try KeySlot(for: secret, limits: limits, parameters: parameters)
+            return try slot.wrapping(dataKey, with: secret, wrappingKey)
         }
-        let (keys, slots) = try newKeys(for: key, limits)
-        let now = Clock.milliseconds
+        try [slot].check()
         let manifest = Manifest(
-            created: now, totals: Totals(), chain: [], labels: [SlotLabel(created: now, text: label)], settings: [])
+            created: label.created, totals: Totals(), chain: [], labels: [label], settings: [])
         return try create(path, keys: keys, options: options, in: fileSystem) { (checkpoint) throws(LogError) in
-            try checkpoint.finish(manifest, slots: slots)
+            try checkpoint.finish(manifest, slots: [slot], history: history)
         }
     }
 
+    /// Generates a data key, and the slot that holds it.
+    ///
+    /// - Parameter wrap: returns the slot, and leaves its wrapping key in the second buffer.
     static func newKeys(
-        for key: borrowing KeyFile, _ limits: KeyDerivation.StretchLimits
-    ) throws(LogError) -> (KeyRing, [KeySlot]) {
-        guard limits.isWithinBounds, limits.cost <= KeyDerivation.StretchLimits.largestCost else {
-            throw LogError(.invalid, "Argon2id takes \(KeyDerivation.StretchLimits.bounds)")
-        }
-        var slots: [KeySlot] = []
-        let keys = try KeyRing { (dataKey, scratch) throws(LogError) in
+        _ wrap: (_ dataKey: UnsafeRawBufferPointer, _ wrappingKey: UnsafeMutableRawBufferPointer)
+            throws(LogError) -> KeySlot
+    ) throws(LogError) -> (KeyRing, KeySlot) {
+        var slot: KeySlot?
+        let keys = try KeyRing { (dataKey, wrappingKey) throws(LogError) in
             RandomBytes.fill(dataKey)
-            slots = [try .wrapping(UnsafeRawBufferPointer(dataKey), with: key, limits: limits, scratch: scratch)]
+            slot = try wrap(UnsafeRawBufferPointer(dataKey), wrappingKey)
+            return slot?.salt
         }
-        return (keys, slots)
+        guard let slot else { throw LogError(.invalid, "a vault needs a key") }
+        return (keys, slot)
     }
 
     /// - Parameter write: finishes the checkpoint.
@@ -63,6 +71,14 @@ extension SealedLog {
         }
         memory?.remember(view.origin)
         return shared(log)
+    }
+
+    /// Returns the id in a vault's header, which nothing authenticates; nil if there is no vault at the path.
+    package static func vaultID(at path: String, in files: any FileSystem) -> [UInt8]? {
+        guard let store = try? FileRecordStore.open(path, isDamaged: true, in: files),
+            let bytes = try? store.available(at: 0, upTo: Header.size)
+        else { return nil }
+        return (try? Header(parsing: bytes))?.vaultID
     }
 
     /// Returns whether this machine has opened a vault at a path.
@@ -119,13 +135,13 @@ struct CheckpointWriter: ~Copyable {
 
     /// Writes the checkpoint of a new vault: root, manifest with the totals of what was added, zeros ahead, and last
     /// the header.
-    mutating func finish(_ manifest: Manifest, slots: [KeySlot]) throws(LogError) {
+    mutating func finish(_ manifest: Manifest, slots: [KeySlot], history: KeptHistory) throws(LogError) {
         var manifest = manifest
         let reserved = try reserve(&manifest)
         try write(manifest, reserved)
         let header = Header(
             vaultID: RandomBytes.array(Header.identifierSize), sequence: 1, root: reserved.root,
-            manifest: reserved.manifest, checkpointEnd: reserved.end, slots: slots)
+            manifest: reserved.manifest, checkpointEnd: reserved.end, history: history, slots: slots)
         try store.writeZeros(reserved.end..<(reserved.end / Limits.growth + 1) * Limits.growth)
         try store.write(try header.sealed(with: keys), at: 0)
     }

@@ -26,6 +26,8 @@ public struct LogInformation: Hashable, Sendable {
     public let recordsSinceCheckpoint: Int
     /// The ways to open the vault.
     package let keySlots: [LogKeySlot]
+    /// How much of a name's history is kept.
+    package let history: KeptHistory
     /// Whether this machine remembers the vault, so that an older one would be noticed.
     public let memoryIsKept: Bool
     /// What fails no call and should be known: a memory that cannot be used, a compaction that failed. One sentence
@@ -37,14 +39,30 @@ public struct LogInformation: Hashable, Sendable {
 
 /// One way to open a vault.
 package struct LogKeySlot: Hashable, Sendable {
-    /// "generated key file" or "key file, Argon2id".
-    package let kind: String
-    /// Those of Argon2id; nil for a generated key file, which is not stretched.
+    /// nil for a kind that a later version has added.
+    package let kind: KeySlot.Kind?
+    /// Those of Argon2id; nil for a secret that is not stretched.
     package let limits: KeyDerivation.StretchLimits?
     /// The label that the slot was given when it was created; it is sealed in the file.
     package let label: String
     /// When the slot was created: milliseconds since 1970.
     package let creation: UInt64
+    /// The public key of a recipient; empty for other kinds.
+    package let recipient: String
+    /// The command whose output is the key; empty if it is in a file.
+    package let command: String
+    /// Whether this slot has opened the vault.
+    package let isOwn: Bool
+
+    package init(_ slot: KeySlot, _ label: SlotLabel, isOwn: Bool) {
+        kind = KeySlot.Kind(rawValue: slot.kind)
+        limits = slot.limits.passes == 0 ? nil : slot.limits
+        self.label = label.text
+        creation = label.created
+        recipient = label.recipient
+        command = slot.command ?? ""
+        self.isOwn = isOwn
+    }
 }
 
 extension SealedLog {
@@ -62,6 +80,7 @@ extension SealedLog {
         if let upkeep = memory?.upkeep(), upkeep.origin == view.origin.authenticator {
             problems.append(.compactionFailed(upkeep.error))
         }
+        let keys = view.keys
         return LogInformation(
             vault: vault, keyFile: keyFile, keyFileSharing: keyFileSharing,
             id: Hexadecimal.string(of: vaultID), creation: manifest.created, sequence: view.head.sequence,
@@ -69,11 +88,20 @@ extension SealedLog {
             liveBytes: Int(clamping: totals.liveBytes), deadBytes: Int(clamping: totals.deadBytes),
             recordsSinceCheckpoint: Int(clamping: view.head.sequence - view.origin.sequence),
             keySlots: zip(view.header.slots, manifest.labels).map { slot, label in
-                LogKeySlot(
-                    kind: slot.kindName, limits: slot.limits.passes == 0 ? nil : slot.limits, label: label.text,
-                    creation: label.created)
+                LogKeySlot(slot, label, isOwn: slot.salt == keys.slotSalt)
             },
+            history: view.header.history,
             memoryIsKept: isMemoryUsable && memory?.seen() != nil, problems: problems.map(describe),
             keysAreLockedInMemory: keys.isLockedInMemory)
+    }
+}
+
+extension SealedLog {
+    /// As ``UnlockedVault/fingerprint()``.
+    package func fingerprint() throws(LogError) -> [UInt8] { try keys.fingerprint(of: vaultID) }
+
+    /// Returns the secret key of the vault's drop box, 32 bytes; Format.md, "Keys".
+    package func dropBoxKey() throws(LogError) -> SecretBytes {
+        try keys.withKey(.dropBox) { (key) throws(LogError) in try translated(SecretBytes(copyOf: key)) }
     }
 }

@@ -34,13 +34,13 @@ extension SealedLog {
 
     /// Opens a vault.
     ///
-    /// - Parameter readKey: is called once the file is open, so that a missing vault is reported before a missing key.
+    /// - Parameter unlocker: is asked once the file is open, so that a missing vault is reported before a missing key.
     /// - Throws: `missing`, `keyWrong`, `damaged`, `newerFormat`, `rolledBack`, `diverged`, `exchanged`, `busy`,
-    ///   `unavailable`, or what `readKey` throws.
+    ///   `unavailable`, or what the unlocker throws.
     package static func open(
-        _ path: String, options: Options, in fileSystem: any FileSystem, readKey: () throws(LogError) -> KeyFile
+        _ path: String, options: Options, in fileSystem: any FileSystem, with unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> SealedLog {
-        shared(try Opening(path: path, options: options, fileSystem: fileSystem).opened(readKey))
+        shared(try Opening(path: path, options: options, fileSystem: fileSystem).opened(&unlocker))
     }
 
     // MARK: One log per file
@@ -65,7 +65,7 @@ extension SealedLog {
             log.writer.withLock { writer in
                 (writer.durableFile, writer.rememberedFingerprint) = (nil, nil)
                 log.overruled.withLock { $0 = overruled }
-                log.view.withLock { $0.replace(by: view) }
+                log.show(view)
             }
         }
         for notice in opened.notices.take() { log.notices.post(notice) }
@@ -97,7 +97,7 @@ extension SealedLog {
         let lock = try StoreLock.toRead(until: deadline, current.store.reopened)
         let next = try current.reopened(on: lock.store, knowing: seen)
         lock.release()
-        view.withLock { $0.replace(by: next) }
+        show(next)
     }
 
     /// Makes the next reading look whether the path leads to another file.
@@ -129,35 +129,38 @@ struct Opening {
     let options: SealedLog.Options
     let fileSystem: any FileSystem
 
-    func opened(_ readKey: () throws(LogError) -> KeyFile) throws(LogError) -> SealedLog {
+    func opened(_ unlocker: inout some Unlocker & ~Copyable) throws(LogError) -> SealedLog {
         var keys: KeyRing?
         let store = try FileRecordStore.open(path, in: fileSystem)
         if !store.needsLockToRead {
-            do throws(LogError) { return try open(store, &keys, readKey, isSettled: false) } catch {
+            do throws(LogError) { return try open(store, &keys, &unlocker, isSettled: false) } catch {
                 // A file that is replaced or written meanwhile can look like any of these.
                 guard error.code == .damaged || LogError.Code.alarms.contains(error.code) else { throw error }
             }
         }
         // Something was doubtful: a record half written, or a file just replaced. Now no process can write, and what
         // fails is an error.
+        if keys == nil { unlocker.restart() }
         let lock = try StoreLock.toRead(until: Deadline(after: options.lockTimeout)) { () throws(LogError) in
             try FileRecordStore.open(path, in: fileSystem)
         }
-        let log = try open(lock.store, &keys, readKey, isSettled: true)
+        let log = try open(lock.store, &keys, &unlocker, isSettled: true)
         lock.release()
         return log
     }
 
     private func open(
-        _ store: any RecordStore, _ keys: inout KeyRing?, _ readKey: () throws(LogError) -> KeyFile, isSettled: Bool
+        _ store: any RecordStore, _ keys: inout KeyRing?, _ unlocker: inout some Unlocker & ~Copyable, isSettled: Bool
     ) throws(LogError) -> SealedLog {
         let image = try HeaderImage(of: store)
-        let ring = if let keys { keys } else { try image.unlock(readKey) }
+        let ring = if let keys { keys } else { try image.unlock(&unlocker) }
         keys = ring
-        var view = try image.view(with: ring)
+        var view = try image.view(following: ring)
+        try unlocker.check(view.unlocked)
         let memory = options.memory(of: view, at: path, in: fileSystem)
         // Read before the log: what is remembered was durable before, so the log that is read now must contain it.
-        let remembered = memory?.seen()
+        let kept = memory?.seen()
+        let remembered = if let kept { kept } else { try seenBeforeRotation(memory, view) }
         let seen = remembered?.position
         let durable = remembered?.isFlushedByWriter == true ? seen : nil
         try view.followToEnd(from: image.hint, durable: durable, covering: [seen], isSettled: isSettled)
@@ -173,6 +176,9 @@ struct Opening {
             guard options.accepted.contains(alarm.code) else { throw alarm }
             isAccepted = true
         }
+        if remembered == nil, memory?.isUnderAnotherKey == true {
+            try raise(LogError(.rolledBack, "a time before its data key was rotated, as this machine has seen it"))
+        }
         if let record, record.vaultID != view.header.vaultID { try raise(LogError(.exchanged, path)) }
         if let alarm = try view.alarm(against: seen) { try raise(alarm) }
         if isAccepted { memory?.remember(view.head, isForced: true) }
@@ -180,5 +186,13 @@ struct Opening {
         return SealedLog(
             view, memory, options, isAccepted: isAccepted, overruled: isAccepted ? seen : nil,
             rememberedFingerprint: isAccepted ? nil : record?.durable)
+    }
+
+    /// Returns what this machine remembers of the vault from before its data key was rotated elsewhere.
+    private func seenBeforeRotation(_ memory: RollbackMemory?, _ view: LogView) throws(LogError) -> RollbackMemory.Seen?
+    {
+        guard let memory, memory.isUnderAnotherKey else { return nil }
+        memory.renew(from: try view.manifest().formerMemoryKeys)
+        return memory.seen()
     }
 }

@@ -9,14 +9,7 @@ extension SealedLog {
         guard value.count <= Limits.valueSize else {
             throw LogError(.invalid, "a value may have at most \(Limits.valueSize >> 20) MiB")
         }
-        let version = StoredVersion(kind: kind, nonce: nonces.next(), offset: 0, length: value.count)
-        var box = [UInt8](repeating: 0, count: version.boxLength)
-        try value.withPaddedBytes { (value) throws(LogError) in
-            try box.withMutableRawBytes { (box) throws(LogError) in
-                try translated(keys.seal(value, for: .value, nonce: version.nonce, into: box))
-            }
-        }
-        return SealedValue(version: version, box: box[...])
+        return try SealedValue(value, kind: kind, nonce: nonces.next(), under: keys)
     }
 
     /// Makes changes, all or none, and returns when they are durable.
@@ -31,6 +24,7 @@ extension SealedLog {
                 return try write(batch, &writer, until: deadline)
             }
         }
+        if upkeep.takeLeft() { compactIfDue() }
     }
 
     /// Writes one record for the transactions. Returns those for which it has no room.
@@ -90,9 +84,10 @@ extension SealedLog {
             if try view.headIsThere(), try view.catchUp(), try view.alarm(against: seen) == nil { return }
             view.replace(by: try view.reopened(on: store, knowing: seen))
         }
-        let (end, newest, needsClearing, isDurable) = view.withLock {
-            ($0.end, $0.newestRecord, $0.needsClearing, $0.durable == $0.head)
+        let (keys, end, newest, needsClearing, isDurable) = view.withLock {
+            ($0.keys, $0.end, $0.newestRecord, $0.needsClearing, $0.durable == $0.head)
         }
+        adopt(keys)
         if !isDurable { try store.rewrite(newest) }
         if needsClearing { try store.clear(end..<max(end, store.size())) }
         if needsClearing || !isDurable {
@@ -145,7 +140,9 @@ extension SealedLog {
             var batch = TransactionBatch(totals: try view.currentTotals())
             while let pending = rest.first {
                 do throws(LogError) {
-                    let isTaken = try batch.add(pending.changes, now: now) { (name) throws(LogError) in
+                    let history = view.header.history
+                    let changes = try pending.changes.sealed(under: view.keys)
+                    let isTaken = try batch.add(changes, now: now, history: history) { (name) throws(LogError) in
                         try view.find(name)
                     }
                     guard isTaken else { break }
@@ -248,7 +245,7 @@ extension SealedLog {
             try cleared.get()
             try view.withLock { (view) throws(LogError) in
                 // A reader of this process may have followed the record.
-                if view.head == record.position { view.replace(by: try .settled(store, keys)) }
+                if view.head == record.position { view.replace(by: try .settled(store, view.keys)) }
                 if !plan.isWhole { view.needsClearing = true }
             }
         } catch {

@@ -20,8 +20,7 @@ package final class SealedLog: Sendable {
         var compactAfter: UInt64 = 0
     }
 
-    let keys: KeyRing
-    let vaultID: [UInt8]
+    package let vaultID: [UInt8]
     let memory: RollbackMemory?
     let notices: NoticeBoard
     let needsLockToRead: Bool
@@ -32,6 +31,8 @@ package final class SealedLog: Sendable {
     /// What the memory held then: it may be read-only.
     let overruled: Mutex<LogPosition?>
     let view: Mutex<LogView>
+    /// Beside the view, which readers and a compaction's thread hold for longer.
+    private let keyRing: Mutex<KeyRing>
     let writer: Mutex<Writer>
     let queue = CommitQueue()
     let upkeep: Upkeep
@@ -41,7 +42,6 @@ package final class SealedLog: Sendable {
         _ view: LogView, _ memory: RollbackMemory?, _ options: Options, isAccepted: Bool = false,
         overruled: LogPosition? = nil, rememberedFingerprint fingerprint: Authenticator? = nil
     ) {
-        keys = view.keys
         vaultID = view.header.vaultID
         self.memory = memory
         notices = memory?.notices ?? NoticeBoard()
@@ -53,7 +53,24 @@ package final class SealedLog: Sendable {
         var view = view
         view.cache.limit = options.indexMemory / Limits.pageSize
         self.view = Mutex(view)
+        keyRing = Mutex(view.keys)
         writer = Mutex(Writer(rememberedFingerprint: fingerprint))
+    }
+
+    /// Those of the file that this log shows now: a rotation exchanges them.
+    package var keys: KeyRing { keyRing.withLock { $0 } }
+
+    /// Shows another file, or this one anew.
+    func show(_ next: LogView) {
+        view.withLock { $0.replace(by: next) }
+        adopt(next.keys)
+    }
+
+    /// Uses the keys of the view from now on.
+    func adopt(_ keys: KeyRing) {
+        guard keys !== self.keys else { return }
+        keyRing.withLock { $0 = keys }
+        memory?.adopt(keys)
     }
 
     package func takeNotices() -> [Notice] { notices.take() }
@@ -68,9 +85,9 @@ package struct OpenedValue: ~Copyable {
 
     package consuming func takeBytes() -> SecretBytes { bytes }
 
-    fileprivate init(_ sealed: SealedValue, _ keys: KeyRing) throws(LogError) {
+    init(_ sealed: SealedValue) throws(LogError) {
         (kind, nonce) = (sealed.version.kind, sealed.version.nonce)
-        bytes = try keys.open(sealed)
+        bytes = try sealed.opened()
     }
 }
 
@@ -93,7 +110,7 @@ extension SealedLog {
         try certain { () throws(LogError) in
             let found = try withValue(name) { (view, version) throws(LogError) in try view.sealed(version) }
             guard let found else { return nil }
-            return try OpenedValue(found, keys)
+            return try OpenedValue(found)
         }
     }
 
@@ -110,7 +127,7 @@ extension SealedLog {
             var listing = EntryListing(merge: try snapshot.entries(from: prefix), prefix: prefix)
             while let entry = try listing.next() {
                 guard let version = entry.content?.current else { continue }
-                results.append(convert(entry.name, try OpenedValue(snapshot.sealed(version), keys)))
+                results.append(convert(entry.name, try OpenedValue(snapshot.sealed(version))))
             }
             return results
         }
@@ -127,7 +144,7 @@ extension SealedLog {
     }
 
     /// Opens a value that is not yet written.
-    package func open(_ value: SealedValue) throws(LogError) -> SecretBytes { try keys.open(value) }
+    package func open(_ value: SealedValue) throws(LogError) -> SecretBytes { try value.opened() }
 
     @inline(__always)
     func withValue<Result: Sendable>(
@@ -140,28 +157,5 @@ extension SealedLog {
                 return try body(&view, version)
             }
         }
-    }
-}
-
-extension KeyRing {
-    func open(_ sealed: SealedValue) throws(LogError) -> SecretBytes {
-        var value = try translated(SecretBytes(zeros: sealed.version.length))
-        try sealed.box.withRawBytes { (box) throws(LogError) in try open(box, sealed.version, into: &value) }
-        return value
-    }
-
-    /// Opens a value's box into guarded memory that has room for it, and passes it to `body` with its padding.
-    @inline(__always)
-    func open(
-        _ box: UnsafeRawBufferPointer, _ version: StoredVersion, into memory: inout SecretBytes,
-        _ body: (UnsafeRawBufferPointer) throws(SealingError) -> Void = { _ in }
-    ) throws(LogError) {
-        do throws(SealingError) {
-            try memory.withUnsafeMutablePaddedBytes { (memory) throws(SealingError) in
-                let value = UnsafeMutableRawBufferPointer(rebasing: memory[..<(version.boxLength - SecretBox.tagSize)])
-                try open(box, for: .value, nonce: version.nonce, into: value)
-                try body(UnsafeRawBufferPointer(value))
-            }
-        } catch { throw error.code == .forged ? LogError.damaged("a value", at: version.offset) : LogError(error) }
     }
 }

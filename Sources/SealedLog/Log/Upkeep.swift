@@ -1,5 +1,6 @@
 private import Glibc
 import LinuxSystem
+import Synchronization
 
 extension SealedLog {
     /// Whether a compaction is due. If it has failed a short while ago, in this process or in another, there is no other
@@ -48,11 +49,21 @@ final class Upkeep: Sendable {
     /// Whether it starts by itself.
     let isAutomatic: Bool
     private let state = Mutex(State())
+    private let process: pid_t
+    private let isLeft = Atomic(false)
 
-    init(isAutomatic: Bool) { self.isAutomatic = isAutomatic }
+    init(isAutomatic: Bool) {
+        self.isAutomatic = isAutomatic
+        process = isAutomatic ? getpid() : 0
+    }
+
+    /// Whether it was left to the thread that made it due: that of a child process, in which the standard library's
+    /// mutexes do not admit a second thread.
+    func takeLeft() -> Bool { isLeft.exchange(false, ordering: .relaxed) }
 
     /// Does nothing if it is running, or if there is no thread for it: the next change starts it.
     func start(_ body: @escaping @Sendable () -> Void) {
+        guard getpid() == process else { return isLeft.store(true, ordering: .relaxed) }
         let isFirst = state.withLock { state in
             guard !state.isRunning else { return false }
             state.runner = getpid()

@@ -29,3 +29,30 @@ struct ValueOpener: ~Copyable {
         }
     }
 }
+
+/// Seals values anew, under other keys and with other nonces.
+struct ValueResealer: ~Copyable {
+    private var values: ValueOpener
+    private let keys: KeyRing
+    private var nonces = NonceSource()
+
+    init(of store: any RecordStore, from old: KeyRing, to new: KeyRing) throws(LogError) {
+        values = try ValueOpener(of: store, keys: old)
+        keys = new
+    }
+
+    /// Opens a value and seals it anew. Returns its version, with the old offset, and its box. Throws `damaged` if it
+    /// does not open.
+    mutating func reseal(_ old: StoredVersion) throws(LogError) -> (version: StoredVersion, box: [UInt8]) {
+        var version = old
+        version.nonce = nonces.next()
+        let (nonce, keys) = (version.nonce, keys)
+        var box = [UInt8](repeating: 0, count: old.boxLength)
+        try values.open(old) { (value) throws(SealingError) in
+            try box.withMutableRawBytes { (box) throws(SealingError) in
+                try keys.seal(value, for: .value, nonce: nonce, into: box)
+            }
+        }
+        return (version, box)
+    }
+}

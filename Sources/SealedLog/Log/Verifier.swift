@@ -19,7 +19,7 @@ extension SealedLog {
         let store = try read { (view) throws(LogError) in view.store }.reopened()
         // The lock only serves to find the log's end: to read everything takes too long to keep others from writing.
         let lock = try store.lock(.shared, until: Deadline(after: timeout))
-        let view = try LogView.settled(store, keys)
+        let view = try LogView.settled(store, view.withLock { $0.keys })
         lock.release()
         do throws(LogError) {
             let report = try Verifier(of: view, counter).run()
@@ -34,7 +34,7 @@ extension SealedLog {
 
 /// Reads and authenticates every byte of a vault: the checkpoint with all its pages and values, and every record with
 /// its payload, its values and its tree. It follows no hint and trusts no memory.
-private struct Verifier: ~Copyable {
+struct Verifier: ~Copyable {
     /// The log as it was found, followed to its end.
     private let whole: LogView
     /// The log up to the records that have been verified.
@@ -43,16 +43,17 @@ private struct Verifier: ~Copyable {
     private var values: ValueOpener
     private let counter: UpkeepProgress?
 
-    init(of whole: LogView, _ counter: UpkeepProgress?) throws(LogError) {
+    /// - Parameter isWhole: whether the counter begins with this.
+    init(of whole: LogView, _ counter: UpkeepProgress?, isWhole: Bool = true) throws(LogError) {
         self.whole = whole
         self.counter = counter
+        if isWhole { counter?.begin(whole.end) }
         view = LogView(
             store: whole.store, keys: whole.keys, header: whole.header, authenticator: whole.origin.authenticator)
         values = try ValueOpener(of: view.store, keys: view.keys)
     }
 
     consuming func run() throws(LogError) -> VerificationReport {
-        counter?.begin(whole.end)
         try verifyCheckpoint()
         try whole.forEachRecord(counter) { (record) throws(LogError) in
             try verify(record)

@@ -7,7 +7,8 @@ import Sealing
 /// never an alarm. A file that exists and cannot be used is reported.
 final class RollbackMemory: Sendable {
     let folder: MemoryFolder
-    let keys: KeyRing
+    /// A rotation exchanges them.
+    private let keyRing: Mutex<KeyRing>
     let vaultID: [UInt8]
     /// The path of the vault.
     let path: String
@@ -17,12 +18,19 @@ final class RollbackMemory: Sendable {
     private let authentic = Mutex<[UInt8]?>(nil)
 
     init(in folder: MemoryFolder, keys: KeyRing, vaultID: [UInt8], path: String) {
-        (self.folder, self.keys, self.vaultID, self.path) = (folder, keys, vaultID, path)
+        (self.folder, self.vaultID, self.path) = (folder, vaultID, path)
+        keyRing = Mutex(keys)
         seenFile = MemoryFile(RollbackMemory.seenName(vaultID), in: folder)
     }
 
-    /// The size of `.seen` and `.path`, in bytes.
+    private var keys: KeyRing { keyRing.withLock { $0 } }
+
+    /// Authenticates with other keys from now on: the data key has been rotated.
+    func adopt(_ keys: KeyRing) { keyRing.withLock { $0 = keys } }
+
+    /// The size of `.seen` and `.path`, in bytes, and of `.seen` with its check.
     private static let fileSize = 88
+    private static let checkedSize = fileSize + 8
 
     /// Returns the first part of the memory that exists and cannot be read or written; none if there is none.
     func problems() -> [Notice] {
@@ -61,10 +69,14 @@ final class RollbackMemory: Sendable {
     /// then pass unnoticed.
     @discardableResult
     private func update(
-        _ file: MemoryFile, to bytes: [UInt8], context: [UInt8] = [], isNeeded: ([UInt8]) -> Bool = { _ in true }
+        _ file: MemoryFile, to bytes: [UInt8], context: [UInt8] = [], isChecked: Bool = false,
+        isNeeded: ([UInt8]) -> Bool = { _ in true }
     ) -> [UInt8]? {
         guard let code = try? keys.authenticate(bytes + context, for: .memory) else { return nil }
-        do { try file.update(to: bytes + code, isNeeded: isNeeded) } catch {
+        var writer = ByteWriter(reserving: RollbackMemory.checkedSize)
+        writer.append(bytes + code)
+        if isChecked { writer.integer(RollbackMemory.checksum(writer.bytes)) }
+        do { try file.update(to: writer.bytes, isNeeded: isNeeded) } catch {
             notices.post(error)
             return nil
         }
@@ -89,7 +101,7 @@ extension RollbackMemory {
     func seen() -> Seen? { seen(in: seenFile.read(RollbackMemory.fileSize, report: notices.post)) }
 
     private func seen(in bytes: [UInt8]?) -> Seen? {
-        guard let bytes else { return nil }
+        guard let bytes = bytes.map({ Array($0.prefix(RollbackMemory.fileSize)) }) else { return nil }
         // Most often they are those that were written last.
         let isKnown = authentic.withLock { $0 == bytes }
         let body = isKnown ? unchecked(bytes) : body(of: bytes, magic: RollbackMemory.seenMagic)
@@ -122,8 +134,41 @@ extension RollbackMemory {
         file.integer(position.sequence)
         file.authenticator(position.authenticator)
         file.integer(UInt64(isFlushed ? 1 : 0))
-        guard let bytes = update(seenFile, to: file.bytes, isNeeded: { isNeeded(seen(in: $0)) }) else { return }
+        let bytes = update(seenFile, to: file.bytes, isChecked: true, isNeeded: { isNeeded(seen(in: $0)) })
+        guard let bytes else { return }
         authentic.withLock { $0 = bytes }
+    }
+}
+
+// MARK: - After a rotation
+
+extension RollbackMemory {
+    /// Whether there is a memory of this vault that is whole, and that another data key authenticates.
+    var isUnderAnotherKey: Bool {
+        let (size, name) = (RollbackMemory.checkedSize, RollbackMemory.seenName(vaultID))
+        guard let bytes = read(name, size: size), bytes.count == size,
+            bytes.starts(with: RollbackMemory.seenMagic + vaultID), seen(in: bytes) == nil
+        else { return false }
+        var reader = ByteReader(bytes, in: RollbackMemory.fileSize..<size)
+        return (try? reader.integer()) == RollbackMemory.checksum(Array(bytes[..<RollbackMemory.fileSize]))
+    }
+
+    /// Authenticates anew what earlier data keys of the vault have authenticated.
+    func renew(from formerKeys: [[UInt8]]) {
+        let files = [(RollbackMemory.seenName(vaultID), []), (RollbackMemory.pathName(path), Array(path.utf8))]
+        for (name, context) in files {
+            guard let bytes = read(name), bytes.count >= RollbackMemory.fileSize else { continue }
+            let checked = Array(bytes[..<(RollbackMemory.fileSize - KeyedHash.size)])
+            let code = Array(bytes[checked.count..<RollbackMemory.fileSize])
+            let isKnown = formerKeys.contains { key in
+                (try? (checked + context).withRawBytes { bytes in
+                    try key.withRawBytes { key in try KeyedHash.hash(bytes, key: key) }
+                }) == code
+            }
+            if isKnown {
+                update(MemoryFile(name, in: folder), to: checked, context: context, isChecked: context.isEmpty)
+            }
+        }
     }
 }
 

@@ -6,15 +6,36 @@ struct HeaderRemains {
     /// The vault before its first record.
     let view: LogView
     /// The slot that the key opened.
-    private let slot: KeySlot
+    let slot: KeySlot
     /// Whether the header's MAC is right. Otherwise the header is a guess, which may lead to outdated pages.
     let isAuthentic: Bool
     /// In words.
     let damage: [String]
 
+    /// Tries the unlocker's credentials, one after the other.
+    static func open(
+        _ store: any RecordStore, with unlocker: inout some Unlocker & ~Copyable
+    ) throws(LogError) -> HeaderRemains {
+        let bytes = try store.available(at: 0, upTo: Header.size)
+        let header = try? Header(parsing: bytes)
+        let image = bytes + [UInt8](repeating: 0, count: Header.size - bytes.count)
+        let locked = LockedVault(
+            vaultID: header?.vaultID ?? [], slots: header?.slots ?? Header.readableSlots(in: image))
+        while let credential = try unlocker.next(for: locked) {
+            do throws(LogError) {
+                let remains = try HeaderRemains(in: store, key: credential)
+                try unlocker.check(remains.view.unlocked)
+                return remains
+            } catch {
+                guard error.code == .keyWrong else { throw error }
+            }
+        }
+        throw unlocker.failure
+    }
+
     /// - Throws: `keyWrong` if the key opens no slot that is left; `newerFormat`; `damaged` if no more than a slot is
     ///   left; `unavailable`, `outOfMemory`.
-    init(in store: any RecordStore, key: borrowing KeyFile) throws(LogError) {
+    init(in store: any RecordStore, key: borrowing Credential) throws(LogError) {
         var image = try store.available(at: 0, upTo: 2 * Header.size)
         image.append(contentsOf: repeatElement(0, count: 2 * Header.size - image.count))
         let blocks = [Array(image[..<Header.size]), Array(image[Header.copyOffset...])]
@@ -22,7 +43,7 @@ struct HeaderRemains {
         var found: Candidate?
         // All slots that are tried may cost no more than those of one header.
         var tried: [KeySlot] = []
-        for slot in blocks.slots where found == nil && (tried + [slot]).isBearable {
+        for slot in blocks.slots(for: key) where found == nil && (tried + [slot]).isBearable(for: key) {
             tried.append(slot)
             guard let keys = try HeaderRemains.keys(of: slot, key) else { continue }
             found = HeaderRemains.authentic(blocks, keys)
@@ -54,9 +75,6 @@ struct HeaderRemains {
         isAuthentic ? view.origin : LogPosition(sequence: 0, authenticator: view.origin.authenticator)
     }
 
-    /// The cost of a guess at the key file in a new vault.
-    var limits: KeyDerivation.StretchLimits { slot.kind == KeyFile.Kind.other.rawValue ? slot.limits : .recommended }
-
     /// Reads the manifest, or says what is wrong with it.
     func manifest() throws(LogError) -> (Manifest?, fault: String?) {
         do throws(LogError) { return (try view.manifest(), nil) } catch {
@@ -75,7 +93,7 @@ struct HeaderRemains {
     }
 
     /// Derives the keys from a slot; nil if the key does not open it.
-    private static func keys(of slot: KeySlot, _ key: borrowing KeyFile) throws(LogError) -> KeyRing? {
+    private static func keys(of slot: KeySlot, _ key: borrowing Credential) throws(LogError) -> KeyRing? {
         do throws(LogError) { return try [slot].unlock(with: key) } catch {
             guard error.code == .keyWrong else { throw error }
             return nil
@@ -127,16 +145,18 @@ struct HeaderRemains {
 extension [[UInt8]] {
     /// The slots of both, each once, the cheap ones first: one that an attacker made expensive must not keep the others
     /// from being tried.
-    fileprivate var slots: [KeySlot] {
-        let all = flatMap(Header.slots).filter { [$0].isBearable }
-        let different = all.indices.filter { !all[..<$0].contains(all[$0]) }.map { all[$0] }
-        func cost(_ slot: KeySlot) -> UInt64 { slot.kind == KeyFile.Kind.other.rawValue ? slot.limits.cost : 0 }
-        return different.sorted { cost($0) < cost($1) }
+    fileprivate func slots(for key: borrowing Credential) -> [KeySlot] {
+        var different: [KeySlot] = []
+        for slot in flatMap(Header.readableSlots) where !different.contains(slot) && key.mayOpen(slot) {
+            if [slot].isBearable(for: key) { different.append(slot) }
+        }
+        return different.sorted { $0.limits.cost < $1.limits.cost }
     }
 }
 
 extension Header {
     static let slotCountOffset = 12
+    private static let historyOffset = 128
 
     /// Returns the 4,096 bytes of a header with every field corrected that has only one right value: magic, version,
     /// reserved bytes, unused slots. The hint is cleared.
@@ -147,25 +167,37 @@ extension Header {
         start.integer(version)
         start.integer(UInt32(slotCount))
         header.replaceSubrange(..<start.count, with: start.bytes)
-        header.clear(128..<slotsOffset)
+        header.clear(136..<slotsOffset)
+        let versions: UInt32 = header.withUnsafeBytes { $0.integer(at: historyOffset) }
+        if versions > Limits.earlierVersionCount {
+            // As most vaults have it.
+            var usual = ByteWriter(reserving: 8)
+            usual.integer(KeptHistory.standard.versions)
+            usual.integer(KeptHistory.standard.days)
+            header.replaceSubrange(historyOffset..<historyOffset + usual.count, with: usual.bytes)
+        }
         let used = min(Int(slotCount), Limits.slotCount)
         for index in 0..<used { header.normaliseSlot(at: slotOffset(index)) }
-        header.clear(slotOffset(used)..<macOffset)
+        header.clear(slotOffset(used)..<parametersOffset)
+        let parameters = (0..<used).reduce(0) { size, index in
+            size + header.withUnsafeBytes { Int($0.integer(at: slotOffset(index) + 4) as UInt16) }
+        }
+        header.clear(min(parametersOffset + parameters, macOffset)..<macOffset)
         return header
     }
 
     /// Returns the valid slots in a header's bytes, whatever the other bytes are.
-    static func slots(in bytes: [UInt8]) -> [KeySlot] {
+    static func readableSlots(in bytes: [UInt8]) -> [KeySlot] {
         var header = bytes
         return (0..<Limits.slotCount).compactMap { index in
             let offset = slotOffset(index)
             header.normaliseSlot(at: offset)
-            var reader = ByteReader(header, in: offset..<offset + Limits.slotSize)
-            return try? reader.keySlot()
+            var reader = ByteReader(header, in: offset..<offset + KeySlot.size)
+            return try? reader.keySlot(in: header, after: nil)
         }
     }
 
-    private static func slotOffset(_ index: Int) -> Int { slotsOffset + index * Limits.slotSize }
+    private static func slotOffset(_ index: Int) -> Int { slotsOffset + index * KeySlot.size }
 }
 
 extension [UInt8] {
@@ -174,8 +206,7 @@ extension [UInt8] {
     }
 
     fileprivate mutating func normaliseSlot(at offset: Int) {
-        clear(offset + 1..<offset + 8)
-        clear(offset + 144..<offset + Limits.slotSize)
-        if (1...4).contains(self[offset]) { clear(offset + 112..<offset + 144) }
+        clear(offset + 1..<offset + 2)
+        clear(offset + 6..<offset + 8)
     }
 }

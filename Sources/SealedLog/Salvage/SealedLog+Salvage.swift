@@ -24,20 +24,20 @@ package struct SalvageReport: Hashable, Sendable {
 }
 
 extension SealedLog {
-    /// Copies what is left of a damaged vault, which is only read, into a new one with keys of its own, under the same
-    /// key file. No path leads through symbolic links. `counter` counts the bytes that were read.
+    /// Copies what is left of a damaged vault, which is only read, into a new one with keys of its own, under the secret
+    /// that opened the old one. No path leads through symbolic links. `counter` counts the bytes that were read.
     ///
     /// - Throws: `missing`, `keyWrong` if the key opens no slot that is left, `damaged` if nothing but a slot is left,
     ///   `newerFormat`; `exists` if there is something at the target; `busy`, `unavailable`, `outOfMemory`.
     package static func salvage(
-        _ path: String, to target: String, key: borrowing KeyFile, options: Options, in fileSystem: any FileSystem,
-        _ counter: UpkeepProgress? = nil
+        _ path: String, to target: String, with unlocker: inout some Unlocker & ~Copyable, options: Options,
+        in fileSystem: any FileSystem, _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> SalvageReport {
         let lock = try StoreLock.toRead(until: Deadline(after: options.lockTimeout)) { () throws(LogError) in
             try FileRecordStore.open(path, isDamaged: true, in: fileSystem)
         }
         let store = lock.store
-        let remains = try HeaderRemains(in: store, key: key)
+        let remains = try HeaderRemains.open(store, with: &unlocker)
         // Everything is searched, and then the present values are read once more.
         counter?.begin(try 2 * store.size())
         let memory = options.memory(of: remains.view, at: path, in: fileSystem)
@@ -49,11 +49,17 @@ extension SealedLog {
             report.damage.append("this machine's memory: \(reason)")
         }
         report.unnamed = history.unnamed(manifest)
-        let (keys, slots) = try newKeys(for: key, remains.limits)
+        let (keys, slot) = try newKeys { (dataKey, wrappingKey) throws(LogError) in
+            try remains.view.keys.withWrappingKey { (key) throws(LogError) in
+                wrappingKey.copyMemory(from: key)
+                return try remains.slot.wrapping(dataKey, under: key)
+            }
+        }
         _ = try create(target, keys: keys, options: options, in: fileSystem) { (checkpoint) throws(LogError) in
-            var copier = SalvageCopier(keys: keys, values: try ValueOpener(of: store, keys: remains.view.keys))
+            var copier = SalvageCopier(resealer: try ValueResealer(of: store, from: remains.view.keys, to: keys))
             for entry in try copier.copy(history, to: &checkpoint, &report, counter) { try checkpoint.add(entry) }
-            try checkpoint.finish(remains.newManifest(after: manifest), slots: slots)
+            try checkpoint.finish(
+                remains.newManifest(after: manifest), slots: [slot], history: remains.view.header.history)
         }
         lock.release()
         return report
@@ -62,10 +68,7 @@ extension SealedLog {
 
 /// Copies values from a damaged vault into a new one, under new keys.
 private struct SalvageCopier: ~Copyable {
-    let keys: KeyRing
-    /// Of the damaged vault.
-    var values: ValueOpener
-    var nonces = NonceSource()
+    var resealer: ValueResealer
 
     /// Copies the newest values that open, in the order of their offsets, which does not reveal the order of names.
     /// Returns the entries of the new vault, in the order of their names.
@@ -99,32 +102,23 @@ private struct SalvageCopier: ~Copyable {
     private mutating func copy(_ entry: Entry, to checkpoint: inout CheckpointWriter) throws(LogError) -> Entry? {
         guard var content = entry.content, let current = try copy(content.current, to: &checkpoint) else { return nil }
         content.current = current
-        content.earlier = []
-        for old in entry.content?.earlier ?? [] {
+        var copied = Entry(name: entry.name, modified: entry.modified, content: content)
+        for old in entry.earlier {
             guard let version = try copy(old.version, to: &checkpoint) else { continue }
-            content.earlier.append(EarlierVersion(modified: old.modified, version: version))
+            copied.earlier.append(EarlierVersion(modified: old.modified, version: version))
         }
-        return Entry(name: entry.name, modified: entry.modified, content: content)
+        return copied
     }
 
     private mutating func copy(
         _ old: StoredVersion, to checkpoint: inout CheckpointWriter
     ) throws(LogError) -> StoredVersion? {
-        var version = old
-        version.nonce = nonces.next()
-        let (nonce, keys) = (version.nonce, keys)
-        var box = [UInt8](repeating: 0, count: old.boxLength)
-        do throws(LogError) {
-            try values.open(old) { (value) throws(SealingError) in
-                try box.withMutableRawBytes { (box) throws(SealingError) in
-                    try keys.seal(value, for: .value, nonce: nonce, into: box)
-                }
-            }
-        } catch {
+        var sealed: (version: StoredVersion, box: [UInt8])
+        do throws(LogError) { sealed = try resealer.reseal(old) } catch {
             guard error.code == .damaged else { throw error }
             return nil
         }
-        version.offset = try checkpoint.write(value: box)
-        return version
+        sealed.version.offset = try checkpoint.write(value: sealed.box)
+        return sealed.version
     }
 }

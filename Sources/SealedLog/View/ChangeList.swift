@@ -1,12 +1,6 @@
 import LinuxSystem
 package import Sealing
 
-/// A sealed value: read from the file, or without an offset in it yet.
-package struct SealedValue: Sendable {
-    let version: StoredVersion
-    let box: ArraySlice<UInt8>
-}
-
 /// One change that a transaction makes.
 package struct Change: Sendable {
     /// The state that the name must have when the transaction is written. Otherwise this transaction fails, and no
@@ -31,6 +25,8 @@ package struct Change: Sendable {
         /// Without attributes, the entry keeps its own. An expiry is not kept.
         case set(SealedValue, attributes: [Attribute]?, expiry: UInt64? = nil)
         case remove
+        /// Makes an earlier version the present one: that with a nonce. Error `conflict` if there is none.
+        case restore(Nonce)
 
         /// The value that is set, unless it has expired.
         package var presentValue: SealedValue? {
@@ -42,9 +38,11 @@ package struct Change: Sendable {
     package let name: EntryName
     package let expectation: Expectation
     package let action: Action
+    /// Whether nothing is kept of what the name had before, also if it is removed already.
+    package let forgets: Bool
 
-    package init(_ name: EntryName, _ expectation: Expectation, _ action: Action) {
-        (self.name, self.expectation, self.action) = (name, expectation, action)
+    package init(_ name: EntryName, _ expectation: Expectation, _ action: Action, forgets: Bool = false) {
+        (self.name, self.expectation, self.action, self.forgets) = (name, expectation, action, forgets)
     }
 }
 
@@ -55,6 +53,8 @@ package struct ChangeList: Sendable {
     private(set) var cells = NamedCells()
     /// The sealed values, one behind the other.
     private(set) var boxes: [UInt8] = []
+    /// The keys that values are sealed under, each from a change on.
+    private var sealers: [(first: Int, keys: KeyRing)] = []
 
     package init(_ changes: [Change] = []) {
         for change in changes { append(change) }
@@ -64,7 +64,27 @@ package struct ChangeList: Sendable {
 
     package mutating func append(_ change: Change) {
         cells.append { $0.change(change, offset: boxes.count) }
-        if case .set(let value, _, _) = change.action { boxes.append(contentsOf: value.box) }
+        guard case .set(let value, _, _) = change.action else { return }
+        boxes.append(contentsOf: value.box)
+        if sealers.last?.keys !== value.keys { sealers.append((count - 1, value.keys)) }
+    }
+
+    /// Returns the list with all values under these keys: those of the vault may have been rotated since.
+    func sealed(under keys: KeyRing) throws(LogError) -> ChangeList {
+        if sealers.allSatisfy({ $0.keys === keys }) { return self }
+        var (list, nonces) = (ChangeList(), NonceSource())
+        list.conditions = conditions
+        for number in 0..<count {
+            var change = self[number]
+            if case .set(let value, let attributes, let expiry) = change.action, value.keys !== keys {
+                let value = try value.resealed(under: keys, nonce: nonces.next())
+                change = Change(
+                    change.name, change.expectation, .set(value, attributes: attributes, expiry: expiry),
+                    forgets: change.forgets)
+            }
+            list.append(change)
+        }
+        return list
     }
 
     /// Returns the newest change of a name.
@@ -74,7 +94,8 @@ package struct ChangeList: Sendable {
 
     subscript(number: Int) -> Change {
         var reader = cells.reader(number)
-        return reader.own { (reader) throws(Malformed) in try reader.change(boxes) }
+        let sealer = sealers.last { $0.first <= number }
+        return reader.own { (reader) throws(Malformed) in try reader.change(boxes, sealer?.keys) }
     }
 }
 
@@ -90,19 +111,26 @@ private enum Tag {
     static let absent: UInt8 = 8
     static let unchangedAbsent: UInt8 = 16
     static let unchanged: UInt8 = 32
+    static let forgets: UInt8 = 64
+    static let restore: UInt8 = 128
 }
 
 extension Change {
     fileprivate var tag: UInt8 {
-        let expectation: UInt8 =
+        var tag: UInt8 =
             switch expectation {
             case .anything: 0
             case .absent: Tag.absent
             case .unchanged(nil): Tag.unchangedAbsent
             case .unchanged: Tag.unchanged
             }
-        guard case .set(_, let attributes, let expiry) = action else { return expectation | Tag.remove }
-        return expectation | Tag.set | (attributes == nil ? 0 : Tag.attributes) | (expiry == nil ? 0 : Tag.expiry)
+        if forgets { tag |= Tag.forgets }
+        switch action {
+        case .remove: return tag | Tag.remove
+        case .restore: return tag | Tag.restore
+        case .set(_, let attributes, let expiry):
+            return tag | Tag.set | (attributes == nil ? 0 : Tag.attributes) | (expiry == nil ? 0 : Tag.expiry)
+        }
     }
 }
 
@@ -112,6 +140,7 @@ extension ByteWriter {
         name(change.name)
         byte(change.tag)
         if case .unchanged(let expected?) = change.expectation { nonce(expected) }
+        if case .restore(let version) = change.action { nonce(version) }
         guard case .set(let value, let attributes, let expiry) = change.action else { return }
         var version = value.version
         version.offset = UInt64(offset)
@@ -122,20 +151,23 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-    fileprivate mutating func change(_ boxes: [UInt8]) throws(Malformed) -> Change {
+    fileprivate mutating func change(_ boxes: [UInt8], _ keys: KeyRing?) throws(Malformed) -> Change {
         let name = try name()
         let tag = try byte()
         var expectation = Change.Expectation.anything
         if tag & Tag.absent != 0 { expectation = .absent }
         if tag & Tag.unchangedAbsent != 0 { expectation = .unchanged(nil) }
         if tag & Tag.unchanged != 0 { expectation = .unchanged(try nonce()) }
-        guard tag & Tag.set != 0 else { return Change(name, expectation, .remove) }
+        let forgets = tag & Tag.forgets != 0
+        if tag & Tag.restore != 0 { return Change(name, expectation, .restore(try nonce()), forgets: forgets) }
+        guard tag & Tag.set != 0, let keys else { return Change(name, expectation, .remove, forgets: forgets) }
         let version = try storedVersion()
         let box = boxes[Int(version.offset)..<Int(version.box.upperBound)]
         let attributes = tag & Tag.attributes == 0 ? nil : try attributes(count: .max, size: .max)
         let expiry = tag & Tag.expiry == 0 ? nil : try varint()
         return Change(
             name, expectation,
-            .set(SealedValue(version: version, box: box), attributes: attributes, expiry: expiry))
+            .set(SealedValue(version: version, box: box, keys: keys), attributes: attributes, expiry: expiry),
+            forgets: forgets)
     }
 }

@@ -16,22 +16,28 @@ struct HeaderImage {
         header = Result { () throws(LogError) in try Header(parsing: Array(bytes[..<Header.size])) }
     }
 
-    /// Reads the key, and derives the subkeys from the data key in the slot that it opens.
-    func unlock(_ readKey: () throws(LogError) -> KeyFile) throws(LogError) -> KeyRing {
-        let key = try key(readKey)
-        do throws(LogError) { return try header.get().slots.unlock(with: key) } catch {
-            // All slots that are tried, of header and copy, may ask for no more work than those of one header.
-            let tried = (try? header.get().slots) ?? []
-            throw explained(error) { copy in
-                let isBearable = (copy.slots + tried.filter { !copy.slots.contains($0) }).isBearable
-                return isBearable ? try? copy.slots.unlock(with: key) : nil
+    /// Derives the subkeys from the data key in the slot that one of the unlocker's credentials opens.
+    func unlock(_ unlocker: inout some Unlocker & ~Copyable) throws(LogError) -> KeyRing {
+        let locked = LockedVault(vaultID: (try? header.get().vaultID) ?? [], slots: (try? header.get().slots) ?? [])
+        while let credential = try next(&unlocker, locked) {
+            do throws(LogError) { return try header.get().slots.unlock(with: credential) } catch {
+                // All slots that are tried, of header and copy, may ask for no more work than those of one header.
+                let error = explained(error) { copy in
+                    let tried = copy.slots + locked.slots.filter { !copy.slots.contains($0) }
+                    return tried.isBearable(for: credential) ? try? copy.slots.unlock(with: credential) : nil
+                }
+                guard error.code == .keyWrong else { throw error }
             }
         }
+        _ = try header.get()
+        throw unlocker.failure
     }
 
-    /// Reads the key. A damaged header is reported before a missing key.
-    private func key(_ readKey: () throws(LogError) -> KeyFile) throws(LogError) -> KeyFile {
-        do { return try readKey() } catch {
+    /// Asks for the next credential. A damaged header is reported before a missing key.
+    private func next(_ unlocker: inout some Unlocker & ~Copyable, _ locked: LockedVault) throws(LogError)
+        -> Credential?
+    {
+        do { return try unlocker.next(for: locked) } catch {
             _ = try header.get()
             throw error
         }
@@ -46,6 +52,17 @@ struct HeaderImage {
             let authenticator = try Header.authenticate(bytes, with: keys)
             return LogView(store: store, keys: keys, header: header, authenticator: authenticator)
         } catch { throw explained(error) { _ in keys } }
+    }
+
+    /// Does the same for a vault that was open before, whose data key may have been rotated since. Throws `keyWrong` if
+    /// the slot that opened it is gone.
+    func view(following keys: KeyRing) throws(LogError) -> LogView {
+        do throws(LogError) { return try view(with: keys) } catch {
+            guard error.code == .damaged, let slots = try? header.get().slots else { throw error }
+            guard slots.contains(where: { $0.salt == keys.slotSalt }) else { throw LogError(.keyWrong) }
+            guard let rotated = try? slots.unlock(again: keys) else { throw error }
+            return try view(with: rotated)
+        }
     }
 
     /// Returns damage instead of an error if the header's copy shows that a changed header is behind it: a changed slot
@@ -80,7 +97,7 @@ extension LogView {
         if case .success(let header) = image.header, header.vaultID != self.header.vaultID {
             throw LogError(.exchanged, store.location)
         }
-        var view = try image.view(with: keys)
+        var view = try image.view(following: keys)
         let known = [durable, seen]
         try view.followToEnd(from: image.hint, durable: durable, covering: known, isSettled: true)
         for position in known {
@@ -151,7 +168,7 @@ extension LogView {
     func manifest() throws(LogError) -> Manifest {
         let extent = header.manifest
         let bytes = try loader.open(extent, "the manifest")
-        do { return try Manifest(parsing: bytes, slotCount: header.slots.count) } catch {
+        do { return try Manifest(parsing: bytes, of: header) } catch {
             throw LogError.damaged("the manifest (\(error.what))", at: extent.offset)
         }
     }

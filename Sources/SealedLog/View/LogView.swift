@@ -59,6 +59,8 @@ struct LogView: Sendable {
     /// this machine may not have remembered it yet.
     var isKnown: Bool { confirmed == head || (durable == head && head != origin) }
 
+    var unlocked: UnlockedVault { UnlockedVault(vaultID: header.vaultID, keys: keys, slots: header.slots) }
+
     var file: CheckpointFile { CheckpointFile(origin: origin.authenticator, identity: store.identity) }
 
     /// Takes over a record that is known to be whole.
@@ -245,7 +247,7 @@ extension LogView {
     mutating func sealed(_ version: StoredVersion) throws(LogError) -> SealedValue {
         var box = [UInt8](repeating: 0, count: version.boxLength)
         try box.withMutableRawBytes { (box) throws(LogError) in try copy(version, into: box) }
-        return SealedValue(version: version, box: box[...])
+        return SealedValue(version: version, box: box[...], keys: keys)
     }
 
     /// Returns all entries from a name on, in the order of their names, tombstones too.

@@ -2,25 +2,94 @@ import LinuxSystem
 import Sealing
 
 extension Change {
+    /// What an entry that follows another one depends on.
+    fileprivate struct Context {
+        let now: UInt64
+        let history: KeptHistory
+        /// Whether the entry before is of the same transaction: no reader ever sees its value.
+        let isOwn: Bool
+        /// Where the payload's next box is, counted from its start.
+        let offset: UInt64
+    }
+
     /// Returns the entry that this results in, if the old one is as expected; nil if it changes nothing.
-    fileprivate func entry(replacing old: Entry?, at offset: Int, now: UInt64) throws(LogError) -> Entry? {
-        let present = old?.present(at: now)
+    fileprivate func entry(replacing old: Entry?, _ context: Context) throws(LogError) -> Entry? {
+        let present = old?.present(at: context.now)
         try expectation.check(present)
         switch action {
-        // An expired value is removed as well: its bytes are dead from then on.
-        case .remove: return old?.isRemoved ?? true ? nil : Entry(name: name, modified: now, content: nil)
+        // An expired value is removed as well: it is history from then on.
+        case .remove:
+            let hasNothingToForget = !forgets || old?.earlier.isEmpty ?? true
+            return try old?.isRemoved ?? true && hasNothingToForget ? nil : following(old, nil, context)
         case .set(let value, let attributes, let expiry):
             var current = value.version
-            current.offset = UInt64(offset)
+            current.offset = context.offset
             let content = Entry.Content(
-                created: present?.created ?? now, current: current, expiry: expiry,
+                created: present?.created ?? context.now, current: current, expiry: expiry,
                 attributes: attributes ?? present?.attributes ?? [])
-            let entry = Entry(name: name, modified: now, content: content)
-            // Its final offset may take a few more bytes.
-            guard entry.footprint - UInt64(current.boxLength) <= UInt64(Limits.entrySize - 16) else {
-                throw LogError(.invalid, "the attributes of one entry may take about \(Limits.entrySize) bytes")
+            return try following(old, content, context)
+        case .restore(let nonce):
+            guard let earlier = old?.earlier.first(where: { $0.version.nonce == nonce }) else {
+                throw LogError(.conflict)
             }
-            return entry
+            let content = Entry.Content(
+                created: present?.created ?? context.now, current: earlier.version,
+                attributes: present?.attributes ?? [])
+            return try following(old, content, context)
+        }
+    }
+
+    /// Returns the entry with new content, and with what the old one had as its history.
+    private func following(_ old: Entry?, _ content: Entry.Content?, _ context: Context) throws(LogError) -> Entry {
+        var entry = Entry(name: name, modified: context.now, content: content)
+        if let old, !forgets {
+            entry.earlier = old.earlier
+            if let former = old.content?.current, !context.isOwn {
+                entry.earlier.insert(EarlierVersion(modified: old.modified, version: former), at: 0)
+            }
+            entry.earlier.removeAll { $0.version.nonce == content?.current.nonce }
+            entry.dropHistory(beyond: context.history, now: context.now)
+        }
+        entry.dropHistoryBeyondEntrySize()
+        try entry.checkSize()
+        return entry
+    }
+}
+
+extension Entry {
+    /// Whether it is not too long, whatever its offsets will be.
+    fileprivate var fitsInPage: Bool { sizeWithoutOffsets <= Limits.entrySize - 16 - 8 * earlier.count }
+
+    /// Throws `invalid` for an entry that is too long.
+    func checkSize() throws(LogError) {
+        guard fitsInPage else {
+            throw LogError(.invalid, "the attributes of one entry may take about \(Limits.entrySize) bytes")
+        }
+    }
+
+    /// Drops the oldest earlier versions for which there is no room.
+    mutating func dropHistoryBeyondEntrySize() {
+        earlier.removeSubrange(min(earlier.count, Limits.earlierVersionCount)...)
+        while !fitsInPage, !earlier.isEmpty { earlier.removeLast() }
+    }
+
+    /// Drops the earlier versions that are too many, or that were replaced too long ago.
+    mutating func dropHistory(beyond limits: KeptHistory, now: UInt64) {
+        if earlier.count > Int(limits.versions) { earlier.removeSubrange(Int(limits.versions)...) }
+        dropHistory(olderThan: limits, now: now)
+    }
+
+    /// Drops the earlier versions that were replaced too long ago.
+    mutating func dropHistory(olderThan limits: KeptHistory, now: UInt64) {
+        let lifetime = UInt64(limits.days) * 86_400_000
+        // Each was replaced when the next newer one was set. A time in the future, from a wrong clock, counts as young.
+        var replaced = modified
+        for (index, version) in earlier.enumerated() {
+            if replaced < now, now - replaced >= lifetime {
+                earlier.removeSubrange(index...)
+                return
+            }
+            replaced = version.modified
         }
     }
 }
@@ -36,6 +105,8 @@ struct TransactionBatch: Sendable {
     /// The values in their order, in pieces.
     private(set) var boxes: [[UInt8]] = []
     private(set) var payloadSize = 0
+    /// How many versions were in the file before.
+    private(set) var settledCount = 0
     private(set) var totals: Totals
     /// The bytes that these transactions add to the file, without pages.
     private var size: UInt64 = 0
@@ -54,7 +125,7 @@ struct TransactionBatch: Sendable {
     /// - Returns: false if the record has no room for it. It must be added to another record then.
     /// - Throws: `conflict`, `exists` or `invalid` if this transaction fails; or what `find` throws.
     mutating func add(
-        _ changes: ChangeList, now: UInt64, find: (EntryName) throws(LogError) -> Entry?
+        _ changes: ChangeList, now: UInt64, history: KeptHistory, find: (EntryName) throws(LogError) -> Entry?
     ) throws(LogError) -> Bool {
         let first = entries.insertedCount
         var isAdded = false
@@ -71,12 +142,18 @@ struct TransactionBatch: Sendable {
         let mayRepeat = !isEmpty || changes.cells.nameCount < changes.count
         for number in 0..<changes.count {
             let change = changes[number]
-            let old = if mayRepeat, let own = entries.find(change.name) { own } else { try find(change.name) }
-            guard let entry = try change.entry(replacing: old, at: offset, now: now) else { continue }
+            let own = mayRepeat ? entries.number(of: change.name) : nil
+            let old = if let own { entries.inserted(own) } else { try find(change.name)?.settled() }
+            let context = Change.Context(
+                now: now, history: history, isOwn: own.map { $0 >= first } ?? false, offset: UInt64(offset))
+            guard let entry = try change.entry(replacing: old, context) else { continue }
             totals.replace(old, with: entry)
-            added += entry.footprint
+            added += UInt64(entry.sizeWithoutOffsets)
             entries.insert(entry)
-            offset += entry.content?.current.boxLength ?? 0
+            settledCount += entry.settledCount
+            guard case .set(let value, _, _) = change.action else { continue }
+            offset += value.version.boxLength
+            added += UInt64(value.version.boxLength)
         }
         guard added <= Limits.transactionSize else {
             throw LogError(.invalid, "a transaction may add at most \(Limits.transactionSize >> 20) MiB")
@@ -89,16 +166,24 @@ struct TransactionBatch: Sendable {
         return true
     }
 
-    /// Adds an entry as another file has it, with the boxes of its versions, as a transaction of its own.
+    /// Adds an entry as another file has it, as a transaction of its own.
     ///
-    /// - Parameter old: the entry of that name that this one follows.
-    mutating func move(_ entry: Entry, _ boxes: [[UInt8]], replacing old: Entry?) {
-        var entry = entry
-        entry.place(boxes, from: UInt64(payloadSize))
+    /// - Parameters:
+    ///   - boxes: those of its versions, the present one first; nil for versions that are in this file already.
+    ///   - old: the entry of that name that this one follows.
+    mutating func move(_ entry: Entry, _ boxes: [[UInt8]?], replacing old: Entry?) {
+        var (entry, rest) = (entry.settled(), boxes[...])
+        var offset = UInt64(payloadSize)
+        entry.forEachVersion { version in
+            guard let box = rest.popFirst() ?? nil else { return }
+            version.offset = offset
+            offset += UInt64(box.count)
+        }
         entries.insert(entry)
+        settledCount += entry.settledCount
         var totals = totals
         totals.replace(old, with: entry)
-        close(boxes.flatMap { $0 }, totals)
+        close(boxes.compactMap { $0 }.flatMap { $0 }, totals)
     }
 
     /// Makes a transaction of what was inserted last.
@@ -147,8 +232,8 @@ extension LogView {
         _ batch: TransactionBatch, upTo limit: Int = Limits.inlineIndexSize
     ) throws(LogError) -> RecordPlan? {
         // The encoding of an offset varies in length, and the offset depends on the length of the index: the guess
-        // grows until it fits. The first one has no room for longer offsets.
-        var size = (batch.entries.byteCount + 96) & ~15
+        // grows until it fits. The first one has no room for longer offsets, and settled ones become shorter.
+        var size = (batch.entries.byteCount - batch.settledCount * Entry.settledExcess + 96) & ~15
         while size <= limit {
             var index = nextIndex(batch.totals)
             let start = payloadOffset(indexSize: size)

@@ -112,8 +112,14 @@ package struct KeyListing: Sendable {
     }
 }
 
+extension Keychain {
+    static func dictionary(_ attributes: [Attribute]) -> [String: String] {
+        Dictionary(attributes.map { ($0.key, $0.value) }) { first, _ in first }
+    }
+}
+
 extension Entry.Content {
-    var attributesByKey: [String: String] { Dictionary(attributes.map { ($0.key, $0.value) }) { first, _ in first } }
+    var attributesByKey: [String: String] { Keychain.dictionary(attributes) }
 }
 
 extension Date {

@@ -12,6 +12,8 @@ extension Keychain {
         /// Its conditions are what names were when they were first read.
         private var changes = ChangeList()
         private var nonces = NonceSource()
+        /// Whether nothing is kept of what the names had before.
+        private var forgetsHistory = false
 
         fileprivate init(on keychain: Keychain) { self.keychain = keychain }
 
@@ -54,7 +56,9 @@ extension Keychain {
         @discardableResult
         public mutating func remove(_ name: String) throws(VaultError) -> Bool {
             let existed = try exists(name)
-            for name in try removed(name) { changes.append(Change(name, .anything, .remove)) }
+            for name in try removed(name) {
+                changes.append(Change(name, .anything, .remove, forgets: forgetsHistory))
+            }
             return existed
         }
 
@@ -86,7 +90,8 @@ extension Keychain {
         ) throws(VaultError) {
             changes.append(
                 try keychain.setting(
-                    name, to: value, kind: kind, attributes: attributes, expires: expires, nonces: &nonces))
+                    name, to: value, kind: kind, attributes: attributes, expires: expires, forgets: forgetsHistory,
+                    nonces: &nonces))
         }
 
         func hasSet(_ name: EntryName) -> Bool {
@@ -145,6 +150,7 @@ extension Keychain {
                 changes.conditions = [:]
                 return false
             }
+            forgetsHistory = batch.forgetsHistory
             for (name, value) in batch.changes {
                 guard let value else {
                     try remove(name)

@@ -54,8 +54,10 @@ extension Keychain {
         raisingCostTo cost: KeyFileCost, progress: UpkeepProgress? = nil
     ) throws(VaultError) -> CompactionReport {
         try waiting(progress) { (timeout) throws(LogError) in
-            let key = try places.readKey(options)
-            return try log.compact(raising: key, to: cost.limits, timeout: timeout, progress)
+            let key = try Credential.keyFile(places.readKey(options.unlocking))
+            return try log.changeKeys(timeout: timeout, progress) { (table) throws(LogError) in
+                try table.raise(key, to: cost.limits)
+            }
         }
     }
 
@@ -78,7 +80,9 @@ extension Keychain {
     ) throws(VaultError) -> SalvageReport {
         let opening = try KeychainOpening(places, options)
         try VaultPlaces.check(target, "The new vault's path")
-        return try places.translated(opening.salvage(to: target, progress))
+        do { return try opening.salvage(to: target, progress) } catch {
+            throw opening.refusal.translated(error, places)
+        }
     }
 }
 

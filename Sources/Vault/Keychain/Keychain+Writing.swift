@@ -119,17 +119,18 @@ extension Keychain {
     /// Returns the change that sets a value, sealed; nothing is written.
     func setting(
         _ name: String, to value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String]?,
-        expires: Date?, nonces: inout NonceSource
+        expires: Date?, forgets: Bool = false, nonces: inout NonceSource
     ) throws(VaultError) -> Change {
         let name = try checked(name)
         let attributes = try attributes.map(Keychain.checked)
         let sealed = try places.translated(log.seal(value, kind: kind.rawValue, nonces: &nonces))
         let expiry = expires.map(\.milliseconds)
-        return Change(name, .anything, .set(sealed, attributes: attributes, expiry: expiry))
+        return Change(
+            name, .anything, .set(sealed, attributes: attributes, expiry: expiry), forgets: forgets)
     }
 
     /// Returns attributes as they are stored: sorted bytewise by key.
-    private static func checked(_ attributes: [String: String]) throws(VaultError) -> [Attribute] {
+    static func checked(_ attributes: [String: String]) throws(VaultError) -> [Attribute] {
         guard attributes.count <= Limits.attributeCount else {
             throw VaultError(.invalid, "An entry may have at most \(Limits.attributeCount) attributes.")
         }

@@ -1,3 +1,4 @@
+package import Age
 package import LinuxSystem
 import SealedLog
 public import Sealing
@@ -24,6 +25,23 @@ public final class Keychain: ValueStore, SecretStore {
         /// Alarms that a person has looked into: the vault is accepted and remembered as it is now. Any of
         /// ``VaultError/Code/rolledBack``, ``VaultError/Code/diverged`` and ``VaultError/Code/exchanged``.
         public var acceptedAlarms: Set<VaultError.Code> = []
+        /// Asks a person for the passphrase of a vault that nothing else opens; nil to give up. It gets the number of
+        /// the attempt, from 1 on, and is called again, without a lock held, until a passphrase opens the vault. An
+        /// error that it throws ends the opening. Without it, a vault that needs a passphrase is `locked`.
+        public var passphrase: (@Sendable (_ attempt: Int) throws(VaultError) -> SecretBytes?)?
+        /// The fingerprint that a person has compared, for a vault that an age identity opens: the vault is opened only
+        /// if it has this one, and this machine remembers it.
+        public var fingerprint: String?
+        /// Whether a key that ``Keychain/unlock(for:onlyInThisSession:)`` has left in the kernel opens the vault.
+        public var usesKernelKeyring = true
+        /// Whether to compare the vault with what this machine remembers of it, and to remember it.
+        package var usesRollbackMemory = true
+        /// Shows what age plugins say, and answers what they ask.
+        package var pluginPrompter: any PluginPrompter = NoPrompts()
+        /// Whether only the key file may open the vault, as where a person wants to know whether it does.
+        package var triesKeyFileAlone = false
+        /// The contents of the key file, instead of those in the file.
+        package var keyFileContents: KeyFileContents?
         /// Whether to accept a key file of root's that others can read, in any folder. By default it is accepted only
         /// below `/run/secrets`, below `$CREDENTIALS_DIRECTORY` for
         /// ``VaultPlaces/standard(vault:keyFile:environment:)``, and on file systems in memory or mounted read-only.
@@ -37,6 +55,14 @@ public final class Keychain: ValueStore, SecretStore {
         public var onWaiting: (@Sendable (_ process: Int?) -> Void)?
         /// Whether a compaction that a change has made due starts by itself, on a thread of the library's own.
         package var compactsByItself = true
+
+        var unlocking: UnlockingOptions {
+            UnlockingOptions(
+                passphrase: passphrase, fingerprint: fingerprint, usesKernelKeyring: usesKernelKeyring,
+                triesKeyFileAlone: triesKeyFileAlone,
+                acceptsSharedKeyFile: acceptsSharedKeyFile, pluginPrompter: pluginPrompter,
+                keyFileContents: keyFileContents)
+        }
 
         /// Waits 10 seconds, and accepts no alarm.
         public init() {}
@@ -111,7 +137,11 @@ public final class Keychain: ValueStore, SecretStore {
         options: Options = Options(), failures: FailureLog, in fileSystem: any FileSystem = PosixFileSystem()
     ) throws(VaultError) {
         let opening = try KeychainOpening(places, options, fileSystem: fileSystem)
-        try self.init(opening, places.translated(opening.open(creatingIfAbsent: isCreating)), failures, part)
+        let opened: KeychainOpening.Outcome
+        do { opened = try opening.open(creatingIfAbsent: isCreating) } catch {
+            throw opening.refusal.translated(error, places)
+        }
+        self.init(opening, opened, failures, part)
     }
 
     /// Creates a vault, and a generated key file if there is none.

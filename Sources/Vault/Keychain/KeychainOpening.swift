@@ -1,6 +1,18 @@
 import LinuxSystem
 import SealedLog
 
+/// Keeps the error of a program's own closure while an error of the log passes through the layers.
+final class Refusal: Sendable {
+    private let error = Mutex<VaultError?>(nil)
+
+    func set(_ new: VaultError?) { error.withLock { $0 = new } }
+
+    /// Returns the error that was kept, or the translation of the log's.
+    func translated(_ other: LogError, _ places: VaultPlaces) -> VaultError {
+        error.withLock { $0 } ?? VaultError(other, places)
+    }
+}
+
 /// Opens, creates or salvages a vault.
 struct KeychainOpening {
     typealias Outcome = (log: SealedLog, created: Keychain.Created, keyFileSharing: KeyFile.Sharing?)
@@ -9,6 +21,8 @@ struct KeychainOpening {
     let options: Keychain.Options
     /// Without symbolic links: a rename would replace them.
     let vaultPath: String
+    /// What asking a person for a passphrase has thrown.
+    let refusal = Refusal()
     private let fileSystem: any FileSystem
 
     init(
@@ -24,7 +38,8 @@ struct KeychainOpening {
             lockTimeout: lockTimeout ?? options.lockTimeout,
             accepted: options.acceptedAlarms.compactMap { accepted in
                 LogError.Code.alarms.first { VaultError.codes[$0] == accepted }
-            }, memoryFolder: places.rollbackMemory, compactsByItself: options.compactsByItself,
+            }, memoryFolder: options.usesRollbackMemory ? places.rollbackMemory : nil,
+            compactsByItself: options.compactsByItself,
             indexMemory: options.indexMemory)
     }
 
@@ -44,13 +59,21 @@ struct KeychainOpening {
     }
 
     private func open() throws(LogError) -> Outcome {
-        var sharing: KeyFile.Sharing?
-        let log = try SealedLog.open(vaultPath, options: logOptions(), in: fileSystem) { () throws(LogError) in
-            let key = try places.readKey(options, in: fileSystem)
-            sharing = key.sharing
-            return key
+        try unlocking { (unlocker) throws(LogError) in
+            let log = try SealedLog.open(vaultPath, options: logOptions(), in: fileSystem, with: &unlocker)
+            return (log, Keychain.Created(), unlocker.sharing)
         }
-        return (log, Keychain.Created(), sharing)
+    }
+
+    /// Runs `body` with what finds the key. An error of the program's own, from asking a person, is left in ``refusal``.
+    private func unlocking<Result>(
+        _ body: (inout KeychainUnlocker) throws(LogError) -> Result
+    ) throws(LogError) -> Result {
+        var unlocker = KeychainUnlocker(places, options.unlocking, in: fileSystem)
+        do throws(LogError) { return try body(&unlocker) } catch {
+            refusal.set(unlocker.refusal)
+            throw error
+        }
     }
 
     // MARK: Creating
@@ -64,21 +87,27 @@ struct KeychainOpening {
         var created = Keychain.Created(vault: true, keyFileIsBesideVault: isKeyBesideVault)
         let key: KeyFile
         // The key comes first: a vault without a key would be lost from the start.
-        if try !keyFileMayExist(),
+        let isGenerated = try places.readsKeyFile(options.unlocking) ? !keyFileMayExist() : false
+        if isGenerated,
             let new = try KeyFile.create(
                 at: places.keyFile, isFolderLocked: created.keyFileIsBesideVault, in: fileSystem, until: deadline)
         {
             created.keyFile = true
             key = new
         } else {
-            key = try places.readKey(options, in: fileSystem)
+            key = try places.readKey(options.unlocking, in: fileSystem)
             created.keyFileIsShort = key.isShort
-            try KeyFile.makeDurable(at: places.keyFile, in: fileSystem)
+            if places.readsKeyFile(options.unlocking) { try KeyFile.makeDurable(at: places.keyFile, in: fileSystem) }
         }
+        let sharing = key.sharing
         let log = try SealedLog.create(
-            vaultPath, key: key, label: label, limits: cost.limits, options: logOptions(), in: fileSystem)
+            vaultPath, secret: .keyFile(key), limits: cost.limits, parameters: Array((places.keyCommand ?? "").utf8),
+            label: label, history: .standard, options: logOptions(), in: fileSystem)
         lock.release()
-        return (log, created, key.sharing)
+        if let command = places.keyCommand {
+            try places.trust(log.vaultID, in: fileSystem) { $0.command = TrustRecord.hash(ofCommand: command) }
+        }
+        return (log, created, sharing)
     }
 
     /// Whether vault and key file are in one folder, whose lock cannot be taken twice. The vault's folder exists.
@@ -92,13 +121,15 @@ struct KeychainOpening {
     func salvage(to target: String, _ progress: UpkeepProgress?) throws(LogError) -> SalvageReport {
         let target = resolvedPath(target)
         if try !exists(vaultPath) { try checkThatNoneIsGone() }
-        let key = try places.readKey(options, in: fileSystem)
         // All locks are taken again after `onWaiting`, so that none is held while it runs.
         return try options.waiting(for: vaultPath) { (timeout) throws(LogError) in
             let lock = try FolderLock.acquire(forFile: target, in: fileSystem, until: Deadline(after: timeout))
             guard try !exists(target) else { throw LogError(.exists, target) }
-            let report = try SealedLog.salvage(
-                vaultPath, to: target, key: key, options: logOptions(lockTimeout: timeout), in: fileSystem, progress)
+            let report = try unlocking { (unlocker) throws(LogError) in
+                try SealedLog.salvage(
+                    vaultPath, to: target, with: &unlocker, options: logOptions(lockTimeout: timeout), in: fileSystem,
+                    progress)
+            }
             lock.release()
             progress?.finish()
             return report
@@ -122,7 +153,9 @@ struct KeychainOpening {
     private func checkThatNothingIsMissing() throws(LogError) {
         try checkThatNoneIsGone()
         // Where secrets are mounted, this one is not: a key that was created here would be lost with the container.
-        if KeyFile.isBelow(places.secretFolders, resolvedPath(places.keyFile)), try !keyFileMayExist() {
+        if places.readsKeyFile(options.unlocking), KeyFile.isBelow(places.secretFolders, resolvedPath(places.keyFile)),
+            try !keyFileMayExist()
+        {
             throw LogError(.keyMissing, places.keyFile)
         }
     }
@@ -134,15 +167,6 @@ struct KeychainOpening {
             SealedLog.remembersVault(at: vaultPath, memoryFolder: memory, in: fileSystem)
         else { return }
         throw LogError(.gone, vaultPath)
-    }
-}
-
-extension VaultPlaces {
-    func readKey(
-        _ options: Keychain.Options, in fileSystem: any FileSystem = PosixFileSystem()
-    ) throws(LogError) -> KeyFile {
-        try KeyFile.read(
-            keyFile, secretFolders: secretFolders, acceptsShared: options.acceptsSharedKeyFile, in: fileSystem)
     }
 }
 

@@ -8,10 +8,19 @@ import Sealing
 public struct ScopedStore: ValueStore {
     private let base: any ValueStore
     private let prefix: String
+    private var forgetsHistory = false
 
     init(_ base: any ValueStore, scope: String) {
         self.base = base
         prefix = scope.scopePrefix
+    }
+
+    /// Returns the same scope, whose changes leave no earlier value in the history of a keychain: for tokens that are
+    /// worthless, or harmful, once they are replaced.
+    public func forgettingHistory() -> ScopedStore {
+        var store = self
+        store.forgetsHistory = true
+        return store
     }
 
     public var changes: ChangeFeed { base.changes }
@@ -30,7 +39,9 @@ public struct ScopedStore: ValueStore {
     }
 
     public func commit(_ batch: StoreBatch) throws(VaultError) -> Bool {
-        try base.commit(StoreBatch(scoped(batch.changes), expecting: scoped(batch.expectations)))
+        var scoped = StoreBatch(scoped(batch.changes), expecting: scoped(batch.expectations))
+        scoped.forgetsHistory = batch.forgetsHistory || forgetsHistory
+        return try base.commit(scoped)
     }
 
     public func makeDurable() throws(VaultError) { try base.makeDurable() }

@@ -6,6 +6,8 @@ public struct StoreBatch: Sendable {
     public var expectations: [String: StoredValue?]
     /// The new values of keys, nil to remove them.
     public var changes: [String: StoredValue?]
+    /// Whether the keys that are changed keep nothing of what they had before; only a keychain has such a history.
+    public var forgetsHistory = false
 
     /// Creates a batch of changes, nil to remove, that are made only if all of `expectations` hold.
     public init(_ changes: [String: StoredValue?], expecting expectations: [String: StoredValue?] = [:]) {

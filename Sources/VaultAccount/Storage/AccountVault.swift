@@ -8,7 +8,8 @@ import Vault
 struct AccountVault: Sendable {
     let store: ScopedStore
 
-    init(_ keychain: any ValueStore) { store = keychain.scoped(to: "account") }
+    // Whoever logs out leaves no token behind, not even a former one.
+    init(_ keychain: any ValueStore) { store = keychain.scoped(to: "account").forgettingHistory() }
 
     var current: KeychainStorable<String> { key("current") }
     /// Why nobody is logged in.

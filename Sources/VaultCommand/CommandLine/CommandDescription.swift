@@ -9,7 +9,28 @@ enum CommandName: String, CaseIterable, Sendable, Encodable {
     case remove = "rm"
     case move = "mv"
     case copy = "cp"
+    case history, restore, undo
+    case unlock, lock
+    case keyList = "key ls"
+    case keyAdd = "key add"
+    case keyRemove = "key rm"
+    case keyCheck = "key check"
+    case keyReplace = "key replace"
+    case keyRotate = "key rotate"
+    case keyShow = "key show"
+    case keySplit = "key split"
+    case keyJoin = "key join"
+    case drop, collect
+    case backup, merge
+    case setupGitMerge = "setup git-merge"
     case info, verify, compact, salvage, help, version
+}
+
+extension CommandName {
+    /// The first word of the commands that have two.
+    static let groups = ["key", "setup"]
+
+    static func inGroup(_ group: String) -> [CommandName] { allCases.filter { $0.rawValue.hasPrefix(group + " ") } }
 }
 
 /// All that the parser and the help know of a command.
@@ -44,6 +65,8 @@ struct ExitCodeDescription: Sendable, Encodable {
 struct ArgumentDescription: Sendable, Encodable {
     enum Count: String, Sendable, Encodable {
         case one, optional, oneOrMore
+        /// One or two words: a command's name.
+        case upToTwo
     }
 
     let name: String
@@ -62,13 +85,20 @@ enum OptionName: String, CaseIterable, Sendable, Encodable {
     // Everywhere.
     case vault, json, timeout, help, version
     case keyFile = "key-file"
+    case keyFD = "key-fd"
+    case keyCommand = "key-command"
+    case identity, fingerprint
     case acceptRolledBack = "accept-rolled-back"
     case acceptDiverged = "accept-diverged"
     case acceptExchanged = "accept-exchanged"
     case acceptSharedKey = "accept-shared-key"
     // Of single commands.
-    case argon2id, attribute, exact, file, force, label, long, newline, type
+    case argon2id, attribute, command, drop, exact, file, force, key, label, long, newline, passphrase, purge, recipient
+    case session, type
     case allowEmpty = "allow-empty"
+    case noQR = "no-qr"
+    case detached, keep, output, to
+    case dryRun = "dry-run"
 
     /// As it is typed: `--key-file`.
     var spelling: String { "--" + rawValue }
@@ -92,10 +122,19 @@ enum GlobalOptions {
     static let all: [OptionDescription] = [
         .init(
             name: .vault, value: "PATH", completion: .file,
-            help: "The vault file (default: $VAULT_FILE, or the standard location)."),
+            help: "The vault file, or its name in the configuration (default: $VAULT_FILE, or the standard location)."),
         .init(
             name: .keyFile, value: "PATH", completion: .file,
             help: "The key file (default: $VAULT_KEY_FILE, or the standard locations)."),
+        .init(name: .keyFD, value: "NUMBER", help: "Read the key file's contents from this open descriptor."),
+        .init(
+            name: .keyCommand, value: "COMMAND",
+            help: "Run this command by the shell, and use its output as the key file's contents."),
+        .init(
+            name: .identity, value: "PATH", completion: .file, help: "A file with age identities that open the vault."),
+        .init(
+            name: .fingerprint, value: "HEX",
+            help: "Open the vault by an age identity only if it has this fingerprint, and remember it."),
         .init(name: .json, help: "Write results and errors as JSON; see `vault help json`."),
         .init(
             name: .timeout, value: "SECONDS",
@@ -126,14 +165,47 @@ struct Invocation: Equatable, Sendable {
 
     func value(of name: OptionName) -> String? { options[name]?.first }
 
-    /// nil unless `--timeout` is given.
+    /// nil unless `--timeout` is given. `vault unlock` has one of its own.
     var lockTimeout: Duration? {
         get throws(UsageError) {
-            guard let text = value(of: .timeout) else { return nil }
+            guard command != .unlock, let text = value(of: .timeout) else { return nil }
             // Not a number fails both comparisons.
             guard let seconds = Double(text), seconds >= 0, seconds <= 1_000_000 else { throw .badTimeout }
             return .seconds(seconds)
         }
+    }
+
+    /// Returns a time; nil if the option is not given.
+    func duration(of option: OptionName) throws(UsageError) -> Duration? {
+        guard let text = value(of: option) else { return nil }
+        let units: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
+        let unit = text.last.flatMap { units[$0] }
+        guard let number = Int(unit == nil ? text : String(text.dropLast())), number > 0, number <= 1_000_000 else {
+            throw .badDuration(option)
+        }
+        return .seconds(number * (unit ?? 1))
+    }
+
+    /// From a number of values and of days; nil unless `--keep` is given.
+    var historyLimits: Keychain.HistoryLimits? {
+        get throws(UsageError) {
+            guard let text = value(of: .keep) else { return nil }
+            let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
+            guard numbers.count == 2, let versions = numbers[0], let days = numbers[1] else { throw .badHistory }
+            return Keychain.HistoryLimits(versions: versions, days: days)
+        }
+    }
+
+    /// Returns a whole number; nil if the option is not given.
+    func number(of option: OptionName) throws(UsageError) -> Int? {
+        guard let text = value(of: option) else { return nil }
+        return try number(text, option.spelling)
+    }
+
+    /// Reads a whole number from 1 on. Errors name what it is.
+    func number(_ text: String, _ what: String) throws(UsageError) -> Int {
+        guard let number = Int(text), number > 0 else { throw .badNumber(what) }
+        return number
     }
 
     /// From passes over the memory, and the memory in MiB; nil unless `--argon2id` is given.

@@ -1,6 +1,11 @@
 /// What can be wrong with a command line. Words that may hold a secret are nil: they are never repeated.
 enum UsageError: Error, Equatable, CustomStringConvertible {
-    case noCommand, badTimeout, badCost, badAttribute, doubledAttribute, valueInName
+    case noCommand, badTimeout, badCost, badAttribute, doubledAttribute, valueInName, oneKeyOnly, badSplit, binaryOutput
+    case badHistory, keepForAllNames, badKeyFile
+    case missingOption(OptionName, of: CommandName)
+    case badNumber(String)
+    case badDuration(OptionName)
+    case unknownSubcommand(String?, of: String, near: String?)
     case unknownCommand(String, near: String?)
     case unknownOption(String?, of: CommandName?, near: String?)
     case unknownTopic(String, near: String?)
@@ -36,6 +41,23 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
             return "Option \(option.spelling) takes one of: \(choices.joined(separator: ", "))."
         case .badTimeout: return "Option --timeout takes seconds from 0 to 1,000,000, such as 2.5."
         case .badCost: return "Option --argon2id takes passes and MiB of memory, such as 3,64."
+        case .oneKeyOnly:
+            return "Name one new key: --file, --passphrase (also with --file), --recipient or --command."
+                + seeHelp(.keyAdd)
+        case .badHistory: return "Option --keep takes a number of values and of days, such as 10,90."
+        case .badKeyFile: return "Option --file takes a key's number and its key file, such as 2=/media/usb/work.key."
+        case .keepForAllNames: return "Option --keep is for all names of the vault. Give no NAME with it."
+        case .binaryOutput: return "What is sealed is not text. Name a file with --output, or pipe it."
+        case .missingOption(let option, let command):
+            return "`vault \(command.rawValue)` needs the option \(option.spelling)." + seeHelp(command)
+        case .badSplit: return "Write how many shares are enough, and how many there are, such as 3 of 5."
+        case .badNumber(let what): return "\(what) takes a whole number from 1 on."
+        case .badDuration(let option):
+            return "Option \(option.spelling) takes a time such as 90, 30s, 15m, 8h or 7d."
+        case .unknownSubcommand(let word, let group, let near):
+            let problem =
+                word.map { "`vault \(group)` has no command \"\($0)\"." } ?? "`vault \(group)` needs a command."
+            return problem + NearName.question(near) + " See `vault help \(group)`."
         case .missingArgument(let argument, let command):
             return "`vault \(command.rawValue)` needs a \(argument)." + seeHelp(command)
         case .surplusArgument(let word, let command):

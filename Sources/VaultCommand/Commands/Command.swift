@@ -22,6 +22,25 @@ extension CommandName {
         case .remove: RemoveCommand.self
         case .move: MoveCommand.self
         case .copy: CopyCommand.self
+        case .history: HistoryCommand.self
+        case .restore: RestoreCommand.self
+        case .undo: UndoCommand.self
+        case .unlock: UnlockCommand.self
+        case .lock: LockCommand.self
+        case .keyList: KeyListCommand.self
+        case .keyAdd: KeyAddCommand.self
+        case .keyRemove: KeyRemoveCommand.self
+        case .keyCheck: KeyCheckCommand.self
+        case .keyReplace: KeyReplaceCommand.self
+        case .keyRotate: KeyRotateCommand.self
+        case .keyShow: KeyShowCommand.self
+        case .keySplit: KeySplitCommand.self
+        case .keyJoin: KeyJoinCommand.self
+        case .drop: DropCommand.self
+        case .collect: CollectCommand.self
+        case .backup: BackupCommand.self
+        case .merge: MergeCommand.self
+        case .setupGitMerge: SetupCommand.self
         case .info: InfoCommand.self
         case .verify: VerifyCommand.self
         case .compact: CompactCommand.self
@@ -81,11 +100,27 @@ extension Invocation {
     }
 
     func places() throws -> VaultPlaces {
-        try VaultPlaces.standard(vault: value(of: .vault), keyFile: value(of: .keyFile))
+        var places = try VaultPlaces.standard(vault: value(of: .vault), keyFile: value(of: .keyFile))
+        if let command = value(of: .keyCommand) { places.keyCommand = command }
+        if let identity = value(of: .identity) { places.identityFile = identity }
+        // For messages.
+        if let descriptor = value(of: .keyFD) { (places.keyFile, places.keyCommand) = ("/dev/fd/\(descriptor)", nil) }
+        return places
     }
 
-    func vaultOptions() throws(UsageError) -> Keychain.Options {
+    func vaultOptions() throws -> Keychain.Options {
         var options = Keychain.Options()
+        options.passphrase = { [self] attempt throws(VaultError) in
+            let vault = (try? places())?.vault ?? "the vault"
+            return try PassphrasePrompt.ask(for: vault, attempt: attempt)
+        }
+        options.usesRollbackMemory = !has(.detached)
+        options.pluginPrompter = TerminalPluginPrompter()
+        options.fingerprint = value(of: .fingerprint)
+        if let number = try number(of: .keyFD), let descriptor = Int32(exactly: number) {
+            let contents = try ValueInput.read(from: descriptor, named: "Descriptor \(number)", isExact: true)
+            options.keyFileContents = KeyFileContents(contents)
+        }
         if let lockTimeout = try lockTimeout { options.lockTimeout = lockTimeout }
         if has(.acceptRolledBack) { options.acceptedAlarms.insert(.rolledBack) }
         if has(.acceptDiverged) { options.acceptedAlarms.insert(.diverged) }

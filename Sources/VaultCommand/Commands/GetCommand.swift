@@ -81,7 +81,7 @@ enum ValueForm {
 
 extension SecretBytes {
     /// Puts what `write` emits into guarded memory of just that size. `write` runs twice, first to be counted.
-    fileprivate init(composing write: ((UInt8) -> Void) -> Void) throws {
+    init(composing write: ((UInt8) -> Void) -> Void) throws {
         var count = 0
         write { _ in count += 1 }
         try self.init(unsafeCapacity: count) { buffer in

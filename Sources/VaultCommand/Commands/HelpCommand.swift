@@ -5,23 +5,27 @@ enum HelpCommand: Command {
         name: .help, summary: "show help on the tool, a command or a topic",
         arguments: [
             .init(
-                name: "COMMAND|TOPIC", count: .optional, completion: .command,
+                name: "COMMAND|TOPIC", count: .upToTwo, completion: .command,
                 help: "A command, or one of the topics: "
                     + HelpTopic.allCases.map(\.rawValue).joined(separator: ", ") + ".")
         ],
         details: ["With --json, the descriptions of the commands as data, or a topic's text; see `vault help json`."])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        let word = invocation.arguments.first ?? ""
+        let word = invocation.arguments.joined(separator: " ")
         let (json, text): (JSONObject, String)
         if invocation.arguments.isEmpty {
             (json, text) = (report, HelpText.full())
         } else if let command = CommandName(rawValue: word)?.description {
             (json, text) = (report(command), HelpText.command(command))
+        } else if CommandName.groups.contains(word) {
+            let commands = CommandName.inGroup(word)
+            json = ["commands": commands.map { report($0.description) }]
+            text = HelpText.group(word, commands)
         } else if let topic = HelpTopic(rawValue: word) {
             (json, text) = (["topic": topic.rawValue, "summary": topic.summary, "text": topic.text], topic.text)
         } else {
-            let known = CommandName.allCases.map(\.rawValue) + HelpTopic.allCases.map(\.rawValue)
+            let known = CommandName.allCases.map(\.rawValue) + CommandName.groups + HelpTopic.allCases.map(\.rawValue)
             throw UsageError.unknownTopic(word, near: NearName.nearest(to: word, among: known))
         }
         return try invocation.finish(json: json) { TextLayout.fitted(text, to: terminalWidth(STDOUT_FILENO)) }

@@ -18,11 +18,16 @@ enum HelpText {
             + "\n" + section("Topics", HelpTopic.allCases.map { ("help " + $0.rawValue, $0.summary) })
     }
 
+    static func group(_ group: String, _ commands: [CommandName]) -> String {
+        "Commands of vault \(group):\n" + TextLayout.definitions(commands.map { ($0.rawValue, $0.description.summary) })
+            + "\n`vault help \(group) COMMAND` tells more.\n"
+    }
+
     static func command(_ command: CommandDescription) -> String {
         let arguments = command.arguments.map { argument in
             switch argument.count {
             case .one: " \(argument.name)"
-            case .optional: " [\(argument.name)]"
+            case .optional, .upToTwo: " [\(argument.name)]"
             case .oneOrMore: " \(argument.name)..."
             }
         }

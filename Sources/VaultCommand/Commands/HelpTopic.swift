@@ -21,14 +21,16 @@ enum HelpTopic: String, CaseIterable {
 
     private static let placesText = """
         The vault file is the first of these that is given:
-          --vault PATH
+          --vault PATH, or the name of a section of the configuration
           $VAULT_FILE
+          the section [default] of the configuration
           $XDG_DATA_HOME/vault/default.vault   (default: ~/.local/share)
 
         The key file is the first of these that is given or, of the last three, that
         exists:
-          --key-file PATH
+          --key-file PATH, or --key-fd or --key-command in its place
           $VAULT_KEY_FILE
+          the key-file or key-command of the configuration
           $CREDENTIALS_DIRECTORY/vault.key     (systemd)
           /run/secrets/vault.key               (Docker, Kubernetes)
           $XDG_CONFIG_HOME/vault/default.key   (default: ~/.config)
@@ -42,8 +44,15 @@ enum HelpTopic: String, CaseIterable {
         be anywhere.
 
         This folder keeps what this machine has seen of each vault, to notice a vault
-        file that was rolled back or exchanged:
+        file that was rolled back or exchanged, and what you have agreed to:
           $XDG_STATE_HOME/vault                (default: ~/.local/state)
+
+        The configuration names vaults:
+          $XDG_CONFIG_HOME/vault/config        (default: ~/.config)
+            [work]
+            vault = ~/Sync/work.vault
+            key-file = /media/usb/work.key
+            # or: key-command = COMMAND, identity = PATH
 
         """
 
@@ -59,14 +68,37 @@ enum HelpTopic: String, CaseIterable {
           exists    {"name", "exists"}
           rm        {"removed": [NAME]}
           mv, cp    {"from", "to"}
+          history   {"history_versions", "history_days"}
+          history NAME
+                    {"name", "versions": [{"version", "modified", "size"}]}
+          restore   {"name", "version"}
+          undo      {"names": [NAME]}
           init      {"vault", "key_file", "made_vault", "made_key_file",
                      "key_file_is_beside_vault", "key_file_is_short"}
           info      {"vault", "key_file", "key_file_sharing", "id", "created",
                      "sequence", "entries", "file_size", "live_bytes", "dead_bytes",
                      "records_since_checkpoint", "memory_is_kept", "problems": [TEXT],
-                     "keys_are_locked_in_memory",
-                     "keys": [{"kind", "label", "created",
-                               "cost": {"passes", "memory"}}]}
+                     "keys_are_locked_in_memory", "history_versions",
+                     "history_days", "drop_box", "keys": [KEY]}
+          key ls    {"fingerprint", "keys": [KEY]}
+          key add, key rm, key check
+                    KEY: {"number", "kind", "label", "created", "recipient",
+                     "command", "is_in_use", "cost": {"passes", "memory"}}
+          key replace
+                    {"key_file", "made_key_file"}
+          key rotate
+                    {"fingerprint", "dropped": [NUMBER]}
+          key show  {"name", "value"}
+          key split {"shares": [TEXT]}
+          key join  {"key_file"}
+          unlock    {"vault", "seconds"}
+          lock      {"vault", "was_unlocked"}
+          drop      {"name", "file"}, if it writes a file
+          collect   {"names": [NAME]}
+          backup    {"vault", "entries", "bytes"}
+          merge     {"changed": [NAME], "conflicts": [NAME]}
+          setup git-merge
+                    {"attributes", "written"}
           verify    {"entries", "records", "bytes"}
           compact   {"size_before", "size_after"}
           salvage   {"vault", "certain", "doubtful": [NAME], "older": [NAME],

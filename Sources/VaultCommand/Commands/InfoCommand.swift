@@ -7,16 +7,16 @@ enum InfoCommand: Command {
         details: ["Nothing shown is secret, except the labels of keys, which the vault stores sealed."])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        let information = try invocation.openVault().information()
-        return try invocation.finish(json: report(information)) { TextLayout.table(rows(information)) }
+        let keychain = try invocation.openVault()
+        let (information, keys) = (try keychain.information(), try keychain.vaultKeys())
+        let dropBox = try keychain.dropBoxRecipient()
+        return try invocation.finish(json: report(information, keys, dropBox)) {
+            TextLayout.table(rows(information, keys) + [("Drop box", dropBox)])
+        }
     }
 
-    private static func rows(_ information: Keychain.Information) -> [(String, String)] {
-        let keys = information.keySlots.map { slot in
-            let label = slot.label.isEmpty ? "" : " \"\(StandardOutput.shown(slot.label))\""
-            let cost = slot.cost.map { " (\($0.passes) passes, \(Quantity.size($0.memory)))" } ?? ""
-            return ("Key", "\(slot.kind)\(cost)\(label), since \(Timestamp.text(slot.created))")
-        }
+    private static func rows(_ information: Keychain.Information, _ keys: [Keychain.Key]) -> [(String, String)] {
+        let keys = keys.map { ("Key \($0.number)", $0.line) }
         let (live, dead) = (Quantity.size(information.liveBytes), Quantity.size(information.deadBytes))
         let sharing = information.keyFileSharing.map { " (\($0))" } ?? ""
         let notLocked = "not locked: may be swapped out, see `ulimit -l`"
@@ -35,18 +35,18 @@ enum InfoCommand: Command {
         ] + information.problems.map { ("Problem", StandardOutput.shown($0)) }
     }
 
-    private static func report(_ information: Keychain.Information) -> JSONObject {
-        let keys = information.keySlots.map { slot -> JSONObject in
-            let cost: JSONObject? = slot.cost.map { ["passes": $0.passes, "memory": $0.memory] }
-            return ["kind": slot.kind, "label": slot.label, "created": Timestamp.text(slot.created), "cost": cost]
-        }
-        return [
+    private static func report(
+        _ information: Keychain.Information, _ keys: [Keychain.Key], _ dropBox: String
+    ) -> JSONObject {
+        [
             "vault": information.vault, "key_file": information.keyFile,
             "key_file_sharing": information.keyFileSharing, "id": information.id,
             "created": Timestamp.text(information.created), "sequence": information.sequence,
             "entries": information.entries, "file_size": information.fileSize, "live_bytes": information.liveBytes,
             "dead_bytes": information.deadBytes, "records_since_checkpoint": information.recordsSinceCheckpoint,
-            "keys": keys, "memory_is_kept": information.memoryIsKept, "problems": information.problems,
+            "keys": keys.map(\.report), "drop_box": dropBox, "history_versions": Int(information.history.versions),
+            "history_days": Int(information.history.days), "memory_is_kept": information.memoryIsKept,
+            "problems": information.problems,
             "keys_are_locked_in_memory": information.keysAreLockedInMemory,
         ]
     }

@@ -7,7 +7,7 @@ enum ListCommand: Command {
             .init(
                 name: "PREFIX", count: .optional, completion: .secretName, help: "List only names that begin with it.")
         ],
-        options: [ItemList.longOption],
+        options: [ItemList.longOption, .detached],
         details: ["One name per line, sorted bytewise. No match is not an error.", ItemList.completeness],
         examples: [
             .init("vault ls ssh/", "the names that begin with ssh/"),

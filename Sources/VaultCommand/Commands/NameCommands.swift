@@ -24,8 +24,16 @@ enum RemoveCommand: Command {
     static let description = CommandDescription(
         name: .remove, summary: "remove names and their values",
         arguments: [.init(name: "NAME", count: .oneOrMore, completion: .secretName, help: "A name to remove.")],
-        options: [.init(name: .force, short: "f", help: "Ignore names that do not exist.")],
-        details: ["Removes all names at once or, if one of them does not exist, none. Does not ask."],
+        options: [
+            .init(name: .force, short: "f", help: "Ignore names that do not exist."),
+            .init(name: .purge, help: "Keep no earlier values either, and rewrite the file without them."),
+        ],
+        details: [
+            """
+            Removes all names at once or, if one of them does not exist, none. Does not ask: `vault undo` takes it \
+            back, and `vault restore NAME` brings one back.
+            """
+        ],
         examples: [.init("vault rm old.token old.password", "both or neither")],
         exitCodes: [.init(.notFound, "one of the names does not exist; none was removed")])
 
@@ -38,10 +46,12 @@ enum RemoveCommand: Command {
             let removed = try keychain.transaction { transaction in
                 try names.filter { name in
                     let wasThere = try transaction.remove(name)
-                    guard wasThere || invocation.has(.force) else { throw AbsentName(name: name) }
-                    return wasThere
+                    let isKnown = try wasThere || invocation.has(.purge) && !keychain.history(of: name).isEmpty
+                    guard isKnown || invocation.has(.force) else { throw AbsentName(name: name) }
+                    return isKnown
                 }
             }
+            if invocation.has(.purge) { for name in names { try keychain.purge(name) } }
             return try invocation.finish(keychain, json: report(removed: removed))
         } catch let error as AbsentName {
             // The similar name is searched outside of the transaction, which blocks other writers.

@@ -77,15 +77,15 @@ enum SetCommand: Command {
         return try type.value(text, for: name)
     }
 
-    private static func readValue(_ invocation: Invocation, _ type: ValueType?) throws -> SecretBytes {
+    static func readValue(_ invocation: Invocation, _ type: ValueType?) throws -> SecretBytes {
         let path = invocation.value(of: .file)
         if let path, path != "-" { return try ValueInput.readFile(at: path) }
         if path == nil, isatty(STDIN_FILENO) == 1 {
             // In `vault set token=secret` the secret is meant as a value, but lists would show it as a name.
             guard !invocation.name.utf8.contains(UInt8(ascii: "=")) else { throw UsageError.valueInName }
-            // A person should not type a secret twice only to learn that the vault is locked.
+            // A person should not type a secret twice only to learn that the vault is locked. A drop needs no vault.
             do {
-                _ = try invocation.openVault().exists(invocation.name)
+                if invocation.command == .set { _ = try invocation.openVault().exists(invocation.name) }
             } catch let error as VaultError where error.code == .noVault {
                 // The vault is created once there is a value.
             }

@@ -15,7 +15,7 @@ enum VerifyCommand: Command {
         let keychain = try invocation.openVault()
         let found = try invocation.withProgress("Verifying") { try keychain.verify(progress: $0) }
         return try invocation.finish(json: report(found)) {
-            let entries = "\(Quantity.number(found.entries)) \(found.entries == 1 ? "entry" : "entries")"
+            let entries = Quantity.entries(found.entries)
             return "The vault is intact: \(entries) checked (\(Quantity.number(found.bytes)) bytes).\n"
         }
     }

@@ -82,6 +82,12 @@ extension CommandError {
             "Or write `\((isKeyFile ? OptionName.keyFile : .vault).spelling) \(path)` without quotes."
         case .keyFileMissing: "If it is elsewhere, name it with --key-file."
         case .keyFileShared: "Use --accept-shared-key for that."
+        case .keySecretMissing(let number): "Use --file \(number)=PATH for a key file, or --drop \(number)."
+        case .valuesLeft: "Run `vault compact` then."
+        case .passphraseNeeded: "Run it at a terminal, or `vault unlock` there first."
+        case .commandUntrusted: "Use --key-command for that."
+        case .identityMissing: "Use --identity for that."
+        case .fingerprintUnknown: "Use --fingerprint for that."
         }
     }
 }

@@ -4,16 +4,24 @@ import Vault
 
 /// Reads the value that `set` stores, straight into guarded memory.
 enum ValueInput {
-    static func readFile(at path: String) throws -> SecretBytes {
+    /// - Parameter limit: how many bytes it may have; without it, as many as a value.
+    static func readFile(at path: String, upTo limit: Int = Keychain.maximumValueSize) throws -> SecretBytes {
         let descriptor = try SystemCall.retrying("\(path) could not be opened") { open(path, O_RDONLY | O_CLOEXEC) }
         defer { close(descriptor) }
-        return try read(from: descriptor, named: path, isExact: true)
+        return try read(from: descriptor, named: path, isExact: true, upTo: limit)
     }
 
     /// Reads a pipe or a file to its end. Errors name the `source`. An exact value keeps its final newline.
-    static func read(from descriptor: Int32, named source: String, isExact: Bool) throws -> SecretBytes {
+    static func read(
+        from descriptor: Int32, named source: String, isExact: Bool, upTo largest: Int = Keychain.maximumValueSize
+    ) throws -> SecretBytes {
         guard isatty(descriptor) == 0 else { throw UsageError.visibleInput(source) }
-        let largest = Keychain.maximumValueSize
+        return try readToEnd(descriptor, named: source, isExact: isExact, upTo: largest)
+    }
+
+    private static func readToEnd(
+        _ descriptor: Int32, named source: String, isExact: Bool, upTo largest: Int = Keychain.maximumValueSize
+    ) throws -> SecretBytes {
         // One byte more than the largest value with its newline is enough to refuse it.
         let value = try SecretBytes.growing(from: likelySize(descriptor), to: largest + 2) { buffer, used in
             let free = UnsafeMutableRawBufferPointer(rebasing: buffer[used...])
@@ -44,23 +52,41 @@ enum ValueInput {
         return max(4096, status.st_size + 1)
     }
 
+    /// Reads the shares of a key from standard input, also at a terminal: a share alone tells nothing.
+    static func readShares() throws -> SecretBytes {
+        if isatty(STDIN_FILENO) == 1 { StandardError.write("Shares, and Ctrl-D on a line of its own at the end:\n") }
+        return try readToEnd(STDIN_FILENO, named: "Standard input", isExact: true)
+    }
+
     // MARK: At the terminal
 
     /// - Parameter check: refuses a value before it has to be typed again.
     /// - Throws: ``CommandError``: refused if the two inputs differ, or if Ctrl-D cancels an empty one; what `check`
     ///   throws.
     static func ask(for name: String, _ check: (borrowing SecretBytes) throws -> Void) throws -> SecretBytes {
+        try askTwice(
+            "Value of \(name.forTerminal) (not shown): ", "Repeat the value: ", consequence: "nothing was stored", check
+        )
+    }
+
+    /// - Parameter consequence: what it means that the two inputs differ, or that it was cancelled.
+    static func askTwice(
+        _ prompt: String, _ secondPrompt: String, consequence: String,
+        _ check: (borrowing SecretBytes) throws -> Void = { _ in }
+    ) throws -> SecretBytes {
         let terminal = try HiddenTerminal.open()
-        let first = try readLine("Value of \(name.forTerminal) (not shown): ", terminal)
+        let first = try readLine(prompt, terminal, consequence)
         try check(first)
-        let second = try readLine("Repeat the value: ", terminal)
+        let second = try readLine(secondPrompt, terminal, consequence)
         guard first.isEqual(to: second) else {
-            throw CommandError.refused("The two inputs differ; nothing was stored.")
+            throw CommandError.refused("The two inputs differ; \(consequence).")
         }
         return first
     }
 
-    private static func readLine(_ prompt: String, _ terminal: borrowing HiddenTerminal) throws -> SecretBytes {
+    static func readLine(
+        _ prompt: String, _ terminal: borrowing HiddenTerminal, _ consequence: String = "nothing was stored"
+    ) throws -> SecretBytes {
         let descriptor = terminal.descriptor
         SystemCall.writeAll(prompt, to: descriptor)
         // The newline that was typed is not shown either.
@@ -74,7 +100,7 @@ enum ValueInput {
                 switch editor.takeByte(line, &used) {
                 case .goesOn: break
                 case .finished: return true
-                case .cancelled: throw CommandError.refused("Cancelled; nothing was stored.")
+                case .cancelled: throw CommandError.refused("Cancelled; \(consequence).")
                 }
             case .pause: editor.endEscape()
             case .interruption:

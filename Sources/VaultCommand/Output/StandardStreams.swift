@@ -74,6 +74,13 @@ enum Notes {
         write(created.message(at: places), asJSON ? ["note": created.json(at: places)] : nil)
     }
 
+    /// Tells a person what a command has done along the way.
+    static func tell(_ text: String) { write("vault: " + text, nil) }
+
+    static func tellOfKeyFile(_ path: String?) {
+        if let path { tell("Created the key file \(path). Back it up, separately from the vault.") }
+    }
+
     static func reportWaiting(for process: Int?) {
         write("vault: Waiting for another process\(process.map { " (\($0))" } ?? "").", nil)
     }
@@ -93,14 +100,16 @@ extension Keychain.Created {
 
     /// Also says to back up the key: losing it loses the values.
     func message(at places: VaultPlaces) -> String {
+        let what = places.keyCommand == nil ? "key file" : "key"
         let besideVault =
             "It is beside the vault, so a copy of the folder contains both."
             + " See `vault help places` for other locations."
         let lines = [
             vault ? "Created a new vault: \(places.vault)" : "The vault: \(places.vault)",
-            keyFile ? "Created its key file: \(places.keyFile)" : "Its key file: \(places.keyFile)",
-            "Back up the key file, separately from the vault. Without it the vault cannot be opened.",
-            "The key file must never change.",
+            places.keyCommand.map { "Its key: the output of `\($0)`" }
+                ?? (keyFile ? "Created its key file: \(places.keyFile)" : "Its key file: \(places.keyFile)"),
+            "Back up the \(what), separately from the vault. Without it the vault cannot be opened.",
+            "The \(what) must never change.",
             keyFileIsBesideVault ? besideVault : nil,
             keyFileIsShort ? "It has fewer than 16 bytes and can be guessed." : nil,
         ]

@@ -5,6 +5,9 @@ enum Quantity {
         return digits.count <= 3 ? digits : number(value / 1_000) + "," + digits.suffix(3)
     }
 
+    /// Returns `1 entry` or `4,560 entries`.
+    static func entries(_ count: Int) -> String { "\(number(count)) \(count == 1 ? "entry" : "entries")" }
+
     /// Returns a size in the largest unit that fits, with one decimal below ten: `512 bytes`, `1.5 KiB`, `64 MiB`.
     static func size(_ bytes: Int) -> String {
         guard bytes >= 1_024 else { return bytes == 1 ? "1 byte" : "\(bytes) bytes" }

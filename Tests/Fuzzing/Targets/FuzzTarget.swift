@@ -13,7 +13,7 @@ package struct FuzzTarget: Sendable, CustomStringConvertible {
     package var description: String { name }
 
     package static let all: [FuzzTarget] = [
-        .vault, .sealed, .key, .memory, .xml, .binary, .json, .archive, .account, .value,
+        .vault, .sealed, .key, .memory, .xml, .binary, .json, .archive, .account, .value, .age,
     ]
 
     package static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

@@ -22,7 +22,6 @@ enum VaultKeys {
         let (salt, nonce) = ([UInt8](repeating: 0x53, count: 16), [UInt8](repeating: 0x4e, count: 24))
         let box = sealed(dataKey, nonce: nonce.withUnsafeBytes { Nonce($0) }, key: wrappingKey(of: secret, salt))
         return [1, 0, 0, 0, 0, 0, 0, 0] + salt + [UInt8](repeating: 0, count: 16) + nonce + box
-            + [UInt8](repeating: 0, count: 48)
     }()
 
     static func subkeys(of dataKey: [UInt8]) -> [OpenedVault.Purpose: [UInt8]] {
@@ -47,7 +46,7 @@ enum VaultKeys {
         guard
             digits.withUnsafeBytes({ digits in secret.withUnsafeMutableBytes { Hexadecimal.decode(digits, into: $0) } })
         else { return nil }
-        for start in stride(from: 256, to: 2_816, by: 160) where vault[start] == 1 {
+        for start in stride(from: 256, to: 2_048, by: 112) where vault[start] == 1 {
             let key = wrappingKey(of: secret, Array(vault[start + 8..<start + 24]))
             let nonce = vault[start + 40..<start + 64].withUnsafeBytes { Nonce($0) }
             var dataKey = [UInt8](repeating: 0, count: 32)

@@ -2,6 +2,7 @@ import Foundation
 import LinuxSystem
 import SealedLog
 import Sealing
+import TestSupport
 
 extension FuzzTarget {
     /// A vault file as an attacker without the key may change it.
@@ -21,8 +22,8 @@ extension FuzzTarget {
     /// salvage, which looks at all of both headers.
     private static func asksForMuchWork(_ input: [UInt8]) -> Bool {
         [0, 4_096].contains { header in
-            stride(from: header + 256, to: header + 2_816, by: 160).contains { slot in
-                guard slot + 160 <= input.count, input[slot] == 2 else { return false }
+            stride(from: header + 256, to: header + 2_048, by: 112).contains { slot in
+                guard slot + 112 <= input.count, input[slot] == 2 else { return false }
                 let (passes, memory) = (input.number(at: slot + 24), input.number(at: slot + 32))
                 return passes > 2 || memory > 64 << 10
             }

@@ -49,8 +49,12 @@ class Cursor:
         return self.take(self.varint(field, least, most), field)
 
     def text(self, field: str, least: int = 0, most: int = LARGEST_NUMBER) -> str:
+        return self.decoded(self.varint(field, least, most), field)
+
+    def decoded(self, count: int, field: str) -> str:
+        """That many bytes of UTF-8."""
         try:
-            return self.counted(field, least, most).decode("utf-8")
+            return self.take(count, field).decode("utf-8")
         except UnicodeDecodeError:
             raise self.fail(f"{field}: UTF-8") from None
 

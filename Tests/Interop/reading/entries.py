@@ -64,9 +64,11 @@ class Entry:
 
     @property
     def live_bytes(self) -> int:
-        """Of the encoding, in which a place counts as one byte, and of the boxes."""
+        """Of the encoding, in which a place counts as one byte, and of the boxes; 0 if there are none."""
+        if not self.versions:
+            return 0
         places = sum(max(1, ((version.place // 16).bit_length() + 6) // 7) - 1 for version in self.versions)
-        return self.encoded_size - places + sum(version.end - version.place for version in self.versions)
+        return self.encoded_size - places + sum(version.end - version.place for version in set(self.versions))
 
 
 def read_name(cursor: Cursor) -> bytes:
@@ -81,14 +83,14 @@ def read_entry(cursor: Cursor) -> Entry:
     name, flags, modified = read_name(cursor), cursor.fixed(1, "entry flags"), cursor.varint("modified")
     if flags & ~ALL_FLAGS:
         raise cursor.fail("entry flags: reserved")
-    if flags & REMOVED and flags != REMOVED:
+    if flags & REMOVED and flags & ~EARLIER != REMOVED:
         raise cursor.fail("entry flags: removed and others")
-    created, version, expiry, earlier, attributes = 0, None, None, (), ()
+    created, version, expiry, attributes = 0, None, None, ()
     if not flags & REMOVED:
         created, version = cursor.varint("created"), StoredVersion.read(cursor)
         expiry = cursor.varint("expiry") if flags & EXPIRY else None
-        earlier = read_earlier(cursor) if flags & EARLIER else ()
         attributes = read_attributes(cursor) if flags & ATTRIBUTES else ()
+    earlier = read_earlier(cursor) if flags & EARLIER else ()
     size = cursor.place - start
     if size > MOST_ENTRY_BYTES:
         raise cursor.fail("entry: size")

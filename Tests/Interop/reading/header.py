@@ -1,26 +1,22 @@
-"""The first 4,096 bytes: what they say, and how a key file opens them."""
+"""The first 4,096 bytes: what they say, and how a key file, a passphrase or an identity opens them."""
 
 import hmac
 from dataclasses import dataclass
 
+from .credentials import RECIPIENT, Credentials
 from .cursor import Cursor
 from .errors import Damaged, Locked, Newer
-from .keyfile import OTHER, KeyFile
-from .sealing import Subkeys, hash256, open_box
+from .sealing import Subkeys, hash256
+from .slots import MOST_SLOTS, SLOTS_PLACE, KeySlot, check_limits, read_slots
 
 SIZE = 4096
 CHECKPOINT_START = 2 * SIZE
 MAGIC = b"\x89VLT\r\n\x1a\n"
 VERSION = 1
-SLOT_SIZE, MOST_SLOTS = 160, 16
-SLOTS_PLACE, SLOTS_END, MAC_PLACE, HINT_PLACE = 256, 2816, 4032, 4064
+MAC_PLACE, HINT_PLACE = 4032, 4064
+MOST_VERSIONS = 255
 SEQUENCE_LIMIT = 1 << 62
-KINDS_OF_48_BYTES = range(1, 5)
-KINDS_WITHOUT_ARGON2ID = (1, 5)
 LEAST_SEALED_BYTES, MOST_PAGE_BYTES, MOST_MANIFEST_BYTES = 32, 16 << 10, 1 << 20
-PASSES = range(1, 11)
-LARGEST_COST = 768 << 20
-MEMORY = range(8 << 10, LARGEST_COST + 1)
 
 
 @dataclass(frozen=True)
@@ -49,38 +45,11 @@ class PageReference:
 
 
 @dataclass(frozen=True)
-class KeySlot:
-    kind: int
-    salt: bytes
-    passes: int
-    memory: int
-    nonce: bytes
-    wrapped: bytes
+class History:
+    """How many earlier versions of a name writers keep, and for how long."""
 
-    @classmethod
-    def read(cls, data: bytes) -> "KeySlot":
-        cursor = Cursor(data, "a key slot")
-        kind, reserved, salt = cursor.fixed(1, "kind"), cursor.take(7, "reserved"), cursor.take(16, "salt")
-        passes, memory = cursor.fixed(8, "passes"), cursor.fixed(8, "memory")
-        slot = cls(kind, salt, passes, memory, cursor.take(24, "nonce"), cursor.take(80, "wrapped data key"))
-        if any(reserved + cursor.take(16, "reserved")):
-            raise cursor.fail("key slot: reserved")
-        if kind in KINDS_OF_48_BYTES and any(slot.wrapped[48:]):
-            raise cursor.fail("wrapped data key: reserved")
-        if kind in KINDS_WITHOUT_ARGON2ID and (slot.passes or slot.memory):
-            raise cursor.fail("Argon2id limits: not zero")
-        return slot
-
-    def data_key(self, key_file: KeyFile) -> bytes | None:
-        """The vault's data key, or None if this slot is not for this key file."""
-        if self.kind != key_file.slot_kind:
-            return None
-        secret = key_file.secret(self.salt, self.passes, self.memory)
-        wrapping_key = hash256(b"vault slot %d" % self.kind + self.salt, key=secret)
-        try:
-            return open_box(self.wrapped[:48], self.nonce, wrapping_key, "wrapped data key: box", "a key slot")
-        except Damaged:
-            return None
+    versions: int
+    days: int
 
 
 @dataclass(frozen=True)
@@ -96,6 +65,7 @@ class Header:
     root: PageReference | None
     manifest: PageReference
     checkpoint_end: int
+    history: History
     slots: list[KeySlot]
     authenticator: bytes
     hint: Hint
@@ -105,16 +75,16 @@ class Header:
         return range(CHECKPOINT_START, self.checkpoint_end)
 
 
-def open_header(image: bytes, key_file: KeyFile) -> tuple[Header, Subkeys]:
+def open_header(image: bytes, credentials: Credentials) -> tuple[Header, Subkeys]:
     """The header and the subkeys; where it fails, its copy tells damage from another key and from a later version."""
     if len(image) < CHECKPOINT_START:
         raise Damaged("header: cut")
     first, copy = image[:SIZE], image[SIZE:CHECKPOINT_START]
     is_copied = copy == first[:HINT_PLACE] + bytes(SIZE - HINT_PLACE)
     try:
-        opened = open_one_header(first, key_file, len(image))
+        opened = open_one_header(first, credentials, len(image))
     except (Damaged, Locked, Newer):
-        if not is_copied and opens(copy, key_file, len(image)):
+        if not is_copied and opens(copy, credentials, len(image)):
             raise Damaged("header: its copy holds") from None
         raise
     if not is_copied:
@@ -122,17 +92,17 @@ def open_header(image: bytes, key_file: KeyFile) -> tuple[Header, Subkeys]:
     return opened
 
 
-def opens(image: bytes, key_file: KeyFile, file_size: int) -> bool:
+def opens(image: bytes, credentials: Credentials, file_size: int) -> bool:
     try:
-        open_one_header(image, key_file, file_size)
+        open_one_header(image, credentials, file_size)
     except (Damaged, Locked, Newer):
         return False
     return True
 
 
-def open_one_header(image: bytes, key_file: KeyFile, file_size: int) -> tuple[Header, Subkeys]:
+def open_one_header(image: bytes, credentials: Credentials, file_size: int) -> tuple[Header, Subkeys]:
     header = read_header(image, file_size)
-    return header, unlock(image, header, key_file)
+    return header, unlock(image, header, credentials)
 
 
 def read_header(image: bytes, file_size: int) -> Header:
@@ -148,15 +118,16 @@ def read_header(image: bytes, file_size: int) -> Header:
     vault_id, sequence = cursor.take(16, "vault id"), cursor.fixed(8, "sequence number")
     root, manifest = PageReference.read(cursor), PageReference.read(cursor)
     checkpoint_end = cursor.fixed(8, "checkpoint end")
-    reserved = image[cursor.place : SLOTS_PLACE] + image[SLOTS_PLACE + count * SLOT_SIZE : MAC_PLACE]
-    if any(reserved):
+    history = History(cursor.fixed(4, "history"), cursor.fixed(4, "history"))
+    if history.versions > MOST_VERSIONS:
+        raise cursor.fail("history: bounds")
+    if any(image[cursor.place : SLOTS_PLACE]):
         raise cursor.fail("header: reserved")
-    starts = range(SLOTS_PLACE, SLOTS_PLACE + count * SLOT_SIZE, SLOT_SIZE)
-    slots = [KeySlot.read(image[start : start + SLOT_SIZE]) for start in starts]
+    slots = read_slots(image, count)
     hint = Cursor(image, "the hint", HINT_PLACE)
     header = Header(
-        vault_id, sequence, root if root.place or root.sealed_length else None, manifest, checkpoint_end, slots,
-        authenticator=image[MAC_PLACE : MAC_PLACE + 16],
+        vault_id, sequence, root if root.place or root.sealed_length else None, manifest, checkpoint_end, history,
+        slots, authenticator=image[MAC_PLACE : MAC_PLACE + 16],
         hint=Hint(hint.fixed(8, "offset"), hint.fixed(8, "sequence number")),
     )  # fmt: skip
     check_places(header, file_size)
@@ -173,16 +144,17 @@ def check_places(header: Header, file_size: int) -> None:
     header.manifest.check(MOST_MANIFEST_BYTES, header.checkpoint, "manifest")
 
 
-def unlock(image: bytes, header: Header, key_file: KeyFile) -> Subkeys:
-    """The subkeys, from the first slot that opens; then the header's MAC has to hold."""
-    stretched = [slot for slot in header.slots if slot.kind == key_file.slot_kind == OTHER]
-    if any(slot.passes not in PASSES or slot.memory not in MEMORY for slot in stretched):
-        raise Damaged("Argon2id limits: bounds")
-    if sum(slot.passes * slot.memory for slot in stretched) > LARGEST_COST:
-        raise Damaged("Argon2id limits: sum")
+def unlock(image: bytes, header: Header, credentials: Credentials) -> Subkeys:
+    """The subkeys, from the first slot that opens; then the header's MAC has to hold.
+
+    Anyone can make a slot for a recipient, so what it opens has to have the fingerprint that is known of the vault.
+    """
+    check_limits(header.slots, credentials)
     for slot in header.slots:
-        if (data_key := slot.data_key(key_file)) is not None:
+        if (data_key := slot.data_key(credentials)) is not None:
             keys = Subkeys.derived(data_key)
+            if slot.kind == RECIPIENT and keys.fingerprint(header.vault_id) != credentials.fingerprint:
+                raise Locked("fingerprint: another")
             mac = hash256(image[:MAC_PLACE], key=keys.header)
             if not hmac.compare_digest(mac, image[MAC_PLACE:HINT_PLACE]):
                 raise Damaged("header: MAC")

@@ -3,8 +3,6 @@
 import re
 from dataclasses import dataclass
 
-import nacl.bindings
-
 from .errors import Locked
 from .sealing import hash256
 
@@ -18,7 +16,7 @@ GENERATED, OTHER = 1, 2
 
 @dataclass(frozen=True)
 class KeyFile:
-    """`slot_kind` names the kind of key slot that this file opens."""
+    """`slot_kind` names the kind of key slot that this file opens by itself."""
 
     slot_kind: int
     content: bytes
@@ -36,13 +34,10 @@ class KeyFile:
             return cls(GENERATED, generated_key(re.split(rb"[\n\r]", data)))
         return cls(OTHER, data)
 
-    def secret(self, salt: bytes, passes: int, memory: int) -> bytes:
-        """The 32 bytes under which a slot's wrapping key is hashed."""
-        if self.slot_kind == GENERATED:
-            return self.content
-        return nacl.bindings.crypto_pwhash_alg(
-            32, self.content, salt, passes, memory, nacl.bindings.crypto_pwhash_ALG_ARGON2ID13
-        )
+    @property
+    def digest(self) -> bytes:
+        """The 32 bytes that stand for the file beside a passphrase."""
+        return self.content if self.slot_kind == GENERATED else hash256(self.content)
 
 
 def generated_key(lines: list[bytes]) -> bytes:

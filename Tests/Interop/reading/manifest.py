@@ -1,12 +1,17 @@
-"""What the checkpoint says of itself: age, totals, recent authenticators, labels, settings."""
+"""What the checkpoint says of itself: age, totals, log positions before it, labels, settings, former keys."""
 
+import itertools
 from dataclasses import dataclass
 
+from .credentials import RECIPIENT
 from .cursor import Cursor
 from .header import Header
 from .sealing import open_box
 
+MOST_LABEL_BYTES, MOST_RECIPIENT_BYTES = 256, 4096
 MOST_SETTINGS = 4096  # and the most bytes of a setting's key or value
+MOST_MEMORY_KEYS = 8
+MOST_MERGED = 4096
 
 
 @dataclass(frozen=True)
@@ -22,19 +27,33 @@ class Totals:
 
 @dataclass(frozen=True)
 class Label:
+    """`recipient` is the public key of a recipient's slot, and empty for any other."""
+
     made: int
     text: str
+    recipient: str
+
+
+@dataclass(frozen=True)
+class LogPosition:
+    sequence: int
+    authenticator: bytes
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """`chain` holds the authenticators of the sequence numbers right before the header's, oldest first."""
+    """`chain` holds the authenticators of the sequence numbers right before the header's, oldest first.
+
+    `merged` holds the log positions of the histories that were merged before the chain.
+    """
 
     created: int
     totals: Totals
     chain: list[bytes]
     labels: list[Label]
     settings: list[tuple[str, str]]
+    former_memory_keys: list[bytes]
+    merged: list[LogPosition]
 
 
 def setting(cursor: Cursor) -> str:
@@ -47,7 +66,28 @@ def read_manifest(image: bytes, header: Header, page_key: bytes) -> Manifest:
     cursor = Cursor(content, "the manifest")
     created, totals = cursor.varint("created"), Totals.read(cursor)
     chain = [cursor.take(16, "chain") for _ in range(cursor.varint("chain", 0, header.sequence))]
-    labels = [Label(cursor.varint("labels"), cursor.text("labels", 0, 256)) for _ in header.slots]
+    labels = [read_label(cursor, slot.kind) for slot in header.slots]
     settings = [(setting(cursor), setting(cursor)) for _ in range(cursor.varint("settings", 0, MOST_SETTINGS))]
+    count = cursor.varint("former memory keys", 0, MOST_MEMORY_KEYS)
+    former_memory_keys = [cursor.take(32, "former memory keys") for _ in range(count)]
+    merged = read_merged(cursor, header)
     cursor.finish_padding("manifest")
-    return Manifest(created, totals, chain, labels, settings)
+    return Manifest(created, totals, chain, labels, settings, former_memory_keys, merged)
+
+
+def read_label(cursor: Cursor, kind: int) -> Label:
+    made, text = cursor.varint("labels"), cursor.text("labels", 0, MOST_LABEL_BYTES)
+    label = Label(made, text, cursor.text("labels", 0, MOST_RECIPIENT_BYTES))
+    if label.recipient and kind != RECIPIENT:
+        raise cursor.fail("labels: recipient of another kind")
+    return label
+
+
+def read_merged(cursor: Cursor, header: Header) -> list[LogPosition]:
+    count = cursor.varint("merged", 0, MOST_MERGED)
+    merged = [LogPosition(cursor.varint("merged"), cursor.take(16, "merged")) for _ in range(count)]
+    if any(first.sequence > second.sequence for first, second in itertools.pairwise(merged)):
+        raise cursor.fail("merged: order")
+    if merged and merged[-1].sequence >= header.sequence:
+        raise cursor.fail("merged: not before the header")
+    return merged

@@ -10,6 +10,7 @@ import nacl.bindings
 from .cursor import Cursor
 from .errors import Damaged
 from .sealing import hash256
+from .vault import Vault
 
 SEEN, PATH, UPKEEP = b"vltseen1", b"vltpath1", b"vltkeep1"
 CODE_SIZE = 32
@@ -58,6 +59,31 @@ def read_seen(data: bytes, vault_id: bytes, memory_key: bytes) -> Seen | None:
     if cursor is None:
         return None
     return Seen(cursor.fixed(8, "sequence number"), cursor.take(16, "authenticator"), cursor.fixed(8, "flushed") == 1)
+
+
+def read_seen_of(data: bytes, vault: Vault) -> Seen | None:
+    """The position that was seen of this vault, under its memory subkey or one that it had before."""
+    keys = (vault.keys.memory, *vault.manifest.former_memory_keys)
+    found = (read_seen(data, vault.header.vault_id, key) for key in keys)
+    return next((seen for seen in found if seen is not None), None)
+
+
+def is_part_of(seen: Seen, vault: Vault) -> bool:
+    """Whether nothing tells that the vault was rolled back behind the position, or has diverged before it."""
+    newest = vault.log.records[-1].sequence if vault.log.records else vault.header.sequence
+    chain, merged = vault.manifest.chain, vault.manifest.merged
+    known = dict(zip(range(vault.header.sequence - len(chain), vault.header.sequence), chain, strict=True))
+    known[vault.header.sequence] = vault.header.authenticator
+    known |= {record.sequence: record.authenticator for record in vault.log.records}
+    if seen.sequence in known or seen.sequence > newest:
+        return known.get(seen.sequence) == seen.authenticator
+    positions = [(position.sequence, position.authenticator) for position in merged]
+    return not positions or seen.sequence < positions[0][0] or (seen.sequence, seen.authenticator) in positions
+
+
+def is_whole(data: bytes) -> bool:
+    """Whether the check behind `.seen` matches, which needs no key."""
+    return nacl.bindings.crypto_shorthash_siphash24(data[:FILE_SIZE], bytes(16)) == data[FILE_SIZE : FILE_SIZE + 8]
 
 
 def read_path(data: bytes, path: str, vault_id: bytes, memory_key: bytes) -> PathRecord | None:

@@ -26,11 +26,15 @@ def hash256(data: bytes, key: bytes = b"") -> bytes:
 
 @dataclass(frozen=True)
 class Subkeys:
+    """In the order of their ids, from 1 on."""
+
     record: bytes
     page: bytes
     value: bytes
     header: bytes
     memory: bytes
+    commitment: bytes
+    drop_box: bytes
 
     @classmethod
     def derived(cls, data_key: bytes) -> "Subkeys":
@@ -40,4 +44,8 @@ class Subkeys:
             salt = identifier.to_bytes(16, "little")
             return hashlib.blake2b(b"", digest_size=32, key=data_key, salt=salt, person=b"vault-01").digest()
 
-        return cls(record=subkey(1), page=subkey(2), value=subkey(3), header=subkey(4), memory=subkey(5))
+        return cls(*(subkey(identifier) for identifier in range(1, 8)))
+
+    def fingerprint(self, vault_id: bytes) -> bytes:
+        """Of the vault with this id and the data key that these subkeys come from."""
+        return hash256(vault_id, key=self.commitment)[:16]

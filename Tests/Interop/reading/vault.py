@@ -5,9 +5,9 @@ import time
 from dataclasses import dataclass
 from os import PathLike
 
+from .credentials import Credentials
 from .entries import Entry, StoredVersion
 from .header import Header, open_header
-from .keyfile import KeyFile
 from .log import Log, read_log
 from .manifest import Manifest, read_manifest
 from .records import Record
@@ -38,6 +38,14 @@ class OpenEntry:
 
 
 @dataclass(frozen=True)
+class RemovedEntry:
+    """A name that is known to be absent, with the versions that it had, as far as they are kept."""
+
+    modified: int
+    earlier: list[EarlierValue]
+
+
+@dataclass(frozen=True)
 class Vault:
     """`removed` tells when each name that is known to be absent was removed. Expired names are in neither.
 
@@ -49,7 +57,7 @@ class Vault:
     manifest: Manifest
     log: Log
     entries: dict[str, OpenEntry]
-    removed: dict[str, int]
+    removed: dict[str, RemovedEntry]
     live_bytes: int
     hinted_record: Record | None
     keys: Subkeys
@@ -58,15 +66,21 @@ class Vault:
     contents: dict[StoredVersion, bytes]
 
 
-def open_vault(path: str | PathLike[str], key_file: bytes) -> Vault:
+def open_vault(
+    path: str | PathLike[str], key_file: bytes | None, passphrase: str | None = None, identity: str | None = None,
+    fingerprint: bytes | None = None,
+) -> Vault:  # fmt: skip
     """Reads and verifies all of the file; `Newer`, `Locked` or `Damaged` if it does not open or hold."""
     with open(path, "rb") as file:
         fcntl.flock(file, fcntl.LOCK_SH)
-        return open_image(file.read(), key_file)
+        return open_image(file.read(), key_file, passphrase, identity, fingerprint)
 
 
-def open_image(image: bytes, key_file: bytes) -> Vault:
-    header, keys = open_header(image, KeyFile.parsed(key_file))
+def open_image(
+    image: bytes, key_file: bytes | None, passphrase: str | None = None, identity: str | None = None,
+    fingerprint: bytes | None = None,
+) -> Vault:  # fmt: skip
+    header, keys = open_header(image, Credentials.given(key_file, passphrase, identity, fingerprint))
     manifest = read_manifest(image, header, keys.page)
     checkpoint = read_tree(image, header.root, keys.page, header.checkpoint)
     values = Values(image, keys)
@@ -79,8 +93,8 @@ def open_image(image: bytes, key_file: bytes) -> Vault:
     return Vault(
         header, manifest, log,
         entries={name.decode(): opened(entry, values) for name, entry in sorted(current.items()) if present(entry, now)},
-        removed={name.decode(): entry.modified for name, entry in sorted(current.items()) if not entry.version},
-        live_bytes=sum(entry.live_bytes for entry in current.values() if entry.version),
+        removed={name.decode(): removed(each, values) for name, each in sorted(current.items()) if not each.version},
+        live_bytes=sum(entry.live_bytes for entry in current.values()),
         hinted_record=hinted_record(header, log), keys=keys, current=current, since=since, contents=values.contents,
     )  # fmt: skip
 
@@ -90,11 +104,18 @@ def present(entry: Entry, now: float) -> bool:
 
 
 def opened(entry: Entry, values: Values) -> OpenEntry:
-    earlier = [EarlierValue(old.modified, old.version.kind, values.contents[old.version]) for old in entry.earlier]
     return OpenEntry(
         values.contents[entry.version], entry.version.kind, entry.created, entry.modified, entry.expiry,
-        dict(entry.attributes), earlier,
+        dict(entry.attributes), earlier(entry, values),
     )  # fmt: skip
+
+
+def removed(entry: Entry, values: Values) -> RemovedEntry:
+    return RemovedEntry(entry.modified, earlier(entry, values))
+
+
+def earlier(entry: Entry, values: Values) -> list[EarlierValue]:
+    return [EarlierValue(old.modified, old.version.kind, values.contents[old.version]) for old in entry.earlier]
 
 
 def hinted_record(header: Header, log: Log) -> Record | None:

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable
 from .changes import CheckpointChanges, RecordChanges
 from .draft import CHECKPOINT_START, HEADER_SIZE, HINT_PLACE, Draft, WrittenRecord
 from .entries import MADE, Entry
+from .keys import SLOT_SIZE
 from .primitives import counted, hash256, padded, seal, siphash, u32, u64, varint
 from .trees import Reference, TreeWriter
 
-MAC_PLACE = 4032
+SLOTS_PLACE, PARAMETERS_PLACE, MAC_PLACE = 256, 2048, 4032
 
 
 class VaultBuilder(Draft):
@@ -40,22 +41,33 @@ class VaultBuilder(Draft):
         return self
 
     def seal_manifest(self, edit: Callable[[bytes], bytes]) -> Reference:
-        labels = b"".join(varint(MADE) + counted(f"slot {number}".encode()) for number in range(len(self.slots)))
         chain = varint(len(self.chain)) + b"".join(self.chain)
-        content = varint(MADE) + self.totals() + chain + labels + varint(0)
+        labels = b"".join(self.label(number) for number in range(len(self.slots)))
+        settings, keys = varint(0), varint(len(self.former_memory_keys)) + b"".join(self.former_memory_keys)
+        merged = b"".join(varint(sequence) + authenticator for sequence, authenticator in self.merged)
+        content = varint(MADE) + self.totals() + chain + labels + settings + keys + varint(len(self.merged)) + merged
         nonce = self.random.take(24)
         box = seal(padded(edit(content)), nonce, self.key(2))
         reference = Reference(len(self.data), len(box), nonce)
         self.data += box
         return reference
 
+    def label(self, number: int) -> bytes:
+        """That of a slot."""
+        return varint(MADE) + counted(f"slot {number}".encode()) + counted(self.recipients.get(number, "").encode())
+
     def write_header(self, root: Reference, manifest: Reference, edit: Callable[[bytearray], None]) -> None:
         header = bytearray(MAC_PLACE)
         fields = b"\x89VLT\r\n\x1a\n" + u32(1) + u32(len(self.slots)) + self.vault_id + u64(self.sequence)
         fields += root.in_header() + manifest.in_header() + u64(len(self.data))
+        fields += u32(self.history[0]) + u32(self.history[1])
         header[: len(fields)] = fields
+        parameters = b""
         for number, slot in enumerate(self.slots):
-            header[256 + 160 * number : 416 + 160 * number] = slot.sealed(self.data_key)
+            place = SLOTS_PLACE + SLOT_SIZE * number
+            header[place : place + SLOT_SIZE] = slot.sealed(self.data_key, len(parameters))
+            parameters += slot.parameters
+        header[PARAMETERS_PLACE : PARAMETERS_PLACE + len(parameters)] = parameters
         edit(header)
         self.data[:MAC_PLACE] = header
         self.data[MAC_PLACE:HINT_PLACE] = hash256(bytes(header), key=self.key(4))

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from .entries import MADE, Entry
-from .keys import Slot, generated_key_file, generated_slot
-from .primitives import Randomness, seal, subkey, u64, varint
+from .keys import AnySlot, generated_key_file, generated_slot
+from .primitives import Randomness, hash256, seal, subkey, u64, varint
 
 HEADER_SIZE = 4096
 CHECKPOINT_START = 2 * HEADER_SIZE
@@ -22,22 +22,36 @@ class WrittenRecord:
 
 
 class Draft:
-    """`key_seed` apart from `seed` gives two vaults the same id, data key and key file."""
+    """`key_seed` apart from `seed` gives two vaults the same id, data key and key file.
+
+    `key_file` is None, and `passphrase` or `identity` is there, if a vector opens its vault by that. `file_key` is what
+    the identity unwraps. `stated` is what a reader has to find in header and manifest, where a vector is about that.
+    """
 
     def __init__(self, seed: str, sequence: int = 1, key_seed: str | None = None) -> None:
         keys = Randomness(f"{key_seed or seed} keys")
         self.random = Randomness(seed)
         self.vault_id, self.data_key, self.secret = keys.take(16), keys.take(32), keys.take(32)
-        self.key_file = generated_key_file(self.secret)
-        self.slots: list[Slot] = [generated_slot(self.secret, keys.take(16), keys.take(24))]
+        self.key_file: bytes | None = generated_key_file(self.secret)
+        self.passphrase: str | None = None
+        self.identity: bytes | None = None
+        self.file_key: bytes | None = None
+        self.known_fingerprint: bytes | None = None
+        self.slots: list[AnySlot] = [generated_slot(self.secret, keys.take(16), keys.take(24))]
         self.sequence = sequence
+        self.history = (0, 0)
         self.chain: list[bytes] = []
+        self.recipients: dict[int, str] = {}
+        self.former_memory_keys: list[bytes] = []
+        self.merged: list[tuple[int, bytes]] = []
         self.data = bytearray()
         self.authenticator = self.header_authenticator = b""
         self.present: dict[bytes, Entry] = {}
         self.since: dict[bytes, Entry] = {}
         self.records: list[WrittenRecord] = []
+        self.removed: dict[bytes, Entry] = {}
         self.dead_bytes = 0
+        self.stated: dict = {}
 
     def twin(self) -> Self:
         """Another one that begins as this one did: to find out where things will lie."""
@@ -45,6 +59,9 @@ class Draft:
 
     def key(self, identifier: int) -> bytes:
         return subkey(self.data_key, identifier)
+
+    def fingerprint(self) -> bytes:
+        return hash256(self.vault_id, key=self.key(6))[:16]
 
     # Values and totals
 
@@ -60,16 +77,20 @@ class Draft:
         return boxes
 
     def note(self, entries: Iterable[Entry]) -> None:
-        """Keeps count of what is present; old values count as dead."""
+        """Keeps count of what is present, and of removed names with earlier versions; the rest counts as dead."""
         for entry in entries:
-            old = self.present.pop(entry.name_bytes, None)
-            self.dead_bytes += old.live_bytes if old else 0
-            self.since[entry.name_bytes] = entry
-            if entry.value:
-                self.present[entry.name_bytes] = entry
+            name = entry.name_bytes
+            old = self.present.pop(name, None) or self.removed.pop(name, None)
+            if old:
+                places = {value.place for value in entry.values} - {None}
+                kept = {value for value in old.values if value.place in places}
+                self.dead_bytes += old.live_bytes - sum(value.box_size for value in kept)
+            self.since[name] = entry
+            if entry.values:
+                (self.present if entry.value else self.removed)[name] = entry
 
     def totals(self) -> bytes:
-        live = sum(entry.live_bytes for entry in self.present.values())
+        live = sum(entry.live_bytes for entry in (*self.present.values(), *self.removed.values()))
         return varint(len(self.present)) + varint(live) + varint(self.dead_bytes)
 
     # What a test does with the finished file
@@ -97,3 +118,7 @@ class Draft:
         """What a reader has to find: what has not expired when the vector was made."""
         lasting = (name for name, entry in self.present.items() if entry.expiry is None or entry.expiry > MADE)
         return {name.decode(): self.present[name].described() for name in sorted(lasting)}
+
+    def described_removed(self) -> dict[str, dict]:
+        """The removed names whose earlier versions a reader has to find."""
+        return {name.decode(): self.removed[name].described() for name in sorted(self.removed)}

@@ -1,7 +1,7 @@
 """Entries and values as a test states them, and their bytes."""
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from .primitives import counted, padded, varint
@@ -44,7 +44,10 @@ class Value:
 
 @dataclass(eq=False)
 class Entry:
-    """What is known of a name; without a `value` the name is removed. `edit` changes the encoded bytes."""
+    """What is known of a name; without a `value` the name is removed. `edit` changes the encoded bytes.
+
+    `earlier` are the versions that it had, newest first.
+    """
 
     name: str | bytes
     value: Value | None = None
@@ -65,32 +68,33 @@ class Entry:
 
     @property
     def live_bytes(self) -> int:
-        if self.value is None:
+        if not self.values:
             return 0
         places = sum(len(varint((value.place or 0) // 16)) - 1 for value in self.values)
-        return len(self.encoded()) - places + sum(value.box_size for value in self.values)
+        return len(self.encoded()) - places + sum(value.box_size for value in set(self.values))
 
     def encoded(self) -> bytes:
         return self.edit(counted(self.name_bytes) + self.flags_and_rest())
 
     def flags_and_rest(self) -> bytes:
-        if self.value is None:
-            return bytes([REMOVED]) + varint(self.modified)
-        flags, rest = 0, varint(self.created) + self.value.stored()
+        flags, rest = REMOVED, b""
+        if self.value:
+            flags, rest = 0, varint(self.created) + self.value.stored()
         if self.expiry is not None:
             flags, rest = flags | EXPIRY, rest + varint(self.expiry)
-        if self.earlier:
-            versions = b"".join(varint(value.modified) + value.stored() for value in self.earlier)
-            flags, rest = flags | EARLIER, rest + varint(len(self.earlier)) + versions
         if self.attributes:
             pairs = b"".join(counted(key.encode()) + counted(text.encode()) for key, text in self.attributes)
             flags, rest = flags | ATTRIBUTES, rest + varint(len(self.attributes)) + pairs
+        if self.earlier:
+            versions = b"".join(varint(value.modified) + value.stored() for value in self.earlier)
+            flags, rest = flags | EARLIER, rest + varint(len(self.earlier)) + versions
         return bytes([flags]) + varint(self.modified) + rest
 
     def described(self) -> dict:
         """The entry as a vector's expectation writes it."""
-        description = self.value.described() | {"modified": self.modified, "created": self.created}
-        description["attributes"] = dict(self.attributes)
+        description = (self.value.described() if self.value else {}) | {"modified": self.modified}
+        if self.value:
+            description |= {"created": self.created, "attributes": dict(self.attributes)}
         if self.expiry is not None:
             description["expiry"] = self.expiry
         if self.earlier:
@@ -104,5 +108,5 @@ def put(name: str | bytes, content: str | bytes = "a value", kind: int = 1, **fi
     return Entry(name, Value(data, kind, fields.get("modified", MADE)), **fields)
 
 
-def remove(name: str, modified: int = MADE + 1000) -> Entry:
-    return Entry(name, None, modified)
+def remove(name: str, modified: int = MADE + 1000, earlier: Iterable[Value] = ()) -> Entry:
+    return Entry(name, None, modified, earlier=list(earlier))

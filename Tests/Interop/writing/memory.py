@@ -6,7 +6,8 @@ from .primitives import counted, hash256, siphash, u32, u64
 def seen_file(
     vault_id: bytes, sequence: int, authenticator: bytes, memory_key: bytes, is_flushed: bool = True
 ) -> bytes:
-    return coded(b"vltseen1" + vault_id + u64(sequence) + authenticator + u64(is_flushed), memory_key)
+    memory = coded(b"vltseen1" + vault_id + u64(sequence) + authenticator + u64(is_flushed), memory_key)
+    return memory + siphash(memory, bytes(16))
 
 
 def path_file(vault_id: bytes, path: str, memory_key: bytes, fingerprint: bytes = bytes(16)) -> bytes:

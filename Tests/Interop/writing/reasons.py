@@ -6,9 +6,10 @@ A reason is `field: fault`. Where it is about the order in which rules are check
 REFUSED = {
     "Argon2id limits: bounds": (
         "argon2id-without-passes argon2id-with-11-passes argon2id-with-too-little-memory "
-        "argon2id-with-too-much-memory argon2id-with-most-memory argon2id-limits-behind-a-sound-slot"
+        "argon2id-with-too-much-memory argon2id-with-most-memory argon2id-limits-behind-a-sound-slot "
+        "passphrase-with-11-passes"
     ),
-    "Argon2id limits: not zero": "generated-slot-with-limits",
+    "Argon2id limits: not zero": "generated-slot-with-limits recipient-slot-with-limits",
     "Argon2id limits: sum": "argon2id-too-much-in-all",
     "attributes: UTF-8": "attribute-not-utf8",
     "attributes: bounds": "attributes-none attributes-65",
@@ -21,10 +22,12 @@ REFUSED = {
     ),
     "checkpoint: gaps": "root-missing checkpoint-with-a-gap checkpoint-with-a-gap-at-its-end",
     "copy: differs": "copy-zeroed copy-flipped copy-with-a-hint",
-    "earlier versions: bounds": "earlier-none",
-    "entry flags: removed and others": "removed-and-more",
+    "earlier versions: bounds": "earlier-none removed-with-no-versions",
+    "entry flags: removed and others": "removed-and-more removed-with-an-expiry removed-with-attributes-and-versions",
     "entry flags: reserved": "entry-flag-16",
     "entry: size": "entry-of-8001-bytes",
+    "fingerprint: another": "recipient-of-a-vault-of-anyone",
+    "former memory keys: bounds": "former-memory-keys-9",
     "frame: checksum": "record-of-another-vault frame-checksum tail-with-failing-frame-and-zero-sector",
     "frame: lengths": (
         "record-index-empty frame-index-out-of-step frame-payload-out-of-step frame-index-of-0-bytes "
@@ -46,10 +49,10 @@ REFUSED = {
     ),
     "header: magic": "file-of-zeros file-of-text header-magic",
     "header: reserved": (
-        "header-reserved-first header-slot-past-the-number header-reserved-behind-slots header-reserved-last "
-        "header-reserved-and-another-key"
+        "header-reserved-first header-slot-past-the-number header-reserved-last header-reserved-and-another-key"
     ),
     "header: version": "header-version-0 header-version-2 header-version-65537",
+    "history: bounds": "history-of-256-versions",
     "index: padding": "record-index-with-more record-with-fewer-entries",
     "key file: a vault": "key-file-that-is-a-vault",
     "key file: blank": "key-file-empty key-file-of-a-line-end key-file-of-white-space key-file-of-zeros",
@@ -59,18 +62,26 @@ REFUSED = {
         "key-file-with-capital-prefix-beside key-file-with-capital-comment key-file-behind-a-space "
         "key-file-behind-a-mark key-file-in-utf16 key-file-in-utf16-be key-file-in-quotes key-file-as-a-variable"
     ),
-    "key slot: reserved": "slot-reserved-first slot-reserved-last slot-of-unknown-kind-reserved",
+    "key slot: reserved": (
+        "slot-reserved-first slot-reserved-last slot-of-unknown-kind-reserved recipient-slot-reserved"
+    ),
     "key slots: none opens": (
         "key-of-another-vault key-file-too-large other-file-for-a-generated-slot "
         "generated-file-for-an-argon2id-slot other-file-without-its-last-byte key-of-another-vault-and-mac "
-        "wrapped-key-flipped only-an-unknown-slot"
+        "wrapped-key-flipped only-an-unknown-slot passphrase-with-a-line-end passphrase-with-another-key-file "
+        "key-file-without-its-passphrase recipient-with-another-identity"
     ),
     "key slots: number": "header-without-slots header-with-17-slots",
+    "labels: bounds": "recipient-of-4097-bytes",
     "labels: cut": "manifest-cut",
+    "labels: recipient of another kind": "recipient-of-a-key-file",
     "manifest length: bounds": "manifest-too-long manifest-of-the-largest-length manifest-empty manifest-too-large",
     "manifest offset: bounds": "manifest-at-no-place manifest-at-the-largest-place manifest-behind-the-checkpoint",
     "manifest: box": "manifest-flipped",
     "manifest: padding": "manifest-with-more",
+    "merged: bounds": "merged-4097",
+    "merged: not before the header": "merged-at-the-header",
+    "merged: order": "merged-out-of-order",
     "modified: varint": "modified-varint modified-of-11-bytes modified-of-2-to-64",
     "name: UTF-8": "name-not-utf8 name-overlong-utf8 name-with-surrogate",
     "name: bounds": "name-empty name-of-1025-bytes name-longer-than-its-box",
@@ -124,6 +135,14 @@ REFUSED = {
     ),
     "root offset: multiple of 16": "root-out-of-step header-place-and-another-key",
     "settings: varint": "manifest-varint",
+    "slot parameters: UTF-8": "slot-command-not-utf8",
+    "slot parameters: bounds": "slot-parameters-beyond-their-area",
+    "slot parameters: of a passphrase": "passphrase-with-parameters",
+    "slot parameters: offset": (
+        "slot-parameters-behind-a-gap slot-parameters-overlapping slot-parameters-out-of-order "
+        "slot-parameters-of-no-bytes"
+    ),
+    "slot parameters: zeros behind": "slot-parameters-with-bytes-behind slot-parameters-last-byte",
     "tail: frame behind": (
         "zeroed-record-in-the-middle zeroed-sector-in-the-middle torn-record-before-a-cut-one "
         "zeroed-record-before-a-faulty-one gap-between-records old-record-behind-the-end "
@@ -149,11 +168,10 @@ REFUSED = {
     ),
     "value: box": (
         "value-longer-than-its-box value-shorter-than-its-box value-flipped values-swapped "
-        "earlier-version-flipped"
+        "earlier-version-flipped removed-version-flipped"
     ),
     "value: box of another name": "checkpoint-with-a-shared-box",
     "value: padding": "value-padding",
-    "wrapped data key: reserved": "slot-wrapped-key-zeros",
 }
 
 REASONS = {name: reason for reason, names in REFUSED.items() for name in names.split()}

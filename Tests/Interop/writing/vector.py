@@ -1,10 +1,11 @@
-"""How a catalogue of vectors is written down, and how a vector becomes three files."""
+"""How a catalogue of vectors is written down, and how a vector becomes files."""
 
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from .age import identity_text
 from .builder import VaultBuilder
 from .reasons import REASONS
 
@@ -29,10 +30,20 @@ class Vector:
             expectation["reason"] = REASONS[self.name]
         if self.inferred:
             expectation["inferred"] = True
+        if vault.passphrase is not None:
+            expectation["passphrase"] = vault.passphrase
+        if vault.identity is not None:
+            expectation["identity"] = identity_text(vault.identity)
+            expectation["fingerprint"] = (vault.known_fingerprint or vault.fingerprint()).hex()
+        if vault.file_key is not None:
+            expectation["file_key"] = vault.file_key.hex()
         if self.expect == "ok":
+            expectation |= vault.stated
             expectation["entries"] = vault.described()
+            expectation |= {"removed": removed} if (removed := vault.described_removed()) else {}
         (folder / f"{self.name}.vault").write_bytes(vault.data)
-        (folder / f"{self.name}.key").write_bytes(vault.key_file)
+        if vault.key_file is not None:
+            (folder / f"{self.name}.key").write_bytes(vault.key_file)
         text = json.dumps(expectation, ensure_ascii=False, indent=1)
         (folder / f"{self.name}.json").write_text(text + "\n", encoding="utf-8")
 

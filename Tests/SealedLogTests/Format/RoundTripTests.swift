@@ -19,7 +19,7 @@ struct RoundTripTests {
     @Test(arguments: 0..<20) func anEntrysFootprintDoesNotDependOnWhereItsValueLies(_ seed: Int) throws {
         var generator = SeededGenerator(seed)
         var entry = Entry.random(try .sample("an entry"), &generator)
-        entry.content?.earlier = []
+        entry.earlier = []
         entry.content?.current.offset = 0
         var writer = ByteWriter()
         writer.entry(entry)
@@ -66,13 +66,21 @@ struct RoundTripTests {
     }
 
     @Test func aManifest() throws {
-        let manifest = Manifest(
+        var header = Header.sample(slots: 2)
+        header.slots[1].kind = KeySlot.Kind.recipient.rawValue
+        var manifest = Manifest(
             created: 1_700_000_000_000, totals: Totals(entries: 1, liveBytes: 2, deadBytes: 3),
             chain: (0..<128).map { _ in randomAuthenticator() },
-            labels: [SlotLabel(created: 4, text: "laptop"), SlotLabel(created: 5, text: "")],
-            settings: [Attribute(key: "a", value: "b")])
-        #expect(try Manifest(parsing: manifest.encoded, slotCount: 2) == manifest)
-        #expect(throws: Malformed.self) { try Manifest(parsing: manifest.encoded, slotCount: 20) }
+            labels: [
+                SlotLabel(created: 4, text: "laptop"), SlotLabel(created: 5, text: "", recipient: "age1…"),
+            ], settings: [Attribute(key: "a", value: "b")], formerMemoryKeys: [RandomBytes.array(32)],
+            merged: [3, 9, 9].map { LogPosition(sequence: $0, authenticator: randomAuthenticator()) })
+        #expect(try Manifest(parsing: manifest.encoded, of: header) == manifest)
+        #expect(throws: Malformed.self) { try Manifest(parsing: manifest.encoded, of: .sample(slots: 16)) }
+        // Of two key files, none has a recipient.
+        #expect(throws: Malformed.self) { try Manifest(parsing: manifest.encoded, of: .sample(slots: 2)) }
+        manifest.merged.reverse()
+        #expect(throws: Malformed.self) { try Manifest(parsing: manifest.encoded, of: header) }
     }
 
     @Test(arguments: [1, 2, 16]) func aHeader(_ slots: Int) throws {

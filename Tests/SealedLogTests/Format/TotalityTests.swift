@@ -54,7 +54,7 @@ struct TotalityTests {
 
     private func parseAll(_ bytes: [UInt8]) {
         _ = try? RecordIndex(parsing: bytes)
-        _ = try? Manifest(parsing: bytes, slotCount: 1)
+        _ = try? Manifest(parsing: bytes, of: .sample(slots: 1))
         _ = try? Header(parsing: bytes)
         _ = Header.hint(in: bytes + [UInt8](repeating: 0xff, count: max(0, Header.size - bytes.count)))
         _ = bytes.withUnsafeBytes { Frame($0, vaultID: [UInt8](repeating: 0, count: 16)) }

@@ -97,7 +97,7 @@ struct ForkTests {
     }
 
     /// It has none of its parent's threads.
-    @Test func aChildDoesNotWaitForWhatItsParentsThreadDoesAndMayDoItItself() async {
+    @Test func aChildDoesNotWaitForWhatItsParentsThreadDoesAndIsLeftToDoItItself() async {
         await #expect(processExitsWith: .success) {
             let upkeep = Upkeep(isAutomatic: true)
             let (hasBegun, mayEnd) = (SystemSemaphore(), SystemSemaphore())
@@ -106,15 +106,15 @@ struct ForkTests {
                 mayEnd.wait()
             }
             hasBegun.wait()
-            let hasRun = try inForkedChild {
+            let isLeft = try inForkedChild {
                 upkeep.wait()
                 let hasRun = Flag()
                 upkeep.start { hasRun.set() }
                 upkeep.wait()
-                return hasRun.isSet
+                return upkeep.takeLeft() && !upkeep.takeLeft() && !hasRun.isSet
             } meanwhile: {
             }
-            #expect(hasRun)
+            #expect(isLeft && !upkeep.takeLeft())
             mayEnd.signal()
             upkeep.wait()
         }

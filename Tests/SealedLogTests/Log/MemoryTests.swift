@@ -70,7 +70,7 @@ private func expectNoCopies(of keyPath: String, openingVaultAt path: String) thr
     var wrappingKey = try SecretBytes(zeros: SecretBox.keySize)
     let slot = try #require(log.view.withLock { $0.header.slots }.first)
     let isOpen = try dataKey.withUnsafeMutableBytes { dataKey in
-        try wrappingKey.withUnsafeMutableBytes { try slot.unwrap(with: key, into: dataKey, scratch: $0) }
+        try wrappingKey.withUnsafeMutableBytes { try slot.unwrap(with: .keyFile(readKey()), into: dataKey, $0) }
     }
     try #require(isOpen)
     #expect(try MemoryScan.copies(of: dataKey) == [])

@@ -85,7 +85,7 @@ struct SalvageTests {
     }
 
     @Test func reservedBytesOfHeaderAndCopyCostNothing() throws {
-        for offset in [130, 255, 2_900, 4_000] {
+        for offset in [140, 255, 1_900, 2_900, 4_000] {
             let salvaged = try salvage(flipped(offset, Header.copyOffset + offset))
             #expect(salvaged.state == vault.state && salvaged.report.isComplete)
         }

@@ -13,7 +13,7 @@ final class LogFixture: Sendable {
     let keyPath: String
     let memory: String
 
-    init() throws {
+    init(history: KeptHistory = .none) throws {
         folder = try TemporaryFolder()
         path = folder.file("default.vault")
         keyPath = folder.file("default.key")
@@ -21,7 +21,8 @@ final class LogFixture: Sendable {
         let files = PosixFileSystem()
         _ = try KeyFile.create(
             at: keyPath, isFolderLocked: false, in: files, until: Deadline(after: .seconds(10)))
-        _ = try SealedLog.create(path, key: key(), label: "a label", options: options(), in: files)
+        _ = try SealedLog.create(
+            path, key: key(), label: "a label", history: history, options: options(), in: files)
     }
 
     func key() throws(LogError) -> KeyFile {
@@ -77,7 +78,10 @@ func openApart(
     _ path: String, options: SealedLog.Options, in files: any FileSystem = PosixFileSystem(),
     readKey: () throws(LogError) -> KeyFile
 ) throws -> SealedLog {
-    try Opening(path: path, options: options, fileSystem: files).opened(readKey)
+    try withoutActuallyEscaping(readKey) { readKey in
+        var unlocker = KeyFileUnlocker(readKey)
+        return try Opening(path: path, options: options, fileSystem: files).opened(&unlocker)
+    }
 }
 
 extension LogError {

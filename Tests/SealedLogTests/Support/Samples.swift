@@ -12,7 +12,10 @@ func randomAuthenticator() -> Authenticator {
 }
 
 func randomKeys() throws -> KeyRing {
-    try KeyRing { (dataKey, _) throws(LogError) in RandomBytes.fill(dataKey) }
+    try KeyRing { (dataKey, _) throws(LogError) in
+        RandomBytes.fill(dataKey)
+        return nil
+    }
 }
 
 extension EntryName {
@@ -39,16 +42,19 @@ extension Entry {
     /// An entry of any shape that the format allows.
     static func random(_ name: EntryName, _ generator: inout SeededGenerator) -> Entry {
         let modified = UInt64.random(in: 0...UInt64.max, using: &generator) >> Int.random(in: 0..<64, using: &generator)
-        if Int.random(in: 0..<5, using: &generator) == 0 { return Entry(name: name, modified: modified, content: nil) }
+        var earlier: [EarlierVersion] = []
+        for _ in 0..<(Bool.random(using: &generator) ? Int.random(in: 0...9, using: &generator) : 0) {
+            earlier.append(EarlierVersion(modified: modified >> 1, version: .random(&generator)))
+        }
+        if Int.random(in: 0..<5, using: &generator) == 0 {
+            return Entry(name: name, modified: modified, content: nil, earlier: earlier)
+        }
         var content = Content(
             created: UInt64.random(in: 0...UInt64.max, using: &generator), current: .random(&generator), attributes: [])
         if Bool.random(using: &generator) { content.expiry = UInt64.random(in: 0...UInt64.max, using: &generator) }
-        for _ in 0..<(Bool.random(using: &generator) ? Int.random(in: 0...9, using: &generator) : 0) {
-            content.earlier.append(EarlierVersion(modified: modified >> 1, version: .random(&generator)))
-        }
         let attributeCount = Bool.random(using: &generator) ? Int.random(in: 0...64, using: &generator) : 0
         content.attributes = (0..<attributeCount).map { Attribute(key: "key \($0 + 100)", value: "wert ü \($0)") }
-        return Entry(name: name, modified: modified, content: content)
+        return Entry(name: name, modified: modified, content: content, earlier: earlier)
     }
 }
 
@@ -66,7 +72,7 @@ extension Header {
         let slots = (0..<count).map { _ in
             KeySlot(
                 kind: 1, salt: RandomBytes.array(16), limits: .init(passes: 0, memory: 0), nonce: randomNonce(),
-                wrapped: RandomBytes.array(48) + [UInt8](repeating: 0, count: 32))
+                wrapped: RandomBytes.array(48), parameters: Array("cat key".utf8.prefix(count % 3 * 3)))
         }
         return Header(
             vaultID: RandomBytes.array(16), sequence: 77,

@@ -93,7 +93,9 @@ extension SealedLog {
     func plan(_ changes: [Change], at now: UInt64) throws -> RecordPlan {
         try view.withLock { view in
             var batch = TransactionBatch(totals: try view.currentTotals())
-            _ = try batch.add(ChangeList(changes), now: now) { (name) throws(LogError) in try view.find(name) }
+            _ = try batch.add(ChangeList(changes), now: now, history: view.header.history) { (name) throws(LogError) in
+                try view.find(name)
+            }
             return try view.shortPlan(batch) ?? view.treePlan(batch, into: nil)
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A vault of `Tests/Interop/Vectors`, made by another implementation, and what a reader has to make of it.
 struct VaultVector: Sendable, CustomStringConvertible {
@@ -24,7 +25,7 @@ struct VaultVector: Sendable, CustomStringConvertible {
         let created: UInt64
         let attributes: [String: String]
         let expiry: UInt64?
-        let earlier: [Version]?
+        var earlier: [Version]?
 
         enum CodingKeys: String, CodingKey {
             case value = "value_base64"
@@ -35,13 +36,29 @@ struct VaultVector: Sendable, CustomStringConvertible {
     private struct Expectation: Decodable {
         let expect: Outcome
         let entries: [String: Entry]?
+        let fingerprint: HexBytes?
+        let fileKey: HexBytes?
+
+        enum CodingKeys: String, CodingKey {
+            case expect, entries, fingerprint
+            case fileKey = "file_key"
+        }
+    }
+
+    private struct Secrets: Decodable {
+        let passphrase: String?
     }
 
     let name: String
     let outcome: Outcome
     let entries: [String: Entry]
     let vault: Data
-    let key: Data
+    /// nil if it is opened without a key file.
+    let key: Data?
+    let passphrase: String?
+    /// The fingerprint that a reader by an identity knows, and the file key that the identity has found.
+    let fingerprint: [UInt8]?
+    let fileKey: [UInt8]?
 
     var description: String { name }
 
@@ -58,7 +75,11 @@ struct VaultVector: Sendable, CustomStringConvertible {
         outcome = expectation.expect
         entries = expectation.entries ?? [:]
         vault = try file("vault")
-        key = try file("key")
+        key = try? file("key")
+        // Byte by byte as it is.
+        passphrase = try JSONDecoder().decode(Secrets.self, from: file("json")).passphrase
+        fingerprint = expectation.fingerprint?.bytes
+        fileKey = expectation.fileKey?.bytes
     }
 
     /// A text with hex digits in place of what is not ASCII: to Swift, strings of other bytes can be the same string.

@@ -6,9 +6,13 @@ import Testing
 
 @Suite("A list of changes")
 struct ChangeListTests {
+    private let keys: KeyRing
+
+    init() throws { keys = try randomKeys() }
+
     private func value(_ size: Int) -> SealedValue {
         let version = StoredVersion(kind: 7, nonce: randomNonce(), offset: 160, length: size)
-        return SealedValue(version: version, box: RandomBytes.array(version.boxLength)[...])
+        return SealedValue(version: version, box: RandomBytes.array(version.boxLength)[...], keys: keys)
     }
 
     /// All that a change is.

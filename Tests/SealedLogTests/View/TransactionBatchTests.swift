@@ -12,16 +12,17 @@ struct TransactionBatchTests {
     private func changes(_ name: String, mebibytes: Int) throws -> ChangeList {
         let box = [UInt8](repeating: 0, count: Self.boxSize)
         let length = box.count - SecretBox.tagSize
+        let keys = try randomKeys()
         return ChangeList(
             try (0..<(mebibytes << 20) / Self.boxSize).map { number in
                 let version = StoredVersion(kind: 0, nonce: randomNonce(), offset: 0, length: length)
-                let value = SealedValue(version: version, box: box[...])
+                let value = SealedValue(version: version, box: box[...], keys: keys)
                 return Change(try .sample("\(name) \(number)"), .anything, .set(value, attributes: nil))
             })
     }
 
     private func add(_ changes: ChangeList, to batch: inout TransactionBatch) throws -> Bool {
-        try batch.add(changes, now: 1) { (_) throws(LogError) in nil }
+        try batch.add(changes, now: 1, history: .none) { (_) throws(LogError) in nil }
     }
 
     @Test func aTransactionThatHasNoRoomIsLeftForTheNextRecord() throws {

@@ -85,8 +85,8 @@ struct CreationTests {
         let keychain = try Keychain.create(at: places, label: "the laptop's")
         #expect(keychain.created == Keychain.Created(vault: true, keyFile: false))
         #expect(!keychain.created.keyFileIsShort && !keychain.created.keyFileIsBesideVault)
-        let slots = try keychain.information().keySlots
-        #expect(slots.map(\.kind) == ["key file, Argon2id"] && slots.map(\.label) == ["the laptop's"])
+        let keys = try keychain.vaultKeys()
+        #expect(keys.map(\.kind) == [.otherFile] && keys.map(\.label) == ["the laptop's"])
         #expect(try contents(places.keyFile) == Array("a passphrase in a file".utf8))
     }
 

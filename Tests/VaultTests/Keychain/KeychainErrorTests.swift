@@ -72,6 +72,34 @@ struct VaultErrorTests {
         Case(
             log: LogError(.outcomeUnknown, "flush /v/a.vault", systemError: EIO), code: .outcomeUnknown,
             words: ["/v/a.vault", "may or may not", "verify the vault"]),
+        Case(
+            log: LogError(.passphraseNeeded), code: .locked, words: ["/v/a.vault", "needs its passphrase"],
+            cause: .passphraseNeeded),
+        Case(
+            log: LogError(.passphraseNeeded, "keyMissing"), code: .locked,
+            words: ["/k/a.key is missing", "the passphrase of /v/a.vault"], cause: .passphraseNeeded),
+        Case(log: LogError(.passphraseWrong), code: .locked, words: ["Wrong passphrase", "/v/a.vault"]),
+        Case(
+            log: LogError(.commandFailed, "it ended with status 3"), code: .locked,
+            words: ["/v/a.vault", "failed", "status 3"]),
+        Case(
+            log: LogError(.commandFailed, "/bin/sh cannot be started", systemError: ENOENT), code: .locked,
+            words: ["/bin/sh", "No such file"]),
+        Case(
+            log: LogError(.commandUntrusted, "cat /k/b.key"), code: .locked,
+            words: ["/v/a.vault", "`cat /k/b.key`", "not agreed to", "If you trust it"], cause: .commandUntrusted),
+        Case(
+            log: LogError(.identityMissing), code: .locked, words: ["/v/a.vault", "identity", "name its file"],
+            cause: .identityMissing),
+        Case(
+            log: LogError(.identityWrong, "none is that of a recipient"), code: .locked,
+            words: ["No identity opens /v/a.vault", "none is that of a recipient"]),
+        Case(
+            log: LogError(.unpinned, "1234-5678"), code: .locked,
+            words: ["The fingerprint of /v/a.vault is 1234-5678", "Compare it"], cause: .fingerprintUnknown),
+        Case(
+            log: LogError(.pinWrong, "1234-5678"), code: .locked,
+            words: ["/v/a.vault", "1234-5678", "rotated", "Ask its owner"]),
         Case(log: LogError(.conflict), code: .busy, words: ["Try again"]),
         Case(log: LogError(.outOfMemory), code: .unavailable, words: ["guarded memory"]),
     ]
@@ -96,13 +124,15 @@ struct VaultErrorTests {
         func isInTable(_ code: LogError.Code) -> Bool {
             switch code {
             case .missing, .gone, .notAFile, .exists, .invalid, .keyMissing, .keyUnreadable, .keyExposed, .keyShared,
-                .keyDamaged, .keyUnsuitable, .keyWrong, .damaged, .newerFormat, .rolledBack, .diverged, .exchanged,
+                .keyDamaged, .keyUnsuitable, .keyWrong, .passphraseNeeded, .passphraseWrong, .commandFailed,
+                .commandUntrusted, .identityMissing, .identityWrong, .unpinned, .pinWrong, .damaged, .newerFormat,
+                .rolledBack, .diverged, .exchanged,
                 .busy, .unavailable, .outcomeUnknown, .conflict, .outOfMemory:
                 VaultErrorTests.cases.contains { $0.log.code == code }
             }
         }
         #expect(VaultErrorTests.cases.allSatisfy { isInTable($0.log.code) })
-        #expect(Set(VaultErrorTests.cases.map(\.log.code)).count == 22)
+        #expect(Set(VaultErrorTests.cases.map(\.log.code)).count == 30)
     }
 
     @Test func theirCodesAreStableWords() {

@@ -161,7 +161,7 @@ struct KeychainTests {
         #expect(information.entries == 2 && information.recordsSinceCheckpoint == 3 && information.sequence == 4)
         #expect(information.liveBytes > 0 && information.deadBytes > 0)
         #expect(information.fileSize == (try contents(fixture.places.vault).count))
-        #expect(information.keySlots.map(\.kind) == ["generated key file"])
+        #expect(try keychain.vaultKeys().map(\.kind) == [.keyFile])
         #expect(information.memoryIsKept)
         #expect(abs(information.created.timeIntervalSinceNow) < 600)
         let verified = try keychain.verify(progress: nil)

@@ -16,11 +16,12 @@ from . import (
     sound_headers,
     sound_minor_checkpoints,
     sound_records,
+    sound_slots,
     sound_tails,
 )
 
 MODULES = (
-    sound_headers, sound_checkpoints, sound_records, sound_minor_checkpoints, sound_tails, key_files,
-    damaged_files, damaged_headers, damaged_slots, damaged_entries, damaged_checkpoints, damaged_pages, damaged_trees,
-    damaged_records, damaged_histories, damaged_tails,
+    sound_headers, sound_slots, sound_checkpoints, sound_records, sound_minor_checkpoints, sound_tails,
+    key_files, damaged_files, damaged_headers, damaged_slots, damaged_entries, damaged_checkpoints,
+    damaged_pages, damaged_trees, damaged_records, damaged_histories, damaged_tails,
 )  # fmt: skip

@@ -10,6 +10,7 @@ from ..primitives import varint
 from ..vector import Catalogue
 from .damaged_entries import flagged
 from .sound_checkpoints import numbered
+from .sound_slots import another_recipients_slot
 
 catalogue = Catalogue()
 
@@ -30,6 +31,12 @@ def values_swapped(vault: VaultBuilder) -> None:
 def earlier_version_flipped(vault: VaultBuilder) -> None:
     old = Value(b"old")
     vault.begin([Entry("a", Value(b"new"), earlier=[old])]).flip(old.place + 20)
+
+
+@catalogue.damaged("one bit of the box of a removed name's earlier version is flipped")
+def removed_version_flipped(vault: VaultBuilder) -> None:
+    old = Value(b"old")
+    vault.begin([put("b"), remove("a", earlier=[old])]).flip(old.place + 20)
 
 
 @catalogue.damaged("16 bytes of the checkpoint belong to nothing")
@@ -96,7 +103,47 @@ manifest("manifest_with_more", "bytes follow the manifest's last field", lambda 
 manifest("manifest_chain_too_long", "a chain of 10 before sequence number 9", with_chain(10))
 manifest("manifest_chain_endless", "a chain of 2^60 authenticators", with_chain(1 << 60))
 manifest("manifest_empty", "the manifest is empty", lambda content, _: b"")
-manifest("manifest_varint", "a varint with a needless byte", lambda content, _: content[:-1] + b"\x80\x00")
+manifest("manifest_varint", "a varint with a needless byte", lambda content, _: content[:-3] + b"\x80\x00")
+
+
+def listing(name: str, note: str, change: Callable[[VaultBuilder], object]) -> None:
+    """A manifest whose fields `change` sets before it is written."""
+
+    def build(vault: VaultBuilder) -> None:
+        vault.sequence = 9
+        change(vault)
+        vault.begin([put("a")])
+
+    build.__name__ = name
+    catalogue.damaged(note)(build)
+
+
+def positions(*sequences: int) -> Callable[[VaultBuilder], None]:
+    def change(vault: VaultBuilder) -> None:
+        vault.merged = [(sequence, vault.random.take(16)) for sequence in sequences]
+
+    return change
+
+
+def nine_memory_keys(vault: VaultBuilder) -> None:
+    vault.former_memory_keys = [vault.random.take(32) for _ in range(9)]
+
+
+def recipient_of_a_slot_for_key_files(vault: VaultBuilder) -> None:
+    vault.recipients[0] = "age1"
+
+
+def recipient_of_most_bytes_and_one(vault: VaultBuilder) -> None:
+    vault.slots.append(another_recipients_slot(vault))
+    vault.recipients[1] = "age1" + "q" * 4093
+
+
+listing("merged_out_of_order", "the numbers of merged log positions descend", positions(5, 4))
+listing("merged_at_the_header", "a merged log position has the header's number", positions(4, 9))
+listing("former_memory_keys_9", "nine former memory keys", nine_memory_keys)
+listing("recipient_of_4097_bytes", "a recipient's public key of 4,097 bytes", recipient_of_most_bytes_and_one)
+listing("recipient_of_a_key_file", "the label of a key file's slot has a recipient", recipient_of_a_slot_for_key_files)
+manifest("merged_4097", "4,097 merged log positions", lambda content, _: content[:-1] + varint(4097) + bytes(17))
 
 
 @catalogue.damaged("one bit of the manifest's box is flipped")

@@ -55,6 +55,12 @@ holding(
 )  # fmt: skip
 holding("entry_flag_16", "an entry with the unknown flag 16", lambda: put("m", edit=flagged(16)))
 holding("removed_and_more", "a removed entry with the flag 2", lambda: Entry("m", edit=flagged(2)))
+holding("removed_with_an_expiry", "a removed entry that expires", lambda: Entry("m", expiry=LARGEST))
+holding(
+    "removed_with_attributes_and_versions", "a removed entry with an earlier version and attributes",
+    lambda: Entry("m", attributes=[("a", "1")], earlier=[Value(b"earlier")]),
+)  # fmt: skip
+holding("removed_with_no_versions", "a removed entry, flag 8, and 0 of them", lambda: Entry("m", edit=no_earlier))
 holding(
     "modified_varint", "the time of an entry is a varint with a needless byte",
     lambda: Entry("m", edit=lambda encoded: encoded[:3] + varint(1000, needless_bytes=1)),

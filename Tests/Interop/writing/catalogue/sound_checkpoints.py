@@ -90,6 +90,17 @@ def tombstones(vault: VaultBuilder) -> None:
     vault.set(remove("goes", MADE + 2), put("returns", "back"), remove("never was"))
 
 
+@catalogue.ok("removed names with earlier versions: in the checkpoint, in records, and one that was set again")
+def tombstones_with_earlier_versions(vault: VaultBuilder) -> None:
+    vault.history = (3, 365)
+    goes, gone, returned = (Value(name.encode()) for name in ("goes", "gone", "returned"))
+    before = Value(b"before that", 0, MADE - 7)
+    removed = [remove("gone", earlier=[gone, before]), remove("returns", earlier=[returned])]
+    vault.begin([put("kept"), Entry("goes", goes, attributes=[("user", "ann")]), *removed])
+    vault.set(remove("goes", MADE + 2, earlier=[goes]), remove("brought along", earlier=[Value(b"of its own record")]))
+    vault.set(Entry("returns", Value(b"back"), MADE + 3, MADE + 3, earlier=[returned]))
+
+
 @catalogue.ok("only removed names are left in the tree")
 def only_tombstones(vault: VaultBuilder) -> None:
     vault.begin([remove("a"), remove("b")])

@@ -1,17 +1,14 @@
-"""Headers that open: every kind of slot, and slots that a reader passes over."""
+"""Headers and manifests with everything that they may say; for the slots, see sound_slots.py."""
 
+from ..age import recipient_text
 from ..builder import VaultBuilder
 from ..changes import CheckpointChanges
 from ..entries import put
-from ..keys import Slot, generated_slot, other_file_slot
 from ..primitives import counted, varint
 from ..vector import Catalogue
+from .sound_slots import another_recipients_slot
 
 catalogue = Catalogue()
-
-
-def unknown_slot(vault: VaultBuilder, kind: int) -> Slot:
-    return Slot(kind, vault.random.take(32), vault.random.take(16), vault.random.take(24))
 
 
 @catalogue.ok("no entries and no records: the root's place is 0")
@@ -19,53 +16,11 @@ def empty(vault: VaultBuilder) -> None:
     vault.begin()
 
 
-@catalogue.ok("the key file is any other file, through Argon2id at the lowest limits")
-def slot_argon2id(vault: VaultBuilder) -> None:
-    vault.key_file = b"correct horse battery staple\n"
-    vault.slots = [other_file_slot(vault.key_file, vault.random.take(16), vault.random.take(24))]
-    vault.begin().set(put("token", "behind Argon2id"))
-
-
-@catalogue.ok("Argon2id with 3 passes over 1 MiB; the key file is binary and holds zeros")
-def slot_argon2id_binary(vault: VaultBuilder) -> None:
-    vault.key_file = bytes(range(256)) * 20
-    vault.slots = [other_file_slot(vault.key_file, vault.random.take(16), vault.random.take(24), 3, 1 << 20)]
-    vault.begin([put("token", "behind Argon2id")])
-
-
-@catalogue.ok("two slots for generated key files; the second opens")
-def slot_second_of_two(vault: VaultBuilder) -> None:
-    other = generated_slot(vault.random.take(32), vault.random.take(16), vault.random.take(24))
-    vault.slots = [other, *vault.slots]
-    vault.begin([put("token")])
-
-
-@catalogue.ok("16 slots; the last opens")
-def slot_last_of_sixteen(vault: VaultBuilder) -> None:
-    others = [generated_slot(vault.random.take(32), vault.random.take(16), vault.random.take(24)) for _ in range(15)]
-    vault.slots = others + vault.slots
-    vault.begin([put("token")])
-
-
-@catalogue.ok("slots for other files before that of the key file; the limits of one count only for such a file")
-def slot_argon2id_beside_generated(vault: VaultBuilder) -> None:
-    other = other_file_slot(b"some other secret", vault.random.take(16), vault.random.take(24))
-    vault.slots = [other, other.changed(passes=11, salt=vault.random.take(16)), *vault.slots]
-    vault.begin([put("token")])
-
-
-@catalogue.ok("a slot of the unknown kind 77 is passed over")
-def slot_of_unknown_kind(vault: VaultBuilder) -> None:
-    vault.slots = [unknown_slot(vault, 77), *vault.slots]
-    vault.begin([put("token")])
-
-
-@catalogue.ok("slots of the kinds 3, 4 and 5, which a key file alone does not open, are passed over")
-def slots_of_reserved_kinds(vault: VaultBuilder) -> None:
-    passphrases = [unknown_slot(vault, kind).changed(passes=1, memory=8192) for kind in (3, 4)]
-    recipient = unknown_slot(vault, 5).changed(trailing=vault.random.take(32))
-    vault.slots = [*passphrases, recipient, *vault.slots]
-    vault.begin([put("token")])
+@catalogue.ok("the limits of the history at their largest: 255 versions, 2^32 - 1 days")
+def history_of_255_versions(vault: VaultBuilder) -> None:
+    vault.history = (255, 2**32 - 1)
+    vault.stated["history"] = list(vault.history)
+    vault.begin([put("a")]).set(put("b"))
 
 
 @catalogue.ok("as a compaction leaves it: in the manifest are the authenticators of all numbers before the header's")
@@ -84,7 +39,11 @@ def sequence_near_its_limit(vault: VaultBuilder) -> None:
 @catalogue.ok("settings in the manifest, which this version does not know")
 def settings_in_manifest(vault: VaultBuilder) -> None:
     settings = varint(2) + counted(b"one") + counted(b"1") + counted(b"two") + counted("\u00e9\0".encode() * 40)
-    vault.begin([put("a")], changes=CheckpointChanges(edit_manifest=lambda content: content[:-1] + settings))
+
+    def edit(content: bytes) -> bytes:
+        return content[:-3] + settings + content[-2:]
+
+    vault.begin([put("a")], changes=CheckpointChanges(edit_manifest=edit))
 
 
 @catalogue.ok("the label of a key slot has 256 bytes")
@@ -93,3 +52,29 @@ def label_of_256_bytes(vault: VaultBuilder) -> None:
         return content.replace(counted(b"slot 0"), counted(b"l" * 256))
 
     vault.begin([put("a")], changes=CheckpointChanges(edit_manifest=edit))
+
+
+@catalogue.ok("the labels of two recipients have public keys, one of 4,096 bytes, and that of a key file has none")
+def labels_of_recipients(vault: VaultBuilder) -> None:
+    identity = vault.random.take(32)
+    vault.slots = [another_recipients_slot(vault, identity), *vault.slots, another_recipients_slot(vault)]
+    vault.recipients = {0: recipient_text(identity), 2: "age1tag" + "q" * 4089}
+    vault.stated["recipients"] = [vault.recipients[0], "", vault.recipients[2]]
+    vault.begin([put("a")])
+
+
+@catalogue.ok("as eight rotations of the data key leave it: in the manifest are the memory keys before its own")
+def former_memory_keys(vault: VaultBuilder) -> None:
+    vault.sequence = 20
+    vault.former_memory_keys = [vault.random.take(32) for _ in range(8)]
+    vault.stated["former_memory_keys"] = [key.hex() for key in vault.former_memory_keys]
+    vault.begin([put("a")]).set(put("b"))
+
+
+@catalogue.ok("as a merge leaves it: log positions of both histories, two with the same number, and a new chain")
+def merged(vault: VaultBuilder) -> None:
+    vault.sequence = 12
+    vault.chain = [vault.random.take(16) for _ in range(2)]
+    vault.merged = [(number, vault.random.take(16)) for number in (5, 6, 6, 9)]
+    vault.stated["merged"] = [[number, authenticator.hex()] for number, authenticator in vault.merged]
+    vault.begin([put("a")]).set(put("b"))

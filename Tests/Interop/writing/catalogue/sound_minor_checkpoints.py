@@ -1,7 +1,7 @@
 """Minor checkpoints, large transactions, and hints of every quality."""
 
 from ..builder import VaultBuilder
-from ..entries import put, remove
+from ..entries import Entry, Value, put, remove
 from ..vector import Build, Catalogue
 from .sound_checkpoints import LARGEST, numbered
 
@@ -55,6 +55,16 @@ def large_transaction(vault: VaultBuilder) -> None:
 @catalogue.ok("a large transaction changes a name that a record before it set")
 def large_transaction_over_records(vault: VaultBuilder) -> None:
     vault.begin().set(put("a", "old"), put("b", "stays")).minor_checkpoint(put("a", "new"), put("c"))
+
+
+@catalogue.ok("removed names with earlier versions in a tree, set before it and by its own record")
+def tombstones_with_earlier_versions_in_a_tree(vault: VaultBuilder) -> None:
+    vault.history = (3, 365)
+    values = [Value(content.encode()) for content in ("in the checkpoint", "in a record", "in a record too")]
+    vault.begin([Entry("a", values[0])]).set(Entry("b", values[1]), Entry("c", values[2]))
+    vault.set(remove("b", earlier=[values[1]]))
+    vault.minor_checkpoint(remove("a", earlier=[values[0]]), remove("c", earlier=[Value(b"its own"), values[2]]))
+    vault.hint().set(put("after"))
 
 
 def hinted(place: int | None, sequence: int | None = None, record: int = 3) -> Build:

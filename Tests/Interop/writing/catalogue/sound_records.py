@@ -48,6 +48,14 @@ def attributes_changed_in_a_tree(vault: VaultBuilder) -> None:
     vault.minor_checkpoint(*[Entry(name, value, MADE + 1, MADE, attributes=[("user", "ann")]) for name, value in named])
 
 
+@catalogue.ok("earlier versions are values again, in their boxes; one of them stays an earlier version too")
+def earlier_versions_restored(vault: VaultBuilder) -> None:
+    vault.history = (2, 30)
+    first, second, gone = (Value(content, 1, MADE) for content in (b"first", b"second", b"gone"))
+    vault.begin([Entry("a", second, MADE + 1, MADE, earlier=[first]), remove("b", earlier=[gone])])
+    vault.set(Entry("a", first, MADE + 2, MADE, earlier=[second, first]), Entry("b", gone, MADE + 2, MADE + 2))
+
+
 @catalogue.ok("records and transactions without entries, and bytes of payloads that nothing names, before what is named")
 def records_without_entries(vault: VaultBuilder) -> None:
     vault.begin([put("a")]).append([]).append([[], [put("b")], []])

@@ -1,0 +1,46 @@
+import Sealing
+
+/// Why an age recipient, identity or file cannot be used.
+///
+/// `detail` is a part of a sentence. It contains nothing of an identity, a file key or a plaintext.
+package struct AgeError: Error, Hashable, Sendable {
+    /// The kind of failure. More kinds may come.
+    package struct Code: Hashable, Sendable {
+        private enum Kind { case malformed, noMatch, damaged, plugin, outOfMemory }
+        private let kind: Kind
+
+        /// A recipient, identity, stanza or file is not well-formed, or of a kind that is not supported.
+        package static let malformed = Code(kind: .malformed)
+        /// None of the identities opens it.
+        package static let noMatch = Code(kind: .noMatch)
+        /// The authentication of a header or of its payload failed: it was changed or cut.
+        package static let damaged = Code(kind: .damaged)
+        /// A plugin is missing, has failed, or has reported an error, which the detail repeats.
+        package static let plugin = Code(kind: .plugin)
+        /// Guarded memory cannot be allocated.
+        package static let outOfMemory = Code(kind: .outOfMemory)
+    }
+
+    /// The kind of this failure.
+    package let code: Code
+    package let detail: String
+
+    package init(_ code: Code, _ detail: String = "") { (self.code, self.detail) = (code, detail) }
+}
+
+extension AgeError {
+    static func malformed(_ detail: String) -> AgeError { AgeError(.malformed, detail) }
+
+    init(_ error: SealingError) {
+        switch error.code {
+        case .outOfMemory: self.init(.outOfMemory, "there is no guarded memory left")
+        case .forged: self.init(.damaged, "a sealed part does not open")
+        default: self.init(.malformed, "a length out of bounds")
+        }
+    }
+}
+
+/// Translates the error of a call to Sealing.
+func translated<Result: ~Copyable>(_ call: @autoclosure () throws(SealingError) -> Result) throws(AgeError) -> Result {
+    do { return try call() } catch { throw AgeError(error) }
+}

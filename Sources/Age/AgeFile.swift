@@ -1,0 +1,49 @@
+package import Sealing
+
+/// Files of the format age-encryption.org/v1 (c2sp.org/age): a header that wraps a random file key for each recipient,
+/// and a payload that is sealed under it. Any program that reads age files opens them, with an identity alone.
+package enum AgeFile {
+    /// Returns the file, in its binary form. Each recipient alone can open it.
+    ///
+    /// - Throws: `malformed` if there is no recipient, or one is invalid; `plugin`, `outOfMemory`.
+    package static func seal(
+        _ plaintext: borrowing SecretBytes, to recipients: [Recipient], asking prompter: any PluginPrompter
+    ) throws(AgeError) -> [UInt8] {
+        guard !recipients.isEmpty else { throw .malformed("there is no recipient") }
+        let fileKey = try FileKey.generate()
+        var stanzas: [Stanza] = []
+        for recipient in recipients { stanzas += try Wrapping.wrap(fileKey, to: recipient, asking: prompter) }
+        // A plugin may offer passphrases. They would no longer vouch for the file's author beside another recipient.
+        try checkPassphrases(stanzas)
+        return try AgeHeader(stanzas, fileKey).bytes + AgePayload.seal(plaintext, fileKey)
+    }
+
+    /// Returns the plaintext of a file, in its binary form or armored.
+    ///
+    /// - Throws: `noMatch` if no identity opens it; `damaged` if it was changed or cut; `malformed`, `plugin`,
+    ///   `outOfMemory`.
+    package static func open(
+        _ file: [UInt8], with identities: borrowing IdentityFile, asking prompter: any PluginPrompter
+    ) throws(AgeError) -> SecretBytes {
+        let file = try Armor.isArmored(file) ? Armor.removed(from: file) : file
+        let header = try AgeHeader(file)
+        try checkPassphrases(header.stanzas)
+        guard header.stanzas.first?.kind != passphraseKind else {
+            throw AgeError(.noMatch, "the file is encrypted with a passphrase, which is not supported")
+        }
+        guard let fileKey = try Wrapping.unwrap(header.stanzas, with: identities, asking: prompter) else {
+            throw AgeError(.noMatch, "none of the identities opens the file")
+        }
+        try header.check(fileKey)
+        return try AgePayload.open(file[header.size...], fileKey)
+    }
+
+    private static let passphraseKind = "scrypt"
+
+    /// The format allows a passphrase only as the sole recipient.
+    private static func checkPassphrases(_ stanzas: [Stanza]) throws(AgeError) {
+        guard stanzas.count == 1 || !stanzas.contains(where: { $0.kind == passphraseKind }) else {
+            throw .malformed("a passphrase is combined with other recipients")
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import LinuxSystem
+import Sealing
+
+/// The textual start of an age file: the version, the stanzas, and their MAC under a key of the file key's.
+struct AgeHeader {
+    /// The largest size of a header. It is read before anything is authenticated.
+    static let sizeLimit = 64 << 10
+
+    private static let version = Array("age-encryption.org/v1\n".utf8)
+    private static let family = Array("age-encryption.org/".utf8)
+    private static let endMark = Array("---".utf8)
+    private static let info = Array("header".utf8)
+    /// ` `, 43 digits of base64 and the line's end, behind the mark.
+    private static let codeLineSize = 1 + Base64.digits(of: RunningHMAC.size) + 1
+
+    let stanzas: [Stanza]
+    /// What the MAC covers: everything up to the mark of the last line.
+    private let covered: [UInt8]
+    private let code: [UInt8]
+
+    /// The size of the header in bytes.
+    var size: Int { covered.count + AgeHeader.codeLineSize }
+
+    // MARK: Writing
+
+    /// Throws `malformed` if it would be too large, and `outOfMemory`.
+    init(_ stanzas: [Stanza], _ fileKey: borrowing SecretBytes) throws(AgeError) {
+        covered = AgeHeader.version + stanzas.flatMap(\.text) + AgeHeader.endMark
+        self.stanzas = stanzas
+        code = try AgeHeader.code(of: covered, fileKey).unsafeArray()
+        guard size <= AgeHeader.sizeLimit else { throw .malformed("the header would be too large") }
+    }
+
+    var bytes: [UInt8] {
+        var digits = [UInt8](repeating: 0, count: Base64.digits(of: code.count) + 1)
+        try? code.withRawBytes { (code) throws(SealingError) in
+            try digits.withMutableRawBytes { (digits) throws(SealingError) in
+                // The size is right, so it cannot fail.
+                try Base64.encode(code, into: digits)
+            }
+        }
+        return covered + [UInt8(ascii: " ")] + digits.dropLast() + [UInt8(ascii: "\n")]
+    }
+
+    // MARK: Reading
+
+    /// Reads the header at the start of a file. Throws `malformed`.
+    init(_ file: [UInt8]) throws(AgeError) {
+        let start = Array(file.prefix(AgeHeader.sizeLimit))
+        guard start.starts(with: AgeHeader.family) else { throw .malformed("it is not an age file") }
+        guard start.starts(with: AgeHeader.version) else {
+            throw .malformed("the file has a version of the age format that is not supported")
+        }
+        var (stanzas, offset): ([Stanza], Int) = ([], AgeHeader.version.count)
+        try start.withRawBytes { (bytes) throws(AgeError) in
+            while !bytes[offset...].starts(with: AgeHeader.endMark) {
+                guard let text = try StanzaText(bytes, at: offset) else { throw AgeHeader.cut(file.count) }
+                stanzas.append(try Stanza(text, in: bytes))
+                offset = text.end
+            }
+        }
+        guard !stanzas.isEmpty else { throw .malformed("the header has no stanza") }
+        offset += AgeHeader.endMark.count
+        guard start.count - offset >= AgeHeader.codeLineSize else { throw AgeHeader.cut(file.count) }
+        code = try AgeHeader.code(in: start[offset..<offset + AgeHeader.codeLineSize])
+        (self.stanzas, covered) = (stanzas, Array(start[..<offset]))
+    }
+
+    private static func cut(_ size: Int) -> AgeError {
+        .malformed(size > sizeLimit ? "the header is too large" : "the header was cut")
+    }
+
+    private static func code(in line: ArraySlice<UInt8>) throws(AgeError) -> [UInt8] {
+        var code = [UInt8](repeating: 0, count: RunningHMAC.size)
+        let isRead = line.dropFirst().dropLast().withRawBytes { digits in
+            code.withMutableRawBytes { Base64.decode(digits, into: $0) }
+        }
+        guard line.first == UInt8(ascii: " "), line.last == UInt8(ascii: "\n"), isRead else {
+            throw .malformed("the last line of the header is invalid")
+        }
+        return code
+    }
+
+    // MARK: The MAC
+
+    /// Throws `damaged` unless the stanzas are those that were written with this file key.
+    func check(_ fileKey: borrowing SecretBytes) throws(AgeError) {
+        let expected = try AgeHeader.code(of: covered, fileKey)
+        guard try translated(SecretBytes(copyOf: code)).isEqual(to: expected) else {
+            throw AgeError(.damaged, "the header was changed (its MAC does not match)")
+        }
+    }
+
+    private static func code(of covered: [UInt8], _ fileKey: borrowing SecretBytes) throws(AgeError) -> SecretBytes {
+        guard fileKey.count == FileKey.size else { throw FileKey.wrongSize }
+        do throws(SealingError) {
+            var key = try SecretBytes(zeros: RunningHMAC.size)
+            try FileKey.derive(from: fileKey, salt: [], info: info, into: &key)
+            var hash = try key.withUnsafeBytes { (key) throws(SealingError) in try RunningHMAC(key: key) }
+            try covered.withRawBytes { (covered) throws(SealingError) in try hash.update(covered) }
+            return try hash.finish()
+        } catch { throw AgeError(error) }
+    }
+}

@@ -1,0 +1,39 @@
+import LinuxSystem
+import Sealing
+
+/// The textual form of an age file: strict PEM (RFC 7468). It is read, but not written.
+enum Armor {
+    private static let begin = Array("-----BEGIN AGE ENCRYPTED FILE-----".utf8)
+    private static let end = Array("-----END AGE ENCRYPTED FILE-----".utf8)
+    private static let columns = 64
+    private static let invalid = AgeError.malformed("the armor of the file is invalid")
+
+    static func isArmored(_ file: [UInt8]) -> Bool { trimmed(file).starts(with: begin) }
+
+    /// Returns the binary form. Throws `malformed` unless the text is what an encoder writes, white space around it
+    /// aside: otherwise, the file could be changed without notice.
+    static func removed(from file: [UInt8]) throws(AgeError) -> [UInt8] {
+        var lines = trimmed(file).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .map { $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0 }
+        guard lines.count > 2, lines.removeFirst().elementsEqual(begin), lines.removeLast().elementsEqual(end),
+            let last = lines.last, (1...columns).contains(last.count),
+            lines.dropLast().allSatisfy({ $0.count == columns })
+        else { throw invalid }
+        let padding = last.reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        let digits = Array(lines.joined())
+        guard padding <= 2, digits.count % 4 == 0 else { throw invalid }
+        var bytes = [UInt8](repeating: 0, count: digits.count / 4 * 3 - padding)
+        let isRead = digits.withRawBytes { digits in
+            bytes.withMutableRawBytes { Base64.decode(digits, padding: .equalSigns, into: $0) }
+        }
+        guard isRead else { throw invalid }
+        return bytes
+    }
+
+    private static func trimmed(_ file: [UInt8]) -> ArraySlice<UInt8> {
+        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+        guard let first = file.firstIndex(where: { !isBlank($0) }), let last = file.lastIndex(where: { !isBlank($0) })
+        else { return [] }
+        return file[first...last]
+    }
+}

@@ -1,0 +1,80 @@
+package import Sealing
+
+/// The identities of a file as `age-keygen` writes it: one on each line, with comments between them.
+package struct IdentityFile: ~Copyable, Sendable {
+    /// An identity in an array: it cannot be copied into one itself.
+    private final class Holder: Sendable {
+        let identity: Identity
+
+        init(_ identity: consuming Identity) { self.identity = identity }
+    }
+
+    private static let sizeLimit = 256 << 10
+    private static let countLimit = 256
+    private static let pinMark = "# vault:"
+
+    private let identities: [Holder]
+
+    /// What follows `# vault:` in comments, without white space around it: the fingerprints of the vaults that the
+    /// identities are meant for, in the order of the file.
+    package let pins: [String]
+
+    /// The number of identities, at least 1.
+    package var count: Int { identities.count }
+
+    /// Takes a single identity.
+    package init(_ identity: consuming Identity) { (identities, pins) = ([Holder(identity)], []) }
+
+    /// Reads the bytes of a file. Throws `malformed`, with the number of the line, and `outOfMemory`.
+    package init(_ file: borrowing SecretBytes) throws(AgeError) {
+        var (identities, pins): ([Holder], [String]) = ([], [])
+        try file.withUnsafeBytes { (text) throws(AgeError) in
+            guard text.count <= IdentityFile.sizeLimit else { throw .malformed("the identity file is too large") }
+            var (start, number) = (0, 1)
+            for end in 0...text.count where end == text.count || text[end] == UInt8(ascii: "\n") {
+                let line = IdentityFile.trimmed(UnsafeRawBufferPointer(rebasing: text[start..<end]))
+                if line.first == UInt8(ascii: "#") {
+                    pins += IdentityFile.pin(in: line).map { [$0] } ?? []
+                } else if !line.isEmpty {
+                    identities.append(try IdentityFile.identity(in: line, number))
+                }
+                (start, number) = (end + 1, number + 1)
+            }
+        }
+        guard !identities.isEmpty else { throw .malformed("the identity file contains no identity") }
+        guard identities.count <= IdentityFile.countLimit else {
+            throw .malformed("the identity file contains more than \(IdentityFile.countLimit) identities")
+        }
+        (self.identities, self.pins) = (identities, pins)
+    }
+
+    /// Calls `body` with one identity after the other until it returns a result, and returns that.
+    package borrowing func firstResult<Result: ~Copyable, Failure: Error>(
+        _ body: (borrowing Identity) throws(Failure) -> Result?
+    ) throws(Failure) -> Result? {
+        for holder in identities { if let result = try body(holder.identity) { return result } }
+        return nil
+    }
+
+    private static func identity(in line: UnsafeRawBufferPointer, _ number: Int) throws(AgeError) -> Holder {
+        do { return Holder(try Identity(line)) } catch {
+            guard error.code == .malformed else { throw error }
+            throw .malformed("the identity in line \(number) is invalid: \(error.detail)")
+        }
+    }
+
+    private static func pin(in comment: UnsafeRawBufferPointer) -> String? {
+        guard comment.starts(with: pinMark.utf8) else { return nil }
+        let rest = trimmed(UnsafeRawBufferPointer(rebasing: comment[pinMark.utf8.count...]))
+        return rest.isEmpty ? nil : String(decoding: rest, as: UTF8.self)
+    }
+
+    /// Returns a line without spaces, tabs and carriage returns around it.
+    private static func trimmed(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0D].contains(byte) }
+        guard let first = line.firstIndex(where: { !isBlank($0) }),
+            let last = line.lastIndex(where: { !isBlank($0) })
+        else { return UnsafeRawBufferPointer(rebasing: line[..<0]) }
+        return UnsafeRawBufferPointer(rebasing: line[first...last])
+    }
+}

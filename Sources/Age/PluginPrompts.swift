@@ -1,0 +1,81 @@
+import LinuxSystem
+import Sealing
+
+/// The answer to a plugin's message.
+struct PluginAnswer: ~Copyable {
+    let arguments: [String]
+    let body: SecretBytes
+}
+
+/// Passes on what a plugin says and asks.
+struct PluginPrompts {
+    /// In bytes.
+    private static let textLimit = 4_096
+
+    let plugin: String
+    let prompter: any PluginPrompter
+
+    /// Returns nil for a message that is not for a person. Throws `plugin`, `outOfMemory`.
+    func answer(to message: borrowing PluginMessage) throws(AgeError) -> PluginAnswer? {
+        let text = PluginPrompts.shown(message.body)
+        switch message.command {
+        case "msg": return try answer(prompter.message(text, from: plugin) ? ["ok"] : ["fail"])
+        case "confirm":
+            let (yes, no) = try choices(of: message)
+            guard let isChosen = prompter.confirm(text, yes: yes, no: no, from: plugin) else {
+                return try answer(["fail"])
+            }
+            return try answer(["ok", isChosen ? "yes" : "no"])
+        case "request-public":
+            guard let reply = prompter.requestPublic(text, from: plugin) else { return try answer(["fail"]) }
+            return PluginAnswer(
+                arguments: ["ok"], body: try translated(SecretBytes(copyOf: Array(reply.utf8))))
+        case "request-secret":
+            guard let reply = prompter.requestSecret(text, from: plugin) else { return try answer(["fail"]) }
+            return PluginAnswer(arguments: ["ok"], body: reply)
+        default: return nil
+        }
+    }
+
+    /// Returns the failure that the plugin reports.
+    func error(_ body: borrowing SecretBytes) -> AgeError {
+        let text = PluginPrompts.shown(body).split(separator: "\n").joined(separator: " ")
+        return AgeError(.plugin, "the plugin age-plugin-\(plugin) reports: \(text.isEmpty ? "an error" : text)")
+    }
+
+    private func answer(_ arguments: [String]) throws(AgeError) -> PluginAnswer {
+        PluginAnswer(arguments: arguments, body: try translated(SecretBytes(zeros: 0)))
+    }
+
+    private func choices(of message: borrowing PluginMessage) throws(AgeError) -> (yes: String, no: String?) {
+        let labels = message.arguments.dropFirst().map(PluginPrompts.label)
+        guard (1...2).contains(labels.count), let yes = labels[0], let no = labels.last else {
+            throw AgeError(.plugin, "the plugin age-plugin-\(plugin) does not follow the protocol: an invalid question")
+        }
+        return (yes, labels.count == 2 ? no : nil)
+    }
+
+    /// Returns the text of an answer to choose; nil if it is not base64.
+    private static func label(_ digits: String) -> String? {
+        guard let size = Base64.size(ofDigits: digits.utf8.count) else { return nil }
+        var bytes = [UInt8](repeating: 0, count: size)
+        let isRead = Array(digits.utf8).withRawBytes { digits in
+            bytes.withMutableRawBytes { Base64.decode(digits, into: $0) }
+        }
+        return isRead ? bytes.withRawBytes(shown) : nil
+    }
+
+    private static func shown(_ text: borrowing SecretBytes) -> String { text.withUnsafeBytes(shown) }
+
+    /// Returns the start of a text without what could control a terminal or reorder the words around it.
+    private static func shown(_ text: UnsafeRawBufferPointer) -> String {
+        var shown = String.UnicodeScalarView()
+        for scalar in String(decoding: text.prefix(textLimit), as: UTF8.self).unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control where scalar != "\n", .format, .lineSeparator, .paragraphSeparator: shown.append("\u{FFFD}")
+            default: shown.append(scalar)
+            }
+        }
+        return String(shown)
+    }
+}

@@ -1,0 +1,134 @@
+import LinuxSystem
+import Sealing
+
+/// A message of a plugin: a stanza whose kind is a command. The body may be a file key.
+struct PluginMessage: ~Copyable {
+    let arguments: [String]
+    let body: SecretBytes
+
+    var command: String { arguments.first ?? "" }
+}
+
+/// A conversation with a running plugin. Prompts are answered on the way.
+struct PluginSession: ~Copyable {
+    /// The largest size of a message's text.
+    private static let sizeLimit = 64 << 10
+    private static let countLimit = 1_000
+
+    /// The first error that the plugin has reported. It may still do its work, and says when it is done.
+    private(set) var failure: AgeError?
+
+    private var process: PluginProcess
+    private let prompts: PluginPrompts
+    /// What was received and not yet read as a message.
+    private var received: SecretBytes
+    private var receivedCount = 0
+    private var messageCount = 0
+
+    /// Starts the plugin. Throws `plugin`, `outOfMemory`.
+    init(_ plugin: Plugin, stateMachine: String) throws(AgeError) {
+        let received = try translated(SecretBytes(zeros: PluginSession.sizeLimit))
+        process = try PluginProcess(plugin.name, in: plugin.folders, stateMachine: stateMachine)
+        self.received = received
+        prompts = PluginPrompts(plugin: plugin.name, prompter: plugin.prompter)
+    }
+
+    // MARK: Sending
+
+    mutating func send(_ arguments: [String]) throws(AgeError) {
+        try send(arguments, body: UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+
+    mutating func send(_ arguments: [String], body: borrowing SecretBytes) throws(AgeError) {
+        try body.withUnsafeBytes { (body) throws(AgeError) in try send(arguments, body: body) }
+    }
+
+    mutating func send(_ arguments: [String], body: UnsafeRawBufferPointer) throws(AgeError) {
+        var text = try translated(SecretBytes(zeros: StanzaText.size(arguments, bodySize: body.count)))
+        do throws(SealingError) {
+            try text.withUnsafeMutableBytes { (text) throws(SealingError) in
+                try StanzaText.write(arguments, body: body, into: text)
+            }
+        } catch { throw AgeError(error) }
+        try send(text)
+    }
+
+    /// Sends a command whose argument is a secret.
+    mutating func send(_ command: String, secret argument: borrowing SecretBytes) throws(AgeError) {
+        let start = Array("-> \(command) ".utf8)
+        var text = try translated(SecretBytes(zeros: start.count + argument.count + 2))
+        text.withUnsafeMutableBytes { text in
+            text.copyBytes(from: start)
+            argument.withUnsafeBytes {
+                UnsafeMutableRawBufferPointer(rebasing: text[start.count...]).copyMemory(from: $0)
+            }
+            // The end of the line, and an empty body.
+            for index in text.indices.suffix(2) { text[index] = UInt8(ascii: "\n") }
+        }
+        try send(text)
+    }
+
+    private mutating func send(_ text: borrowing SecretBytes) throws(AgeError) {
+        try text.withUnsafeBytes { (text) throws(AgeError) in try process.send(text) }
+    }
+
+    // MARK: Receiving
+
+    /// Returns the next message that the caller has to answer; nil when the plugin is done. Throws `plugin`,
+    /// `outOfMemory`.
+    mutating func next() throws(AgeError) -> PluginMessage? {
+        while true {
+            messageCount += 1
+            guard messageCount <= PluginSession.countLimit else { throw broken("it sent too many messages") }
+            let message = try receive()
+            if message.command == "done" { return nil }
+            if message.command == "error" {
+                if failure == nil { failure = prompts.error(message.body) }
+                try send(["ok"])
+            } else if let answer = try prompts.answer(to: message) {
+                try send(answer.arguments, body: answer.body)
+            } else {
+                return message
+            }
+        }
+    }
+
+    /// The failure of a plugin that does not follow the protocol.
+    func broken(_ how: String) -> AgeError {
+        AgeError(.plugin, "the plugin \(process.program) does not follow the protocol: \(how)")
+    }
+
+    private mutating func receive() throws(AgeError) -> PluginMessage {
+        while true {
+            if let message = try messageReceived() { return message }
+            guard receivedCount < received.count else { throw broken("it sent a message that is too large") }
+            receivedCount += try received.withUnsafeMutableBytes { (received) throws(AgeError) in
+                try process.receive(into: UnsafeMutableRawBufferPointer(rebasing: received[receivedCount...]))
+            }
+        }
+    }
+
+    /// Takes the first message out of what was received; nil if it is not yet complete.
+    private mutating func messageReceived() throws(AgeError) -> PluginMessage? {
+        let count = receivedCount
+        do throws(AgeError) {
+            let text = try received.withUnsafeBytes { (received) throws(AgeError) in
+                try StanzaText(UnsafeRawBufferPointer(rebasing: received[..<count]), at: 0)
+            }
+            guard let text else { return nil }
+            var body = try translated(SecretBytes(zeros: text.bodySize))
+            try received.withUnsafeMutableBytes { (received) throws(AgeError) in
+                try body.withUnsafeMutableBytes { (body) throws(AgeError) in
+                    try text.decodeBody(of: UnsafeRawBufferPointer(received), into: body)
+                }
+                let rest = UnsafeRawBufferPointer(rebasing: received[text.end..<count])
+                received.copyMemory(from: rest)
+                Wiping.wipe(UnsafeMutableRawBufferPointer(rebasing: received[rest.count..<count]))
+            }
+            receivedCount -= text.end
+            return PluginMessage(arguments: text.arguments, body: body)
+        } catch {
+            throw error.code == .malformed ? broken(error.detail) : error
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import LinuxSystem
+import Sealing
+
+/// Whom a file key is wrapped for: a public key, or a text that a plugin understands.
+package enum Recipient: Hashable, Sendable {
+    /// `age1…`: a public key of 32 bytes.
+    case x25519([UInt8])
+    /// `age1NAME1…`: all of the text, for the program `age-plugin-NAME`.
+    case plugin(name: String, text: String)
+
+    private static let prefix = "age"
+    private static let pluginPrefix = "age1"
+
+    /// Reads a recipient as `age-keygen` or a plugin prints it. Throws `malformed`, `outOfMemory`. The detail never
+    /// repeats the text, which may be an identity that was given by mistake.
+    package init(_ text: String) throws(AgeError) {
+        let bytes = Array(text.utf8)
+        if let kind = Recipient.foreignKind(of: text) { throw .malformed(kind) }
+        let decoded = try Recipient.described { () throws(AgeError) in
+            try bytes.withRawBytes { (bytes) throws(AgeError) in try Bech32.decode(bytes) }
+        }
+        guard decoded.letterCase == .lower else { throw .malformed("the recipient is not in lower case") }
+        if decoded.prefix == Recipient.prefix {
+            guard decoded.data.count == X25519.keySize else {
+                throw .malformed("the recipient is not a public key of \(X25519.keySize) bytes")
+            }
+            self = .x25519(decoded.data.unsafeArray())
+        } else if decoded.prefix.hasPrefix(Recipient.pluginPrefix) {
+            let name = String(decoded.prefix.dropFirst(Recipient.pluginPrefix.count))
+            guard PluginName.isValid(name) else { throw .malformed("the recipient's plugin has an invalid name") }
+            self = .plugin(name: name, text: text)
+        } else {
+            throw .malformed("the recipient does not start with age1")
+        }
+    }
+
+    /// The recipient as `age` reads it.
+    package var text: String {
+        switch self {
+        case .plugin(_, let text): return text
+        case .x25519(let key):
+            var text = [UInt8](repeating: 0, count: Bech32.textSize(prefix: Recipient.prefix, dataSize: key.count))
+            // The size is right, so it cannot fail.
+            try? text.withMutableRawBytes { (text) throws(AgeError) in
+                try key.withRawBytes { (key) throws(AgeError) in
+                    try Bech32.encode(key, prefix: Recipient.prefix, .lower, into: text)
+                }
+            }
+            return String(decoding: text, as: UTF8.self)
+        }
+    }
+
+    /// Returns why a text is no recipient, if it is something else that a person may have at hand.
+    private static func foreignKind(of text: String) -> String? {
+        if text.isEmpty { return "the recipient is empty" }
+        if ["ssh-", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"].contains(where: text.hasPrefix) {
+            return "SSH keys are not supported as recipients; create a key with age-keygen"
+        }
+        let upper = text.prefix(32).uppercased()
+        if upper.hasPrefix("AGE-SECRET-KEY-") || upper.hasPrefix("AGE-PLUGIN-") {
+            return "this is an identity, which is secret, and not a recipient"
+        }
+        return nil
+    }
+
+    private static func described(
+        _ decode: () throws(AgeError) -> Bech32.Decoded
+    ) throws(AgeError) -> Bech32.Decoded {
+        do { return try decode() } catch {
+            throw error.code == .malformed ? .malformed("the recipient is invalid: \(error.detail)") : error
+        }
+    }
+}
+
+/// The name of a plugin, which becomes a part of a program's name.
+enum PluginName {
+    private static let limit = 64
+
+    /// Whether the name has only lower-case letters, digits and `+-._`. It then cannot lead to another folder.
+    static func isValid(_ name: String) -> Bool {
+        (1...limit).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+                case UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
+                default: false
+                }
+            }
+    }
+}

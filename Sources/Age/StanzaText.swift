@@ -1,0 +1,110 @@
+import Sealing
+
+/// Where the parts of a stanza are in its text, which may be secret: a line of arguments, then the body in base64, in
+/// lines of 64 digits of which the last one is shorter and may be empty.
+///
+///     -> X25519 XEl0dJ6y3C7KZkgmgWUicg63EyXJiwBJW8PdYJ/cYBE
+///     qRS0AMjdjPvZ/WT08U2KL4G+PIooA3hy38SvLpvaC1E
+struct StanzaText {
+    private static let mark = Array("-> ".utf8)
+    private static let columns = 64
+    /// The number of bytes in a line of the body.
+    private static let lineSize = 48
+    private static let lineEnd = UInt8(ascii: "\n")
+    private static let space = UInt8(ascii: " ")
+
+    let arguments: [String]
+    let bodySize: Int
+    /// The offset behind the last line.
+    let end: Int
+    /// The offset of the first line of the body.
+    private let body: Int
+
+    // MARK: Reading
+
+    /// Returns nil if the bytes end before the stanza does. Throws `malformed`.
+    init?(_ bytes: UnsafeRawBufferPointer, at start: Int) throws(AgeError) {
+        guard start >= 0, start <= bytes.count else { return nil }
+        let first = bytes[start...].prefix(StanzaText.mark.count)
+        guard first.elementsEqual(StanzaText.mark.prefix(first.count)) else {
+            throw .malformed("a stanza does not start with \"-> \"")
+        }
+        guard let argumentsEnd = bytes[start...].firstIndex(of: StanzaText.lineEnd) else { return nil }
+        arguments = try StanzaText.arguments(in: bytes[(start + StanzaText.mark.count)..<argumentsEnd])
+        body = argumentsEnd + 1
+        var (size, line) = (0, body)
+        while true {
+            let rest = bytes[line...].prefix(StanzaText.columns + 1)
+            guard let lineEnd = rest.firstIndex(of: StanzaText.lineEnd) else {
+                guard rest.count <= StanzaText.columns else { throw .malformed("a line of a stanza is too long") }
+                return nil
+            }
+            guard let part = Base64.size(ofDigits: lineEnd - line) else { throw StanzaText.notBase64 }
+            size += part
+            let isLast = lineEnd - line < StanzaText.columns
+            line = lineEnd + 1
+            if isLast { break }
+        }
+        (bodySize, end) = (size, line)
+    }
+
+    private static func arguments(in line: Slice<UnsafeRawBufferPointer>) throws(AgeError) -> [String] {
+        let arguments = line.split(separator: space, omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
+        guard areWritable(arguments) else { throw .malformed("an argument of a stanza is invalid") }
+        return arguments
+    }
+
+    /// Writes the body's bytes, `bodySize` of them. Throws `malformed`.
+    ///
+    /// - Parameter bytes: those that this was read from.
+    func decodeBody(of bytes: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) throws(AgeError) {
+        guard output.count == bodySize, end <= bytes.count else { throw .malformed("a length out of bounds") }
+        var (line, done) = (body, 0)
+        while line < end {
+            let digits = min(StanzaText.columns, end - 1 - line)
+            let size = min(StanzaText.lineSize, bodySize - done)
+            let text = UnsafeRawBufferPointer(rebasing: bytes[line..<line + digits])
+            let part = UnsafeMutableRawBufferPointer(rebasing: output[done..<done + size])
+            guard Base64.decode(text, into: part) else { throw StanzaText.notBase64 }
+            (line, done) = (line + digits + 1, done + size)
+        }
+    }
+
+    private static let notBase64 = AgeError.malformed("the body of a stanza is not canonical base64")
+
+    // MARK: Writing
+
+    static func areWritable(_ arguments: [String]) -> Bool {
+        !arguments.isEmpty
+            && arguments.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+    }
+
+    /// Returns the size of a stanza's text in bytes.
+    static func size(_ arguments: [String], bodySize: Int) -> Int {
+        let lines = bodySize / lineSize + 1
+        // The mark, and a space or the line's end behind each argument.
+        return mark.count + arguments.reduce(0) { $0 + $1.utf8.count + 1 } + Base64.digits(of: bodySize) + lines
+    }
+
+    /// Writes a stanza's text. Throws `length` unless `text` has exactly its size.
+    ///
+    /// - Parameter arguments: writable ones.
+    static func write(
+        _ arguments: [String], body: UnsafeRawBufferPointer, into text: UnsafeMutableRawBufferPointer
+    ) throws(SealingError) {
+        guard text.count == size(arguments, bodySize: body.count) else { throw SealingError(.length) }
+        let head = mark + Array(arguments.joined(separator: " ").utf8) + [lineEnd]
+        text.copyBytes(from: head)
+        var (done, position) = (0, head.count)
+        for _ in 0...body.count / lineSize {
+            let part = UnsafeRawBufferPointer(rebasing: body[done..<min(done + lineSize, body.count)])
+            let digits = Base64.digits(of: part.count)
+            try Base64.encode(
+                part, into: UnsafeMutableRawBufferPointer(rebasing: text[position..<position + digits + 1]))
+            // In place of the zero byte that ends the digits.
+            text[position + digits] = lineEnd
+            (done, position) = (done + part.count, position + digits + 1)
+        }
+    }
+}

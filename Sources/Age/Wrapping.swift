@@ -1,0 +1,54 @@
+package import Sealing
+
+/// Wraps file keys for recipients and unwraps them with identities, of each kind.
+package enum Wrapping {
+    /// Returns the stanzas from which the recipient's identity unwraps the file key: one, unless a plugin has more.
+    ///
+    /// - Throws: `malformed` if the file key does not have 16 bytes, or the recipient is invalid; `plugin`,
+    ///   `outOfMemory`.
+    package static func wrap(
+        _ fileKey: borrowing SecretBytes, to recipient: Recipient, asking prompter: any PluginPrompter
+    ) throws(AgeError) -> [Stanza] {
+        switch recipient {
+        case .x25519(let key): return [try X25519Wrapping.wrap(fileKey, to: key)]
+        case .plugin(let name, let text):
+            return try Plugin(name: name, prompter: prompter).wrap(fileKey, to: text)
+        }
+    }
+
+    /// Returns the file key of stanzas that all wrap the same one; nil if the identity unwraps none of them.
+    ///
+    /// - Throws: `malformed` for a stanza that is meant for such identities and is invalid; `plugin`, `outOfMemory`.
+    package static func unwrap(
+        _ stanzas: [Stanza], with identity: borrowing Identity, asking prompter: any PluginPrompter
+    ) throws(AgeError) -> SecretBytes? {
+        guard let name = identity.pluginName else {
+            for stanza in stanzas { if let key = try X25519Wrapping.unwrap(stanza, with: identity) { return key } }
+            return nil
+        }
+        return try Plugin(name: name, prompter: prompter).unwrap(stanzas, with: identity.secret)
+    }
+
+    /// Returns the file key that the first matching identity unwraps; nil if there is none. Secret keys are tried
+    /// first: they ask for nothing.
+    ///
+    /// - Throws: `plugin` if no identity matches and a plugin has failed; `malformed`, `outOfMemory`.
+    package static func unwrap(
+        _ stanzas: [Stanza], with identities: borrowing IdentityFile, asking prompter: any PluginPrompter
+    ) throws(AgeError) -> SecretBytes? {
+        var failure: AgeError?
+        for isPlugin in [false, true] {
+            let key = try identities.firstResult { (identity) throws(AgeError) -> SecretBytes? in
+                guard (identity.pluginName != nil) == isPlugin else { return nil }
+                do throws(AgeError) { return try unwrap(stanzas, with: identity, asking: prompter) } catch {
+                    guard error.code == .plugin else { throw error }
+                    failure = failure ?? error
+                    return nil
+                }
+            }
+            if let key { return key }
+        }
+        if let failure { throw failure }
+        return nil
+    }
+}

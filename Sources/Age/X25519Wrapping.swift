@@ -1,0 +1,103 @@
+import LinuxSystem
+import Sealing
+
+/// A file key that is wrapped for a public key: the recipient type X25519 of age.
+///
+/// The wrapping key comes from the secret that the recipient's key shares with a fresh one, the *share*, which the
+/// stanza names.
+enum X25519Wrapping {
+    static let kind = "X25519"
+    private static let info = Array("age-encryption.org/v1/X25519".utf8)
+    /// Each wrapping key is used once.
+    private static let nonce = [UInt8](repeating: 0, count: ChaChaBox.nonceSize)
+    private static let bodySize = FileKey.size + ChaChaBox.tagSize
+
+    /// Throws `malformed` for a public key that nobody has created by accident, and `outOfMemory`.
+    static func wrap(_ fileKey: borrowing SecretBytes, to recipient: [UInt8]) throws(AgeError) -> Stanza {
+        guard fileKey.count == FileKey.size else { throw FileKey.wrongSize }
+        let ephemeral = try Identity.generate()
+        guard let share = ephemeral.publicKey else { throw AgeError(.outOfMemory) }
+        var text = [UInt8](repeating: 0, count: Base64.digits(of: share.count) + 1)
+        var body = [UInt8](repeating: 0, count: bodySize)
+        do throws(SealingError) {
+            let key = try wrappingKey(ephemeral.secret, with: recipient, salt: share + recipient)
+            try fileKey.withUnsafeBytes { (fileKey) throws(SealingError) in
+                try withBytes(nonce, key) { (nonce, key) throws(SealingError) in
+                    try body.withMutableRawBytes { (body) throws(SealingError) in
+                        try ChaChaBox.seal(fileKey, nonce: nonce, key: key, into: body)
+                    }
+                }
+            }
+            try share.withRawBytes { (share) throws(SealingError) in
+                try text.withMutableRawBytes { (text) throws(SealingError) in try Base64.encode(share, into: text) }
+            }
+        } catch {
+            throw error.code == .forged ? .malformed("the recipient's public key is invalid") : AgeError(error)
+        }
+        return try Stanza(arguments: [kind, String(decoding: text.dropLast(), as: UTF8.self)], body: body)
+    }
+
+    /// Returns the file key; nil if the stanza is of another kind or for another recipient. Throws `malformed`,
+    /// `outOfMemory`.
+    static func unwrap(_ stanza: Stanza, with identity: borrowing Identity) throws(AgeError) -> SecretBytes? {
+        guard stanza.kind == kind else { return nil }
+        let share = try share(of: stanza)
+        guard let recipient = identity.publicKey else { throw AgeError(.outOfMemory) }
+        do throws(SealingError) {
+            let key = try wrappingKey(identity.secret, with: share, salt: share + recipient)
+            return try open(stanza.body, with: key)
+        } catch {
+            throw error.code == .forged ? .malformed("the share of an X25519 stanza is invalid") : AgeError(error)
+        }
+    }
+
+    private static func share(of stanza: Stanza) throws(AgeError) -> [UInt8] {
+        guard stanza.arguments.count == 2 else {
+            throw .malformed("an X25519 stanza does not have exactly one argument")
+        }
+        var share = [UInt8](repeating: 0, count: X25519.keySize)
+        let isRead = Array(stanza.arguments[1].utf8).withRawBytes { text in
+            share.withMutableRawBytes { Base64.decode(text, into: $0) }
+        }
+        guard isRead else { throw .malformed("the share of an X25519 stanza is not base64 of 32 bytes") }
+        // Before the attempt: a longer body could be made to open under several keys, which tells them apart.
+        guard stanza.body.count == bodySize else {
+            throw .malformed("the body of an X25519 stanza does not have \(bodySize) bytes")
+        }
+        return share
+    }
+
+    private static func open(_ body: [UInt8], with key: borrowing SecretBytes) throws(SealingError) -> SecretBytes? {
+        var fileKey = try SecretBytes(zeros: FileKey.size, isKey: true)
+        do throws(SealingError) {
+            try fileKey.withUnsafeMutableBytes { (fileKey) throws(SealingError) in
+                try withBytes(nonce, key) { (nonce, key) throws(SealingError) in
+                    try body.withRawBytes { (body) throws(SealingError) in
+                        try ChaChaBox.open(body, nonce: nonce, key: key, into: fileKey)
+                    }
+                }
+            }
+        } catch {
+            guard error.code == .forged else { throw error }
+            return nil
+        }
+        return fileKey
+    }
+
+    /// Throws `forged` if the public key shares zero with every secret key.
+    private static func wrappingKey(
+        _ secretKey: borrowing SecretBytes, with publicKey: [UInt8], salt: [UInt8]
+    ) throws(SealingError) -> SecretBytes {
+        var shared = try SecretBytes(zeros: X25519.keySize)
+        var key = try SecretBytes(zeros: ChaChaBox.keySize)
+        try shared.withUnsafeMutableBytes { (shared) throws(SealingError) in
+            try secretKey.withUnsafeBytes { (secretKey) throws(SealingError) in
+                try publicKey.withRawBytes { (publicKey) throws(SealingError) in
+                    try X25519.sharedSecret(of: secretKey, and: publicKey, into: shared)
+                }
+            }
+        }
+        try FileKey.derive(from: shared, salt: salt, info: info, into: &key)
+        return key
+    }
+}

@@ -1,0 +1,43 @@
+// The system calls of keyrings(7), which the C library does not declare. Keys and keyrings have serial numbers; the
+// kernel's names for a process's own keyrings are negative ones.
+#pragma once
+#include <stdint.h>
+
+/// Adds a key of the type "user" to the calling thread's own keyring, which ends with the thread. Returns its serial
+/// number; -1, with errno, if that fails.
+int32_t vault_key_add(const char *_Nonnull description, const void *_Nullable secret, uint64_t count);
+
+/// Takes a key out of the calling thread's own keyring.
+int vault_key_forget(int32_t key);
+
+/// Lets a key expire after so many seconds; 0 lets it live for ever. Returns -1, with errno, if that fails; so do the
+/// functions below.
+int vault_key_set_timeout(int32_t key, uint32_t seconds);
+
+/// Sets what the key's possessor, its user, its group and others may do, as in keyctl_setperm(3).
+int vault_key_set_permissions(int32_t key, uint32_t permissions);
+
+/// Returns the serial number of the session's or the user's keyring, and never starts a new session.
+int32_t vault_keyring_of_session(void);
+int32_t vault_keyring_of_user(void);
+
+/// Links a key to a keyring, in place of one of the same type and description.
+int vault_key_link(int32_t key, int32_t keyring);
+
+int vault_key_unlink(int32_t key, int32_t keyring);
+
+/// Returns the serial number of the key of the type "user" with this description in a keyring or one linked to it.
+int32_t vault_key_search(int32_t keyring, const char *_Nonnull description);
+
+/// Reads a key's secret, or a keyring's serial numbers. Returns how many bytes there are. If they are more than
+/// `count`, some or none of them are in the buffer.
+int64_t vault_key_read(int32_t key, void *_Nullable buffer, uint64_t count);
+
+/// Reads "type;user;group;permissions;description" and a zero byte, and returns the size as ``vault_key_read``.
+int64_t vault_key_describe(int32_t key, void *_Nullable buffer, uint64_t count);
+
+/// Removes a key from every keyring.
+int vault_key_invalidate(int32_t key);
+
+/// Makes a key unusable, and wipes its secret.
+int vault_key_revoke(int32_t key);

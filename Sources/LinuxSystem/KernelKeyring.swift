@@ -1,0 +1,236 @@
+private import CLinux
+private import Glibc
+
+/// Small secrets in the kernel's memory, for as long as a time limit says: see keyrings(7).
+///
+/// A secret is a key of the type `user`, which is never swapped out. It survives the process that stored it, but not a
+/// restart. Every operation is a few system calls of about a microsecond.
+///
+/// A key does not become visible before it has its time limit: it begins in the calling thread's own keyring, which
+/// ends with the thread, and is linked to its place when it is complete. That replaces an earlier key of the same
+/// description in one step. An update in place would clear the time limit instead, and a process that died then would
+/// leave the secret for ever. So no key may be written to.
+///
+/// It needs no link from the session's keyring to the user's. `su`, `sudo`, containers and services often lack that
+/// link, and calls that require possession of a key then fail, even for the key's owner.
+package enum KernelKeyring {
+    /// Who can read a secret.
+    package enum Scope: Hashable, Sendable, CaseIterable {
+        /// The processes of this login: those that have the same session keyring. Processes that never got one share
+        /// the user's default session.
+        case session
+        /// All processes of this user. Older kernels drop the user's keyring when the last of them ends.
+        case user
+    }
+
+    /// The largest secret, in bytes.
+    package static let maximumSize = 32_767
+    /// The longest description, in bytes.
+    package static let maximumDescriptionSize = 4_095
+
+    /// Stores a secret until its time limit, in place of an earlier one of the same description.
+    ///
+    /// If the call fails, the earlier one is left alone. Until shortly after the call both count against the user's
+    /// quota.
+    ///
+    /// - Parameters:
+    ///   - secret: 1 to ``maximumSize`` bytes.
+    ///   - description: readable by every process that may see the key. It begins with the program's name by custom.
+    ///   - seconds: at least 1. The kernel refuses reads from then on, and wipes the secret some minutes later.
+    package static func store(
+        _ secret: UnsafeRawBufferPointer, as description: String, timeout seconds: UInt32, scope: Scope
+    ) throws(SystemError) {
+        try check(description, storing)
+        // The kernel takes 0 for no time limit.
+        guard (1...maximumSize).contains(secret.count), seconds > 0 else { throw SystemError(EINVAL, storing) }
+        let keyring = try scope.keyring(storing)
+        let key = try checked(vault_key_add(description, secret.baseAddress, UInt64(secret.count)), storing)
+        // That was the only link of a key that did not get to its place: the kernel wipes it.
+        defer { _ = vault_key_forget(key) }
+        _ = try checked(vault_key_set_timeout(key, seconds), storing)
+        _ = try checked(vault_key_set_permissions(key, scope.permissions), storing)
+        _ = try checked(vault_key_link(key, keyring), storing)
+    }
+
+    /// Reads the secret into a buffer and returns its size; nil if there is none, or no more. The session's goes before
+    /// the user's.
+    ///
+    /// - Throws: `EMSGSIZE` if the secret is larger than the buffer.
+    package static func read(
+        _ description: String, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int? {
+        try check(description, reading)
+        for scope in Scope.allCases {
+            if let count = try read(description, in: scope, into: buffer) { return count }
+        }
+        return nil
+    }
+
+    private static func read(
+        _ description: String, in scope: Scope, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int? {
+        var former: Int32?
+        while true {
+            guard let keyring = try unlessGone(scope.keyring(reading)),
+                let key = try unlessGone(checked(vault_key_search(keyring, description), reading)), key != former
+            else { return nil }
+            if let size = try unlessGone(read(key, into: buffer, reading)) {
+                guard size <= buffer.count else { throw SystemError(EMSGSIZE, reading) }
+                return size
+            }
+            // Another process may have replaced the key since the search: then there is a new one.
+            former = key
+        }
+    }
+
+    /// Removes a secret from both scopes, and returns whether there was one.
+    package static func remove(_ description: String) throws(SystemError) -> Bool {
+        try check(description, removing)
+        return try removeAll { $0.elementsEqual(description.utf8) } > 0
+    }
+
+    /// Removes the secrets whose descriptions begin so, from both scopes, and returns how many there were.
+    package static func removeAll(prefix: String) throws(SystemError) -> Int {
+        try removeAll { $0.starts(with: prefix.utf8) }
+    }
+
+    private static func removeAll(where isWanted: (ArraySlice<UInt8>) -> Bool) throws(SystemError) -> Int {
+        var count = 0
+        for scope in Scope.allCases {
+            guard let keyring = try unlessGone(scope.keyring(removing)), let keys = try unlessGone(keys(in: keyring))
+            else { continue }
+            for key in keys {
+                guard let description = try description(of: key), isWanted(description) else { continue }
+                if try end(key, in: keyring) { count += 1 }
+            }
+        }
+        return count
+    }
+
+    /// Makes a key unreadable at once, and removes it; false if it was unreadable already.
+    private static func end(_ key: Int32, in keyring: Int32) throws(SystemError) -> Bool {
+        if vault_key_invalidate(key) == 0 { return true }
+        if isGone(errno) { return false }
+        guard try unlessGone(checked(vault_key_revoke(key), removing)) != nil else { return false }
+        _ = vault_key_unlink(key, keyring)
+        return true
+    }
+}
+
+// MARK: - Keyrings and keys
+
+extension KernelKeyring.Scope {
+    /// By number: to link a key to a session that is named by the kernel's -3 would start a new one in a process that
+    /// has only the user's default session, and the secret would end with the process.
+    fileprivate func keyring(_ call: String) throws(SystemError) -> Int32 {
+        switch self {
+        case .session: try checked(vault_keyring_of_session(), call)
+        case .user: try checked(vault_keyring_of_user(), call)
+        }
+    }
+
+    /// What may be done with a key, a byte each for its possessor, its user, its group and others. 0x3b: everything
+    /// but writing. A session's key is for its possessors alone: the user's other processes lack them.
+    fileprivate var permissions: UInt32 {
+        switch self {
+        case .session: 0x3b00_0000
+        case .user: 0x3b3b_0000
+        }
+    }
+}
+
+extension KernelKeyring {
+    // What failed, for ``sentence(for:)``.
+    private static let storing = "store a secret in the kernel's keyring"
+    private static let reading = "read a secret from the kernel's keyring"
+    private static let removing = "remove a secret from the kernel's keyring"
+
+    private static func check(_ description: String, _ call: String) throws(SystemError) {
+        guard (1...maximumDescriptionSize).contains(description.utf8.count), !description.utf8.contains(0) else {
+            throw SystemError(EINVAL, call)
+        }
+    }
+
+    /// Returns how many bytes the key has, which may be more than were read.
+    private static func read(
+        _ key: Int32, into buffer: UnsafeMutableRawBufferPointer, _ call: String
+    ) throws(SystemError) -> Int {
+        Int(try checked(vault_key_read(key, buffer.baseAddress, UInt64(buffer.count)), call))
+    }
+
+    /// Returns the serial numbers of the keys in a keyring.
+    private static func keys(in keyring: Int32) throws(SystemError) -> [Int32] {
+        var bytes: [UInt8] = []
+        while true {
+            let size = try bytes.withMutableRawBytes { (bytes) throws(SystemError) in
+                try read(keyring, into: bytes, removing)
+            }
+            if size <= bytes.count {
+                return bytes.withRawBytes { bytes in
+                    stride(from: 0, to: size - 3, by: 4).map { bytes.loadUnaligned(fromByteOffset: $0, as: Int32.self) }
+                }
+            }
+            // More than there are now: others may add some before the next look.
+            bytes = [UInt8](repeating: 0, count: size + 256)
+        }
+    }
+
+    /// Returns nil for a key of another type, and for one that this process may not see or that no longer exists.
+    private static func description(of key: Int32) throws(SystemError) -> ArraySlice<UInt8>? {
+        // "user;0;0;3b3b0000;" goes before the description, and a zero byte follows it.
+        var text = [UInt8](repeating: 0, count: maximumDescriptionSize + 64)
+        let size: Int
+        do {
+            size = try text.withMutableRawBytes { (text) throws(SystemError) in
+                Int(try checked(vault_key_describe(key, text.baseAddress, UInt64(text.count)), removing))
+            }
+        } catch {
+            guard isGone(error.number) || error.number == EACCES else { throw error }
+            return nil
+        }
+        let fields = text.prefix(size).dropLast().split(
+            separator: UInt8(ascii: ";"), maxSplits: 4, omittingEmptySubsequences: false)
+        guard size <= text.count, fields.count == 5, fields[0].elementsEqual("user".utf8) else { return nil }
+        return fields[4]
+    }
+}
+
+/// Checks a serial number, a size or a status that a system call returned.
+private func checked<Number: SignedInteger>(_ result: Number, _ call: String) throws(SystemError) -> Number {
+    guard result >= 0 else { throw SystemError(errno, call) }
+    return result
+}
+
+/// Whether there is no key or keyring, or it has expired, or it was revoked.
+private func isGone(_ number: Int32) -> Bool { [ENOKEY, EKEYEXPIRED, EKEYREVOKED].contains(number) }
+
+private func unlessGone<Result>(_ call: @autoclosure () throws(SystemError) -> Result) throws(SystemError) -> Result? {
+    do { return try call() } catch {
+        guard isGone(error.number) else { throw error }
+        return nil
+    }
+}
+
+// MARK: - Refusals
+
+extension KernelKeyring {
+    /// Returns what to tell a person whose secret could not be kept or read: what failed, and what to do about it.
+    package static func sentence(for error: SystemError) -> String {
+        let advice =
+            switch error.number {
+            case ENOSYS, EPERM:
+                "The kernel has no keyrings, or a seccomp profile refuses them, as most containers' do. "
+                    + "Allow the system calls add_key and keyctl there."
+            case EACCES:
+                "This session has no access to the user's keyring. Log in again, or run `keyctl link @u @s`."
+            case EDQUOT:
+                "The user's quota for keys is used up. Remove keys with keyctl, or raise the limits in "
+                    + "/proc/sys/kernel/keys (maxkeys and maxbytes, for root root_maxkeys and root_maxbytes)."
+            case ENOKEY, EKEYEXPIRED, EKEYREVOKED: "The keyring of this session has ended. Log in again."
+            case EINVAL: "A secret has 1 to 32,767 bytes, a description 1 to 4,095, and a time limit at least 1 second."
+            case EMSGSIZE: "The secret is larger than expected. Store it again."
+            default: "\(SystemError.words(for: error.number))."
+            }
+        return "Cannot \(error.call). \(advice)"
+    }
+}

@@ -1,0 +1,95 @@
+package import Sealing
+
+/// A wrapped copy of the data key; Format.md, "Key slot".
+package struct KeySlot: Hashable, Sendable {
+    static let size = 112
+    static let wrappedSize = SecretBox.keySize + SecretBox.tagSize
+
+    /// Kept as it is if this version does not know it.
+    package internal(set) var kind: UInt8
+    package internal(set) var salt: [UInt8]
+    package internal(set) var limits: KeyDerivation.StretchLimits
+    var nonce: Nonce
+    var wrapped: [UInt8]
+    /// What finding the secret takes, not secret itself: a command, or what a recipient's identity opens.
+    package internal(set) var parameters: [UInt8] = []
+
+    /// The kinds of key slots that this version knows; Format.md, "Key slot".
+    package enum Kind: UInt8, CaseIterable, Sendable {
+        case generatedKey = 1
+        case otherKey, passphrase, keyFileAndPassphrase, recipient
+    }
+
+    package var isOfRecipient: Bool { kind == Kind.recipient.rawValue }
+
+    /// Whether the slot's secret goes through Argon2id.
+    package var stretches: Bool { kind != Kind.generatedKey.rawValue && !isOfRecipient }
+}
+
+extension KeySlot {
+    /// The command whose output is the key file's contents; nil if they are in a file. Nothing authenticates it before
+    /// the vault is open, so it is run only if the person has agreed to it before.
+    package var command: String? {
+        let isKeyFile = [Kind.generatedKey.rawValue, Kind.otherKey.rawValue].contains(kind)
+        return isKeyFile && !parameters.isEmpty ? parametersAsText : nil
+    }
+
+    private var parametersAsText: String? { parameters.withUnsafeBytes { String(validating: $0, as: UTF8.self) } }
+
+    /// Whether the parameters are what the kind may have. Those of unknown kinds, and of recipients, are kept as they
+    /// are.
+    var hasSoundParameters: Bool {
+        switch Kind(rawValue: kind) {
+        case .generatedKey, .otherKey: parametersAsText != nil
+        case .passphrase, .keyFileAndPassphrase: parameters.isEmpty
+        case .recipient, nil: true
+        }
+    }
+}
+
+extension Collection<KeySlot> {
+    /// The bytes that the parameters take in a header.
+    var parametersSize: Int { reduce(0) { $0 + $1.parameters.count } }
+}
+
+// MARK: - Coding
+
+extension ByteReader {
+    /// Reads a slot, with its parameters from elsewhere in the header.
+    ///
+    /// - Parameter former: the slots before, whose parameters come first; nil if these may be anywhere.
+    mutating func keySlot(in header: [UInt8], after former: [KeySlot]?) throws(Malformed) -> KeySlot {
+        let kind = try byte()
+        try reserved(1)
+        let (offset, length) = (Int(try integer(UInt16.self)), Int(try integer(UInt16.self)))
+        try reserved(2)
+        guard former.map({ offset == (length == 0 ? 0 : $0.parametersSize) }) ?? true, length > 0 || offset == 0,
+            offset + length <= Limits.slotParametersSize
+        else { throw Malformed("a slot's parameters") }
+        let start = Header.parametersOffset + offset
+        let slot = KeySlot(
+            kind: kind, salt: try array(KeyDerivation.saltSize),
+            limits: KeyDerivation.StretchLimits(passes: try integer(), memory: try integer()), nonce: try nonce(),
+            wrapped: try array(KeySlot.wrappedSize), parameters: Array(header[start..<start + length]))
+        guard slot.hasSoundParameters else { throw Malformed("a slot's parameters") }
+        // Generated keys and recipients do not use Argon2id.
+        let isStretched = slot.limits != .init(passes: 0, memory: 0)
+        guard ![1, 5].contains(kind) || !isStretched else { throw Malformed("a slot's limits") }
+        return slot
+    }
+}
+
+extension ByteWriter {
+    mutating func keySlot(_ slot: KeySlot, parametersOffset: Int) {
+        byte(slot.kind)
+        zeros(1)
+        integer(UInt16(truncatingIfNeeded: slot.parameters.isEmpty ? 0 : parametersOffset))
+        integer(UInt16(truncatingIfNeeded: slot.parameters.count))
+        zeros(2)
+        append(slot.salt)
+        integer(slot.limits.passes)
+        integer(slot.limits.memory)
+        nonce(slot.nonce)
+        append(slot.wrapped)
+    }
+}

@@ -1,0 +1,131 @@
+import LinuxSystem
+package import Sealing
+
+/// What may open a key slot: the contents of a key file, a passphrase, or a secret that was found for one slot alone.
+package struct Credential: ~Copyable {
+    /// The kind of the slots that it opens; nil for a wrapping key, which belongs to a slot of any kind.
+    let slotKind: KeySlot.Kind?
+    /// The salt of the only slot that it may open; nil for those that may open several.
+    let slotSalt: [UInt8]?
+    private let secret: SecretBytes
+    /// What is needed beside a passphrase; no bytes for other kinds.
+    private let addition: SecretBytes
+
+    private init(
+        _ kind: KeySlot.Kind?, _ secret: consuming SecretBytes, _ addition: consuming SecretBytes, salt: [UInt8]? = nil
+    ) {
+        (slotKind, slotSalt) = (kind, salt)
+        self.secret = secret
+        self.addition = addition
+    }
+}
+
+// MARK: - Kinds
+
+// All of them throw `outOfMemory` alone.
+
+extension Credential {
+    package static func keyFile(_ key: consuming KeyFile) throws(LogError) -> Credential {
+        let kind: KeySlot.Kind = key.kind == .generated ? .generatedKey : .otherKey
+        return Credential(kind, key.secret, try translated(SecretBytes(zeros: 0)))
+    }
+
+    package static func passphrase(_ text: consuming SecretBytes) throws(LogError) -> Credential {
+        Credential(.passphrase, text, try translated(SecretBytes(zeros: 0)))
+    }
+
+    package static func passphrase(
+        _ text: consuming SecretBytes, with key: borrowing KeyFile
+    ) throws(LogError) -> Credential {
+        Credential(.keyFileAndPassphrase, text, try translated(key.digest()))
+    }
+
+    /// - Parameter fileKey: the 16 bytes that a recipient's identity found in a slot's parameters.
+    package static func recipient(
+        _ fileKey: consuming SecretBytes, ofSlotWith salt: [UInt8]
+    ) throws(LogError) -> Credential {
+        Credential(.recipient, fileKey, try translated(SecretBytes(zeros: 0)), salt: salt)
+    }
+
+    /// - Parameter key: the slot's own wrapping key, as an earlier opening left it.
+    package static func wrappingKey(
+        _ key: consuming SecretBytes, ofSlotWith salt: [UInt8]
+    ) throws(LogError) -> Credential {
+        Credential(nil, key, try translated(SecretBytes(zeros: 0)), salt: salt)
+    }
+}
+
+extension KeyFile {
+    /// Returns the 32 bytes of a generated key, or the hash of another file's.
+    fileprivate func digest() throws(SealingError) -> SecretBytes {
+        var digest = try SecretBytes(zeros: KeyedHash.size, isKey: true)
+        try digest.withUnsafeMutableBytes { (digest) throws(SealingError) in
+            try secret.withUnsafeBytes { (secret) throws(SealingError) in
+                if kind == .generated { return digest.copyMemory(from: secret) }
+                try KeyedHash.hash(secret, into: digest)
+            }
+        }
+        return digest
+    }
+}
+
+// MARK: - Slots
+
+extension Credential {
+    /// Returns whether it may open a slot.
+    borrowing func mayOpen(_ slot: KeySlot) -> Bool {
+        (slotKind.map { $0.rawValue == slot.kind } ?? true) && (slotSalt.map { $0 == slot.salt } ?? true)
+    }
+
+    /// Returns whether trying a slot takes the work that the slot asks for.
+    borrowing func isStretched(by slot: KeySlot) -> Bool { slotKind != nil && slot.stretches }
+
+    /// Derives the wrapping key of a slot that this may open; Format.md, "Key slot".
+    borrowing func derive(
+        _ wrappingKey: UnsafeMutableRawBufferPointer, of slot: KeySlot
+    ) throws(SealingError) {
+        guard slotKind != nil else {
+            guard secret.count == wrappingKey.count else { throw SealingError(.length) }
+            return secret.withUnsafeBytes { wrappingKey.copyMemory(from: $0) }
+        }
+        let label = Array("vault slot ".utf8) + [UInt8(ascii: "0") + slot.kind] + slot.salt
+        if slot.stretches {
+            let stretched = try slot.stretched(secret)
+            try hash(label, under: stretched, into: wrappingKey)
+        } else {
+            try hash(label, under: secret, into: wrappingKey)
+        }
+    }
+
+    /// Hashes a label, and the addition behind it.
+    private borrowing func hash(
+        _ label: [UInt8], under key: borrowing SecretBytes, into wrappingKey: UnsafeMutableRawBufferPointer
+    ) throws(SealingError) {
+        var input = try SecretBytes(zeros: label.count + addition.count)
+        input.withUnsafeMutableBytes { input in
+            input.copyBytes(from: label)
+            addition.withUnsafeBytes {
+                UnsafeMutableRawBufferPointer(rebasing: input[label.count...]).copyMemory(from: $0)
+            }
+        }
+        try input.withUnsafeBytes { (input) throws(SealingError) in
+            try key.withUnsafeBytes { (key) throws(SealingError) in
+                try KeyedHash.hash(input, key: key, into: wrappingKey)
+            }
+        }
+    }
+}
+
+extension KeySlot {
+    fileprivate func stretched(_ secret: borrowing SecretBytes) throws(SealingError) -> SecretBytes {
+        var stretched = try SecretBytes(zeros: SecretBox.keySize, isKey: true)
+        try stretched.withUnsafeMutableBytes { (stretched) throws(SealingError) in
+            try secret.withUnsafeBytes { (secret) throws(SealingError) in
+                try salt.withRawBytes { (salt) throws(SealingError) in
+                    try KeyDerivation.stretch(secret, salt: salt, limits: limits, into: stretched)
+                }
+            }
+        }
+        return stretched
+    }
+}

@@ -1,0 +1,156 @@
+import LinuxSystem
+package import Sealing
+
+// The shares of a generated key file, as text: `vault-key-share-1-<set>-<threshold>of<count>-<index>-<share>-<sum>`.
+//
+// `set` is 4 random bytes, the same in all shares of one splitting. `share` is a share, by SecretSharing, of the 32
+// bytes of the key and 8 bytes that confirm it: the first of BLAKE2b-256 of `vault-key-share-1-`, keyed with the key.
+// `sum` is the first 4 bytes of BLAKE2b-256 of all before the share's digits, in lower case, followed by its 40 bytes.
+//
+// A share begins like a key file, so that readers of key files refuse it as a damaged one. They would take it for the
+// key itself otherwise, and stretch it as they do other files.
+
+/// What a share says of itself. None of it is secret.
+struct KeyShareLabel: Hashable {
+    static let family = "vault-key-share-"
+    static let version = "1"
+    static let prefix = "\(family)\(version)-"
+    private static let setSize = 4
+
+    /// In hex digits. Random: a hash of the key would confirm a guess of it.
+    let set: String
+    let threshold, count, index: Int
+
+    /// The text before the share's digits.
+    var text: String { "\(KeyShareLabel.prefix)\(setText)-\(index)-" }
+
+    /// Distinguishes the shares of one splitting from those of another.
+    var setText: String { "\(set)-\(threshold)of\(count)" }
+
+    init(set: String, threshold: Int, count: Int, index: Int) {
+        (self.set, self.threshold, self.count, self.index) = (set, threshold, count, index)
+    }
+
+    /// Reads the text in lower case; nil if it is not exactly as ``text`` would write it.
+    init?(_ text: String) {
+        let fields = text.dropFirst(KeyShareLabel.prefix.count).split(separator: "-", omittingEmptySubsequences: false)
+        guard fields.count == 4, fields[0].count == KeyShareLabel.setSize * 2, let index = Int(fields[2]) else {
+            return nil
+        }
+        // "3", "f5". That it was an f is checked below, with all else.
+        let numbers = fields[1].split(separator: "o")
+        guard numbers.count == 2, let threshold = Int(numbers[0]), let count = Int(numbers[1].dropFirst()),
+            SecretSharing.isPossible(count: count, threshold: threshold), (1...count).contains(index)
+        else { return nil }
+        self.init(set: String(fields[0]), threshold: threshold, count: count, index: index)
+        guard self.text == text else { return nil }
+    }
+
+    static func randomSet() -> String { Hexadecimal.string(of: RandomBytes.array(setSize)) }
+}
+
+/// The shares of one splitting of a key, each computed when it is asked for.
+package struct KeyShares: ~Copyable {
+    let sharing: SecretSharing
+    private let set: String
+
+    package var count: Int { sharing.count }
+    package var threshold: Int { sharing.threshold }
+
+    fileprivate init(_ sharing: consuming SecretSharing) {
+        self.sharing = sharing
+        set = KeyShareLabel.randomSet()
+    }
+
+    /// Returns the text of one share: two lines of comment, and the line of the share.
+    ///
+    /// - Parameter index: of `1...count`.
+    /// - Throws: `invalid` for another index, `outOfMemory`.
+    package borrowing func text(at index: Int) throws(LogError) -> SecretBytes {
+        guard (1...count).contains(index) else {
+            throw LogError(.invalid, "the shares are numbered from 1 to \(count)")
+        }
+        let label = KeyShareLabel(set: set, threshold: threshold, count: count, index: index)
+        let heading = """
+            # Share \(index) of \(count) of a vault's key: any \(threshold) of them restore the key file, with \
+            `vault key join`.
+            # Fewer tell nothing about it. Keep each in another place, and none beside the vault. Set \(set).
+
+            """
+        return try translated(KeyShares.text(heading, label, of: sharing.share(at: index)))
+    }
+
+    private static func text(
+        _ heading: String, _ label: KeyShareLabel, of share: consuming SecretBytes
+    ) throws(SealingError) -> SecretBytes {
+        let sum = try KeyFile.checksum(of: label, share)
+        let start = Array((heading + label.text).utf8)
+        let sumStart = start.count + KeyFile.shareSize * 2 + 1
+        var text = try SecretBytes(zeros: sumStart + KeyFile.shareSumSize * 2 + 1, isKey: true)
+        try text.withUnsafeMutableBytes { (text) throws(SealingError) in
+            text.copyBytes(from: start)
+            let digits = UnsafeMutableRawBufferPointer(rebasing: text[start.count..<sumStart])
+            try share.withUnsafeBytes { (share) throws(SealingError) in try Hexadecimal.encode(share, into: digits) }
+            try sum.withRawBytes { (sum) throws(SealingError) in
+                try Hexadecimal.encode(sum, into: UnsafeMutableRawBufferPointer(rebasing: text[sumStart...]))
+            }
+            // In place of the zero bytes that end the digits.
+            text[sumStart - 1] = UInt8(ascii: "-")
+            text[text.count - 1] = UInt8(ascii: "\n")
+        }
+        return text
+    }
+}
+
+extension KeyFile {
+    private static let confirmationSize = 8
+    static var shareSize: Int { SecretBox.keySize + confirmationSize }
+    static let shareSumSize = 4
+
+    /// Splits the key into shares, any `threshold` of which ``join(_:)`` restores it from.
+    ///
+    /// - Throws: `invalid` for a key file that was not generated, which has its own length and no checksum, and unless
+    ///   `2 <= threshold <= count <= 32`; `outOfMemory`.
+    package borrowing func shares(_ count: Int, threshold: Int) throws(LogError) -> KeyShares {
+        guard kind == .generated else {
+            throw LogError(.invalid, "only a generated key file can be split into shares")
+        }
+        guard SecretSharing.isPossible(count: count, threshold: threshold) else {
+            let counts = SecretSharing.counts
+            let range = "\(counts.lowerBound) to \(counts.upperBound) shares, of which at least 2 restore it"
+            throw LogError(.invalid, "a key is split into \(range)")
+        }
+        return try KeyShares(translated(SecretSharing(confirmedSecret(), count: count, threshold: threshold)))
+    }
+
+    /// Returns what is shared: the key and the bytes that confirm it. If a changed share or one of another set was
+    /// joined, they do not match.
+    borrowing func confirmedSecret() throws(SealingError) -> SecretBytes {
+        var confirmed = try SecretBytes(zeros: SecretBox.keySize + KeyedHash.size, isKey: true)
+        try confirmed.withUnsafeMutableBytes { (confirmed) throws(SealingError) in
+            let hash = UnsafeMutableRawBufferPointer(rebasing: confirmed[SecretBox.keySize...])
+            try secret.withUnsafeBytes { (key) throws(SealingError) in
+                confirmed.copyMemory(from: key)
+                try Array(KeyShareLabel.prefix.utf8).withRawBytes { (label) throws(SealingError) in
+                    try KeyedHash.hash(label, key: key, into: hash)
+                }
+            }
+        }
+        confirmed.truncate(to: KeyFile.shareSize)
+        return confirmed
+    }
+
+    static func checksum(of label: KeyShareLabel, _ share: borrowing SecretBytes) throws(SealingError) -> [UInt8] {
+        let start = Array(label.text.utf8)
+        var input = try SecretBytes(zeros: start.count + share.count, isKey: true)
+        input.withUnsafeMutableBytes { input in
+            input.copyBytes(from: start)
+            share.withUnsafeBytes {
+                UnsafeMutableRawBufferPointer(rebasing: input[start.count...]).copyMemory(from: $0)
+            }
+        }
+        return try input.withUnsafeBytes { (input) throws(SealingError) in
+            Array(try KeyedHash.hash(input)[..<shareSumSize])
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import LinuxSystem
+package import Sealing
+
+extension KeyFile {
+    /// Restores a generated key file from the shares in a text, whose form KeyShare.swift describes.
+    ///
+    /// The text may have several shares, comments that begin with `#`, empty lines, and blanks around a line. Lines end
+    /// with LF or CR, and letters may be of either case. The same share may occur twice.
+    ///
+    /// - Throws: with a detail that says which line is meant and what to do, and has no digit of a share:
+    ///   - `keyDamaged` for a share that is mistyped, cut or changed, or that does not fit the others,
+    ///   - `keyUnsuitable` for a text without shares, another line, and a later version of the format,
+    ///   - `invalid` for too few shares, and for shares of different sets,
+    ///   - `outOfMemory`.
+    package static func join(_ text: borrowing SecretBytes) throws(LogError) -> KeyFile {
+        var reader = try translated(KeyShareReader())
+        try text.withUnsafeBytes { (text) throws(LogError) in try reader.read(text) }
+        return try reader.joined()
+    }
+}
+
+/// Gathers the shares of a text.
+private struct KeyShareReader: ~Copyable {
+    private static let sumDigits = KeyFile.shareSumSize * 2
+    private static let shareDigits = KeyFile.shareSize * 2
+    /// What follows the label: the digits of the share, a hyphen, those of the checksum.
+    private static let tailSize = shareDigits + 1 + sumDigits
+    /// A longer label is mistyped. It is not copied to ordinary memory, since it may have digits of the share.
+    private static let longestLabel = "\(KeyShareLabel.prefix)00000000-32of32-32-".utf8.count
+
+    /// The shares that were read, each once, in the order of `found`.
+    private var shares: SecretBytes
+    private var found: [(label: KeyShareLabel, line: Int)] = []
+
+    init() throws(SealingError) {
+        shares = try SecretBytes(zeros: SecretSharing.counts.upperBound * KeyFile.shareSize, isKey: true)
+    }
+
+    mutating func read(_ text: UnsafeRawBufferPointer) throws(LogError) {
+        var (number, start) = (1, 0)
+        for end in 0...text.count {
+            let isReturn = end < text.count && text[end] == UInt8(ascii: "\r")
+            guard end == text.count || isReturn || text[end] == UInt8(ascii: "\n") else { continue }
+            try readLine(trimmed(UnsafeRawBufferPointer(rebasing: text[start..<end])), number)
+            start = end + 1
+            // CR LF is one end of a line.
+            if !(isReturn && start < text.count && text[start] == UInt8(ascii: "\n")) { number += 1 }
+        }
+    }
+
+    private func trimmed(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        guard let first = line.firstIndex(where: { !isBlank($0) }), let last = line.lastIndex(where: { !isBlank($0) })
+        else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        return UnsafeRawBufferPointer(rebasing: line[first...last])
+    }
+
+    private mutating func readLine(_ line: UnsafeRawBufferPointer, _ number: Int) throws(LogError) {
+        guard let first = line.first, first != UInt8(ascii: "#") else { return }
+        let family = KeyShareLabel.family.utf8
+        // In place: the line may be the rest of a share that was broken in two.
+        guard line.lazy.map(lowercased).starts(with: family) else {
+            throw LogError(.keyUnsuitable, "line \(number) is neither a share nor a comment; remove it or correct it")
+        }
+        let mistyped = LogError(
+            .keyDamaged, "the share in line \(number) is mistyped, cut or changed; compare it with the original")
+        let version = line[family.count...].prefix { $0 != UInt8(ascii: "-") }
+        guard version.elementsEqual(KeyShareLabel.version.utf8) else {
+            let isNumber = (1...4).contains(version.count) && version.allSatisfy { (0x30...0x39).contains($0) }
+            guard isNumber else { throw mistyped }
+            let later = "the share in line \(number) is of a later version of the format; use a later version of this"
+            throw LogError(.keyUnsuitable, later + " program, or correct the line if it is mistyped")
+        }
+        let labelSize = line.count - KeyShareReader.tailSize
+        guard (1...KeyShareReader.longestLabel).contains(labelSize), line[labelSize - 1] == UInt8(ascii: "-"),
+            line[labelSize + KeyShareReader.shareDigits] == UInt8(ascii: "-"),
+            let label = KeyShareLabel(String(decoding: line[..<labelSize].map(lowercased), as: UTF8.self)),
+            let share = try readShare(in: UnsafeRawBufferPointer(rebasing: line[labelSize...]), of: label)
+        else { throw mistyped }
+        try add(share, label, number)
+    }
+
+    /// Reads what follows the label; nil if it has something other than digits or another checksum.
+    private func readShare(
+        in tail: UnsafeRawBufferPointer, of label: KeyShareLabel
+    ) throws(LogError) -> SecretBytes? {
+        var share = try translated(SecretBytes(zeros: KeyFile.shareSize, isKey: true))
+        var sum = [UInt8](repeating: 0, count: KeyFile.shareSumSize)
+        let shareDigits = UnsafeRawBufferPointer(rebasing: tail[..<KeyShareReader.shareDigits])
+        let sumDigits = UnsafeRawBufferPointer(rebasing: tail[(KeyShareReader.shareDigits + 1)...])
+        guard share.withUnsafeMutableBytes({ Hexadecimal.decode(shareDigits, into: $0) }),
+            sum.withMutableRawBytes({ Hexadecimal.decode(sumDigits, into: $0) }),
+            try translated(KeyFile.checksum(of: label, share)) == sum
+        else { return nil }
+        return share
+    }
+
+    private mutating func add(
+        _ share: borrowing SecretBytes, _ label: KeyShareLabel, _ line: Int
+    ) throws(LogError) {
+        if let first = found.first, first.label.setText != label.setText {
+            let sets = "\(first.label.setText) and \(label.setText)"
+            let advice = "join the shares of one set"
+            throw LogError(
+                .invalid, "lines \(first.line) and \(line) are shares of different sets, \(sets); \(advice)")
+        }
+        let size = KeyFile.shareSize
+        if let earlier = found.firstIndex(where: { $0.label == label }) {
+            let isSame = shares.withUnsafeBytes { shares in
+                share.withUnsafeBytes { $0.elementsEqual(shares[earlier * size..<(earlier + 1) * size]) }
+            }
+            guard isSame else {
+                let lines = "lines \(found[earlier].line) and \(line)"
+                let fault = "\(lines) differ, and both are share \(label.index); compare them with the original"
+                throw LogError(.keyDamaged, fault)
+            }
+            return
+        }
+        shares.withUnsafeMutableBytes { shares in
+            let place = UnsafeMutableRawBufferPointer(rebasing: shares[(found.count * size)...])
+            share.withUnsafeBytes { place.copyMemory(from: $0) }
+        }
+        found.append((label, line))
+    }
+
+    consuming func joined() throws(LogError) -> KeyFile {
+        guard let threshold = found.first?.label.threshold else {
+            throw LogError(.keyUnsuitable, "the text has no share; a share begins with \(KeyShareLabel.family)")
+        }
+        let missing = threshold - found.count
+        guard missing <= 0 else {
+            let given = "\(found.count) of \(threshold) shares \(found.count == 1 ? "was" : "were") given"
+            throw LogError(.invalid, "\(given); \(missing == 1 ? "one more is" : "\(missing) more are") needed")
+        }
+        shares.truncate(to: found.count * KeyFile.shareSize)
+        let confirmed = try translated(SecretSharing.join(shares, at: found.map(\.label.index)))
+        var secret = try translated(SecretBytes(zeros: SecretBox.keySize, isKey: true))
+        secret.withUnsafeMutableBytes { secret in
+            confirmed.withUnsafeBytes { secret.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<secret.count])) }
+        }
+        let key = KeyFile(kind: .generated, sharing: nil, secret: secret)
+        guard try translated(key.confirmedSecret()).isEqual(to: confirmed) else {
+            let fault = "the shares restore no valid key, so at least one of them is not genuine"
+            throw LogError(.keyDamaged, fault + "; join other shares of the set")
+        }
+        return key
+    }
+}
+
+private func lowercased(_ letter: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(letter) ? letter | 0x20 : letter
+}

@@ -1,0 +1,161 @@
+import LinuxSystem
+import Sealing
+
+// How a credential opens a slot of the header, and how the header is authenticated; Format.md, "Header".
+
+extension [KeySlot] {
+    /// Finds the slot that a credential opens, and derives the subkeys from its data key. Throws `keyWrong` if no slot
+    /// opens; `damaged` if the slots that it is tried on exceed the bounds of Argon2id.
+    func unlock(with credential: borrowing Credential) throws(LogError) -> KeyRing {
+        // Nothing authenticates the slots yet. An attacker who can write the file could make readers work for minutes.
+        guard isBearable(for: credential) else {
+            throw LogError.damaged("the key slots ask for more work than they may")
+        }
+        return try KeyRing { (dataKey, wrappingKey) throws(LogError) in
+            for slot in self where try slot.unwrap(with: credential, into: dataKey, wrappingKey) { return slot.salt }
+            throw LogError(.keyWrong)
+        }
+    }
+
+    /// Unwraps the data key by the wrapping key of the slot that has opened the vault before, however the other slots
+    /// have changed since. Throws `keyWrong` if that slot is gone.
+    func unlock(again keys: KeyRing) throws(LogError) -> KeyRing {
+        try unlock(with: keys.wrappingCredential())
+    }
+
+    /// Whether trying a credential on the slots stays within Argon2id's bounds, in each and together.
+    func isBearable(for credential: borrowing Credential) -> Bool {
+        var cost: UInt64 = 0
+        for slot in self where credential.mayOpen(slot) && credential.isStretched(by: slot) {
+            guard slot.limits.isWithinBounds else { return false }
+            cost += slot.limits.cost
+        }
+        return cost <= KeyDerivation.StretchLimits.largestCost
+    }
+
+    /// Throws `invalid` unless the header has room for the slots, and the work of trying each kind is bounded.
+    func check() throws(LogError) {
+        guard count <= Limits.slotCount else {
+            throw LogError(.invalid, "a vault has at most \(Limits.slotCount) keys; remove one first")
+        }
+        guard !isEmpty else { throw LogError(.invalid, "the last key of a vault cannot be removed; add another first") }
+        guard parametersSize <= Limits.slotParametersSize else {
+            throw LogError(.invalid, "the header has no room for what this key takes; remove another recipient first")
+        }
+        for kind in KeySlot.Kind.allCases {
+            let limits = filter { $0.kind == kind.rawValue && $0.stretches }.map(\.limits)
+            guard limits.allSatisfy(\.isWithinBounds),
+                limits.reduce(0, { $0 + $1.cost }) <= KeyDerivation.StretchLimits.largestCost
+            else {
+                throw LogError(
+                    .invalid,
+                    "all keys of one kind together may take \(KeyDerivation.StretchLimits.bounds); remove one first")
+            }
+        }
+    }
+}
+
+extension KeySlot {
+    /// Creates a slot that a credential will open, without a data key in it.
+    ///
+    /// - Parameter limits: Argon2id's, unless the kind does not use it.
+    init(
+        for credential: borrowing Credential, limits: KeyDerivation.StretchLimits, parameters: [UInt8] = []
+    ) throws(LogError) {
+        guard let kind = credential.slotKind else { throw LogError(.invalid, "this secret is no key of its own") }
+        let salt = credential.slotSalt ?? RandomBytes.array(KeyDerivation.saltSize)
+        self.init(
+            kind: kind.rawValue, salt: salt, limits: .init(passes: 0, memory: 0), nonce: NonceSource.one(),
+            wrapped: [UInt8](repeating: 0, count: KeySlot.wrappedSize), parameters: parameters)
+        guard stretches else { return }
+        guard limits.isWithinBounds, limits.cost <= KeyDerivation.StretchLimits.largestCost else {
+            throw LogError(.invalid, "Argon2id takes \(KeyDerivation.StretchLimits.bounds)")
+        }
+        self.limits = limits
+    }
+
+    /// Returns the slot with a data key in it that the credential unwraps. Leaves the wrapping key in the buffer.
+    func wrapping(
+        _ dataKey: UnsafeRawBufferPointer, with credential: borrowing Credential,
+        _ wrappingKey: UnsafeMutableRawBufferPointer
+    ) throws(LogError) -> KeySlot {
+        try translated(credential.derive(wrappingKey, of: self))
+        return try wrapping(dataKey, under: UnsafeRawBufferPointer(wrappingKey))
+    }
+
+    /// Returns the slot with another data key in it, under its wrapping key.
+    func wrapping(
+        _ dataKey: UnsafeRawBufferPointer, under wrappingKey: UnsafeRawBufferPointer
+    ) throws(LogError) -> KeySlot {
+        var slot = self
+        let nonce = NonceSource.one()
+        slot.nonce = nonce
+        try slot.wrapped.withMutableRawBytes { (box) throws(LogError) in
+            try translated(SecretBox.seal(dataKey, nonce: nonce, key: wrappingKey, into: box))
+        }
+        return slot
+    }
+
+    /// Unwraps the data key; false if the credential does not open this slot. Throws `damaged` for limits out of bounds.
+    func unwrap(
+        with credential: borrowing Credential, into dataKey: UnsafeMutableRawBufferPointer,
+        _ wrappingKey: UnsafeMutableRawBufferPointer
+    ) throws(LogError) -> Bool {
+        guard credential.mayOpen(self) else { return false }
+        do throws(SealingError) {
+            try credential.derive(wrappingKey, of: self)
+            try wrapped.withRawBytes { (box) throws(SealingError) in
+                try SecretBox.open(box, nonce: nonce, key: UnsafeRawBufferPointer(wrappingKey), into: dataKey)
+            }
+            return true
+        } catch {
+            guard error.code == .forged else { throw LogError(error) }
+            return false
+        }
+    }
+}
+
+extension KeyRing {
+    /// Returns what opens the slot again that has opened the vault. Throws `keyWrong` for keys that come from no slot.
+    package func wrappingCredential() throws(LogError) -> Credential {
+        guard let slotSalt else { throw LogError(.keyWrong) }
+        let key = try withWrappingKey { (key) throws(LogError) in try translated(SecretBytes(copyOf: key)) }
+        return try .wrappingKey(key, ofSlotWith: slotSalt)
+    }
+}
+
+extension NonceSource {
+    static func one() -> Nonce {
+        var source = NonceSource()
+        return source.next()
+    }
+}
+
+extension Header {
+    /// Checks the MAC of a header's bytes, and returns the header's authenticator. Throws `damaged`.
+    static func authenticate(_ bytes: [UInt8], with keys: KeyRing) throws(LogError) -> Authenticator {
+        let expected = try keys.authenticate(Array(bytes[..<macOffset]), for: .header)
+        // The comparison need not take constant time: only the vault's owner learns how long it took.
+        guard bytes[macOffset..<hintOffset].elementsEqual(expected) else {
+            throw LogError.damaged("the header does not authenticate")
+        }
+        return expected.withUnsafeBytes { Authenticator($0) }
+    }
+
+    /// Returns the header with an empty hint, and its copy: 8,192 bytes.
+    func sealed(with keys: KeyRing) throws(LogError) -> [UInt8] {
+        let encoded = encoded
+        let header = encoded + (try keys.authenticate(encoded, for: .header)) + [UInt8](repeating: 0, count: Hint.size)
+        return header + header
+    }
+}
+
+extension KeyedHash {
+    static func hash(
+        _ bytes: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer = .init(start: nil, count: 0)
+    ) throws(SealingError) -> [UInt8] {
+        var hash = [UInt8](repeating: 0, count: size)
+        try hash.withMutableRawBytes { (hash) throws(SealingError) in try KeyedHash.hash(bytes, key: key, into: hash) }
+        return hash
+    }
+}

@@ -1,0 +1,90 @@
+import LinuxSystem
+import Sealing
+
+/// Where the boxes of values are, and where they are in the new file.
+struct MovedBoxes {
+    private struct Box {
+        let offset: UInt64
+        let length: UInt64
+        var target: UInt64 = 0
+
+        init(of version: StoredVersion) { (offset, length) = (version.offset, UInt64(version.boxLength)) }
+    }
+
+    /// In the order of their offsets, once they are copied.
+    private var boxes: [Box] = []
+    /// The versions of sealed boxes as they were, in the order of the boxes, and then with their new nonces; nil if the
+    /// boxes stay as they are.
+    private var resealed: [StoredVersion]?
+
+    init(resealed: [StoredVersion]? = nil) { self.resealed = resealed }
+
+    /// Boxes are read and written with system calls of about this size.
+    private static let runSize: UInt64 = 1 << 20
+
+    mutating func add(_ version: StoredVersion) {
+        if resealed != nil { resealed?.append(version) } else { boxes.append(Box(of: version)) }
+    }
+
+    /// Opens the values and seals them anew, in the order of their offsets.
+    mutating func reseal(
+        _ resealer: inout ValueResealer, to checkpoint: inout CheckpointWriter, _ counter: UpkeepProgress?
+    ) throws(LogError) {
+        guard var versions = resealed else { return }
+        versions.sort { $0.offset < $1.offset }
+        for index in versions.indices {
+            var box = Box(of: versions[index])
+            let isSame = boxes.last?.offset == box.offset
+            if isSame, let last = boxes.last, last.length == box.length {
+                versions[index].nonce = versions[index - 1].nonce
+                box.target = last.target
+            } else {
+                let sealed = try resealer.reseal(versions[index])
+                versions[index].nonce = sealed.version.nonce
+                box.target = try checkpoint.write(value: sealed.box)
+            }
+            boxes.append(box)
+            counter?.advance(by: box.length)
+        }
+        resealed = versions
+    }
+
+    /// Copies the boxes, neighbours together. One that several entries name is copied once.
+    mutating func copy(
+        from reader: RecordReader, to checkpoint: inout CheckpointWriter, _ counter: UpkeepProgress?
+    ) throws(LogError) {
+        boxes.sort { $0.offset < $1.offset }
+        var index = 0
+        while index < boxes.count {
+            let start = boxes[index].offset
+            let first = index
+            var (end, target) = (start, checkpoint.offset)
+            // As far as one follows the other.
+            while index < boxes.count, boxes[index].offset <= end, end - start < MovedBoxes.runSize {
+                let isSame = index > first && boxes[index].offset == boxes[index - 1].offset
+                guard isSame || boxes[index].offset == end else { break }
+                boxes[index].target = isSame ? boxes[index - 1].target : target
+                if !isSame { (end, target) = (end + boxes[index].length, target + boxes[index].length) }
+                index += 1
+            }
+            // A box within another: no writer leaves that behind.
+            guard index > first else { throw LogError.damaged("a value", at: start) }
+            _ = try checkpoint.write(value: try reader.store.bytes(at: start, count: Int(end - start)))
+            counter?.advance(by: end - start)
+        }
+    }
+
+    /// Returns a version as it is in the new file. Throws `damaged` if it was not copied.
+    func moved(_ version: StoredVersion) throws(LogError) -> StoredVersion {
+        let found = binarySearch(boxes.count) { index in
+            boxes[index].offset == version.offset ? 0 : boxes[index].offset < version.offset ? -1 : 1
+        }
+        guard found.isExact, boxes[found.index].length == UInt64(version.boxLength) else {
+            throw LogError.damaged("a value", at: version.offset)
+        }
+        var moved = version
+        moved.offset = boxes[found.index].target
+        if let resealed { moved.nonce = resealed[found.index].nonce }
+        return moved
+    }
+}

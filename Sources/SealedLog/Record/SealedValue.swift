@@ -1,0 +1,55 @@
+import LinuxSystem
+import Sealing
+
+/// A sealed value: read from the file, or without an offset in it yet.
+package struct SealedValue: Sendable {
+    let version: StoredVersion
+    let box: ArraySlice<UInt8>
+    /// Those that it is sealed under.
+    let keys: KeyRing
+}
+
+extension SealedValue {
+    /// Seals a value that is not written yet.
+    init(_ value: borrowing SecretBytes, kind: UInt8, nonce: Nonce, under keys: KeyRing) throws(LogError) {
+        let version = StoredVersion(kind: kind, nonce: nonce, offset: 0, length: value.count)
+        var box = [UInt8](repeating: 0, count: version.boxLength)
+        try value.withPaddedBytes { (value) throws(LogError) in
+            try box.withMutableRawBytes { (box) throws(LogError) in
+                try translated(keys.seal(value, for: .value, nonce: nonce, into: box))
+            }
+        }
+        self.init(version: version, box: box[...], keys: keys)
+    }
+
+    /// Returns the same value under other keys, with another nonce.
+    func resealed(under keys: KeyRing, nonce: Nonce) throws(LogError) -> SealedValue {
+        try SealedValue(opened(), kind: version.kind, nonce: nonce, under: keys)
+    }
+}
+
+extension SealedValue {
+    func opened() throws(LogError) -> SecretBytes {
+        var value = try translated(SecretBytes(zeros: version.length))
+        try box.withRawBytes { (box) throws(LogError) in try keys.open(box, version, into: &value) }
+        return value
+    }
+}
+
+extension KeyRing {
+
+    /// Opens a value's box into guarded memory that has room for it, and passes it to `body` with its padding.
+    @inline(__always)
+    func open(
+        _ box: UnsafeRawBufferPointer, _ version: StoredVersion, into memory: inout SecretBytes,
+        _ body: (UnsafeRawBufferPointer) throws(SealingError) -> Void = { _ in }
+    ) throws(LogError) {
+        do throws(SealingError) {
+            try memory.withUnsafeMutablePaddedBytes { (memory) throws(SealingError) in
+                let value = UnsafeMutableRawBufferPointer(rebasing: memory[..<(version.boxLength - SecretBox.tagSize)])
+                try open(box, for: .value, nonce: version.nonce, into: value)
+                try body(UnsafeRawBufferPointer(value))
+            }
+        } catch { throw error.code == .forged ? LogError.damaged("a value", at: version.offset) : LogError(error) }
+    }
+}

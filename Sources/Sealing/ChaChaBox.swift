@@ -1,0 +1,41 @@
+private import CSodium
+
+/// Authenticated encryption of other formats than the vault's: ChaCha20-Poly1305 (RFC 8439), without associated data.
+/// A box is as many bytes as the plaintext has, followed by a tag of 16 bytes.
+///
+/// The nonce is too short to be random. Use a key once, or count.
+package enum ChaChaBox {
+    @inlinable package static var keySize: Int { 32 }
+    @inlinable package static var nonceSize: Int { 12 }
+    @inlinable package static var tagSize: Int { 16 }
+
+    /// Seals `plaintext` into `box`. The two may not overlap. Throws ``SealingError/Code/length`` unless the key has 32
+    /// bytes, the nonce 12, and the box 16 more than the plaintext.
+    package static func seal(
+        _ plaintext: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer,
+        into box: UnsafeMutableRawBufferPointer
+    ) throws(SealingError) {
+        guard key.count == keySize, nonce.count == nonceSize, box.count == plaintext.count + tagSize else {
+            throw SealingError(.length)
+        }
+        try Wiping.leavingNoTraces(orThrow: .length) {
+            crypto_aead_chacha20poly1305_ietf_encrypt(
+                box.pointer, nil, plaintext.pointer, UInt64(plaintext.count), nil, 0, nil, nonce.pointer, key.pointer)
+        }
+    }
+
+    /// Opens `box` into `plaintext`, with the conditions of ``seal(_:nonce:key:into:)``. Throws
+    /// ``SealingError/Code/forged`` if the box was not sealed with this key and nonce or has been changed.
+    package static func open(
+        _ box: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer,
+        into plaintext: UnsafeMutableRawBufferPointer
+    ) throws(SealingError) {
+        guard key.count == keySize, nonce.count == nonceSize, box.count == plaintext.count + tagSize else {
+            throw SealingError(.length)
+        }
+        try Wiping.leavingNoTraces(orThrow: .forged) {
+            crypto_aead_chacha20poly1305_ietf_decrypt(
+                plaintext.pointer, nil, nil, box.pointer, UInt64(box.count), nil, 0, nonce.pointer, key.pointer)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+private import CSodium
+
+/// HMAC-SHA256 (RFC 2104) of bytes that arrive in pieces, under a key of any length: libsodium's
+/// `crypto_auth_hmacsha256`.
+package struct RunningHMAC: ~Copyable {
+    /// The size of the result in bytes.
+    @inlinable package static var size: Int { 32 }
+
+    /// The hash's state, from which everything that follows could be forged: as secret as the key.
+    private var state: SecretBytes
+
+    /// Throws ``SealingError/Code/outOfMemory``.
+    package init(key: UnsafeRawBufferPointer) throws(SealingError) {
+        var initial = try SecretBytes(zeros: crypto_auth_hmacsha256_statebytes())
+        try RunningHMAC.call(on: &initial) { crypto_auth_hmacsha256_init($0, key.pointer, key.count) }
+        state = initial
+    }
+
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) throws(SealingError) {
+        try RunningHMAC.call(on: &state) { crypto_auth_hmacsha256_update($0, bytes.pointer, UInt64(bytes.count)) }
+    }
+
+    /// Returns the result. Compare it with an expected one by ``SecretBytes/isEqual(to:)``.
+    package consuming func finish() throws(SealingError) -> SecretBytes {
+        var result = try SecretBytes(zeros: RunningHMAC.size)
+        try result.withUnsafeMutableBytes { (result) throws(SealingError) in
+            try RunningHMAC.call(on: &state) { crypto_auth_hmacsha256_final($0, result.pointer) }
+        }
+        return result
+    }
+
+    private static func call(
+        on state: inout SecretBytes, _ function: (UnsafeMutablePointer<crypto_auth_hmacsha256_state>) -> Int32
+    ) throws(SealingError) {
+        try state.withUnsafeMutableBytes { (state) throws(SealingError) in
+            guard let base = state.baseAddress else { throw SealingError(.length) }
+            let typed = base.assumingMemoryBound(to: crypto_auth_hmacsha256_state.self)
+            try Wiping.leavingNoTraces(orThrow: .length) { function(typed) }
+        }
+    }
+}
+
+/// Keys from a secret that is not uniform, by HKDF-SHA256 (RFC 5869). libsodium has it from 1.0.19 on.
+package enum HKDF {
+    @inlinable package static var largestOutput: Int { 255 * RunningHMAC.size }
+
+    /// Derives as many bytes as `output` has. Throws ``SealingError/Code/length`` for more than 8,160, and
+    /// ``SealingError/Code/outOfMemory``.
+    package static func derive(
+        from secret: UnsafeRawBufferPointer, salt: UnsafeRawBufferPointer, info: UnsafeRawBufferPointer,
+        into output: UnsafeMutableRawBufferPointer
+    ) throws(SealingError) {
+        guard output.count <= largestOutput else { throw SealingError(.length) }
+        var extraction = try RunningHMAC(key: salt)
+        try extraction.update(secret)
+        try expand(extraction.finish(), info, into: output)
+    }
+
+    /// Each block is the HMAC of the block before, the information and the block's number, from 1 on.
+    private static func expand(
+        _ key: borrowing SecretBytes, _ info: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(SealingError) {
+        var block = try SecretBytes(zeros: 0)
+        var (done, number) = (0, UInt8(1))
+        while done < output.count {
+            var hash = try key.withUnsafeBytes { (key) throws(SealingError) in try RunningHMAC(key: key) }
+            try block.withUnsafeBytes { (block) throws(SealingError) in try hash.update(block) }
+            try hash.update(info)
+            try withUnsafeBytes(of: number) { (number) throws(SealingError) in try hash.update(number) }
+            block = try hash.finish()
+            let part = min(block.count, output.count - done)
+            block.withUnsafeBytes { block in
+                let target = UnsafeMutableRawBufferPointer(rebasing: output[done..<done + part])
+                target.copyMemory(from: UnsafeRawBufferPointer(rebasing: block[..<part]))
+            }
+            (done, number) = (done + part, number &+ 1)
+        }
+    }
+}

@@ -1,0 +1,114 @@
+/// A secret that is shared: any `threshold` of its shares restore it, and fewer tell nothing about it but its length,
+/// however much is computed.
+///
+/// Shamir, "How to share a secret", Communications of the ACM 22 (11), 1979, over ``ByteField/aes`` for each byte on
+/// its own. A byte is the value at 0 of a polynomial whose other coefficients are random. Share *i* is the values at
+/// *i*.
+///
+/// A share that was changed is not noticed here: the shares then restore another secret. So share a digest as well.
+package struct SecretSharing: ~Copyable {
+    /// The number of shares. There could be 255; with more than these, people lose track of who has one.
+    package static let counts = 2...32
+
+    /// Whether `threshold` of `count` shares can restore a secret. With a threshold of 1, each share would be the
+    /// secret.
+    package static func isPossible(count: Int, threshold: Int) -> Bool {
+        counts.contains(count) && (2...count).contains(threshold)
+    }
+
+    package let count: Int
+    package let threshold: Int
+    private let size: Int
+    /// The secret, then for each higher power of x its coefficients, one for each byte of the secret.
+    private let coefficients: SecretBytes
+
+    /// Throws ``SealingError/Code/length`` for an empty secret and unless ``isPossible(count:threshold:)``;
+    /// ``SealingError/Code/outOfMemory``.
+    package init(_ secret: borrowing SecretBytes, count: Int, threshold: Int) throws(SealingError) {
+        // All values are equally likely, also zero for the highest power: without it, `threshold - 1` shares would
+        // rule out one value of each byte.
+        try self.init(secret, count: count, threshold: threshold) { RandomBytes.fill($0) }
+    }
+
+    /// - Parameter fill: writes the coefficients of the powers 1 to `threshold - 1`. Tests know theirs.
+    init(
+        _ secret: borrowing SecretBytes, count: Int, threshold: Int, fill: (UnsafeMutableRawBufferPointer) -> Void
+    ) throws(SealingError) {
+        guard SecretSharing.isPossible(count: count, threshold: threshold), secret.count > 0 else {
+            throw SealingError(.length)
+        }
+        let size = secret.count
+        let (total, overflow) = size.multipliedReportingOverflow(by: threshold)
+        guard !overflow else { throw SealingError(.length) }
+        var coefficients = try SecretBytes(zeros: total, isKey: true)
+        coefficients.withUnsafeMutableBytes { coefficients in
+            secret.withUnsafeBytes { coefficients.copyMemory(from: $0) }
+            fill(UnsafeMutableRawBufferPointer(rebasing: coefficients[size...]))
+        }
+        (self.count, self.threshold, self.size) = (count, threshold, size)
+        self.coefficients = coefficients
+    }
+
+    /// Computes a share, which has as many bytes as the secret. Throws ``SealingError/Code/length`` unless the index is
+    /// in `1...count`: the share at 0 would be the secret. Throws ``SealingError/Code/outOfMemory``.
+    package borrowing func share(at index: Int) throws(SealingError) -> SecretBytes {
+        guard let x = UInt8(exactly: index), (1...count).contains(index) else { throw SealingError(.length) }
+        var share = try SecretBytes(zeros: size, isKey: true)
+        try share.withUnsafeMutableBytes { (share) throws(SealingError) in
+            try coefficients.withUnsafeBytes { (coefficients) throws(SealingError) in
+                try Wiping.leavingNoTraces(orThrow: .length) {
+                    // Horner's rule: from the highest power down, multiply by x and add the next coefficient.
+                    for power in (0..<threshold).reversed() {
+                        for offset in 0..<size {
+                            share[offset] =
+                                ByteField.aes.product(share[offset], x) ^ coefficients[power * size + offset]
+                        }
+                    }
+                    return 0
+                }
+            }
+        }
+        return share
+    }
+
+    /// Restores a secret from its threshold of shares, or more.
+    ///
+    /// - Parameters:
+    ///   - shares: the bytes of the shares, one after the other.
+    ///   - indices: their indices, in the same order.
+    /// - Throws: ``SealingError/Code/length`` for no share, for shares of different lengths, and unless the indices are
+    ///   distinct and of `1...255`; ``SealingError/Code/outOfMemory``.
+    package static func join(_ shares: borrowing SecretBytes, at indices: [Int]) throws(SealingError) -> SecretBytes {
+        let points = indices.compactMap { UInt8(exactly: $0) }
+        guard !points.isEmpty, points.count == indices.count, Set(points).count == points.count, !points.contains(0),
+            shares.count > 0, shares.count.isMultiple(of: points.count)
+        else { throw SealingError(.length) }
+        let size = shares.count / points.count
+        var secret = try SecretBytes(zeros: size, isKey: true)
+        try secret.withUnsafeMutableBytes { (secret) throws(SealingError) in
+            try shares.withUnsafeBytes { (shares) throws(SealingError) in
+                try Wiping.leavingNoTraces(orThrow: .length) {
+                    for (position, weight) in weights(of: points).enumerated() {
+                        for offset in 0..<size {
+                            secret[offset] ^= ByteField.aes.product(shares[position * size + offset], weight)
+                        }
+                    }
+                    return 0
+                }
+            }
+        }
+        return secret
+    }
+
+    /// Returns what each share contributes to the value at 0, by Lagrange's formula: the product of
+    /// `other / (other - point)` over all other points. A difference is a sum in this field.
+    private static func weights(of points: [UInt8]) -> [UInt8] {
+        points.map { point in
+            points.reduce(1) { weight, other in
+                guard other != point else { return weight }
+                let quotient = ByteField.aes.product(other, ByteField.aes.inverse(other ^ point))
+                return ByteField.aes.product(weight, quotient)
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+package import Age
+public import FoundationEssentials
+import LinuxSystem
+import SealedLog
+public import Sealing
+
+// A value for a vault whose key one does not have: a CI job or a new colleague seals it, the vault's owner takes it in.
+// It is an age file, so whoever has age and the format's page can make one too.
+
+extension Keychain {
+    /// Returns the public key of the vault's drop box, `age1…`: whoever has it can add values to the vault, and read
+    /// none. It is no secret. It changes when the data key is rotated; what was sealed for the former one is lost then.
+    ///
+    /// - Throws: as ``item(_:)``.
+    public func dropBoxRecipient() throws(VaultError) -> String {
+        let key = try translated(log.dropBoxKey())
+        do throws(AgeError) {
+            guard let recipient = try Identity(secretKey: key).recipient else { throw AgeError(.malformed) }
+            return recipient.text
+        } catch { throw VaultError(error, "The drop box cannot be used") }
+    }
+
+    /// Seals a value for a vault, or for a person who will take it in.
+    ///
+    /// - Parameters:
+    ///   - name: the name that it is to have.
+    ///   - recipient: a vault's ``dropBoxRecipient()``, or a person's age recipient.
+    /// - Returns: the bytes of an age file, for ``openDrop(_:)``.
+    /// - Throws: ``VaultError`` with `invalid` for a name, value, attribute or recipient that cannot be; `unavailable`.
+    public static func drop(
+        _ name: String, _ value: borrowing SecretBytes, attributes: [String: String] = [:], to recipient: String
+    ) throws(VaultError) -> [UInt8] {
+        try drop(name, value, kind: .unspecified, attributes: attributes, to: recipient, asking: NoPrompts())
+    }
+
+    package static func drop(
+        _ name: String, _ value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String],
+        to recipient: String, asking prompter: any PluginPrompter
+    ) throws(VaultError) -> [UInt8] {
+        guard let entry = EntryName(name) else { throw Naming.name.refusal(of: name) }
+        guard value.count <= maximumValueSize else {
+            throw VaultError(.invalid, "A value may have at most \(maximumValueSize >> 20) MiB.")
+        }
+        let attributes = try checked(attributes)
+        guard attributes.reduce(name.utf8.count, { $0 + $1.key.utf8.count + $1.value.utf8.count }) <= 7_500 else {
+            throw VaultError(.invalid, "Name and attributes of an entry may have at most 7,500 bytes together.")
+        }
+        let plaintext: SecretBytes
+        do {
+            plaintext = try DropContents(name: entry, kind: kind.rawValue, attributes: attributes, value: value.copy())
+                .encoded()
+        } catch {
+            throw error.code == .invalid ? VaultError(.invalid, "Not possible: \(error.detail).") : .noGuardedMemory
+        }
+        do { return try AgeFile.seal(plaintext, to: [Recipient(recipient)], asking: prompter) } catch {
+            throw VaultError(error, "The recipient cannot be used")
+        }
+    }
+
+    /// A value that somebody has sealed for this vault, opened but not stored.
+    ///
+    /// Nothing says who sealed it: look at its name before you store it.
+    public struct Drop: ~Copyable {
+        private let contents: DropContents
+
+        fileprivate init(_ contents: consuming DropContents) { self.contents = contents }
+
+        /// The name that it is to have.
+        public var name: String { contents.name.text }
+        /// The value's size in bytes.
+        public var size: Int { contents.value.count }
+        /// Words about the value.
+        public var attributes: [String: String] { Keychain.dictionary(contents.attributes) }
+        /// When it was sealed, by its sender's clock.
+        public var created: Date { Date(milliseconds: contents.created) }
+
+        fileprivate consuming func take() -> DropContents { contents }
+    }
+
+    /// Opens what ``drop(_:_:attributes:to:)`` has sealed, for the vault's drop box or for an identity in the identity
+    /// file of the places. Nothing is stored.
+    ///
+    /// - Throws: ``VaultError`` with `locked` if it was sealed for somebody else; `damaged`, `invalid` if it is no drop,
+    ///   `unavailable`.
+    public func openDrop(_ file: [UInt8]) throws(VaultError) -> Drop {
+        let plaintext = try plaintext(of: file)
+        do { return Drop(try DropContents(parsing: plaintext)) } catch {
+            guard error.code == .damaged else { throw .noGuardedMemory }
+            throw VaultError(.invalid, "This is an age file, but no drop for a vault: \(error.detail).")
+        }
+    }
+
+    private func plaintext(of file: [UInt8]) throws(VaultError) -> SecretBytes {
+        let key = try translated(log.dropBoxKey())
+        do throws(AgeError) {
+            return try AgeFile.open(
+                file, with: IdentityFile(Identity(secretKey: key)), asking: options.pluginPrompter)
+        } catch {
+            guard error.code == .noMatch, let path = places.identityFile else { throw Keychain.refusal(error) }
+            let identities = try translated(SlotIdentities(at: path, in: PosixFileSystem()))
+            do { return try identities.open(file, asking: options.pluginPrompter) } catch {
+                throw Keychain.refusal(error)
+            }
+        }
+    }
+
+    private static func refusal(_ error: AgeError) -> VaultError {
+        switch error.code {
+        case .noMatch:
+            VaultError(.locked, "This drop was sealed for another vault, or before the data key was rotated.")
+        case .damaged: VaultError(.damaged, "This drop was changed or cut: \(error.detail).")
+        default: VaultError(error, "This is no drop")
+        }
+    }
+
+    /// Stores what was dropped, with its attributes.
+    ///
+    /// - Parameter isReplacing: whether a value of that name is replaced; its history has it then.
+    /// - Throws: ``VaultError`` with `exists` if there is a value of that name; as
+    ///   ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    public func collect(_ drop: consuming Drop, replacing isReplacing: Bool = false) throws(VaultError) {
+        let contents = drop.take()
+        let name = contents.name.text
+        if !isReplacing, try exists(name) { throw VaultError(.exists, "\"\(name)\" already exists.") }
+        let (kind, attributes) = (ValueKind(rawValue: contents.kind), Keychain.dictionary(contents.attributes))
+        try set(name, to: SealableValue(kind: kind, bytes: translated(contents.value.copy())), attributes: attributes)
+    }
+}

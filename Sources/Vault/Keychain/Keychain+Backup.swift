@@ -1,0 +1,33 @@
+import LinuxSystem
+import SealedLog
+
+extension Keychain {
+    /// Copies the vault to another file, as it is at one moment, while others use it. The copy is read and
+    /// authenticated in full before it gets its name. The same keys open it.
+    ///
+    /// Keep the key file's backup elsewhere. To go back to the copy, put it in the vault's place: this machine then
+    /// asks whether the older vault is meant, see <doc:RestoringFromBackups>.
+    ///
+    /// - Parameter isReplacing: whether a file at the path is replaced.
+    /// - Throws: ``VaultError`` with `exists` if there is a file at the path, `invalid` for a path that cannot be meant
+    ///   and for the vault's own; `damaged`, `busy`, `unavailable`: the file at the path is as it was.
+    public func backUp(to path: String, replacing isReplacing: Bool = false) throws(VaultError) {
+        _ = try backUp(to: path, replacing: isReplacing, progress: nil)
+    }
+
+    package func backUp(
+        to path: String, replacing isReplacing: Bool, progress: UpkeepProgress?
+    ) throws(VaultError) -> VerificationReport {
+        try VaultPlaces.check(path, "The backup's path")
+        let (target, files) = (resolvedPath(path), PosixFileSystem())
+        guard ![resolvedPath(places.vault), resolvedPath(places.keyFile)].contains(target) else {
+            throw VaultError(.invalid, "The backup's path is that of the vault or its key file: \(path). Name another.")
+        }
+        // Before anything is copied.
+        guard isReplacing || (try? files.status(at: target)) == nil else {
+            throw VaultError(.exists, "\(path) already exists; it was left alone.")
+        }
+        defer { progress?.finish() }
+        return try translated(log.backUp(to: target, replacing: isReplacing, in: files, progress))
+    }
+}

@@ -1,0 +1,152 @@
+public import FoundationEssentials
+import SealedLog
+public import Sealing
+
+extension Keychain {
+    /// A value that a name had before.
+    public struct Version: Hashable, Sendable {
+        /// 1 for the last one before the present value, or before the name was removed; counted backwards from there.
+        public let number: Int
+        /// When it was set.
+        public let modified: Date
+        /// Its size in bytes.
+        public let size: Int
+        let nonce: Nonce
+    }
+
+    /// How much is kept of what names had before.
+    public struct HistoryLimits: Hashable, Sendable {
+        /// How many earlier values of a name are kept, at most 255; 0 keeps none.
+        public var versions: Int
+        /// For how many days after it was replaced or removed a value is kept.
+        public var days: Int
+
+        /// Creates limits; see ``Keychain/keepHistory(_:)``.
+        public init(versions: Int, days: Int) { (self.versions, self.days) = (versions, days) }
+    }
+
+    /// Returns the values that a name had before, newest first, also of one that was removed.
+    ///
+    /// They are sealed like all else. How many are kept, and for how long, the vault says: see ``keepHistory(_:)``. A
+    /// value that is too old goes when the name changes, or at the next compaction.
+    ///
+    /// - Throws: as ``item(_:)``.
+    public func history(of name: String) throws(VaultError) -> [Version] {
+        let name = try shown(name)
+        return try translated(log.history(name)).map(Version.all) ?? []
+    }
+
+    /// Returns a value that a name had before; nil if it is not kept any more.
+    ///
+    /// - Throws: as ``get(_:)``.
+    public func get(_ name: String, _ version: Version) throws(VaultError) -> SecretBytes? {
+        let name = try shown(name)
+        guard let opened = try translated(log.open(name, version: version.nonce)) else { return nil }
+        return opened.takeBytes()
+    }
+
+    /// Gives a name the value back that it had before; the present one becomes part of the history.
+    ///
+    /// - Parameter version: one of ``history(of:)``; without it, the newest.
+    /// - Throws: ``VaultError`` with `absent` if the name has no such version; as
+    ///   ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    public func restore(_ name: String, _ version: Version? = nil) throws(VaultError) {
+        let chosen = if let version { version } else { try history(of: name).first }
+        guard let nonce = chosen?.nonce else {
+            throw VaultError(.absent, "No earlier value of \"\(name)\" is kept.")
+        }
+        let change = Change(try shown(name), .anything, .restore(nonce))
+        do throws(VaultError) { try commit([change]) } catch {
+            // The only condition of this change is that the version is there.
+            guard error.code == .busy, try !history(of: name).contains(where: { $0.nonce == nonce }) else {
+                throw error
+            }
+            throw VaultError(.absent, "This earlier value of \"\(name)\" is not kept any more.")
+        }
+    }
+
+    /// Takes the newest change back: each name in it gets the value that it had before, or is removed if it had none.
+    /// Doing it twice makes the change again.
+    ///
+    /// It looks at every entry. Changes of one transaction are taken back together.
+    ///
+    /// - Returns: the names that have changed, sorted bytewise; none if nothing is left to take back.
+    /// - Throws: as ``restore(_:_:)``; `busy` if another process changed one of the names meanwhile.
+    @discardableResult
+    public func undo() throws(VaultError) -> [String] {
+        let own = ownName("")
+        let entries = try translated(log.newestChange()).filter { $0.name.text.hasPrefix(own) }
+        let changes = entries.compactMap { entry -> Change? in
+            let expected = Change.Expectation.unchanged(entry.content?.current.nonce)
+            // What was absent before the change is removed again.
+            if entry.content?.created == entry.modified { return Change(entry.name, expected, .remove) }
+            return entry.earlier.first.map { Change(entry.name, expected, .restore($0.version.nonce)) }
+        }
+        if !changes.isEmpty { try commit(changes) }
+        return changes.map { shortened($0.name.text) }
+    }
+
+    /// Removes a name, and every value that it had before. Compaction follows: see ``eraseRemoved()``.
+    ///
+    /// - Returns: whether there was a value, present or earlier.
+    /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    @discardableResult
+    public func purge(_ name: String) throws(VaultError) -> Bool {
+        let shown = try shown(name)
+        guard let entry = try translated(log.history(shown)), !entry.isRemoved || !entry.earlier.isEmpty else {
+            return false
+        }
+        try commit([Change(shown, .anything, .remove, forgets: true)])
+        do throws(VaultError) { try compact() } catch {
+            throw VaultError(
+                error.code,
+                "\"\(name)\" is removed, but its values are still in the file until the vault is compacted. "
+                    + error.message, systemError: error.systemError, cause: .valuesLeft)
+        }
+        return true
+    }
+
+    /// Returns how much of the history the vault keeps.
+    ///
+    /// - Throws: as ``item(_:)``.
+    public func historyLimits() throws(VaultError) -> HistoryLimits {
+        let limits = try translated(log.keySlots()).history
+        return HistoryLimits(versions: Int(limits.versions), days: Int(limits.days))
+    }
+
+    /// Sets how much of the history the vault keeps, for all who use it. What is more goes at once.
+    ///
+    /// - Throws: ``VaultError`` with `invalid` for numbers out of bounds; as ``eraseRemoved()``.
+    public func keepHistory(_ limits: HistoryLimits) throws(VaultError) {
+        guard (0...Limits.earlierVersionCount).contains(limits.versions), let days = UInt32(exactly: limits.days) else {
+            throw VaultError(
+                .invalid, "A history has 0 to \(Limits.earlierVersionCount) versions, kept for some days or none.")
+        }
+        let kept = KeptHistory(versions: UInt32(limits.versions), days: days)
+        try waiting { (timeout) throws(LogError) in
+            _ = try log.changeKeys(timeout: timeout) { (table) throws(LogError) in table.history = kept }
+        }
+    }
+
+    /// Returns the vault's entry that a name shows here; for one that is absent, this part's own.
+    private func shown(_ name: String) throws(VaultError) -> EntryName {
+        guard let shown = EntryName(try shownName(name)) else { throw Naming.name.refusal(of: name) }
+        return shown
+    }
+
+    private func commit(_ list: [Change]) throws(VaultError) {
+        let list = ChangeList(list)
+        try waiting { (timeout) throws(LogError) in try log.commit(list, timeout: timeout) }
+        changes.notify()
+    }
+}
+
+extension Keychain.Version {
+    fileprivate static func all(_ entry: Entry) -> [Keychain.Version] {
+        entry.earlier.enumerated().map { index, earlier in
+            Keychain.Version(
+                number: index + 1, modified: Date(milliseconds: earlier.modified), size: earlier.version.length,
+                nonce: earlier.version.nonce)
+        }
+    }
+}

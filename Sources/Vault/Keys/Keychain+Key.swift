@@ -1,0 +1,72 @@
+public import FoundationEssentials
+import SealedLog
+
+extension Keychain {
+    /// One of the ways to open a vault.
+    public struct Key: Hashable, Sendable {
+        /// What opens the vault. More kinds may come.
+        public struct Kind: Hashable, Sendable {
+            /// A stable word for the kind, for lists and scripts.
+            public let name: String
+
+            private init(_ name: String) { self.name = name }
+
+            /// A generated key file.
+            public static let keyFile = Kind("key-file")
+            /// Any other file: its bytes are stretched by Argon2id.
+            public static let otherFile = Kind("other-file")
+            /// A passphrase that a person types.
+            public static let passphrase = Kind("passphrase")
+            /// A passphrase together with a key file: neither is enough.
+            public static let passphraseWithKeyFile = Kind("passphrase-with-key-file")
+            /// An age identity, which has the recipient's private key.
+            public static let recipient = Kind("recipient")
+            /// The output of a command, used as a key file is.
+            public static let command = Kind("command")
+            /// A kind that a later version of the library has added.
+            public static let unknown = Kind("unknown")
+        }
+
+        /// Its number, from 1 on, until a key before it is removed.
+        public let number: Int
+        /// What opens the vault.
+        public let kind: Kind
+        /// For people; sealed in the vault.
+        public let label: String
+        /// When the key was added.
+        public let created: Date
+        /// The recipient's public key, `age1…`; nil for other kinds.
+        public let recipient: String?
+        /// The command; nil for other kinds.
+        public let command: String?
+        /// Whether it has opened this keychain.
+        public let isInUse: Bool
+        /// The cost of a guess; nil for what cannot be guessed.
+        package let cost: KeyFileCost?
+    }
+}
+
+extension Keychain.Key {
+    init(_ slot: LogKeySlot, number: Int) {
+        self.number = number
+        kind =
+            switch slot.kind {
+            case .generatedKey where !slot.command.isEmpty, .otherKey where !slot.command.isEmpty: .command
+            case .generatedKey: .keyFile
+            case .otherKey: .otherFile
+            case .passphrase: .passphrase
+            case .keyFileAndPassphrase: .passphraseWithKeyFile
+            case .recipient: .recipient
+            case nil: .unknown
+            }
+        label = slot.label
+        created = slot.created
+        recipient = slot.recipient.isEmpty ? nil : slot.recipient
+        command = slot.command.isEmpty ? nil : slot.command
+        isInUse = slot.isOwn
+        cost = slot.cost
+    }
+
+    /// The key at the start of a sentence: `Key 2 (laptop)`.
+    var words: String { "Key \(number) (\(label.isEmpty ? kind.name : label))" }
+}

@@ -1,0 +1,179 @@
+import LinuxSystem
+import SealedLog
+public import Sealing
+
+extension Keychain {
+    /// Returns the keys that open the vault.
+    ///
+    /// - Throws: as ``item(_:)``.
+    public func vaultKeys() throws(VaultError) -> [Key] {
+        try information().keySlots.enumerated().map { Key($1, number: $0 + 1) }
+    }
+
+    /// Returns the vault's fingerprint, in eight groups of four hex digits: people compare it before they open the vault
+    /// by an age identity. It changes when the data key is rotated.
+    ///
+    /// - Throws: as ``item(_:)``.
+    public func fingerprint() throws(VaultError) -> String { Fingerprint.text(try translated(log.fingerprint())) }
+
+    // MARK: Adding
+
+    /// Lets another key file open the vault, and generates it if there is none at the path.
+    ///
+    /// - Parameter label: for people; at most 256 bytes, sealed in the vault.
+    /// - Returns: whether the file was generated.
+    /// - Throws: ``VaultError`` with `exists` if the file opens the vault already; `invalid` for a label or a path out of
+    ///   bounds, or if there is no room for another key; `locked` if the file cannot be used; as ``eraseRemoved()``.
+    @discardableResult
+    public func addKeyFile(at path: String, label: String = "") throws(VaultError) -> Bool {
+        try withKeyFile(at: path) { (key) throws(VaultError) in
+            try changeKeys { (table) throws(LogError) in try table.addNew(.keyFile(key.copy()), label: label) }
+        }
+    }
+
+    /// Lets a passphrase open the vault, alone or only together with a key file.
+    ///
+    /// The work of a guess takes about half a second on this machine, or as much as the bounds leave.
+    ///
+    /// - Parameter keyFile: the path of a key file that is needed too; it is generated if there is none.
+    /// - Returns: whether the key file was generated.
+    /// - Throws: as ``addKeyFile(at:label:)``; `invalid` for an empty passphrase.
+    @discardableResult
+    public func addPassphrase(
+        _ passphrase: borrowing SecretBytes, withKeyFile keyFile: String? = nil, label: String = ""
+    ) throws(VaultError) -> Bool {
+        guard passphrase.count > 0 else { throw VaultError(.invalid, "A passphrase cannot be empty.") }
+        let text = KeyFileContents(try places.translated(passphrase.copy()))
+        let cost = KeyDerivation.StretchLimits.measured(for: .milliseconds(500))
+        guard let keyFile else {
+            try changeKeys { (table) throws(LogError) in
+                try table.addNew(.passphrase(text.secret.copy()), limits: cost, label: label)
+            }
+            return false
+        }
+        return try withKeyFile(at: keyFile) { (key) throws(VaultError) in
+            try changeKeys { (table) throws(LogError) in
+                try table.addNew(.passphrase(text.secret.copy(), with: key.key), limits: cost, label: label)
+            }
+        }
+    }
+
+    /// Lets the output of a command open the vault: it is used as the contents of a key file are.
+    ///
+    /// The command's text is in the vault, not sealed. The shell runs it when no key file opens the vault, and only on
+    /// machines where a person has agreed to it, as on this one now.
+    ///
+    /// - Throws: as ``addKeyFile(at:label:)``; `locked` if the command fails.
+    public func addCommand(_ command: String, label: String = "") throws(VaultError) {
+        guard !command.isEmpty else { throw VaultError(.invalid, "The command is empty.") }
+        try changeKeys { (table) throws(LogError) in
+            try table.addNew(
+                .keyFile(KeyCommand(line: command).key()), parameters: Array(command.utf8), label: label)
+        }
+        try places.translated(
+            places.trust(log.vaultID) { (record) in record.command = TrustRecord.hash(ofCommand: command) })
+    }
+
+    // MARK: Removing and replacing
+
+    /// Removes a key: it opens the vault no more. Who had it may have kept a copy of the vault, or its data key: only
+    /// ``rotateDataKey(dropping:_:)`` helps against that.
+    ///
+    /// - Throws: ``VaultError`` with `absent` if there is no such key, `invalid` for the last one; as ``eraseRemoved()``.
+    public func removeKey(_ number: Int) throws(VaultError) {
+        try check(number)
+        try changeKeys { (table) throws(LogError) in try table.remove(at: number - 1) }
+    }
+
+    /// Lets another key file open the vault in the place of one: the former one opens it no more. It is generated if
+    /// there is none at the path. Nothing is sealed anew: who has the former file and an old copy of the vault can open
+    /// that copy still, and has its data key.
+    ///
+    /// - Parameter number: of the key to be replaced; without it, the one that has opened this keychain.
+    /// - Returns: whether the file was generated.
+    /// - Throws: as ``addKeyFile(at:label:)`` and ``removeKey(_:)``; `invalid` if the key is no key file.
+    @discardableResult
+    public func replaceKeyFile(_ number: Int? = nil, by path: String) throws(VaultError) -> Bool {
+        if let number { try check(number) }
+        return try withKeyFile(at: path) { (key) throws(VaultError) in
+            try changeKeys { (table) throws(LogError) in
+                guard let index = number.map({ $0 - 1 }) ?? table.own, table.slots[index].isOfKeyFile else {
+                    throw LogError(.invalid, "key \(number ?? (table.own ?? 0) + 1) is no key file")
+                }
+                let credential = try Credential.keyFile(key.copy())
+                try table.checkIsNew(credential)
+                try table.replace(at: index, by: credential, limits: .recommended)
+            }
+        }
+    }
+
+    func check(_ number: Int) throws(VaultError) {
+        let count = try vaultKeys().count
+        guard (1...count).contains(number) else {
+            throw VaultError(.absent, "There is no key \(number): the vault has keys 1 to \(count).")
+        }
+    }
+
+    // MARK: The table
+
+    func changeKeys(
+        _ progress: UpkeepProgress? = nil, _ edit: (inout SlotTable) throws(LogError) -> Void
+    ) throws(VaultError) {
+        try waiting(progress) { (timeout) throws(LogError) in
+            _ = try log.changeKeys(timeout: timeout, progress, edit)
+        }
+    }
+
+    /// Reads the key file at a path, which is generated if there is none, and runs `body`. One that was generated is
+    /// removed again if nothing came of it.
+    ///
+    /// - Returns: whether it was generated.
+    private func withKeyFile(
+        at path: String, _ body: (HeldKeyFile) throws(VaultError) -> Void
+    ) throws(VaultError) -> Bool {
+        let isGenerated = try generateKeyFile(at: path)
+        do throws(VaultError) { try body(places.heldKeyFile(path, options.unlocking)) } catch {
+            // With any other error, the vault may have it already.
+            if isGenerated, [.exists, .invalid, .busy].contains(error.code) {
+                try? PosixFileSystem().remove(resolvedPath(path))
+            }
+            throw error
+        }
+        return isGenerated
+    }
+
+    /// Generates a key file unless there is a file at the path.
+    private func generateKeyFile(at path: String) throws(VaultError) -> Bool {
+        try VaultPlaces.check(path, "The key file's path", isKeyFile: true)
+        guard resolvedPath(path) != resolvedPath(places.vault) else {
+            throw VaultError(.invalid, "The vault and its key file cannot be one file: \(path). Name another.")
+        }
+        let files = PosixFileSystem()
+        guard (try? files.status(at: path)) == nil else { return false }
+        let deadline = Deadline(after: options.lockTimeout)
+        return try places.withKeyFile(path).translated(
+            KeyFile.create(at: resolvedPath(path), isFolderLocked: false, in: files, until: deadline)) != nil
+    }
+}
+
+extension SlotTable {
+    /// Adds a key that does not open the vault yet. Throws `exists` otherwise.
+    mutating func addNew(
+        _ credential: consuming Credential, limits: KeyDerivation.StretchLimits = .recommended,
+        parameters: [UInt8] = [], label: String
+    ) throws(LogError) {
+        try checkIsNew(credential)
+        try add(credential, limits: affordable(limits, for: credential), parameters: parameters, label: label)
+    }
+
+    fileprivate func checkIsNew(_ credential: borrowing Credential) throws(LogError) {
+        guard let index = try index(openedBy: credential) else { return }
+        throw LogError(.exists, "key \(index + 1)")
+    }
+}
+
+extension KeySlot {
+    fileprivate var isOfKeyFile: Bool {
+        [Kind.generatedKey.rawValue, Kind.otherKey.rawValue].contains(kind) && command == nil
+    }
+}

@@ -1,0 +1,49 @@
+import Age
+import SealedLog
+import Sealing
+
+extension Keychain {
+    /// Lets an age identity open the vault: that of a colleague, or of a device with an age plugin.
+    ///
+    /// A recipient's public key is no secret, so anyone could make another vault for it. Who opens the vault by the
+    /// identity has to compare its ``fingerprint()`` once, on each machine: see ``Options/fingerprint``.
+    ///
+    /// - Parameter recipient: `age1…`, as `age-keygen` or a plugin prints it.
+    /// - Throws: as ``addKeyFile(at:label:)``; `invalid` for a text that is no recipient, or a plugin that fails.
+    public func addRecipient(_ recipient: String, label: String = "") throws(VaultError) {
+        let wrapped = try WrappedFileKey(for: recipient, asking: options.pluginPrompter)
+        try changeKeys { (table) throws(LogError) in
+            guard !table.labels.contains(where: { $0.recipient == recipient }) else {
+                throw LogError(.exists, "a key")
+            }
+            try table.add(
+                wrapped.credential(), limits: .recommended, parameters: wrapped.stanzas, label: label,
+                recipient: recipient)
+        }
+        try places.translated(
+            places.trust(log.vaultID) { [fingerprint = log.fingerprint()] record in record.fingerprint = fingerprint })
+    }
+
+    /// Wraps a new file key for a recipient, for a rotation.
+    func renewal(for recipient: String) throws(VaultError) -> SlotTable.Renewal {
+        let wrapped = try WrappedFileKey(for: recipient, asking: options.pluginPrompter)
+        return SlotTable.Renewal(try places.translated(wrapped.credential()), parameters: wrapped.stanzas)
+    }
+}
+
+/// A new file key, and the stanzas in which age wraps it for a recipient.
+private struct WrappedFileKey: ~Copyable {
+    private let fileKey: SecretBytes
+    private let salt = RandomBytes.array(KeyDerivation.saltSize)
+    let stanzas: [UInt8]
+
+    init(for recipient: String, asking prompter: any PluginPrompter) throws(VaultError) {
+        do throws(AgeError) {
+            let key = try FileKey.generate()
+            stanzas = try Wrapping.wrap(key, to: Recipient(recipient), asking: prompter).flatMap(\.text)
+            fileKey = key
+        } catch { throw VaultError(error, "The recipient cannot be used") }
+    }
+
+    borrowing func credential() throws(LogError) -> Credential { try .recipient(fileKey.copy(), ofSlotWith: salt) }
+}

@@ -1,0 +1,75 @@
+import LinuxSystem
+import SealedLog
+public import Sealing
+
+// A key file on paper, and in shares: what is left when a disk is not.
+
+extension Keychain {
+    /// Returns the text of a generated key file, to be kept elsewhere.
+    ///
+    /// - Throws: ``VaultError`` with `locked` if the key file cannot be read, `invalid` if it was not generated.
+    public static func keyFileText(
+        at places: VaultPlaces, options: Options = Options()
+    ) throws(VaultError) -> SecretBytes {
+        let key = try places.translated(places.readKey(options.unlocking))
+        guard key.kind == .generated else {
+            throw VaultError(.invalid, "\(places.keyFile) is not a generated key file: copy the file itself.")
+        }
+        return try places.translated(key.text())
+    }
+
+    /// Splits a generated key file into shares by Shamir's scheme. So many of them as `threshold` restore it; fewer tell
+    /// nothing about it.
+    ///
+    /// - Throws: as ``keyFileText(at:options:)``; `invalid` unless 2 ≤ threshold ≤ count ≤ 32.
+    public static func splitKeyFile(
+        at places: VaultPlaces, into count: Int, threshold: Int, options: Options = Options()
+    ) throws(VaultError) -> KeyFileShares {
+        let key = try places.translated(places.readKey(options.unlocking))
+        return KeyFileShares(try places.translated(key.shares(count, threshold: threshold)), places)
+    }
+
+    /// Restores a key file from the texts of its shares, in any order.
+    ///
+    /// - Parameter path: of a file that does not exist.
+    /// - Throws: ``VaultError`` with `invalid` if a share is mistyped or of another set, or if there are too few; `exists`,
+    ///   `busy`, `unavailable`.
+    public static func joinKeyFile(_ shares: borrowing SecretBytes, to path: String) throws(VaultError) {
+        try VaultPlaces.check(path, "The key file's path", isKeyFile: true)
+        let key: KeyFile
+        do { key = try KeyFile.join(shares) } catch {
+            if error.code == .outOfMemory { throw .noGuardedMemory }
+            throw VaultError(.invalid, "The key file cannot be restored: \(error.detail).")
+        }
+        let files = PosixFileSystem()
+        do throws(LogError) {
+            let deadline = Deadline(after: .seconds(10))
+            guard try key.store(at: resolvedPath(path), in: files, until: deadline) else {
+                throw LogError(.exists, path)
+            }
+        } catch { throw VaultError(error, VaultPlaces(vault: "", keyFile: path, rollbackMemory: nil)) }
+    }
+}
+
+/// The shares of a key file: give each to another person or place.
+public struct KeyFileShares: ~Copyable {
+    private let shares: KeyShares
+    private let places: VaultPlaces
+
+    init(_ shares: consuming KeyShares, _ places: VaultPlaces) {
+        self.shares = shares
+        self.places = places
+    }
+
+    /// How many there are.
+    public var count: Int { shares.count }
+
+    /// Returns the text of one share: comments that tell a person what it is, and one line.
+    ///
+    /// - Parameter index: from 1 to ``count``.
+    /// - Throws: ``VaultError`` with `invalid` for another index; `unavailable` if there is no guarded memory left.
+    public borrowing func text(at index: Int) throws(VaultError) -> SecretBytes {
+        guard (1...count).contains(index) else { throw VaultError(.invalid, "There are shares 1 to \(count).") }
+        return try places.translated(shares.text(at: index))
+    }
+}

@@ -1,0 +1,131 @@
+private import Glibc
+import LinuxSystem
+import SealedLog
+
+// Translates the log's errors, once, to what a person can act on. The library's users and the command's read these
+// sentences, so they name no option or command; the command adds its own hints.
+
+extension VaultError {
+    /// What the log's codes become, except those of the key file, which become `locked`.
+    static let codes: [LogError.Code: Code] = [
+        .missing: .noVault, .gone: .gone, .notAFile: .unavailable, .exists: .exists, .invalid: .invalid,
+        .damaged: .damaged, .newerFormat: .newerFormat, .rolledBack: .rolledBack, .diverged: .diverged,
+        .exchanged: .exchanged, .busy: .busy, .unavailable: .unavailable, .outcomeUnknown: .outcomeUnknown,
+        .conflict: .busy, .outOfMemory: .unavailable,
+    ]
+
+    /// - Parameter places: the vault and the key file that were used.
+    init(_ error: LogError, _ places: VaultPlaces) {
+        self.init(
+            VaultError.codes[error.code] ?? .locked, VaultError.sentence(for: error, places),
+            systemError: error.systemError,
+            cause: VaultError.causes[error.code])
+    }
+
+    private static let causes: [LogError.Code: Cause] = [
+        .keyMissing: .keyFileMissing, .keyShared: .keyFileShared, .passphraseNeeded: .passphraseNeeded,
+        .commandUntrusted: .commandUntrusted, .identityMissing: .identityMissing, .unpinned: .fingerprintUnknown,
+    ]
+
+    private static func sentence(for error: LogError, _ places: VaultPlaces) -> String {
+        let (vault, key) = (places.vault, places.keyFile)
+        let (detail, number) = (error.detail, error.systemError ?? 0)
+        switch error.code {
+        case .missing: return "There is no vault at \(vault)."
+        case .gone: return "The vault at \(vault) is gone. Restore it, or mount its disk."
+        case .notAFile: return "The vault \(vault) is \(detail), not a file. Name the vault file itself."
+        case .exists where detail == "a key" || detail.hasPrefix("key "):
+            return "This opens \(vault) already, as \(detail) of it."
+        case .exists: return "\(detail.isEmpty ? vault : detail) already exists; it was left alone."
+        case .invalid: return "Not possible: \(detail)."
+        case .keyMissing: return "The key file \(key) is missing. Mount it, or restore it from its backup."
+        case .keyUnreadable where number == EINVAL:
+            return "The key file \(key) is not a regular file. Name one that is."
+        case .keyUnreadable:
+            let advice = number == EACCES ? " Check its owner and mode." : ""
+            return "The key file \(key) cannot be read (\(SystemError.words(for: number))).\(advice)"
+        case .keyExposed:
+            return "The key file \(key) is open to others. Fix it with `chmod 600 \(key)` (as its owner)."
+        case .keyShared:
+            return "The key file \(key) belongs to root, but others can read it, or change the path to it. "
+                + "Fix it with `chmod 600 \(key)` (as root), or accept it as it is."
+        case .keyDamaged: return "\(keyWords(detail)). Restore it from its backup."
+        case .keyUnsuitable:
+            return "\(keyWords(detail)). Name another one, or restore the right one from its backup."
+        case .keyWrong:
+            let source = places.keyCommand.map { "The output of `\($0)`" } ?? "The key file \(key)"
+            return "\(source) does not open \(vault): it is another vault's key, or the key slot is damaged."
+        case .passphraseNeeded where detail.isEmpty: return "\(vault) needs its passphrase."
+        case .passphraseNeeded:
+            return "The key file \(key) is missing, and the passphrase of \(vault) cannot be asked for here."
+        case .passphraseWrong: return "Wrong passphrase for \(vault)."
+        case .commandFailed:
+            let reason = number == 0 ? detail : "\(detail) (\(SystemError.words(for: number)))"
+            return "The command for the key of \(vault) failed: \(reason)."
+        case .commandUntrusted:
+            return
+                "\(vault) says that the command `\(detail)` gives its key. It was not agreed to on this machine, so it "
+                + "was not run. If you trust it, name it as the command for the key once."
+        case .identityMissing where detail.isEmpty:
+            return "\(vault) can be opened by an identity of one of its recipients: name its file."
+        case .identityMissing:
+            return "The identity file \(detail) cannot be read (\(SystemError.words(for: number)))."
+        case .identityWrong: return "No identity opens \(vault): \(detail)."
+        case .unpinned:
+            return "The fingerprint of \(vault) is \(detail), and this machine does not know it. Compare it with the "
+                + "one that its owner sees; if they are equal, name it when you open the vault."
+        case .pinWrong:
+            return
+                "\(vault) is not the vault that this machine knows: its fingerprint is \(detail). Either its data key "
+                + "was rotated, or somebody has made another vault for you. Ask its owner for the fingerprint."
+        case .damaged:
+            return "The vault \(vault) is damaged or was tampered with: \(detail). Nothing is written to it. "
+                + "Restore it from a backup, or salvage what is intact."
+        case .newerFormat:
+            return "The vault \(vault) has a later format (\(detail)). A later version of this program can read it."
+        case .rolledBack:
+            return "\(vault) is an older copy: it ends at \(detail). If you restored it yourself, accept it."
+        case .diverged:
+            return "\(vault) has another history than the one this machine remembers: \(detail) differs. "
+                + "If that is right, accept it."
+        case .exchanged:
+            return "\(vault) is a different vault from the one this machine remembers there. "
+                + "If you put it there yourself, accept it."
+        case .busy: return held(detail).message
+        case .unavailable: return VaultError(refused: detail, number).message
+        case .outcomeUnknown:
+            return "The disk failed while \(vault) was written: the last change may or may not last. "
+                + "Check the disk, then verify the vault."
+        case .conflict: return contended.message
+        case .outOfMemory: return VaultError.noGuardedMemory.message
+        }
+    }
+
+    /// - Parameter detail: begins with the path, or with where else the key comes from.
+    private static func keyWords(_ detail: String) -> String {
+        detail.hasPrefix("The ") ? detail : "The key file \(detail)"
+    }
+
+    /// What prevents no call, but should be known.
+    init(_ notice: Notice, _ places: VaultPlaces) {
+        let vault = places.vault
+        switch notice {
+        case .memoryUnusable(let reason):
+            self.init(
+                .unavailable,
+                "What this machine remembers of the vault cannot be used in full: \(reason). "
+                    + "Until that is fixed, an older or exchanged vault file may pass unnoticed.")
+        case .compactionFailed(let error) where error.code == .damaged:
+            self.init(
+                .damaged,
+                "The vault \(vault) is damaged and cannot be compacted: \(error.detail). Removed and replaced "
+                    + "values stay in the file until it is restored from a backup or salvaged.")
+        case .compactionFailed(let error):
+            let reason = error.code == .unavailable ? " (\(VaultError(error, places).message.dropLast()))" : ""
+            self.init(
+                .unavailable,
+                "The vault \(vault) could not be compacted\(reason). Removed and replaced values stay in the file "
+                    + "until the next try.", systemError: error.systemError)
+        }
+    }
+}

@@ -1,0 +1,186 @@
+private import Glibc
+import LinuxSystem
+import SealedLog
+
+/// Where a vault, its key file, and this machine's memory of it are.
+public struct VaultPlaces: Hashable, Sendable {
+    /// The path of the vault file.
+    public var vault: String
+    /// The path of the key file.
+    public var keyFile: String
+    /// The folder in which this machine remembers the last state of each vault, so that an older or exchanged one is
+    /// noticed; nil to remember nothing.
+    public var rollbackMemory: String?
+    /// A command for the shell whose output is the contents of the key file; nil: they are in the file.
+    public var keyCommand: String?
+    /// The path of a file of age identities, for a vault that has a recipient among its keys; nil for none.
+    public var identityFile: String?
+    /// Folders below which root's key files may be readable by others, as systemd and Docker create them.
+    package var secretFolders: [String] = VaultPlaces.dockerSecrets
+
+    static let dockerSecrets = ["/run/secrets"]
+
+    /// Creates the places from their paths.
+    ///
+    /// - Parameter rollbackMemory: without it, the standard folder, ``standardRollbackMemory``.
+    public init(vault: String, keyFile: String, rollbackMemory: String? = VaultPlaces.standardRollbackMemory) {
+        (self.vault, self.keyFile, self.rollbackMemory) = (vault, keyFile, rollbackMemory)
+    }
+}
+
+extension VaultPlaces {
+    /// Returns the places that the caller or the environment names, and the standard ones for the rest.
+    ///
+    /// The vault: `vault`, `$VAULT_FILE`, the section `default` of the configuration,
+    /// `$XDG_DATA_HOME/vault/default.vault`. The key file: `keyFile`, `$VAULT_KEY_FILE`, that of the configuration,
+    /// `$CREDENTIALS_DIRECTORY/vault.key` and `/run/secrets/vault.key` if they exist,
+    /// `$XDG_CONFIG_HOME/vault/default.key`. The memory: `$XDG_STATE_HOME/vault`. The XDG variables have the defaults
+    /// of the XDG Base Directory Specification, below `$HOME`.
+    ///
+    /// A `vault` without a slash is the name of a section of the configuration, if there is one; its key is that of the
+    /// section, or else the file `$XDG_CONFIG_HOME/vault/NAME.key`. See <doc:KeysAndRecovery>.
+    ///
+    /// - Parameter environment: variables instead of the process's own.
+    /// - Throws: ``VaultError/Code/unavailable`` if a path is not named and there is no home folder for it, `invalid`
+    ///   for a variable that is not UTF-8, and for a configuration that cannot be read; `locked` for one that others
+    ///   can change.
+    public static func standard(
+        vault: String? = nil, keyFile: String? = nil, environment: [String: String]? = nil
+    ) throws(VaultError) -> VaultPlaces {
+        let variables = PlaceVariables(given: environment)
+        let section = try variables.section(named: vault)
+        let credentials = try variables["CREDENTIALS_DIRECTORY"].map { [$0] } ?? []
+        let provided = (credentials + dockerSecrets).map { $0 + "/vault.key" }
+        // What the environment says of the key is said of the vault that nobody names.
+        let name = vault == nil ? nil : section?.name
+        let environmentKey = try variables["VAULT_KEY_FILE"]
+        let ownKey = name == nil && environmentKey != nil ? nil : section?.keyFile
+        var places = VaultPlaces(
+            vault: try variables.path(
+                of: "vault", given: section?.vault ?? vault, "VAULT_FILE", or: "XDG_DATA_HOME", ".local/share",
+                "default.vault"),
+            keyFile: try variables.path(
+                of: "key file", given: keyFile ?? ownKey, name == nil ? "VAULT_KEY_FILE" : nil,
+                name == nil ? provided : [], or: "XDG_CONFIG_HOME", ".config", "\(name ?? "default").key"),
+            rollbackMemory: try variables.rollbackMemory)
+        places.secretFolders += credentials.map(resolvedPath)
+        if keyFile == nil, name != nil || environmentKey == nil { places.keyCommand = section?.keyCommand }
+        places.identityFile = section?.identity
+        return places
+    }
+
+    /// The folder `$XDG_STATE_HOME/vault`, by default in `~/.local/state`; nil if there is no home folder.
+    public static var standardRollbackMemory: String? { try? PlaceVariables().rollbackMemory }
+
+    /// Throws ``VaultError/Code/invalid`` for paths that would create files in unexpected locations.
+    ///
+    /// - Parameter vaultPath: the vault's path without symbolic links.
+    func check(resolvedVault vaultPath: String) throws(VaultError) {
+        try Self.check(vault, "The vault's path")
+        try Self.check(keyFile, "The key file's path", isKeyFile: true)
+        guard resolvedPath(keyFile) != vaultPath else {
+            throw VaultError(
+                .invalid,
+                "The vault and its key file cannot be one file: \(vaultPath). Name two, best on different disks.",
+                cause: .oneFileForVaultAndKey)
+        }
+    }
+
+    /// - Parameter what: what the path is, as the start of a sentence.
+    static func check(_ path: String, _ what: String, isKeyFile: Bool = false) throws(VaultError) {
+        // Shells do not expand `~`, `~/` and `~user/` after an equals sign or in quotes.
+        let hasTilde = path.utf8.first == UInt8(ascii: "~") && path.utf8.contains(UInt8(ascii: "/"))
+        guard path != "~", !hasTilde else {
+            throw VaultError(
+                .invalid,
+                "\(what) is \(path): the shell did not expand the ~. Spell out the home folder, as in $HOME/x. "
+                    + "For a folder that is really named ~, write ./\(path).",
+                cause: .unexpandedTilde(path: path, isKeyFile: isKeyFile))
+        }
+        // The next compaction in that folder would remove it as the leftover of an interrupted one.
+        guard !(path.lastPathComponent.hasPrefix(".") && path.hasSuffix(".vault-new")) else {
+            throw VaultError(.invalid, "\(what) has the name of a temporary file: \(path). Give it another name.")
+        }
+        // Resolving the path would drop its last component, and the file would get the folder's name.
+        guard !["", ".", ".."].contains(path.lastPathComponent) else {
+            throw VaultError(.invalid, "\(what) names a folder: \"\(path)\". Name a file in it, such as default.vault.")
+        }
+    }
+}
+
+extension VaultPlaces {
+    /// Runs an operation of the log that uses these places, and translates its error.
+    func translated<Result: ~Copyable>(
+        _ operation: @autoclosure () throws(LogError) -> Result
+    ) throws(VaultError) -> Result {
+        do { return try operation() } catch { throw VaultError(error, self) }
+    }
+}
+
+/// The environment's variables that name paths, or those given instead. An empty one counts as not set.
+struct PlaceVariables {
+    var given: [String: String]?
+
+    /// - Throws: ``VaultError/Code/invalid`` for a value that is not UTF-8: a repaired path would lead to another file.
+    subscript(name: String) -> String? {
+        get throws(VaultError) {
+            if let given { return given[name].flatMap { $0.isEmpty ? nil : $0 } }
+            guard let bytes = getenv(name), bytes.pointee != 0 else { return nil }
+            guard let text = String(validatingCString: bytes) else {
+                throw VaultError(.invalid, "The environment variable \(name) is not UTF-8. Set it to a path that is.")
+            }
+            return text
+        }
+    }
+
+    /// Returns the given path, or a variable's, or the first provided one that exists, or the standard one.
+    fileprivate func path(
+        of what: String, given: String?, _ variable: String?, _ provided: [String] = [],
+        or folderVariable: String, _ belowHome: String, _ name: String
+    ) throws(VaultError) -> String {
+        if let given { return given }
+        if let path = try variable.flatMap({ (name) throws(VaultError) in try self[name] })
+            ?? provided.first(where: { access($0, F_OK) == 0 })
+        {
+            return path
+        }
+        guard let folder = try folder(folderVariable, belowHome) else {
+            throw VaultError(
+                .unavailable,
+                "HOME is not set to an absolute path. Set it, or name the \(what)\(variable.map { " in \($0)" } ?? "").",
+                cause: .homeUnset)
+        }
+        return "\(folder)/vault/\(name)"
+    }
+
+    /// Returns the section of the configuration that applies; nil if a path is given, or none is configured.
+    fileprivate func section(named name: String?) throws(VaultError) -> VaultConfiguration.Section? {
+        if let name {
+            guard VaultConfiguration.isName(name[...]) else { return nil }
+            let configuration = try VaultConfiguration.read(variables: self)
+            // A mistyped name would create a vault in the current folder.
+            let isPath = configuration.sections.isEmpty || access(name, F_OK) == 0
+            if isPath, !configuration.sections.contains(where: { $0.name == name }) { return nil }
+            return try configuration.section(named: name)
+        }
+        guard try self["VAULT_FILE"] == nil else { return nil }
+        do { return try VaultConfiguration.read(variables: self).defaultSection } catch {
+            // A service with another user's HOME has no configuration; its key is a matter of its own.
+            guard error.systemError == EACCES else { throw error }
+            return nil
+        }
+    }
+
+    fileprivate var rollbackMemory: String? {
+        get throws(VaultError) { try folder("XDG_STATE_HOME", ".local/state").map { $0 + "/vault" } }
+    }
+
+    /// Returns a folder of the XDG Base Directory Specification, which says to ignore relative paths.
+    func folder(_ name: String, _ belowHome: String) throws(VaultError) -> String? {
+        if let path = try self[name], path.hasPrefix("/") { return path }
+        // The account database needs shared libraries that a static program lacks, and files that a minimal container
+        // lacks: without HOME the paths must be named.
+        guard let home = try self["HOME"], home.hasPrefix("/") else { return nil }
+        return "\(home == "/" ? "" : home)/\(belowHome)"
+    }
+}

@@ -1,0 +1,34 @@
+import SealedLog
+public import Sealing
+
+/// What opens one key of a vault: a passphrase, a key file, or both.
+public struct KeySecret: ~Copyable {
+    /// No bytes for a key file alone.
+    private let passphrase: SecretBytes
+    private let keyFile: String?
+
+    init(_ passphrase: consuming SecretBytes, _ keyFile: String?) {
+        self.passphrase = passphrase
+        self.keyFile = keyFile
+    }
+
+    /// A passphrase, and the path of the key file that is needed with it, if one is.
+    public static func passphrase(_ text: consuming SecretBytes, withKeyFile path: String? = nil) -> KeySecret {
+        KeySecret(text, path)
+    }
+
+    /// The path of a key file.
+    ///
+    /// - Throws: ``VaultError/Code/unavailable`` if there is no guarded memory left.
+    public static func keyFile(_ path: String) throws(VaultError) -> KeySecret {
+        KeySecret(try SecretBytes(zeroCount: 0), path)
+    }
+
+    borrowing func credential(_ places: VaultPlaces, _ options: UnlockingOptions) throws(VaultError) -> Credential {
+        do throws(LogError) {
+            guard let keyFile else { return try .passphrase(passphrase.copy()) }
+            let key = try places.readKeyFile(keyFile, options)
+            return try passphrase.count == 0 ? .keyFile(key) : .passphrase(passphrase.copy(), with: key)
+        } catch { throw VaultError(error, keyFile.map(places.withKeyFile) ?? places) }
+    }
+}

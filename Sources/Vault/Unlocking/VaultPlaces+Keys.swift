@@ -1,0 +1,61 @@
+import LinuxSystem
+import SealedLog
+import Sealing
+
+// The key, and what a person has agreed to, of the vault at some places.
+
+extension VaultPlaces {
+    /// Whether the key is in the key file, and not given by the program or a command.
+    func readsKeyFile(_ options: UnlockingOptions) -> Bool { options.keyFileContents == nil && keyCommand == nil }
+
+    func readKey(
+        _ options: UnlockingOptions, in fileSystem: any FileSystem = PosixFileSystem()
+    ) throws(LogError) -> KeyFile {
+        if let contents = options.keyFileContents { return try KeyFile.parse(contents.secret, from: "The given key") }
+        if let keyCommand { return try KeyCommand(line: keyCommand).key() }
+        return try readKeyFile(keyFile, options, in: fileSystem)
+    }
+
+    /// Reads a key file by the rules for who may read it.
+    func readKeyFile(
+        _ path: String, _ options: UnlockingOptions, in fileSystem: any FileSystem = PosixFileSystem()
+    ) throws(LogError) -> KeyFile {
+        try KeyFile.read(
+            path, secretFolders: secretFolders, acceptsShared: options.acceptsSharedKeyFile, in: fileSystem)
+    }
+}
+
+extension VaultPlaces {
+    /// Changes what this machine trusts of a vault; nothing without a memory.
+    func trust(
+        _ vaultID: [UInt8], in files: any FileSystem = PosixFileSystem(), _ change: (inout TrustRecord) -> Void
+    ) throws(LogError) {
+        guard let rollbackMemory else { return }
+        let former = TrustRecord.read(ofVault: vaultID, memoryFolder: rollbackMemory, in: files)
+        var record = former
+        change(&record)
+        if record != former { try record.write(ofVault: vaultID, memoryFolder: rollbackMemory, in: files) }
+    }
+}
+
+/// A key that was read, for closures, which cannot capture what cannot be copied.
+final class HeldKeyFile: Sendable {
+    let key: KeyFile
+
+    init(_ key: consuming KeyFile) { self.key = key }
+
+    func copy() throws(LogError) -> KeyFile { try key.copy() }
+}
+
+extension VaultPlaces {
+    /// The same places with another key file, for messages about it.
+    func withKeyFile(_ path: String) -> VaultPlaces {
+        var places = self
+        (places.keyFile, places.keyCommand) = (path, nil)
+        return places
+    }
+
+    func heldKeyFile(_ path: String, _ options: UnlockingOptions) throws(VaultError) -> HeldKeyFile {
+        HeldKeyFile(try withKeyFile(path).translated(readKeyFile(path, options)))
+    }
+}

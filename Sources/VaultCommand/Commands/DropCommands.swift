@@ -1,0 +1,97 @@
+import LinuxSystem
+import Sealing
+import Vault
+
+enum DropCommand: Command {
+    static let description = CommandDescription(
+        name: .drop, summary: "seal a value for a vault that you cannot open",
+        arguments: [.init(name: "NAME", help: "The name that the value is to have.")],
+        options: [
+            .init(name: .to, value: "AGE1...", help: "The vault's drop box, as its `vault info` shows it. Required."),
+            .init(
+                name: .output, short: "o", value: "PATH", completion: .file,
+                help: "The file to be written (default: standard output)."),
+            .init(
+                name: .file, value: "PATH", completion: .file,
+                help: "Read the value from a file, byte for byte; - is standard input."),
+            .init(
+                name: .attribute, short: "a", value: "KEY=VALUE", isRepeatable: true,
+                help: "An attribute to find the name by."),
+        ],
+        details: [
+            """
+            Needs no vault and no key. Send the file to the vault's owner, who takes it in with `vault collect`. It is \
+            an age file; nothing in it says who has sealed it.
+            """
+        ],
+        examples: [.init("deploy-token | vault drop --to age1... ci/token -o token.drop", "in a CI job")],
+        exitCodes: [.init(.usage, "the name, the value or the recipient cannot be")],
+        mayHoldSecrets: true)
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        guard let recipient = invocation.value(of: .to) else { throw UsageError.missingOption(.to, of: .drop) }
+        let output = invocation.value(of: .output)
+        guard output != nil || !StandardOutput.isTerminal else { throw UsageError.binaryOutput }
+        try Naming.name.check(invocation.name)
+        let attributes = try invocation.options[.attribute].map(Attributes.parse) ?? [:]
+        let value = try SetCommand.readValue(invocation, nil)
+        let bytes = try Keychain.drop(
+            invocation.name, value, kind: .unspecified, attributes: attributes, to: recipient,
+            asking: TerminalPluginPrompter())
+        guard let output else {
+            try bytes.withRawBytes(StandardOutput.write)
+            return .success
+        }
+        try NewFile.write(bytes, to: output)
+        return try invocation.finish(json: ["name": invocation.name, "file": output]) {
+            "Sealed \"\(StandardOutput.shown(invocation.name))\" in \(StandardOutput.shown(output)).\n"
+        }
+    }
+}
+
+enum CollectCommand: Command {
+    static let description = CommandDescription(
+        name: .collect, summary: "take in what others have dropped for the vault",
+        arguments: [.init(name: "FILE", count: .oneOrMore, completion: .file, help: "What `vault drop` has written.")],
+        options: [.init(name: .force, short: "f", help: "Store without asking, also over existing values.")],
+        details: [
+            """
+            Lists the names first and asks, since nothing says who has sealed a drop. Without a terminal, --force is \
+            needed. A value that is replaced stays in the history. The files stay; remove them yourself.
+            """
+        ],
+        examples: [.init("vault collect token.drop", "look, and then store")],
+        exitCodes: [
+            .init(.refused, "it was not confirmed; nothing was stored"),
+            .init(.locked, "a drop was sealed for another vault"),
+        ])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        let keychain = try invocation.openVault()
+        // All are opened before one is stored.
+        let files = try invocation.arguments.map { path in
+            (path: path, bytes: try ValueInput.readFile(at: path, upTo: 20 << 20).unsafeArray())
+        }
+        var lines: [String] = []
+        for file in files {
+            let drop = try keychain.openDrop(file.bytes)
+            let state = try keychain.exists(drop.name) ? "replaces the present value" : "new"
+            lines.append(
+                "\(drop.name.forTerminal)  \(Quantity.size(drop.size)), sealed \(Timestamp.text(drop.created)), \(state)\n"
+            )
+        }
+        if !invocation.has(.force) {
+            StandardError.write(lines.joined())
+            guard Confirmation.ask("Store \(files.count == 1 ? "it" : "them")? [y/N] ") else {
+                throw CommandError.refused("Not confirmed; nothing was stored. Use --force to store without asking.")
+            }
+        }
+        var names: [String] = []
+        for file in files {
+            let drop = try keychain.openDrop(file.bytes)
+            names.append(drop.name)
+            try keychain.collect(drop, replacing: true)
+        }
+        return try invocation.finish(keychain, json: ["names": names])
+    }
+}

@@ -1,0 +1,117 @@
+import LinuxSystem
+import Sealing
+import Vault
+
+enum KeyShowCommand: Command {
+    static let description = CommandDescription(
+        name: .keyShow, summary: "show the key file's contents, to keep them on paper",
+        options: [.init(name: .noQR, help: "Without the QR code.")],
+        details: [
+            """
+            Shows the secret itself: whoever sees it can open the vault. At a terminal with a QR code of the line that \
+            matters. To get the key back, type or scan that line into a file; a typing mistake is noticed.
+            """
+        ],
+        exitCodes: [
+            .init(.usage, "the key file was not generated: copy the file itself"),
+            .init(.locked, "the key file cannot be read, or does not open the vault"),
+        ])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        try invocation.checkThatKeyFileOpensVault()
+        let text = try Keychain.keyFileText(at: invocation.places(), options: invocation.vaultOptions())
+        if invocation.wantsJSON {
+            try ValueForm.json(text, name: "key").withUnsafeBytes(StandardOutput.write)
+            return .success
+        }
+        try text.withUnsafeBytes(StandardOutput.write)
+        guard StandardOutput.isTerminal, !invocation.has(.noQR) else { return .success }
+        // A scanner gets the line that matters; what is before it is a comment.
+        let code = try text.withUnsafeBytes { text in
+            let start = text.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+            return try QRCode(UnsafeRawBufferPointer(rebasing: text[start...].dropLast()).bytes)
+        }
+        guard code.width <= terminalWidth(1) ?? 80 else {
+            Notes.tell("The terminal is too narrow for the QR code, which takes \(code.width) columns.")
+            return .success
+        }
+        try code.rendered(colored: true).withUnsafeBytes(StandardOutput.write)
+        return .success
+    }
+}
+
+enum KeySplitCommand: Command {
+    static let description = CommandDescription(
+        name: .keySplit, summary: "split the key file into shares, some of which restore it",
+        arguments: [
+            .init(name: "K", help: "How many shares restore the key file, from 2 on."),
+            .init(name: "of", help: "The word of."),
+            .init(name: "N", help: "How many shares there are, at most 32."),
+        ],
+        details: [
+            """
+            Give each share to another person or place. Fewer than K of them tell nothing about the key. The key file \
+            stays as it is.
+            """
+        ],
+        examples: [.init("vault key split 3 of 5 > shares.txt", "five shares, any three of which are enough")])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        guard invocation.arguments[1] == "of" else { throw UsageError.badSplit }
+        let threshold = try invocation.number(invocation.arguments[0], "K")
+        let count = try invocation.number(invocation.arguments[2], "N")
+        try invocation.checkThatKeyFileOpensVault()
+        let shares = try Keychain.splitKeyFile(
+            at: invocation.places(), into: count, threshold: threshold, options: invocation.vaultOptions())
+        guard invocation.wantsJSON else {
+            for index in 1...shares.count { try shares.text(at: index).withUnsafeBytes(StandardOutput.write) }
+            return .success
+        }
+        // One share tells nothing, but all of them do: each is written from guarded memory by itself.
+        for index in 1...shares.count {
+            try StandardOutput.write(index == 1 ? #"{"shares":[""# : #"",""#)
+            try shares.text(at: index).withUnsafeBytes { text in
+                try SecretBytes(composing: { Escaping.json(text, $0) }).withUnsafeBytes(StandardOutput.write)
+            }
+        }
+        try StandardOutput.write("\"]}\n")
+        return .success
+    }
+}
+
+enum KeyJoinCommand: Command {
+    static let description = CommandDescription(
+        name: .keyJoin, summary: "restore a key file from shares",
+        arguments: [.init(name: "PATH", completion: .file, help: "The key file to be created. It must not exist.")],
+        options: [
+            .init(
+                name: .file, value: "SHARES", completion: .file,
+                help: "A file with the shares, in any order (default: standard input).")
+        ],
+        details: ["At a terminal, paste or type the shares, and end with Ctrl-D on a line of its own."],
+        examples: [.init("cat share1 share3 share4 | vault key join ./restored.key", "then `vault key check`")],
+        exitCodes: [
+            .init(.usage, "a share is mistyped, of another set, or too few were given"),
+            .init(.refused, "PATH exists; it is left alone"),
+        ])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        let path = invocation.value(of: .file)
+        let text = if let path { try ValueInput.readFile(at: path) } else { try ValueInput.readShares() }
+        try Keychain.joinKeyFile(text, to: invocation.name)
+        return try invocation.finish(json: ["key_file": invocation.name]) {
+            "Restored the key file \(StandardOutput.shown(invocation.name)). Check it with `vault key check`.\n"
+        }
+    }
+}
+
+extension Invocation {
+    /// Throws if there is a vault that the key file does not open: its text would be kept in vain.
+    fileprivate func checkThatKeyFileOpensVault() throws {
+        var options = try vaultOptions()
+        options.triesKeyFileAlone = true
+        do { _ = try Keychain(at: places(), options: options) } catch let error as VaultError {
+            if error.code == .locked { throw error }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import Sealing
+
+// A terminal's character is about twice as high as wide: it shows two modules, one above the other.
+
+extension QRCode {
+    /// The columns of the rendering, with the quiet zone. A terminal with fewer breaks the lines, and the code cannot
+    /// be read.
+    var width: Int { version.size + 2 * QRCode.quietZone }
+
+    /// The lines of the rendering.
+    var height: Int { (width + 1) / 2 }
+
+    /// Returns the code as lines of `█`, `▀`, `▄` and spaces, in which a dark module is drawn and a light one left out.
+    ///
+    /// - Parameter colored: sets black and white by escape codes, for a terminal. Without them, the code is dark on
+    ///   light only if the text is; not every reader takes the inverse.
+    /// - Throws: ``SealingError/Code/outOfMemory``.
+    borrowing func rendered(colored: Bool) throws(SealingError) -> SecretBytes {
+        // Black on white of the 256 colours. A theme may change the first 16 of them.
+        let start = Array((colored ? "\u{1b}[38;5;16;48;5;231m" : "").utf8)
+        // Before the end of the line, or some terminals colour the rest of the next line.
+        let end = Array((colored ? "\u{1b}[0m\n" : "\n").utf8)
+        let blocks = [" ", "▄", "▀", "█"].map { Array($0.utf8) }
+        let largestBlock = 3
+        var text = try SecretBytes(zeros: height * (start.count + width * largestBlock + end.count))
+        let count = text.withUnsafeMutableBytes { text in
+            var count = 0
+            func append(_ bytes: [UInt8]) {
+                for byte in bytes {
+                    text[count] = byte
+                    count += 1
+                }
+            }
+            for line in 0..<height {
+                append(start)
+                let row = 2 * line - QRCode.quietZone
+                for column in -QRCode.quietZone..<width - QRCode.quietZone {
+                    append(blocks[(matrix[row, column] ? 2 : 0) + (matrix[row + 1, column] ? 1 : 0)])
+                }
+                append(end)
+            }
+            return count
+        }
+        text.truncate(to: count)
+        return text
+    }
+}

@@ -1,0 +1,91 @@
+import Sealing
+
+/// A QR code of at most 213 bytes, for a terminal: model 2, byte mode, error correction level M, versions 1 to 10, as
+/// ISO/IEC 18004:2015 describes them. Section numbers are those of that standard.
+///
+/// The code tells a secret to all who see it. All that is derived from the bytes is in guarded memory: codewords,
+/// modules and text. The choice of a mask takes a time that depends on them.
+struct QRCode: ~Copyable {
+    /// The largest number of bytes.
+    static var capacity: Int { QRVersion.largest.capacity }
+
+    /// The light modules on each side, without which a reader does not find the code (section 6.3.8).
+    static let quietZone = 4
+
+    let version: QRVersion
+    let mask: QRMask
+    let matrix: QRMatrix
+
+    /// Throws ``SealingError/Code/length`` for more than ``capacity`` bytes, ``SealingError/Code/outOfMemory``.
+    ///
+    /// - Parameter mask: nil for the one that the standard's rules choose.
+    init(_ payload: RawSpan, mask: QRMask? = nil) throws(SealingError) {
+        guard let version = QRVersion.smallest(for: payload.byteCount) else { throw SealingError(.length) }
+        var matrix = try QRMatrix(version)
+        try matrix.place(QRCodewords.encode(payload, for: version))
+        let chosen = mask ?? QRMask.best(for: &matrix)
+        matrix.apply(chosen)
+        matrix.drawFormat(chosen)
+        (self.version, self.mask) = (version, chosen)
+        self.matrix = matrix
+    }
+}
+
+/// The size of a QR code, and how its codewords are divided into blocks at level M.
+struct QRVersion: Hashable {
+    /// The number that the standard gives it: 1 to 10.
+    let number: Int
+    /// All codewords, of data and of error correction (section 7.5.1, table 9), as those below.
+    let codewords: Int
+    let blockCount: Int
+    /// The codewords of error correction of each block.
+    let checkSize: Int
+
+    private static let all = [
+        QRVersion(number: 1, codewords: 26, blockCount: 1, checkSize: 10),
+        QRVersion(number: 2, codewords: 44, blockCount: 1, checkSize: 16),
+        QRVersion(number: 3, codewords: 70, blockCount: 1, checkSize: 26),
+        QRVersion(number: 4, codewords: 100, blockCount: 2, checkSize: 18),
+        QRVersion(number: 5, codewords: 134, blockCount: 2, checkSize: 24),
+        QRVersion(number: 6, codewords: 172, blockCount: 4, checkSize: 16),
+        QRVersion(number: 7, codewords: 196, blockCount: 4, checkSize: 18),
+        QRVersion(number: 8, codewords: 242, blockCount: 4, checkSize: 22),
+        QRVersion(number: 9, codewords: 292, blockCount: 5, checkSize: 22),
+        largest,
+    ]
+
+    static let largest = QRVersion(number: 10, codewords: 346, blockCount: 5, checkSize: 26)
+
+    static func smallest(for count: Int) -> QRVersion? { all.first { count <= $0.capacity } }
+
+    /// The modules of a side (section 6.3.1).
+    var size: Int { 4 * number + 17 }
+
+    var dataCodewords: Int { codewords - blockCount * checkSize }
+
+    /// The bytes of the count of bytes (section 7.4.1, table 3).
+    var countSize: Int { number < 10 ? 1 : 2 }
+
+    /// The bytes that fit: the mode, the count and the terminator take 4 bits, `countSize` bytes and 4 bits.
+    var capacity: Int { dataCodewords - countSize - 1 }
+
+    /// The data codewords of each block. The first blocks have one less than the last, if they do not come out even.
+    var blocks: [Range<Int>] {
+        let (size, longBlocks) = dataCodewords.quotientAndRemainder(dividingBy: blockCount)
+        var start = 0
+        return (0..<blockCount).map { block in
+            let end = start + size + (block < blockCount - longBlocks ? 0 : 1)
+            defer { start = end }
+            return start..<end
+        }
+    }
+
+    /// The rows, and columns, of the centres of alignment patterns (annex E, table E.1).
+    var alignmentCentres: [Int] {
+        switch number {
+        case 1: []
+        case 2...6: [6, size - 7]
+        default: [6, size / 2, size - 7]
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Sealing
+
+/// The codewords of a QR code in the order in which they are placed (sections 7.4 to 7.6).
+enum QRCodewords {
+    /// - Parameter payload: at most the version's capacity.
+    static func encode(_ payload: RawSpan, for version: QRVersion) throws(SealingError) -> SecretBytes {
+        let data = try dataCodewords(payload, version)
+        let generator = generator(ofDegree: version.checkSize)
+        let (blocks, checkSize) = (version.blocks, version.checkSize)
+        var checks = try SecretBytes(zeros: blocks.count * checkSize)
+        var codewords = try SecretBytes(zeros: version.codewords)
+        data.withUnsafeBytes { data in
+            checks.withUnsafeMutableBytes { checks in
+                for (index, block) in blocks.enumerated() {
+                    let check = checks[index * checkSize..<(index + 1) * checkSize]
+                    divide(data[block], by: generator, into: UnsafeMutableRawBufferPointer(rebasing: check))
+                }
+                codewords.withUnsafeMutableBytes { codewords in
+                    // The first codeword of each block, the second of each, and so on; section 7.6.
+                    var end = 0
+                    for position in 0..<(blocks.last?.count ?? 0) {
+                        for block in blocks where position < block.count {
+                            codewords[end] = data[block.lowerBound + position]
+                            end += 1
+                        }
+                    }
+                    for position in 0..<checkSize {
+                        for index in blocks.indices {
+                            codewords[end] = checks[index * checkSize + position]
+                            end += 1
+                        }
+                    }
+                }
+            }
+        }
+        return codewords
+    }
+
+    /// Returns the mode, the count, the bytes, the terminator and the padding (sections 7.4.2, 7.4.5 and 7.4.10).
+    private static func dataCodewords(_ payload: RawSpan, _ version: QRVersion) throws(SealingError) -> SecretBytes {
+        var codewords = try SecretBytes(zeros: version.dataCodewords)
+        codewords.withUnsafeMutableBytes { codewords in
+            // The four bits of the mode shift everything by half a byte.
+            var (half, end) = (0b0100 as UInt8, 0)
+            func append(_ byte: UInt8) {
+                codewords[end] = half << 4 | byte >> 4
+                (half, end) = (byte & 0xF, end + 1)
+            }
+            if version.countSize == 2 { append(UInt8(truncatingIfNeeded: payload.byteCount >> 8)) }
+            append(UInt8(truncatingIfNeeded: payload.byteCount))
+            payload.withUnsafeBytes { $0.forEach(append) }
+            // The terminator, four zero bits, fills the last byte.
+            append(0)
+            for offset in end..<codewords.count { codewords[offset] = (offset - end).isMultiple(of: 2) ? 0xEC : 0x11 }
+        }
+        return codewords
+    }
+
+    // MARK: Reed-Solomon code, section 7.5.2
+
+    /// Returns the coefficients of (x - α⁰)(x - α¹)…, from the second highest power down; the highest is 1.
+    static func generator(ofDegree degree: Int) -> [UInt8] {
+        let field = ByteField.qrCode
+        var generator = [UInt8](repeating: 0, count: degree)
+        var root: UInt8 = 1
+        // From the polynomial 1, whose coefficient is the last one.
+        if let last = generator.indices.last { generator[last] = 1 }
+        for _ in 0..<degree {
+            for index in generator.indices {
+                let lower = index + 1 < degree ? generator[index + 1] : 0
+                generator[index] = field.product(generator[index], root) ^ lower
+            }
+            root = field.product(root, 2)
+        }
+        return generator
+    }
+
+    /// Writes the remainder of the data, as a polynomial times x to the degree of the generator.
+    ///
+    /// - Parameter remainder: zeros, as many as the generator has coefficients.
+    static func divide(
+        _ data: Slice<UnsafeRawBufferPointer>, by generator: [UInt8], into remainder: UnsafeMutableRawBufferPointer
+    ) {
+        for byte in data {
+            let factor = byte ^ remainder[0]
+            for index in remainder.indices {
+                let next = index + 1 < remainder.count ? remainder[index + 1] : 0
+                remainder[index] = next ^ ByteField.qrCode.product(generator[index], factor)
+            }
+        }
+    }
+}

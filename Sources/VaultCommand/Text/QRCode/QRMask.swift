@@ -1,0 +1,113 @@
+/// A pattern that inverts modules of the data, so that the code has few areas of one colour and little that looks like a
+/// finder (section 7.8).
+enum QRMask: Int, CaseIterable {
+    case checkered, rows, columns, diagonals, blocks, crosses, circles, gridded
+
+    /// Whether the module is inverted (section 7.8.2, table 10).
+    func selects(_ row: Int, _ column: Int) -> Bool {
+        let product = row * column
+        let value =
+            switch self {
+            case .checkered: (row + column) % 2
+            case .rows: row % 2
+            case .columns: column % 3
+            case .diagonals: (row + column) % 3
+            case .blocks: (row / 2 + column / 3) % 2
+            case .crosses: product % 2 + product % 3
+            case .circles: (product % 2 + product % 3) % 2
+            case .gridded: ((row + column) % 2 + product % 3) % 2
+            }
+        return value == 0
+    }
+
+    /// Returns the mask with the lowest penalty, the first of several (section 7.8.3). The matrix is left unmasked.
+    static func best(for matrix: inout QRMatrix) -> QRMask {
+        var best = (mask: QRMask.checkered, penalty: Int.max)
+        for mask in allCases {
+            matrix.apply(mask)
+            matrix.drawFormat(mask)
+            let penalty = matrix.penalty
+            if penalty < best.penalty { best = (mask, penalty) }
+            matrix.apply(mask)
+        }
+        return best.mask
+    }
+}
+
+// The penalties of section 7.8.3.1, table 11.
+
+extension QRMatrix {
+    var penalty: Int { linePenalty + blockPenalty + balancePenalty }
+
+    /// Adds up the penalties of the rows and columns: for runs of one colour, and for what looks like a finder.
+    private var linePenalty: Int {
+        (0..<size).reduce(0) { sum, line in
+            sum + penalty { self[line, $0] } + penalty { self[$0, line] }
+        }
+    }
+
+    /// Returns 3 for five modules of one colour in a line, and 1 for each more; 40 for what looks like a finder.
+    private func penalty(ofLine isDark: (Int) -> Bool) -> Int {
+        var (penalty, streak) = (0, 0)
+        // A line begins and ends with light modules of the quiet zone: as many as a finder can ask for.
+        var (runs, isRunDark, length) = (LastRuns(), false, size)
+        for index in 0..<size {
+            let module = isDark(index)
+            streak = index > 0 && module == isRunDark ? streak + 1 : 1
+            if streak == 5 { penalty += 3 } else if streak > 5 { penalty += 1 }
+            guard module != isRunDark else {
+                length += 1
+                continue
+            }
+            runs.append(length)
+            if module, runs.areOfFinder { penalty += 40 }
+            (isRunDark, length) = (module, 1)
+        }
+        if isRunDark {
+            runs.append(length)
+            length = 0
+        }
+        runs.append(length + size)
+        return penalty + (runs.areOfFinder ? 40 : 0)
+    }
+
+    /// Returns 3 for each two by two modules of one colour, also those that overlap.
+    private var blockPenalty: Int {
+        var count = 0
+        for row in 1..<size {
+            for column in 1..<size {
+                let module = self[row, column]
+                let isBlock =
+                    module == self[row - 1, column] && module == self[row, column - 1]
+                    && module == self[row - 1, column - 1]
+                if isBlock { count += 1 }
+            }
+        }
+        return 3 * count
+    }
+
+    /// Returns 10 for each 5% that the share of dark modules is away from 50%.
+    private var balancePenalty: Int {
+        let total = size * size
+        let dark = (0..<total).count { self[$0 / size, $0 % size] }
+        return abs(dark * 20 - total * 10) / total * 10
+    }
+}
+
+/// The lengths of the last seven runs of one colour in a line.
+private struct LastRuns {
+    private var lengths = InlineArray<7, Int>(repeating: 0)
+
+    mutating func append(_ length: Int) {
+        for index in 1..<7 { lengths[index - 1] = lengths[index] }
+        lengths[6] = length
+    }
+
+    /// Whether they are, from light to light, those of a finder of any size: dark, light, dark, light, dark as
+    /// 1:1:3:1:1, with at least 4 light before it or after it.
+    var areOfFinder: Bool {
+        let unit = lengths[1]
+        return unit > 0 && lengths[2] == unit && lengths[3] == 3 * unit && lengths[4] == unit && lengths[5] == unit
+            && max(lengths[0], lengths[6]) >= 4 * unit
+    }
+}

@@ -1,0 +1,345 @@
+import Foundation
+import LinuxSystem
+import Sealing
+import TestSupport
+import Testing
+
+@testable import SealedLog
+
+/// Each way to open a vault, and changes to them.
+@Suite("Key slots")
+struct SlotTests {
+    private static let limits = KeyDerivation.StretchLimits(passes: 1, memory: 8 << 10)
+
+    private let fixture: LogFixture
+    private let log: SealedLog
+
+    init() throws {
+        fixture = try LogFixture()
+        log = try fixture.open()
+        try log.set("a", "value")
+    }
+
+    private func secret(_ text: String) throws(LogError) -> SecretBytes {
+        try translated(SecretBytes(copyOf: Array(text.utf8)))
+    }
+
+    private func passphrase(_ text: String = "abc") throws(LogError) -> Credential { try .passphrase(secret(text)) }
+
+    /// A key file with any content.
+    private func otherKey(_ text: String = "any other file") throws(LogError) -> KeyFile {
+        let path = fixture.folder.file("other key")
+        try? overwrite(path, Array(text.utf8))
+        return try KeyFile.read(path, secretFolders: [], in: PosixFileSystem())
+    }
+
+    private func recipient(_ byte: UInt8, salt: [UInt8] = SlotTests.salt) throws(LogError) -> Credential {
+        let fileKey = try translated(SecretBytes(copyOf: [UInt8](repeating: byte, count: 16)))
+        return try .recipient(fileKey, ofSlotWith: salt)
+    }
+
+    private static let salt = [UInt8](repeating: 7, count: KeyDerivation.saltSize)
+
+    private func change(_ edit: (inout SlotTable) throws(LogError) -> Void) throws {
+        _ = try log.changeKeys(timeout: SealedLog.patience, nil, edit)
+    }
+
+    private func opens(_ credential: () throws(LogError) -> Credential) throws -> Bool {
+        try withoutActuallyEscaping(credential) { credential in
+            var unlocker = CredentialUnlocker(credential)
+            let opening = Opening(path: fixture.path, options: fixture.options(), fileSystem: PosixFileSystem())
+            var text: String?
+            let code = try LogError.code { text = try opening.opened(&unlocker).text("a") }
+            #expect(text == (code == nil ? "value" : nil))
+            #expect([nil, .keyWrong].contains(code))
+            return code == nil
+        }
+    }
+
+    // MARK: Kinds
+
+    @Test func eachKindOpensWithItsSecretAndWithNoOther() throws {
+        try change { (table) throws(LogError) in
+            try table.add(.keyFile(otherKey()), limits: SlotTests.limits, label: "another file")
+            try table.add(passphrase(), limits: SlotTests.limits, label: "a passphrase")
+            try table.add(.passphrase(secret("both"), with: fixture.key()), limits: SlotTests.limits, label: "both")
+            try table.add(recipient(1), limits: SlotTests.limits, parameters: [1, 2], label: "r", recipient: "age1")
+        }
+        #expect(try log.keySlots().slots.map(\.kind) == [1, 2, 3, 4, 5])
+
+        #expect(try opens { () throws(LogError) in try .keyFile(fixture.key()) })
+        #expect(try opens { () throws(LogError) in try .keyFile(otherKey()) })
+        #expect(try opens { () throws(LogError) in try passphrase() })
+        #expect(try opens { () throws(LogError) in try .passphrase(secret("both"), with: fixture.key()) })
+        #expect(try opens { () throws(LogError) in try recipient(1) })
+
+        #expect(try !opens { () throws(LogError) in try .keyFile(otherKey("any other filf")) })
+        for wrong in ["", "ab", "abd", "ABC", "abc ", "both", "any other file"] {
+            #expect(try !opens { () throws(LogError) in try passphrase(wrong) }, "\(wrong)")
+        }
+        // Neither of the two is enough.
+        #expect(try !opens { () throws(LogError) in try .passphrase(secret("both"), with: otherKey()) })
+        #expect(try !opens { () throws(LogError) in try .passphrase(secret("bath"), with: fixture.key()) })
+        #expect(try !opens { () throws(LogError) in try .passphrase(secret("abc"), with: fixture.key()) })
+        #expect(try !opens { () throws(LogError) in try recipient(2) })
+        let otherSalt = [UInt8](repeating: 8, count: KeyDerivation.saltSize)
+        #expect(try !opens { () throws(LogError) in try recipient(1, salt: otherSalt) })
+    }
+
+    @Test func aWrappingKeyOpensItsOwnSlotAndNoOther() throws {
+        try change { (table) throws(LogError) in
+            try table.add(passphrase(), limits: SlotTests.limits, label: "")
+            try table.add(recipient(1), limits: SlotTests.limits, label: "")
+        }
+        let slots = try fixture.header.slots
+        for (index, slot) in slots.enumerated() {
+            let keys =
+                switch index {
+                case 0: try [slot].unlock(with: .keyFile(fixture.key()))
+                case 1: try [slot].unlock(with: passphrase())
+                default: try [slot].unlock(with: recipient(1))
+                }
+            #expect(try slots.unlock(again: keys).slotSalt == slot.salt)
+            #expect(try [slot].unlock(again: keys).slotSalt == slot.salt)
+            for other in slots where other != slot {
+                #expect(try LogError.code { _ = try [other].unlock(again: keys) } == .keyWrong)
+                // Even where the slot is said to be its own.
+                var forged = other
+                forged.salt = slot.salt
+                #expect(try LogError.code { _ = try [forged].unlock(again: keys) } == .keyWrong)
+            }
+        }
+    }
+
+    // MARK: Bounds
+
+    private static let unbearable: [KeyDerivation.StretchLimits] = [
+        .init(passes: 11, memory: 8_192), .init(passes: 0, memory: 8_192), .init(passes: 1, memory: 8_191),
+        .init(passes: 2, memory: 385 << 20), .init(passes: .max, memory: 1 << 20),
+    ]
+
+    /// The slots are read before anything is authentic.
+    @Test(arguments: SlotTests.unbearable)
+    func limitsOutOfBoundsAreDamageBeforeAnyWork(_ limits: KeyDerivation.StretchLimits) throws {
+        try change { (table) throws(LogError) in try table.add(passphrase(), limits: SlotTests.limits, label: "") }
+        var slots = try fixture.header.slots
+        // Behind one that the secret opens.
+        slots.append(slots[1])
+        slots[2].limits = limits
+        let tried = slots
+        let start = ContinuousClock.now
+        #expect(try LogError.code { _ = try tried.unlock(with: passphrase()) } == .damaged)
+        #expect(ContinuousClock.now - start < .seconds(5))
+        // Slots of another kind are not tried.
+        #expect(try slots.unlock(with: .keyFile(fixture.key())).slotSalt == slots[0].salt)
+    }
+
+    @Test func theSlotsOfOneKindTogetherKeepTheBound() throws {
+        try change { (table) throws(LogError) in try table.add(passphrase(), limits: SlotTests.limits, label: "") }
+        var slots = try fixture.header.slots
+        for _ in 0..<2 { slots.append(slots[1]) }
+        for index in [2, 3] { slots[index].limits = KeyDerivation.StretchLimits(passes: 6, memory: 64 << 20) }
+        #expect(try LogError.code { _ = try slots.unlock(with: passphrase()) } == .damaged)
+        slots[3].kind = KeySlot.Kind.otherKey.rawValue
+        #expect(try slots.unlock(with: passphrase()).slotSalt == slots[1].salt)
+
+        let half = KeyDerivation.StretchLimits(passes: 6, memory: 64 << 20)
+        var table = try log.keySlots()
+        let unbearable = KeyDerivation.StretchLimits(passes: 11, memory: 1 << 20)
+        #expect(try LogError.code { try table.add(passphrase("x"), limits: unbearable, label: "") } == .invalid)
+        try table.add(passphrase("x"), limits: half, label: "")
+        #expect(try LogError.code { try table.add(passphrase("y"), limits: half, label: "") } == .invalid)
+    }
+
+    @Test func whatOneSlotTakesLeavesRoomForMore() throws {
+        var table = try log.keySlots()
+        #expect(try table.affordable(SlotTests.limits, for: passphrase()) == SlotTests.limits)
+        let most = KeyDerivation.StretchLimits(passes: 3, memory: 256 << 20)
+        for number in 0..<3 {
+            let limits = try table.affordable(most, for: passphrase())
+            #expect(limits.passes == 3 && limits.cost >= KeyDerivation.StretchLimits.recommended.cost)
+            #expect(limits.cost <= KeyDerivation.StretchLimits.largestCost / 3)
+            // The work itself is not what this is about.
+            table = try SlotTable(
+                fixture.header.with(table.slots + [stretched(by: limits)]), table.labels + table.labels.prefix(1),
+                log.keys)
+            try table.slots.check()
+            #expect(table.slots.count == number + 2)
+        }
+    }
+
+    private func stretched(by limits: KeyDerivation.StretchLimits) throws -> KeySlot {
+        try KeySlot(for: passphrase(), limits: limits)
+    }
+
+    // MARK: The table
+
+    @Test func aSlotIsAddedAndRemovedWithItsLabel() throws {
+        let before = Clock.milliseconds
+        try change { (table) throws(LogError) in
+            try table.add(passphrase(), limits: SlotTests.limits, label: "ä passphrase")
+        }
+        var information = try fixture.open().information().keySlots
+        #expect(information.map(\.label) == ["a label", "ä passphrase"])
+        #expect(information.map(\.kind) == [.generatedKey, .passphrase])
+        #expect(information.map(\.isOwn) == [true, false])
+        #expect(information.map(\.limits) == [nil, SlotTests.limits])
+        #expect((before...Clock.milliseconds).contains(information[1].creation))
+        #expect(information[0].creation <= before)
+        #expect(try log.keySlots().own == 0)
+
+        try change { (table) throws(LogError) in try table.remove(at: 0) }
+        #expect(try !opens { () throws(LogError) in try .keyFile(fixture.key()) })
+        #expect(try opens { () throws(LogError) in try passphrase() })
+        information = try log.information().keySlots
+        #expect(information.map(\.label) == ["ä passphrase"])
+        // This log was opened by the other one.
+        #expect(information.map(\.isOwn) == [false])
+        #expect(try log.keySlots().own == nil)
+    }
+
+    @Test func theLastSlotIsNotRemoved() throws {
+        let bytes = try fixture.bytes
+        #expect(try LogError.code { try change { (table) throws(LogError) in try table.remove(at: 0) } } == .invalid)
+        #expect(try fixture.bytes == bytes)
+    }
+
+    /// Another process may have removed it since its number was read.
+    @Test(arguments: [1, -1]) func aSlotThatIsNotThereIsNoneToChange(_ index: Int) throws {
+        var table = try log.keySlots()
+        #expect(try LogError.code { try table.remove(at: index) } == .conflict)
+        let code = try LogError.code { try table.replace(at: index, by: passphrase(), limits: SlotTests.limits) }
+        #expect(code == .conflict)
+    }
+
+    @Test func aReplacedSlotOpensWithTheNewSecretAlone() throws {
+        try change { (table) throws(LogError) in try table.add(passphrase(), limits: SlotTests.limits, label: "p") }
+        try change { (table) throws(LogError) in
+            try table.replace(at: 1, by: passphrase("new"), limits: SlotTests.limits)
+        }
+        #expect(try !opens { () throws(LogError) in try passphrase() })
+        #expect(try opens { () throws(LogError) in try passphrase("new") })
+        #expect(try log.information().keySlots.map(\.label) == ["a label", "p"])
+    }
+
+    @Test func theCostOfAGuessIsOnlyEverRaised() throws {
+        try change { (table) throws(LogError) in try table.add(passphrase(), limits: SlotTests.limits, label: "p") }
+        let (created, higher) = (try log.information().keySlots[1].creation, SlotTests.limits.memory * 2)
+        try change { (table) throws(LogError) in
+            try table.raise(passphrase(), to: .init(passes: 1, memory: higher))
+        }
+        let slot = try log.information().keySlots[1]
+        #expect(slot.limits == .init(passes: 1, memory: higher) && slot.creation == created && slot.label == "p")
+        #expect(try opens { () throws(LogError) in try passphrase() })
+
+        func code(_ secret: consuming Credential, _ passes: UInt64, _ memory: UInt64) throws -> LogError.Code? {
+            var table = try log.keySlots()
+            do throws(LogError) { try table.raise(secret, to: .init(passes: passes, memory: memory)) } catch {
+                return error.code
+            }
+            return nil
+        }
+        #expect(try code(passphrase(), 1, higher) == .invalid)
+        #expect(try code(passphrase(), 11, higher) == .invalid)
+        #expect(try code(passphrase("abd"), 2, higher) == .keyWrong)
+        #expect(try code(.keyFile(fixture.key()), 2, higher) == .invalid)
+        #expect(try code(passphrase(), 2, higher) == nil)
+    }
+
+    @Test func aVaultHas16SlotsAndNoMore() throws {
+        try change { (table) throws(LogError) in
+            for number in 1..<16 {
+                try table.add(passphrase("\(number)"), limits: SlotTests.limits, label: "\(number)")
+            }
+        }
+        #expect(try opens { () throws(LogError) in try passphrase("15") })
+        var table = try log.keySlots()
+        let code = try LogError.code { try table.add(passphrase("16"), limits: SlotTests.limits, label: "") }
+        #expect(code == .invalid)
+        #expect(table.slots.count == 16 && table.labels.count == 16)
+        #expect(try log.information().keySlots.map(\.label) == ["a label"] + (1..<16).map(String.init))
+        // And each of them goes, in any order.
+        try change { (table) throws(LogError) in for _ in 0..<15 { try table.remove(at: table.slots.count / 2) } }
+        #expect(try fixture.header.slots.count == 1)
+    }
+
+    @Test func parametersForWhichTheHeaderHasNoRoomAreRefused() throws {
+        var table = try log.keySlots()
+        func add(_ size: Int) throws(LogError) {
+            let salt = RandomBytes.array(KeyDerivation.saltSize)
+            try table.add(
+                recipient(1, salt: salt), limits: SlotTests.limits, parameters: [UInt8](repeating: 9, count: size),
+                label: "", recipient: "age1")
+        }
+        try add(1_000)
+        #expect(try LogError.code { try add(985) } == .invalid)
+        #expect(table.slots.count == 2)
+        try add(984)
+        #expect(try LogError.code { try add(1) } == .invalid)
+        let full = table
+        try change { $0 = full }
+        #expect(try fixture.open().keySlots().slots.map(\.parameters.count) == [0, 1_000, 984])
+        try log.verify()
+    }
+
+    @Test func aLabelThatIsTooLongIsRefused() throws {
+        var table = try log.keySlots()
+        let longest = String(repeating: "x", count: 256)
+        try table.add(passphrase(), limits: SlotTests.limits, label: longest)
+        let code = try LogError.code { try table.add(passphrase(), limits: SlotTests.limits, label: longest + "x") }
+        #expect(code == .invalid)
+        #expect(table.slots.count == 2)
+    }
+
+    // MARK: Tampering
+
+    /// Who can write the file, in the header and in its copy, but has no key.
+    @Test func aSlotThatIsAddedRemovedReorderedOrChangedIsDamage() throws {
+        try change { (table) throws(LogError) in
+            for text in ["abc", "def"] { try table.add(passphrase(text), limits: SlotTests.limits, label: "") }
+        }
+        let (bytes, slots) = (try fixture.bytes, try fixture.header.slots)
+        func code(_ changed: [KeySlot], of text: String = "abc") throws -> LogError.Code? {
+            var header = try Header(parsing: Array(bytes[..<Header.size]))
+            header.slots = changed
+            var image = bytes
+            for start in [0, Header.copyOffset] {
+                image.replaceSubrange(start..<start + Header.macOffset, with: header.encoded)
+            }
+            try overwrite(fixture.path, image)
+            defer { try? overwrite(fixture.path, bytes) }
+            var unlocker = CredentialUnlocker { () throws(LogError) in try passphrase(text) }
+            let opening = Opening(path: fixture.path, options: fixture.options(), fileSystem: PosixFileSystem())
+            return try LogError.code { _ = try opening.opened(&unlocker) }
+        }
+        #expect(try code(slots) == nil)
+        // One that the attacker can open, with a data key of theirs.
+        #expect(try code(slots + slots.prefix(1)) == .damaged)
+        for index in slots.indices where index != 1 {
+            var removed = slots
+            removed.remove(at: index)
+            #expect(try code(removed) == .damaged)
+        }
+        #expect(try code([slots[1], slots[0], slots[2]]) == .damaged)
+        for index in [0, 2] {
+            var changed = slots
+            changed[index].limits = .init(passes: index == 0 ? 0 : 2, memory: index == 0 ? 0 : 8 << 10)
+            changed[index].wrapped[0] ^= 1
+            #expect(try code(changed) == .damaged)
+        }
+        // Its own limits: the secret opens nothing then.
+        var changed = slots
+        changed[1].limits = .init(passes: 2, memory: 8 << 10)
+        #expect(try code(changed) == .keyWrong)
+        changed[1].limits = .init(passes: 11, memory: 8 << 10)
+        #expect(try code(changed) == .damaged)
+    }
+}
+
+extension Header {
+    fileprivate func with(_ slots: [KeySlot]) -> Header {
+        var header = self
+        header.slots = slots
+        return header
+    }
+}

@@ -1,0 +1,340 @@
+import Foundation
+import LinuxSystem
+import Sealing
+import TestSupport
+import Testing
+
+@testable import SealedLog
+
+/// Two copies of a vault that were changed apart from each other become one again.
+@Suite("Merging")
+struct MergeTests {
+    private static let history = KeptHistory(versions: 255, days: 36_500)
+    private static let batchSize = 25
+
+    private let fixture: LogFixture
+
+    init() throws { fixture = try LogFixture(history: MergeTests.history) }
+
+    private func copy(_ name: String, of bytes: [UInt8]) throws -> SealedLog {
+        let path = fixture.folder.file(name)
+        try overwrite(path, bytes)
+        return try openApart(path, options: SealedLog.Options(), readKey: fixture.key)
+    }
+
+    private func bytes(_ log: SealedLog) throws -> [UInt8] { try contents(log.view.withLock { $0.store.location }) }
+
+    private func position(_ log: SealedLog) -> LogPosition { log.view.withLock { $0.origin } }
+
+    @discardableResult
+    private func merge(_ other: SealedLog, into log: SealedLog) throws -> MergeReport {
+        try log.merge(other, timeout: SealedLog.patience)
+    }
+
+    /// The base of a batch of seeds, and the time of its last change.
+    private func base(_ generator: inout SeededGenerator) throws -> ([UInt8], UInt64) {
+        let now = Clock.milliseconds - 1_000_000
+        var vault = CopiedVault(try fixture.open(), "base", of: 0..<32, now: now)
+        try vault.work(60, &generator)
+        return (try fixture.bytes, now + 200)
+    }
+
+    // MARK: Any changes
+
+    @Test(arguments: 0..<40)
+    func twoCopiesComeToTheSameAndLoseNoValue(_ batch: Int) throws {
+        var generator = SeededGenerator(10_000 + batch)
+        let (base, now) = try base(&generator)
+        for seed in batch * MergeTests.batchSize..<(batch + 1) * MergeTests.batchSize {
+            do { try mergeBothWays(base, now, seed) } catch {
+                Issue.record("seed \(seed): \(error)")
+            }
+        }
+    }
+
+    private func mergeBothWays(_ base: [UInt8], _ now: UInt64, _ seed: Int) throws {
+        var generator = SeededGenerator(seed)
+        var left = CopiedVault(try copy("left \(seed)", of: base), "left", of: 0..<24, now: now)
+        var right = CopiedVault(try copy("right \(seed)", of: base), "right", of: 8..<32, now: now)
+        try left.work(200, &generator)
+        try right.work(200, &generator)
+        let before = [try left.log.entriesWithoutOffsets(), try right.log.entriesWithoutOffsets()]
+        let former = try seed.isMultiple(of: 2) ? copy("left \(seed), former", of: bytes(left.log)) : nil
+
+        // Either both take over what the other had, or one after the other.
+        let report = try merge(right.log, into: left.log)
+        let second = try merge(former ?? left.log, into: right.log)
+        let merged = try left.log.entriesWithoutOffsets()
+        let other = try right.log.entriesWithoutOffsets()
+        let isSame = merged == other
+        #expect(isSame, "seed \(seed)")
+
+        let kept = Set(merged.flatMap { $0.versions.map(\.nonce) })
+        let had = Set(before.joined().flatMap { $0.versions.map(\.nonce) })
+        #expect(kept == had, "seed \(seed)")
+        for entry in merged {
+            let times = before.joined().filter { $0.name == entry.name }.map(\.modified)
+            #expect(entry.modified == times.max(), "seed \(seed): \(entry.name.text)")
+        }
+        checkConflicts(report, left, right, seed)
+        if former != nil { #expect(report.conflicts == second.conflicts, "seed \(seed)") }
+
+        // What is opened is what was sealed: each box is authentic under its nonce.
+        let verified = seed.isMultiple(of: 2) ? left.log : right.log
+        #expect(try verified.verify().entries == merged.count { !$0.isRemoved }, "seed \(seed)")
+        if seed.isMultiple(of: 4) { try checkNothingIsLeftToMerge(left.log, right.log, merged, seed) }
+    }
+
+    private func checkConflicts(_ report: MergeReport, _ left: CopiedVault, _ right: CopiedVault, _ seed: Int) {
+        let conflicts = Set(report.conflicts)
+        #expect(report.conflicts == conflicts.sorted(), "seed \(seed)")
+        // Without the history, nothing tells which value followed which.
+        let unclear = left.forgotten.union(right.forgotten)
+        let both = left.touched.intersection(right.touched)
+        #expect(conflicts.subtracting(unclear).isSubset(of: both), "seed \(seed)")
+        let certain = left.wasSetLast.intersection(right.wasSetLast)
+        #expect(certain.isSubset(of: conflicts), "seed \(seed)")
+    }
+
+    private func checkNothingIsLeftToMerge(
+        _ left: SealedLog, _ right: SealedLog, _ merged: [Entry], _ seed: Int
+    ) throws {
+        for (log, other) in [(left, right), (right, left)] {
+            let report = try merge(other, into: log)
+            #expect(report == MergeReport(), "seed \(seed)")
+            #expect(try log.entriesWithoutOffsets() == merged, "seed \(seed)")
+        }
+        // What is known needs no other header.
+        let position = position(right)
+        try merge(left, into: right)
+        #expect(self.position(right) == position, "seed \(seed)")
+    }
+
+    // MARK: Rotated copies
+
+    /// Nothing but times and values tells then what both sides had before.
+    @Test(arguments: 0..<20) func copiesOfDifferentDataKeysLoseNoValueEither(_ seed: Int) throws {
+        var generator = SeededGenerator(20_000 + seed)
+        let (base, now) = try base(&generator)
+        var left = CopiedVault(try copy("left", of: base), "left", of: 0..<24, now: now, steps: [2, 4])
+        var right = CopiedVault(try copy("right", of: base), "right", of: 8..<32, now: now + 1, steps: [2, 4])
+        try left.work(60, &generator)
+        if seed.isMultiple(of: 3) { try right.log.rotate() }
+        try left.log.rotate()
+        for _ in 0..<4 {
+            try left.work(30, &generator)
+            try right.work(30, &generator)
+        }
+        let had = [try left.log.states(), try right.log.states()].map(allTexts)
+        try merge(right.log, into: left.log)
+        try merge(left.log, into: right.log)
+        let states = try left.log.states()
+        #expect(try right.log.states() == states, "seed \(seed)")
+        #expect(allTexts(states) == had[0].union(had[1]), "seed \(seed)")
+        for log in [left.log, right.log] { try log.verify() }
+        #expect(try merge(right.log, into: left.log).changed == [], "seed \(seed)")
+        #expect(try left.log.states() == states, "seed \(seed)")
+        #expect(try left.log.fingerprint() != right.log.fingerprint())
+    }
+
+    private func allTexts(_ states: [String: NameState]) -> Set<[String]> {
+        var texts: Set<[String]> = []
+        for (name, state) in states {
+            for text in state.earlier.map(\.text) + (state.present.map { [$0] } ?? []) { texts.insert([name, text]) }
+        }
+        return texts
+    }
+
+    // MARK: What counts
+
+    private func pair(_ names: [String: String] = ["a": "base"]) throws -> (left: SealedLog, right: SealedLog) {
+        let log = try fixture.open()
+        for (name, text) in names { try log.set(name, text) }
+        return (try copy("left", of: fixture.bytes), try copy("right", of: fixture.bytes))
+    }
+
+    private func set(_ name: String, _ text: String, at time: UInt64, in log: SealedLog) throws {
+        try log.commit([log.change(name, to: Array(text.utf8))], at: time)
+    }
+
+    @Test func theLaterValueCountsAndTheOtherIsHistory() throws {
+        let (left, right) = try pair()
+        let now = Clock.milliseconds
+        try set("a", "left", at: now + 2, in: left)
+        try set("a", "right", at: now + 1, in: right)
+        let report = try merge(right, into: left)
+        #expect(report.changed == ["a"] && report.conflicts == ["a"])
+        #expect(try merge(left, into: right).conflicts == [])
+        for log in [left, right] {
+            #expect(try log.text("a") == "left")
+            #expect(try log.earlierTexts("a") == ["right", "base"])
+        }
+    }
+
+    @Test func aRemovalCountsIfItIsLater() throws {
+        let (left, right) = try pair(["a": "base", "b": "base"])
+        let now = Clock.milliseconds
+        try set("a", "left", at: now + 1, in: left)
+        try right.commit([right.change("a", to: nil)], at: now + 2)
+        try set("b", "left", at: now + 2, in: left)
+        try right.commit([right.change("b", to: nil)], at: now + 1)
+        #expect(try merge(right, into: left).conflicts == ["a", "b"])
+        #expect(try left.text("a") == nil)
+        #expect(try left.earlierTexts("a") == ["left", "base"])
+        #expect(try left.text("b") == "left")
+        #expect(try left.earlierTexts("b") == ["base"])
+        #expect(try left.verify().entries == 1)
+    }
+
+    @Test(arguments: [true, false]) func whatOneSideAloneHasChangedIsNoConflict(_ isOther: Bool) throws {
+        _ = try pair(["a": "base", "b": "base", "c": "base", "removed": "base"])
+        try fixture.open().remove("removed")
+        let logs = (try copy("left", of: fixture.bytes), try copy("right", of: fixture.bytes))
+        let (left, right) = isOther ? (logs.1, logs.0) : logs
+        try left.set("a", "left")
+        try left.remove("b")
+        try left.make(changes: [left.restoring("a", 0)])
+        try left.set("removed", "left")
+        try left.set("new", "left")
+        for number in 0..<3 { try left.set("c", "\(number)") }
+        let states = try left.states()
+        let report = try merge(logs.1, into: logs.0)
+        #expect(report.conflicts == [])
+        #expect(report.changed == (isOther ? ["a", "b", "c", "new", "removed"] : []))
+        #expect(try logs.0.states() == states)
+        try merge(logs.0, into: logs.1)
+        #expect(try right.states() == states)
+    }
+
+    /// One has restored what the other one still had before: neither knew of the other.
+    @Test func aRestoredVersionThatTheOtherSideHasReplacedIsAConflict() throws {
+        let (left, right) = try pair()
+        try left.set("a", "left")
+        try left.make(changes: [left.restoring("a", 0)])
+        try right.set("a", "right")
+        #expect(try merge(right, into: left).conflicts == ["a"])
+        #expect(try Set(left.earlierTexts("a") + [left.text("a")]) == ["left", "base", "right"])
+    }
+
+    @Test func theLimitsOfTheHistoryDoNotCutAMerge() throws {
+        let fixture = try LogFixture(history: KeptHistory(versions: 2, days: 90))
+        let left = try fixture.open()
+        try left.set("a", "base")
+        let path = fixture.folder.file("right.vault")
+        try overwrite(path, fixture.bytes)
+        let right = try openApart(path, options: SealedLog.Options(), readKey: fixture.key)
+        for number in 0..<3 {
+            try left.set("a", "left \(number)")
+            try right.set("a", "right \(number)")
+        }
+        try merge(right, into: left)
+        #expect(try left.earlierTexts("a").count == 5)
+        try left.compact()
+        #expect(try left.earlierTexts("a").count == 5)
+        try left.set("a", "last")
+        #expect(try left.earlierTexts("a").count == 2)
+    }
+
+    @Test func aLargeCopyIsMergedInSteps() throws {
+        let (left, right) = try pair()
+        try right.make((0..<2_500).map { ("name \($0)", Array("right \($0)".utf8)) })
+        for number in 0..<3 { try right.set("large \(number)", RandomBytes.array(9 << 20)) }
+        let progress = UpkeepProgress()
+        let report = try left.merge(right, timeout: SealedLog.patience, progress)
+        #expect(report.changed.count == 2_503)
+        #expect(report.changed == report.changed.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+        #expect(try left.state() == right.state())
+        try left.expectTotalsToBeRight()
+        try left.verify()
+    }
+
+    // MARK: Refusals and alarms
+
+    @Test func anotherVaultIsRefusedAndNothingChanges() throws {
+        let log = try fixture.open()
+        try log.set("a", "here")
+        let another = try LogFixture(history: MergeTests.history)
+        let other = try another.open()
+        try other.set("b", "there")
+        let bytes = try fixture.bytes
+        #expect(try LogError.code { try merge(other, into: log) } == .invalid)
+        #expect(try fixture.bytes == bytes)
+    }
+
+    /// Three machines with a copy each; two of them are merged.
+    private struct Machines {
+        let fixture: LogFixture
+        let former: [[UInt8]]
+        let merged: [UInt8]
+
+        init(_ fixture: LogFixture, rotating: Bool = false) throws {
+            self.fixture = fixture
+            let log = try fixture.open()
+            for number in 0..<5 { try log.set("a", "\(number)") }
+            let base = try fixture.bytes
+            var former: [[UInt8]] = []
+            for machine in 0..<3 {
+                try overwrite(fixture.path, base)
+                let log = try Machines.open(fixture, machine)
+                for number in 0..<3 { try log.set("of \(machine)", "\(number)") }
+                if machine == 1 { try log.compact() }
+                for number in 0..<2 { try log.set("more of \(machine)", "\(number)") }
+                former.append(try fixture.bytes)
+            }
+            let path = fixture.folder.file("other.vault")
+            try overwrite(path, former[1])
+            let other = try openApart(path, options: SealedLog.Options(), readKey: fixture.key)
+            try overwrite(fixture.path, former[0])
+            let first = try Machines.open(fixture, 0)
+            if rotating { try first.rotate() }
+            _ = try first.merge(other, timeout: SealedLog.patience)
+            self.former = former
+            merged = try fixture.bytes
+        }
+
+        static func open(_ fixture: LogFixture, _ machine: Int) throws -> SealedLog {
+            let options = SealedLog.Options(memoryFolder: fixture.folder.file("memory \(machine)"))
+            return try openApart(fixture.path, options: options, readKey: fixture.key)
+        }
+
+        /// What a machine says of these bytes.
+        func alarm(_ machine: Int, _ bytes: [UInt8]) throws -> LogError.Code? {
+            try replace(fixture.path, with: bytes)
+            return try LogError.code { _ = try Machines.open(fixture, machine).text("a") }
+        }
+    }
+
+    @Test(arguments: [false, true]) func bothMachinesAcceptWhatWasMergedAndNoFileFromBefore(rotating: Bool) throws {
+        let machines = try Machines(fixture, rotating: rotating)
+        for machine in [0, 1] {
+            #expect(try machines.alarm(machine, machines.merged) == nil)
+            for former in machines.former[..<2] { #expect(try machines.alarm(machine, former) == .rolledBack) }
+            #expect(try machines.alarm(machine, machines.merged) == nil)
+        }
+        let log = try Machines.open(fixture, 1)
+        #expect(try log.text("more of 0") == "1")
+        #expect(try log.text("more of 1") == "1")
+        #expect(try log.text("of 2") == nil)
+    }
+
+    @Test func aThirdCopyThatWasNotMergedHasDiverged() throws {
+        let machines = try Machines(fixture)
+        #expect(try machines.alarm(2, machines.merged) == .diverged)
+        // And this is said of it on the other machines.
+        #expect(try machines.alarm(0, machines.merged) == nil)
+        #expect(try machines.alarm(0, machines.former[2]) == .rolledBack)
+    }
+
+    @Test func whatWasMergedStaysKnownThroughCompactions() throws {
+        let machines = try Machines(fixture)
+        try replace(fixture.path, with: machines.merged)
+        let log = try fixture.open()
+        for round in 0..<3 {
+            for number in 0..<20 { try log.set("later", "\(round) \(number)") }
+            try log.compact()
+        }
+        let later = try fixture.bytes
+        #expect(try machines.alarm(1, later) == nil)
+        #expect(try machines.alarm(2, later) == .diverged)
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import LinuxSystem
+import Sealing
+import TestSupport
+import Testing
+
+@testable import SealedLog
+
+/// What a person has agreed to for a vault on this machine.
+@Suite("Trust")
+struct TrustTests {
+    private let folder: TemporaryFolder
+    private let files = PosixFileSystem()
+    private let id = RandomBytes.array(16)
+    private let record: TrustRecord
+
+    private var memory: String { folder.file("state") }
+    private var file: String { memory + "/\(Hexadecimal.string(of: id)).trust" }
+
+    init() throws {
+        folder = try TemporaryFolder()
+        var record = TrustRecord()
+        (record.fingerprint, record.command) = (RandomBytes.array(16), TrustRecord.hash(ofCommand: "cat key"))
+        self.record = record
+    }
+
+    private func write(_ record: TrustRecord) throws {
+        try record.write(ofVault: id, memoryFolder: memory, in: files)
+    }
+
+    private func read(_ id: [UInt8]? = nil) -> TrustRecord {
+        TrustRecord.read(ofVault: id ?? self.id, memoryFolder: memory, in: files)
+    }
+
+    @Test func whatIsRememberedIsReadAgain() throws {
+        #expect(read() == TrustRecord())
+        for (hasFingerprint, hasCommand) in [(true, true), (true, false), (false, true), (false, false)] {
+            var part = record
+            if !hasFingerprint { part.fingerprint = nil }
+            if !hasCommand { part.command = nil }
+            try write(part)
+            #expect(read() == part)
+            #expect(try contents(file).count == 56)
+        }
+    }
+
+    @Test func isOfOneVaultAlone() throws {
+        try write(record)
+        let other = RandomBytes.array(16)
+        #expect(read(other) == TrustRecord())
+        // Also if somebody gives the file that vault's name.
+        try FileManager.default.copyItem(
+            atPath: file, toPath: memory + "/\(Hexadecimal.string(of: other)).trust")
+        #expect(read(other) == TrustRecord())
+    }
+
+    @Test func aTornFileIsNoTrust() throws {
+        try write(record)
+        let whole = try contents(file)
+        for length in 0..<whole.count {
+            try overwrite(file, whole[..<length])
+            #expect(read() == TrustRecord(), "\(length) bytes")
+        }
+        for offset in 0..<24 {
+            var changed = whole
+            changed[offset] ^= 1
+            try overwrite(file, changed)
+            #expect(read() == TrustRecord(), "byte \(offset)")
+        }
+    }
+
+    /// Nothing but owner and mode authenticates it.
+    @Test func aFileThatOthersCanWriteIsNoTrust() throws {
+        try write(record)
+        for mode in [0o620, 0o602, 0o666] {
+            try setMode(file, mode)
+            #expect(read() == TrustRecord())
+        }
+        try setMode(file, 0o600)
+        #expect(read() == record)
+        try FileManager.default.linkItem(atPath: file, toPath: folder.file("link"))
+        #expect(read() == TrustRecord())
+    }
+
+    @Test func aSymbolicLinkIsNotFollowed() throws {
+        try write(record)
+        try FileManager.default.moveItem(atPath: file, toPath: folder.file("elsewhere"))
+        try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: folder.file("elsewhere"))
+        #expect(read() == TrustRecord())
+        #expect(try LogError.code { try write(record) } == .unavailable)
+    }
+
+    @Test func commandsDifferByEveryByte() {
+        let commands = ["cat key", "cat key ", "Cat key", "", "cat  key"]
+        #expect(Set(commands.map(TrustRecord.hash)).count == commands.count)
+        #expect(commands.allSatisfy { TrustRecord.hash(ofCommand: $0).count == 16 })
+    }
+}

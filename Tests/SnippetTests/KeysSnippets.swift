@@ -1,0 +1,89 @@
+import FoundationEssentials
+import Testing
+import Vault
+
+@Suite("Keys, history and copies")
+struct KeysSnippets {
+    /// A vault in a folder of its own.
+    private func withVault(_ body: (VaultPlaces, Keychain) throws -> Void) throws {
+        let folder = try temporaryFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let places = VaultPlaces(
+            vault: folder + "/a.vault", keyFile: folder + "/a.key", rollbackMemory: folder + "/state")
+        try body(places, Keychain.create(at: places))
+    }
+
+    @Test func aPassphraseOpensAVaultWhoseKeyFileIsAway() throws {
+        try withVault { places, keychain in
+            let passphrase = try SecretBytes(utf8: "five words and then some")
+            @Sendable func askPerson() throws(VaultError) -> SecretBytes {
+                try SecretBytes(utf8: "five words and then some")
+            }
+
+            try keychain.addPassphrase(passphrase, label: "laptop")
+            for key in try keychain.vaultKeys() { print(key.number, key.kind.name, key.label) }
+
+            #expect(try keychain.vaultKeys().map(\.label) == ["", "laptop"])
+            try keychain.set("u.token", to: "secret")
+            try FileManager.default.removeItem(atPath: places.keyFile)
+            do {
+                var options = Keychain.Options()
+                options.passphrase = { (attempt) throws(VaultError) in
+                    attempt > 3 ? nil : try askPerson()
+                }
+                let keychain = try Keychain(at: places, options: options)
+
+                #expect(try keychain.unsafeString("u.token") == "secret")
+            }
+        }
+    }
+
+    @Test func whoHasNoAccessCanAdd() throws {
+        try withVault { _, keychain in
+            let value = try SecretBytes(utf8: "of the job")
+            let recipient = try keychain.dropBoxRecipient()
+
+            let drop = try Keychain.drop("ci/token", value, to: recipient)
+            try keychain.collect(keychain.openDrop(drop))
+
+            #expect(try keychain.unsafeString("ci/token") == "of the job")
+        }
+    }
+
+    @Test func anEarlierValueComesBack() throws {
+        try withVault { _, keychain in
+            try keychain.set("u.token", to: "first")
+
+            try keychain.set("u.token", to: "second")
+            for version in try keychain.history(of: "u.token") { print(version.number, version.modified) }
+            try keychain.restore("u.token")
+
+            #expect(try keychain.unsafeString("u.token") == "first")
+
+            let tokens = keychain.scoped(to: "session").forgettingHistory()
+
+            let token = KeychainStorable<String>("access", in: .store(tokens))
+            try token.write("one")
+            try token.write("two")
+            #expect(try keychain.history(of: "session/access").isEmpty)
+        }
+    }
+
+    @Test func aBackupIsMergedAgain() throws {
+        try withVault { places, keychain in
+            let path = places.vault + ".backup"
+            try keychain.set("a", to: "1")
+
+            try keychain.backUp(to: path)
+
+            let other = path
+            try keychain.set("a", to: "2")
+
+            let merge = try keychain.merge(other)
+            for name in merge.conflicts { print("\(name) was changed on both sides") }
+
+            #expect(merge.changed.isEmpty && merge.conflicts.isEmpty)
+            #expect(try keychain.unsafeString("a") == "2")
+        }
+    }
+}

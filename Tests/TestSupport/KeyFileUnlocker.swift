@@ -1,0 +1,49 @@
+package import LinuxSystem
+package import SealedLog
+package import Sealing
+
+/// Opens a vault by one key file, as the log's tests do.
+package struct KeyFileUnlocker: Unlocker {
+    private let readKey: () throws(LogError) -> KeyFile
+    private var isUsed = false
+
+    package init(_ readKey: @escaping () throws(LogError) -> KeyFile) { self.readKey = readKey }
+
+    package mutating func next(for vault: LockedVault) throws(LogError) -> Credential? {
+        guard !isUsed else { return nil }
+        isUsed = true
+        return try .keyFile(readKey())
+    }
+
+    package mutating func restart() { isUsed = false }
+
+    package var failure: LogError { LogError(.keyWrong) }
+
+    package mutating func check(_ vault: UnlockedVault) {}
+}
+
+extension SealedLog {
+    package static func open(
+        _ path: String, options: Options, in files: any FileSystem, readKey: () throws(LogError) -> KeyFile
+    ) throws(LogError) -> SealedLog {
+        try withoutActuallyEscaping(readKey) { (readKey) throws(LogError) in
+            var unlocker = KeyFileUnlocker(readKey)
+            return try open(path, options: options, in: files, with: &unlocker)
+        }
+    }
+
+    package static func create(
+        _ path: String, key: consuming KeyFile, label: String, limits: KeyDerivation.StretchLimits = .recommended,
+        history: KeptHistory = .none, options: Options, in files: any FileSystem
+    ) throws(LogError) -> SealedLog {
+        try create(
+            path, secret: .keyFile(key), limits: limits, label: label, history: history, options: options, in: files)
+    }
+
+    package static func salvage(
+        _ path: String, to target: String, key: consuming KeyFile, options: Options, in files: any FileSystem
+    ) throws(LogError) -> SalvageReport {
+        var unlocker = KeyFileUnlocker { () throws(LogError) in try key.copy() }
+        return try salvage(path, to: target, with: &unlocker, options: options, in: files)
+    }
+}

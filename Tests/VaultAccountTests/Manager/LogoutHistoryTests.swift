@@ -1,0 +1,60 @@
+import Foundation
+import LinuxSystem
+import Sealing
+import Synchronization
+import TestSupport
+import Testing
+import Vault
+import VaultAccount
+
+@testable import SealedLog
+
+/// A vault keeps what names had before; of tokens it must not.
+@Suite("What a logout leaves")
+struct LogoutHistoryTests {
+    private let fixture: AccountFixture
+
+    init() throws { fixture = try AccountFixture() }
+
+    /// The names of the vault's entries that have an earlier version, removed ones too.
+    private func namesWithHistory() throws -> [String] {
+        var (merge, names) = (try log().view.withLock { try $0.entries() }, [String]())
+        while let entry = try merge.next() {
+            if !entry.earlier.isEmpty { names.append(entry.name.text) }
+        }
+        return names
+    }
+
+    private func log() throws -> SealedLog {
+        let places = fixture.keychain.places
+        return try SealedLog.open(places.vault, options: SealedLog.Options(), in: PosixFileSystem()) {
+            () throws(LogError) in try KeyFile.read(places.keyFile, secretFolders: [], in: PosixFileSystem())
+        }
+    }
+
+    @Test func aVaultKeepsAHistoryOfOtherNames() throws {
+        for text in ["1", "2"] { try fixture.keychain.set("note", to: text) }
+        #expect(try namesWithHistory() == ["note"])
+    }
+
+    @Test func neitherARenewalNorALogoutLeavesAnEarlierToken() async throws {
+        let manager = try await fixture.loggedIn(fixture.options(keepsPassword: true))
+        #expect(try namesWithHistory() == [])
+        let sessions = try fixture.keychain.keys(prefix: "account/session/")
+        let sealed = try log().view.withLock { view in
+            try sessions.compactMap { try EntryName($0).flatMap { try view.find($0)?.content?.current } }.map {
+                version in
+                try view.store.bytes(at: version.offset, count: version.boxLength)
+            }
+        }
+        #expect(sealed.count == 1)
+        _ = try await manager.login(userName: "ada", password: "canary-password")
+        #expect(try namesWithHistory() == [])
+        try manager.logout()
+        #expect(try namesWithHistory() == [])
+        #expect(try fixture.keychain.history(of: #require(sessions.first)) == [])
+        // Nor the bytes, sealed as they are.
+        let bytes = Data(try contents(fixture.keychain.places.vault))
+        for box in sealed { #expect(bytes.range(of: Data(box)) == nil) }
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import Sealing
+import TestSupport
+import Testing
+
+@testable import Vault
+
+/// Values that somebody seals who cannot open the vault.
+@Suite("Drop box")
+struct DropBoxTests {
+    private let fixture: KeychainFixture
+    private let keychain: Keychain
+
+    init() throws {
+        fixture = try KeychainFixture()
+        keychain = try fixture.open()
+    }
+
+    private func drop(_ name: String = "token", _ text: String = "from outside") throws -> [UInt8] {
+        try Keychain.drop(name, secret(text), attributes: ["from": "ci"], to: keychain.dropBoxRecipient())
+    }
+
+    @Test func aDropIsOpenedAndThenStored() throws {
+        let recipient = try keychain.dropBoxRecipient()
+        #expect(recipient.hasPrefix("age1"))
+        #expect(try fixture.open().dropBoxRecipient() == recipient)
+        let file = try drop()
+        #expect(!Data(file).contains("from outside".utf8) && !Data(file).contains("token".utf8))
+        let opened = try keychain.openDrop(file)
+        #expect(opened.name == "token" && opened.size == 12 && opened.attributes == ["from": "ci"])
+        #expect(abs(opened.created.timeIntervalSinceNow) < 60)
+        #expect(try keychain.text("token") == nil)
+        try keychain.collect(opened)
+        #expect(try keychain.text("token") == "from outside")
+        #expect(try keychain.item("token")?.attributes == ["from": "ci"])
+    }
+
+    @Test func aDropReplacesAValueOnlyIfThatIsWanted() throws {
+        try keychain.set("token", to: "here")
+        let error = try VaultError.error { try keychain.collect(keychain.openDrop(drop())) }
+        #expect(error?.code == .exists && error?.message == "\"token\" already exists.")
+        #expect(try keychain.text("token") == "here")
+        try keychain.collect(keychain.openDrop(drop()), replacing: true)
+        #expect(try keychain.text("token") == "from outside")
+        #expect(try keychain.history(of: "token").count == 1)
+    }
+
+    @Test func aDropForAnotherVaultOrFromBeforeARotationIsLocked() throws {
+        let other = try KeychainFixture()
+        let foreign = try Keychain.drop("token", secret("x"), to: other.open().dropBoxRecipient())
+        let former = try drop()
+        let recipient = try keychain.dropBoxRecipient()
+        try keychain.rotateDataKey()
+        #expect(try keychain.dropBoxRecipient() != recipient)
+        for file in [foreign, former] {
+            let error = try VaultError.error { _ = try keychain.openDrop(file) }
+            #expect(error?.code == .locked && error?.message.contains("another vault") == true)
+        }
+    }
+
+    @Test func aDropForAPersonIsOpenedByTheirIdentity() throws {
+        let file = try Keychain.drop("token", secret("for ann"), to: PublishedIdentity.recipient)
+        #expect(try VaultError.code { _ = try keychain.openDrop(file) } == .locked)
+        var places = fixture.places
+        places.identityFile = fixture.folder.file("identity")
+        try overwrite(fixture.folder.file("identity"), Array(PublishedIdentity.secret.utf8))
+        let personal = try Keychain(at: places)
+        try personal.collect(personal.openDrop(file))
+        #expect(try personal.text("token") == "for ann")
+    }
+
+    @Test func aChangedOrCutDropIsRefused() throws {
+        let file = try drop()
+        for offset in stride(from: 0, to: file.count, by: 7) {
+            var changed = file
+            changed[offset] ^= 1
+            let code = try VaultError.code { _ = try keychain.openDrop(changed) }
+            #expect([.damaged, .invalid, .locked].contains(code), "byte \(offset)")
+        }
+        for length in stride(from: 0, to: file.count, by: 9) {
+            let code = try VaultError.code { _ = try keychain.openDrop(Array(file[..<length])) }
+            #expect([.damaged, .invalid].contains(code), "\(length) bytes")
+        }
+    }
+
+    @Test func whatNoVaultCanHaveIsNotSealed() throws {
+        let recipient = try keychain.dropBoxRecipient()
+        func code(_ name: String, _ attributes: [String: String] = [:], to recipient: String) throws -> VaultError.Code?
+        { try VaultError.code { _ = try Keychain.drop(name, secret("x"), attributes: attributes, to: recipient) } }
+        #expect(try code("", to: recipient) == .invalid)
+        #expect(try code("a\nb", to: recipient) == .invalid)
+        #expect(try code("a", to: "age1nobody") == .invalid)
+        #expect(try code("a", ["": "x"], to: recipient) == .invalid)
+        for size in [8_000, 9_000, 20_000] {
+            #expect(try code("a", [String(repeating: "k", count: size): ""], to: recipient) == .invalid)
+        }
+        #expect(try code("a", to: recipient) == nil)
+    }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import LinuxSystem
+import Sealing
+import TestSupport
+import Testing
+
+@testable import Vault
+
+/// Earlier values through the public interface.
+@Suite("History of a keychain")
+struct HistoryTests {
+    private let fixture: KeychainFixture
+    private let keychain: Keychain
+
+    init() throws {
+        fixture = try KeychainFixture()
+        keychain = try fixture.open()
+    }
+
+    private func earlier(_ name: String, in keychain: Keychain? = nil) throws -> [String] {
+        let keychain = keychain ?? self.keychain
+        return try keychain.history(of: name).map { version in
+            guard let value = try keychain.get(name, version) else { return "nothing" }
+            return String(decoding: value.unsafeArray(), as: UTF8.self)
+        }
+    }
+
+    @Test func tellsWhatANameHadBeforeNewestFirst() throws {
+        #expect(try keychain.history(of: "a") == [])
+        let start = Date(timeIntervalSinceNow: -1)
+        for text in ["1", "22", "333"] { try keychain.set("a", to: text) }
+        let history = try keychain.history(of: "a")
+        #expect(history.map(\.number) == [1, 2] && history.map(\.size) == [2, 1])
+        #expect(history.allSatisfy { $0.modified > start && $0.modified <= Date(timeIntervalSinceNow: 1) })
+        #expect(try earlier("a") == ["22", "1"])
+        try keychain.remove("a")
+        #expect(try earlier("a") == ["333", "22", "1"])
+        #expect(try keychain.text("a") == nil)
+    }
+
+    @Test func restoresTheLastValueOrAnotherOne() throws {
+        for text in ["1", "2", "3"] { try keychain.set("a", to: text) }
+        try keychain.restore("a")
+        #expect(try keychain.text("a") == "2")
+        #expect(try earlier("a") == ["3", "1"])
+        let oldest = try #require(try keychain.history(of: "a").last)
+        try keychain.restore("a", oldest)
+        #expect(try keychain.text("a") == "1")
+        // It is not history any more.
+        let error = try VaultError.error { try keychain.restore("a", oldest) }
+        #expect(error?.code == .absent && error?.message.contains("\"a\" is not kept any more") == true)
+        try keychain.remove("a")
+        try keychain.restore("a")
+        #expect(try keychain.text("a") == "1")
+    }
+
+    @Test func ofWhatIsNotKeptNothingIsRestored() throws {
+        for name in ["none", "once"] {
+            if name == "once" { try keychain.set(name, to: "1") }
+            let error = try VaultError.error { try keychain.restore(name) }
+            #expect(error?.code == .absent && error?.message == "No earlier value of \"\(name)\" is kept.")
+        }
+        #expect(try keychain.text("once") == "1")
+    }
+
+    @Test func undoTakesTheNewestChangeBackAndThenMakesItAgain() throws {
+        #expect(try keychain.undo() == [])
+        try keychain.set("a", to: "1")
+        Clock.sleep(microseconds: 3_000)
+        try keychain.transaction { transaction in
+            try transaction.set("a", to: "2")
+            try transaction.set("b", to: "2")
+        }
+        Clock.sleep(microseconds: 3_000)
+        #expect(try keychain.undo() == ["a", "b"])
+        #expect(try keychain.text("a") == "1" && keychain.text("b") == nil)
+        Clock.sleep(microseconds: 3_000)
+        #expect(try keychain.undo() == ["a", "b"])
+        #expect(try keychain.text("a") == "2" && keychain.text("b") == "2")
+        Clock.sleep(microseconds: 3_000)
+        try keychain.remove("a")
+        Clock.sleep(microseconds: 3_000)
+        #expect(try keychain.undo() == ["a"])
+        #expect(try keychain.text("a") == "2")
+    }
+
+    @Test func purgeLeavesNoValueAndNoBytes() throws {
+        for text in ["1", "2"] { try keychain.set("a", to: text) }
+        try keychain.set("b", to: "kept")
+        try keychain.remove("a")
+        let size = try keychain.information().liveBytes
+        #expect(try keychain.purge("a"))
+        #expect(try keychain.history(of: "a") == [])
+        #expect(try keychain.information().liveBytes < size)
+        #expect(try keychain.information().deadBytes == 0)
+        #expect(try !keychain.purge("a"))
+        #expect(try keychain.text("b") == "kept")
+        #expect(try VaultError.code { try keychain.restore("a") } == .absent)
+    }
+
+    @Test func limitsAreThoseOfTheVaultAndCanBeChanged() throws {
+        #expect(try keychain.historyLimits() == Keychain.HistoryLimits(versions: 10, days: 90))
+        for number in 0..<12 { try keychain.set("a", to: "\(number)") }
+        #expect(try keychain.history(of: "a").count == 10)
+        try keychain.keepHistory(Keychain.HistoryLimits(versions: 2, days: 1))
+        #expect(try earlier("a") == ["10", "9"])
+        #expect(try fixture.open().historyLimits() == Keychain.HistoryLimits(versions: 2, days: 1))
+        for limits in [(-1, 1), (256, 1), (1, -1), (1, 1 << 32)] {
+            let limits = Keychain.HistoryLimits(versions: limits.0, days: limits.1)
+            let error = try VaultError.error { try keychain.keepHistory(limits) }
+            #expect(error?.code == .invalid && error?.message.contains("0 to 255 versions") == true)
+        }
+        try keychain.keepHistory(Keychain.HistoryLimits(versions: 0, days: 90))
+        #expect(try keychain.history(of: "a") == [])
+    }
+
+    @Test func aPartSeesAndUndoesItsOwnAlone() throws {
+        let part = try Keychain(
+            at: fixture.places, KeychainPart(prefix: "user/", showsOthers: false), creatingIfAbsent: false,
+            failures: FailureLog())
+        try part.set("a", to: "1")
+        try part.set("a", to: "2")
+        try keychain.set("a", to: "whole 1")
+        Clock.sleep(microseconds: 3_000)
+        try keychain.set("a", to: "whole 2")
+        #expect(try earlier("a", in: part) == ["1"])
+        #expect(try earlier("a") == ["whole 1"])
+        // The newest change is not the part's.
+        #expect(try part.undo() == [])
+        #expect(try keychain.text("a") == "whole 2")
+        try part.restore("a")
+        #expect(try part.text("a") == "1")
+        #expect(try earlier("user/a") == ["2"])
+        #expect(try part.purge("a"))
+        #expect(try earlier("user/a") == [] && earlier("a") == ["whole 1"])
+    }
+
+    @Test func aStoreThatForgetsLeavesNoEarlierValue() throws {
+        let store = keychain.scoped(to: "account").forgettingHistory()
+        _ = try store.commit(StoreBatch(["token": .string("first")]))
+        _ = try store.commit(StoreBatch(["token": .string("second")]))
+        #expect(try keychain.text("account/token") == "second")
+        #expect(try keychain.history(of: "account/token") == [])
+        _ = try store.scoped(to: "deeper").commit(StoreBatch(["token": .string("first")]))
+        _ = try store.scoped(to: "deeper").commit(StoreBatch(["token": nil]))
+        #expect(try keychain.history(of: "account/deeper/token") == [])
+        _ = try store.commit(StoreBatch(["token": nil]))
+        #expect(try keychain.history(of: "account/token") == [])
+        // Others do not.
+        let other = keychain.scoped(to: "account")
+        for text in ["third", "fourth"] { _ = try other.commit(StoreBatch(["token": .string(text)])) }
+        #expect(try keychain.history(of: "account/token").count == 1)
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import LinuxSystem
+import Sealing
+import TestSupport
+import Testing
+
+@testable import Vault
+
+/// The keys of a vault through the public interface.
+@Suite("Keys of a keychain")
+struct KeysTests {
+    private let fixture: KeychainFixture
+    private let keychain: Keychain
+
+    init() throws {
+        fixture = try KeychainFixture()
+        keychain = try fixture.open()
+        try keychain.set("a", to: "value")
+    }
+
+    private func opens(_ places: VaultPlaces, _ options: Keychain.Options = Keychain.Options()) throws -> Bool {
+        var options = options
+        options.usesKernelKeyring = false
+        let code = try VaultError.code { _ = try Keychain(at: places, options: options) }
+        #expect([nil, .locked].contains(code))
+        return code == nil
+    }
+
+    @Test func aSecondKeyFileOpensTheVault() throws {
+        let places = fixture.places(keyFile: "second.key")
+        #expect(try !opens(places))
+        #expect(try keychain.addKeyFile(at: places.keyFile, label: "second"))
+        #expect(try opens(places) && opens(fixture.places))
+        let keys = try keychain.vaultKeys()
+        #expect(keys.map(\.number) == [1, 2] && keys.map(\.kind) == [.keyFile, .keyFile])
+        #expect(keys.map(\.label) == ["", "second"] && keys.map(\.isInUse) == [true, false])
+        let mode = try FileManager.default.attributesOfItem(atPath: places.keyFile)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        let error = try VaultError.error { try keychain.addKeyFile(at: places.keyFile) }
+        #expect(error?.code == .exists && error?.message.contains("as key 2 of it") == true)
+        #expect(try keychain.vaultKeys() == keys)
+    }
+
+    @Test func anyOtherFileOpensTheVaultByItsBytes() throws {
+        let places = fixture.places(keyFile: "photo")
+        try overwrite(places.keyFile, Array("any bytes at all".utf8))
+        #expect(try !keychain.addKeyFile(at: places.keyFile))
+        #expect(try keychain.vaultKeys().map(\.kind) == [.keyFile, .otherFile])
+        #expect(try opens(places))
+        try overwrite(places.keyFile, Array("any bytes at alk".utf8))
+        #expect(try !opens(places))
+    }
+
+    @Test func aRemovedKeyOpensTheVaultNoMore() throws {
+        let places = fixture.places(keyFile: "second.key")
+        try keychain.addKeyFile(at: places.keyFile)
+        try keychain.removeKey(2)
+        #expect(try !opens(places) && opens(fixture.places))
+        for number in [-1, 0, 2] {
+            let error = try VaultError.error { try keychain.removeKey(number) }
+            #expect(error?.code == .absent && error?.message == "There is no key \(number): the vault has keys 1 to 1.")
+        }
+        let error = try VaultError.error { try keychain.removeKey(1) }
+        #expect(error?.code == .invalid && error?.message.contains("last key") == true)
+        #expect(try opens(fixture.places))
+    }
+
+    @Test func aReplacedKeyFileOpensTheVaultNoMore() throws {
+        let places = fixture.places(keyFile: "second.key")
+        #expect(try keychain.replaceKeyFile(by: places.keyFile))
+        #expect(try opens(places) && !opens(fixture.places))
+        #expect(try keychain.vaultKeys().count == 1)
+        // It goes on, although the slot that has opened it is gone.
+        try keychain.set("a", to: "later")
+        #expect(try Keychain(at: places).text("a") == "later")
+    }
+
+    @Test func keysThatCannotBeAreRefusedAndNothingChanges() throws {
+        let bytes = try contents(fixture.places.vault)
+        #expect(try VaultError.code { try keychain.addKeyFile(at: fixture.places.vault) } == .invalid)
+        #expect(try VaultError.code { try keychain.addKeyFile(at: "~/x.key") } == .invalid)
+        #expect(try VaultError.code { try keychain.addPassphrase(secret("")) } == .invalid)
+        #expect(try VaultError.code { try keychain.addCommand("") } == .invalid)
+        #expect(try VaultError.code { try keychain.addCommand("exit 3") } == .locked)
+        #expect(try VaultError.code { try keychain.addRecipient("age1nobody") } == .invalid)
+        let path = fixture.folder.file("second.key")
+        let label = String(repeating: "x", count: 257)
+        #expect(try VaultError.code { try keychain.addKeyFile(at: path, label: label) } == .invalid)
+        #expect(try contents(fixture.places.vault) == bytes)
+    }
+
+    @Test func aRotationLocksOutWhomItDropsAndKeepsWhoseSecretIsGiven() throws {
+        let (second, third) = (fixture.places(keyFile: "second.key"), fixture.places(keyFile: "third.key"))
+        for places in [second, third] { try keychain.addKeyFile(at: places.keyFile) }
+        let (open, fingerprint) = (try Keychain(at: third), try keychain.fingerprint())
+        try keychain.rotateDataKey(dropping: [2]) { (key) throws(VaultError) in
+            #expect(key.number == 3)
+            return try .keyFile(third.keyFile)
+        }
+        #expect(try opens(third) && opens(fixture.places) && !opens(second))
+        #expect(try keychain.vaultKeys().count == 2)
+        #expect(try keychain.fingerprint() != fingerprint)
+        #expect(try open.text("a") == "value")
+        #expect(try open.fingerprint() == keychain.fingerprint())
+    }
+
+    @Test func aRotationWithoutASecretOrWithAWrongOneChangesNothing() throws {
+        let second = fixture.places(keyFile: "second.key")
+        try keychain.addKeyFile(at: second.keyFile, label: "laptop")
+        let bytes = try contents(fixture.places.vault)
+        var error = try VaultError.error { try keychain.rotateDataKey() }
+        #expect(error?.code == .locked && error?.message.contains("Key 2 (laptop) needs its secret") == true)
+        error = try VaultError.error {
+            try keychain.rotateDataKey { (_) throws(VaultError) in try .keyFile(fixture.places.keyFile) }
+        }
+        #expect(error?.code == .locked && error?.message.contains("Key 2 (laptop) is not opened by") == true)
+        let own = VaultError(.unavailable, "not now")
+        error = try VaultError.error { try keychain.rotateDataKey { (_) throws(VaultError) in throw own } }
+        #expect(error?.code == .unavailable && error?.message == "not now")
+        #expect(try VaultError.code { try keychain.rotateDataKey(dropping: [1]) } == .invalid)
+        #expect(try VaultError.code { try keychain.rotateDataKey(dropping: [3]) } == .absent)
+        #expect(try contents(fixture.places.vault) == bytes)
+    }
+
+    @Test func theFingerprintIsEightGroupsAndTheSameOnEveryOpening() throws {
+        let fingerprint = try keychain.fingerprint()
+        let groups = fingerprint.split(separator: "-")
+        #expect(groups.count == 8 && groups.allSatisfy { $0.count == 4 && $0.allSatisfy(\.isHexDigit) })
+        try keychain.eraseRemoved()
+        #expect(try fixture.open().fingerprint() == fingerprint)
+        #expect(try KeychainFixture().open().fingerprint() != fingerprint)
+    }
+
+    @Test func aBackupOverTheVaultOrItsKeyIsRefused() throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: fixture.folder.file("link"), withDestinationPath: fixture.places.keyFile)
+        let (vault, key) = (try contents(fixture.places.vault), try contents(fixture.places.keyFile))
+        for path in [fixture.places.vault, fixture.places.keyFile, fixture.folder.file("link")] {
+            for isReplacing in [false, true] {
+                let code = try VaultError.code { try keychain.backUp(to: path, replacing: isReplacing) }
+                #expect(code == .invalid, "\(path)")
+            }
+        }
+        #expect(try contents(fixture.places.vault) == vault && contents(fixture.places.keyFile) == key)
+        let path = fixture.folder.file("backup.vault")
+        try keychain.backUp(to: path)
+        let error = try VaultError.error { try keychain.backUp(to: path) }
+        #expect(error?.code == .exists && error?.message == "\(path) already exists; it was left alone.")
+        try keychain.set("a", to: "later")
+        try keychain.backUp(to: path, replacing: true)
+        var places = try fixture.elsewhere()
+        (places.vault, places.keyFile) = (path, fixture.places.keyFile)
+        #expect(try Keychain(at: places).text("a") == "later")
+    }
+}

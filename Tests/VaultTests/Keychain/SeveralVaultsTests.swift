@@ -1,0 +1,102 @@
+import Foundation
+import LinuxSystem
+import Sealing
+import TestSupport
+import Testing
+
+@testable import Vault
+
+/// Vaults by name, each with its own key, and copies of one vault.
+@Suite("Several vaults")
+struct SeveralVaultsTests {
+    private let folder: TemporaryFolder
+    private var environment: [String: String] { ["HOME": folder.path, "XDG_CONFIG_HOME": folder.file("config")] }
+
+    init() throws {
+        folder = try TemporaryFolder()
+        for name in ["config/vault", "data"] {
+            try FileManager.default.createDirectory(atPath: folder.file(name), withIntermediateDirectories: true)
+        }
+        try overwrite(
+            folder.file("config/vault/config"),
+            Array(
+                """
+                [default]
+                vault = ~/data/mine.vault
+                [work]
+                vault = ~/data/work.vault
+                key-file = ~/work.key
+                [device]
+                vault = ~/data/device.vault
+                key-command = cat key
+                identity = ~/identity
+
+                """.utf8))
+    }
+
+    @Test func aNameLeadsToItsVaultAndItsKey() throws {
+        var places = try VaultPlaces.standard(vault: "work", environment: environment)
+        #expect(places.vault == folder.file("data/work.vault") && places.keyFile == folder.file("work.key"))
+        #expect(places.keyCommand == nil && places.identityFile == nil)
+        places = try VaultPlaces.standard(environment: environment)
+        #expect(places.vault == folder.file("data/mine.vault"))
+        places = try VaultPlaces.standard(vault: "device", environment: environment)
+        #expect(places.keyFile == folder.file("config/vault/device.key"))
+        #expect(places.keyCommand == "cat key" && places.identityFile == folder.file("identity"))
+        // What the environment says of the key is said of the vault that nobody names.
+        let named = environment.merging(["VAULT_KEY_FILE": "/k"]) { $1 }
+        #expect(try VaultPlaces.standard(vault: "work", environment: named).keyFile == folder.file("work.key"))
+        #expect(try VaultPlaces.standard(environment: named).keyFile == "/k")
+    }
+
+    @Test func aPathIsNoName() throws {
+        for path in ["./work", "/data/work"] {
+            #expect(try VaultPlaces.standard(vault: path, environment: environment).vault == path)
+        }
+    }
+
+    @Test func eachHasItsOwnKeyAndContents() throws {
+        let keychains = try [nil, "work"].map { name in
+            try Keychain(at: .standard(vault: name, environment: environment), creatingIfAbsent: true)
+        }
+        for (index, keychain) in keychains.enumerated() { try keychain.set("a", to: "\(index)") }
+        #expect(try keychains.map { try $0.text("a") } == ["0", "1"])
+        #expect(try keychains[0].fingerprint() != keychains[1].fingerprint())
+        let work = try VaultPlaces.standard(vault: "work", environment: environment)
+        var wrong = work
+        wrong.keyFile = try VaultPlaces.standard(environment: environment).keyFile
+        #expect(try VaultError.code { _ = try Keychain(at: wrong) } == .locked)
+        let error = try VaultError.error { try keychains[0].merge(work.vault) }
+        #expect(error?.code == .locked || error?.code == .invalid)
+    }
+
+    @Test func aCopyIsMergedAndAnotherVaultIsRefused() throws {
+        let fixture = try KeychainFixture()
+        let keychain = try fixture.open()
+        try keychain.set("a", to: "both")
+        let copy = fixture.folder.file("copy.vault")
+        try keychain.backUp(to: copy)
+        var places = try fixture.elsewhere()
+        (places.vault, places.keyFile) = (copy, fixture.places.keyFile)
+        let there = try Keychain(at: places)
+        try there.set("a", to: "there")
+        try there.set("b", to: "there")
+        Clock.sleep(microseconds: 3_000)
+        try keychain.set("a", to: "here")
+        let merge = try keychain.merge(copy)
+        #expect(merge.conflicts == ["a"] && merge.changed == ["a", "b"])
+        #expect(try keychain.text("a") == "here" && keychain.text("b") == "there")
+        #expect(try keychain.history(of: "a").count == 2)
+        #expect(try there.text("a") == "there")
+        // Now this file can take the copy's place on the other machine.
+        try replace(copy, with: contents(fixture.places.vault))
+        #expect(try Keychain(at: places).text("a") == "here")
+
+        let other = fixture.folder.file("other.vault")
+        _ = try Keychain.create(
+            at: VaultPlaces(vault: other, keyFile: fixture.places.keyFile, rollbackMemory: fixture.folder.file("s")))
+        let error = try VaultError.error { try keychain.merge(other) }
+        #expect(error?.code == .invalid && error?.message.contains("another vault") == true)
+        #expect(try VaultError.code { try keychain.merge(fixture.folder.file("none")) } == .noVault)
+    }
+}

@@ -79,6 +79,8 @@ struct SlotTests {
         }
         // Neither of the two is enough.
         #expect(try !opens { () throws(LogError) in try .passphrase(secret("both"), with: otherKey()) })
+        let another = try LogFixture()
+        #expect(try !opens { () throws(LogError) in try .passphrase(secret("both"), with: another.key()) })
         #expect(try !opens { () throws(LogError) in try .passphrase(secret("bath"), with: fixture.key()) })
         #expect(try !opens { () throws(LogError) in try .passphrase(secret("abc"), with: fixture.key()) })
         #expect(try !opens { () throws(LogError) in try recipient(2) })

@@ -77,6 +77,12 @@ package struct NonceSource {
         defer { used += Nonce.size }
         return pool.withUnsafeBytes { Nonce(UnsafeRawBufferPointer(rebasing: $0[used..<used + Nonce.size])) }
     }
+
+    /// Returns a nonce of a source of its own.
+    package static func one() -> Nonce {
+        var source = NonceSource()
+        return source.next()
+    }
 }
 
 // MARK: - libsodium

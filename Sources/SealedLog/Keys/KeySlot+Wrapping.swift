@@ -124,13 +124,6 @@ extension KeyRing {
     }
 }
 
-extension NonceSource {
-    static func one() -> Nonce {
-        var source = NonceSource()
-        return source.next()
-    }
-}
-
 extension Header {
     /// Checks the MAC of a header's bytes, and returns the header's authenticator. Throws `damaged`.
     static func authenticate(_ bytes: [UInt8], with keys: KeyRing) throws(LogError) -> Authenticator {

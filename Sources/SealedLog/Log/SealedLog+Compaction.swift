@@ -1,6 +1,5 @@
 private import Glibc
 import LinuxSystem
-import Synchronization
 
 /// The outcome of a compaction: sizes of the file in bytes.
 package struct CompactionReport: Hashable, Sendable, Encodable {

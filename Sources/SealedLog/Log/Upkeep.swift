@@ -1,6 +1,5 @@
 private import Glibc
 import LinuxSystem
-import Synchronization
 
 extension SealedLog {
     /// Whether a compaction is due. If it has failed a short while ago, in this process or in another, there is no other

@@ -94,7 +94,7 @@ struct AgeHeader {
     private static func code(of covered: [UInt8], _ fileKey: borrowing SecretBytes) throws(AgeError) -> SecretBytes {
         guard fileKey.count == FileKey.size else { throw FileKey.wrongSize }
         do throws(SealingError) {
-            var key = try SecretBytes(zeros: RunningHMAC.size)
+            var key = try SecretBytes(zeros: RunningHMAC.size, isKey: true)
             try FileKey.derive(from: fileKey, salt: [], info: info, into: &key)
             var hash = try key.withUnsafeBytes { (key) throws(SealingError) in try RunningHMAC(key: key) }
             try covered.withRawBytes { (covered) throws(SealingError) in try hash.update(covered) }

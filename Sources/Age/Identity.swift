@@ -31,7 +31,7 @@ package struct Identity: ~Copyable, Sendable {
         } else if decoded.prefix.hasPrefix(Identity.pluginPrefix), decoded.prefix.hasSuffix("-") {
             let name = String(decoded.prefix.dropFirst(Identity.pluginPrefix.count).dropLast())
             guard PluginName.isValid(name) else { throw .malformed("its plugin has an invalid name") }
-            self = Identity(kind: .plugin(name: name), secret: try translated(SecretBytes(copyOf: text)))
+            self = Identity(kind: .plugin(name: name), secret: try translated(SecretBytes(copyOf: text, isKey: true)))
         } else {
             throw .malformed("it is not of a supported kind")
         }

@@ -9,7 +9,10 @@ package struct IdentityFile: ~Copyable, Sendable {
         init(_ identity: consuming Identity) { self.identity = identity }
     }
 
-    private static let sizeLimit = 256 << 10
+    package enum Kind: Sendable { case secretKeys, plugins }
+
+    /// The largest file, in bytes.
+    package static let sizeLimit = 256 << 10
     private static let countLimit = 256
     private static let pinMark = "# vault:"
 

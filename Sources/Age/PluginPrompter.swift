@@ -1,9 +1,9 @@
-package import Sealing
+public import Sealing
 
 /// Shows what a plugin says, and answers what it asks.
 ///
 /// The texts come from another program. They have no control characters but line feeds; show them as the plugin's.
-package protocol PluginPrompter: Sendable {
+public protocol PluginPrompter: Sendable {
     /// Shows a message, for example to touch a key. Returns false if it cannot be shown.
     func message(_ text: String, from plugin: String) -> Bool
 

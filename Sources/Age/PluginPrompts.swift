@@ -17,7 +17,8 @@ struct PluginPrompts {
 
     /// Returns nil for a message that is not for a person. Throws `plugin`, `outOfMemory`.
     func answer(to message: borrowing PluginMessage) throws(AgeError) -> PluginAnswer? {
-        let text = PluginPrompts.shown(message.body)
+        // Other messages carry a file key: no String may be made of it.
+        var text: String { PluginPrompts.shown(message.body) }
         switch message.command {
         case "msg": return try answer(prompter.message(text, from: plugin) ? ["ok"] : ["fail"])
         case "confirm":

@@ -44,7 +44,7 @@ struct PluginSession: ~Copyable {
     }
 
     mutating func send(_ arguments: [String], body: UnsafeRawBufferPointer) throws(AgeError) {
-        var text = try translated(SecretBytes(zeros: StanzaText.size(arguments, bodySize: body.count)))
+        var text = try translated(SecretBytes(zeros: StanzaText.size(arguments, bodySize: body.count), isKey: true))
         do throws(SealingError) {
             try text.withUnsafeMutableBytes { (text) throws(SealingError) in
                 try StanzaText.write(arguments, body: body, into: text)
@@ -56,7 +56,7 @@ struct PluginSession: ~Copyable {
     /// Sends a command whose argument is a secret.
     mutating func send(_ command: String, secret argument: borrowing SecretBytes) throws(AgeError) {
         let start = Array("-> \(command) ".utf8)
-        var text = try translated(SecretBytes(zeros: start.count + argument.count + 2))
+        var text = try translated(SecretBytes(zeros: start.count + argument.count + 2, isKey: true))
         text.withUnsafeMutableBytes { text in
             text.copyBytes(from: start)
             argument.withUnsafeBytes {
@@ -116,7 +116,7 @@ struct PluginSession: ~Copyable {
                 try StanzaText(UnsafeRawBufferPointer(rebasing: received[..<count]), at: 0)
             }
             guard let text else { return nil }
-            var body = try translated(SecretBytes(zeros: text.bodySize))
+            var body = try translated(SecretBytes(zeros: text.bodySize, isKey: true))
             try received.withUnsafeMutableBytes { (received) throws(AgeError) in
                 try body.withUnsafeMutableBytes { (body) throws(AgeError) in
                     try text.decodeBody(of: UnsafeRawBufferPointer(received), into: body)

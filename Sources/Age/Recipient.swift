@@ -56,6 +56,7 @@ package enum Recipient: Hashable, Sendable {
         if ["ssh-", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"].contains(where: text.hasPrefix) {
             return "SSH keys are not supported as recipients; create a key with age-keygen"
         }
+        if text.hasPrefix("age1pq1") { return "post-quantum recipients are not supported" }
         let upper = text.prefix(32).uppercased()
         if upper.hasPrefix("AGE-SECRET-KEY-") || upper.hasPrefix("AGE-PLUGIN-") {
             return "this is an identity, which is secret, and not a recipient"

@@ -36,18 +36,27 @@ package enum Wrapping {
     package static func unwrap(
         _ stanzas: [Stanza], with identities: borrowing IdentityFile, asking prompter: any PluginPrompter
     ) throws(AgeError) -> SecretBytes? {
-        var failure: AgeError?
-        for isPlugin in [false, true] {
-            let key = try identities.firstResult { (identity) throws(AgeError) -> SecretBytes? in
-                guard (identity.pluginName != nil) == isPlugin else { return nil }
-                do throws(AgeError) { return try unwrap(stanzas, with: identity, asking: prompter) } catch {
-                    guard error.code == .plugin else { throw error }
-                    failure = failure ?? error
-                    return nil
-                }
-            }
-            if let key { return key }
+        for kind in [IdentityFile.Kind.secretKeys, .plugins] {
+            if let key = try unwrap(stanzas, with: kind, of: identities, asking: prompter) { return key }
         }
+        return nil
+    }
+
+    /// Does the same with the identities of one kind.
+    package static func unwrap(
+        _ stanzas: [Stanza], with kind: IdentityFile.Kind, of identities: borrowing IdentityFile,
+        asking prompter: any PluginPrompter
+    ) throws(AgeError) -> SecretBytes? {
+        var failure: AgeError?
+        let key = try identities.firstResult { (identity) throws(AgeError) -> SecretBytes? in
+            guard (identity.pluginName != nil) == (kind == .plugins) else { return nil }
+            do throws(AgeError) { return try unwrap(stanzas, with: identity, asking: prompter) } catch {
+                guard error.code == .plugin else { throw error }
+                failure = failure ?? error
+                return nil
+            }
+        }
+        if let key { return key }
         if let failure { throw failure }
         return nil
     }

@@ -88,8 +88,8 @@ enum X25519Wrapping {
     private static func wrappingKey(
         _ secretKey: borrowing SecretBytes, with publicKey: [UInt8], salt: [UInt8]
     ) throws(SealingError) -> SecretBytes {
-        var shared = try SecretBytes(zeros: X25519.keySize)
-        var key = try SecretBytes(zeros: ChaChaBox.keySize)
+        var shared = try SecretBytes(zeros: X25519.keySize, isKey: true)
+        var key = try SecretBytes(zeros: ChaChaBox.keySize, isKey: true)
         try shared.withUnsafeMutableBytes { (shared) throws(SealingError) in
             try secretKey.withUnsafeBytes { (secretKey) throws(SealingError) in
                 try publicKey.withRawBytes { (publicKey) throws(SealingError) in

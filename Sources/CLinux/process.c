@@ -1,11 +1,27 @@
+#define _GNU_SOURCE
 #include "CLinux.h"
 #include <sys/auxv.h>
+#include <sys/resource.h>
 
 // Set by a constructor, before there is a second thread.
 static int is_under_test;
 
 const char *vault_program_path(void) {
     return (const char *)getauxval(AT_EXECFN);
+}
+
+// Set once, before there is a second thread.
+static struct rlimit former_core_limit;
+static int has_forbidden_core_dumps;
+
+void vault_forbid_core_dumps(void) {
+    if (getrlimit(RLIMIT_CORE, &former_core_limit) != 0) return;
+    struct rlimit none = {.rlim_cur = 0, .rlim_max = former_core_limit.rlim_max};
+    has_forbidden_core_dumps = setrlimit(RLIMIT_CORE, &none) == 0;
+}
+
+void vault_permit_core_dumps(int32_t process) {
+    if (has_forbidden_core_dumps) prlimit(process, RLIMIT_CORE, &former_core_limit, 0);
 }
 
 void vault_set_under_test(void) {

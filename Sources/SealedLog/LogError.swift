@@ -20,16 +20,21 @@ package struct LogError: Error, Hashable, Sendable {
         case keyExposed, keyShared
         /// The key file is a generated one, but mistyped, cut or changed; it cannot be a key; it opens no slot.
         case keyDamaged, keyUnsuitable, keyWrong
+        /// The secret opens a key slot already; the slot is no more: another process has removed or replaced it.
+        case slotExists, slotGone
         /// A passphrase is needed and cannot be asked for; none of those that were typed opens a slot.
         case passphraseNeeded, passphraseWrong
         /// The command whose output is the key has failed; the person has not agreed to run it.
         case commandFailed, commandUntrusted
-        /// An identity is needed, or opens no slot, or its plugin failed.
-        case identityMissing, identityWrong
+        /// An identity is needed; its file cannot be read; others can read or write it; it opens no slot, or its plugin
+        /// failed.
+        case identityMissing, identityUnreadable, identityExposed, identityWrong
         /// A recipient's slot opened a vault that this machine does not know; it knows another one with that id.
         case unpinned, pinWrong
         /// The file does not authenticate or violates the format, or it has a later version of the format.
         case damaged, newerFormat
+        /// The same of another copy of the vault, which was to be merged.
+        case copyDamaged
         /// An alarm of the rollback memory: an older copy, another history, another vault.
         case rolledBack, diverged, exchanged
         /// The lock was not free in time.

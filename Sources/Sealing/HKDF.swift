@@ -11,7 +11,7 @@ package struct RunningHMAC: ~Copyable {
 
     /// Throws ``SealingError/Code/outOfMemory``.
     package init(key: UnsafeRawBufferPointer) throws(SealingError) {
-        var initial = try SecretBytes(zeros: crypto_auth_hmacsha256_statebytes())
+        var initial = try SecretBytes(zeros: crypto_auth_hmacsha256_statebytes(), isKey: true)
         try RunningHMAC.call(on: &initial) { crypto_auth_hmacsha256_init($0, key.pointer, key.count) }
         state = initial
     }
@@ -22,7 +22,7 @@ package struct RunningHMAC: ~Copyable {
 
     /// Returns the result. Compare it with an expected one by ``SecretBytes/isEqual(to:)``.
     package consuming func finish() throws(SealingError) -> SecretBytes {
-        var result = try SecretBytes(zeros: RunningHMAC.size)
+        var result = try SecretBytes(zeros: RunningHMAC.size, isKey: true)
         try result.withUnsafeMutableBytes { (result) throws(SealingError) in
             try RunningHMAC.call(on: &state) { crypto_auth_hmacsha256_final($0, result.pointer) }
         }

@@ -138,9 +138,14 @@ extension SecretBytes {
 
 extension SecretBytes {
     /// Copies bytes into guarded memory. The original is not wiped.
-    package init(copyOf bytes: UnsafeRawBufferPointer) throws(SealingError) {
-        try self.init(zeros: bytes.count)
+    package init(copyOf bytes: UnsafeRawBufferPointer, isKey: Bool = false) throws(SealingError) {
+        try self.init(zeros: bytes.count, isKey: isKey)
         withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
+    }
+
+    /// Returns the same key once more, in pages of its own.
+    package borrowing func copyOfKey() throws(SealingError) -> SecretBytes {
+        try withUnsafeBytes { (bytes) throws(SealingError) in try SecretBytes(copyOf: bytes, isKey: true) }
     }
 
     /// Copies bytes into guarded memory. The array is not wiped.

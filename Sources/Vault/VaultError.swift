@@ -17,7 +17,7 @@ public struct VaultError: Error, Hashable, Sendable {
     /// The value of `errno`, if a system call failed.
     public let systemError: Int32?
     /// What ``code`` does not tell apart, for the hints that the command adds in its own words.
-    package private(set) var cause: Cause?
+    package private(set) var causes: [Cause] = []
 
     /// Creates an error that a store of your own throws.
     ///
@@ -26,9 +26,15 @@ public struct VaultError: Error, Hashable, Sendable {
         (self.code, self.message, self.systemError) = (code, message, systemError)
     }
 
-    package init(_ code: Code, _ message: String, systemError: Int32? = nil, cause: Cause?) {
+    package init(_ code: Code, _ message: String, systemError: Int32? = nil, causes: [Cause]) {
         self.init(code, message, systemError: systemError)
-        self.cause = cause
+        self.causes = causes
+    }
+
+    /// Returns the same error with one more sentence, and with what that depends on.
+    func followed(by sentence: String, _ cause: Cause?) -> VaultError {
+        VaultError(
+            code, "\(message) \(sentence)", systemError: systemError, causes: causes + (cause.map { [$0] } ?? []))
     }
 
     package enum Cause: Hashable, Sendable {
@@ -38,8 +44,12 @@ public struct VaultError: Error, Hashable, Sendable {
         case keyFileMissing
         case keyFileShared
         case keySecretMissing(Int)
+        case passphraseMissing(Int)
         case valuesLeft
-        case passphraseNeeded, commandUntrusted, identityMissing, fingerprintUnknown
+        case passphraseNeeded
+        case commandUntrusted
+        case identityMissing
+        case fingerprintUnknown
     }
 
     /// The kind of failure. More kinds may come; treat those you do not know like ``unavailable``.

@@ -135,11 +135,11 @@ def test_every_system_call_has_its_reason(home: Home, arguments: tuple, stdin: b
     assert {call for table in tables for call in table if call not in made} == set()
 
 
-# Measured 614,000 and 730,000 on x86_64; a tenth more is allowed.
+# Measured 614,000 and 881,000 on x86_64; a tenth more is allowed.
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the bounds were measured on x86_64")
 @pytest.mark.parametrize(
     "arguments, stdin, bound",
-    [(("get", "u.token"), b"", 680_000), (("set", "u.token"), b"new", 810_000)],
+    [(("get", "u.token"), b"", 680_000), (("set", "u.token"), b"new", 970_000)],
     ids=["get", "set"],
 )
 def test_instructions_stay_within_their_bound(home: Home, arguments: tuple, stdin: bytes, bound: int) -> None:

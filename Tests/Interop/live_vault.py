@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reading.entries import Entry as ReadEntry
-from reading.entries import StoredVersion
+from reading.entries import EarlierVersion, StoredVersion
 from reading.slots import SLOT_SIZE, SLOTS_PLACE
 from reading.vault import Vault, open_image
 from writing.builder import VaultBuilder
@@ -80,12 +80,16 @@ def former_place(entry: Entry) -> int:
 def written(entry: ReadEntry, contents: dict[StoredVersion, bytes]) -> Entry:
     """What the reader found, as the writer states it."""
 
-    def value(version: StoredVersion, modified: int) -> Value:
-        return Value(contents[version], version.kind, modified, version.nonce, version.place)
+    def value(state: ReadEntry | EarlierVersion) -> Value:
+        version = state.version
+        return Value(
+            contents[version], version.kind, state.modified, version.nonce, version.place, expiry=state.expiry,
+            attributes=list(state.attributes),
+        )  # fmt: skip
 
     return Entry(
-        entry.name, value(entry.version, entry.modified) if entry.version else None, entry.modified, entry.created,
-        entry.expiry, [value(old.version, old.modified) for old in entry.earlier], list(entry.attributes),
+        entry.name, value(entry) if entry.version else None, entry.modified, entry.created, entry.expiry,
+        [value(old) for old in entry.earlier], list(entry.attributes), entry.sequence, entry.forgotten, entry.joined,
     )  # fmt: skip
 
 
@@ -128,6 +132,10 @@ class LiveVault:
     def with_history(self, entry: Entry) -> Entry:
         """Gives a new entry of a name the versions that it had, as many as the header says and as have room."""
         old, limits = self.vault.current.get(entry.name_bytes), self.vault.header.history
+        entry.sequence = self.next_sequence()
+        if old:
+            entry.modified = max(entry.modified, old.modified + 1)
+            entry.forgotten, entry.joined = old.forgotten, old.joined
         replaced_at = entry.modified
         for version in written(old, self.vault.contents).values[: limits.versions] if old else []:
             if entry.modified - replaced_at > limits.days * DAY:
@@ -137,6 +145,10 @@ class LiveVault:
         while len(entry.encoded()) + PLACE_AND_NONCE > MOST_ENTRY_BYTES:
             entry.earlier.pop()
         return entry
+
+    def next_sequence(self) -> int:
+        newest = self.vault.log.records[-1].sequence if self.vault.log.records else self.vault.header.sequence
+        return newest + 1
 
     def commit(self, entries: list[Entry]) -> None:
         self.write(self.builder().set(*entries))

@@ -15,9 +15,9 @@ SAID = {
     r"page|page length": r"a page of the index|a tree lacks an entry",
     r"frame|index|previous|record .*|transactions|totals|payload|tree root .*|tail": rf"{RECORD}|behind the log's end",
     r"tree": r"a tree|a minor checkpoint|a record breaks the format|a value outside its offset",
-    r"name|entry.*|modified|attributes|earlier versions|value length|value nonce": ENTRY,
+    r"name|entry.*|modified|age|attributes|earlier versions|version flags|value length|value nonce": ENTRY,
     r"value": r"a value at byte|the checkpoint's parts",
-    r"value offset": rf"a value outside its offset|{RECORD}",
+    r"value offset": rf"a value outside its offset|an offset out of bounds|{RECORD}",
 }
 WHOLE = {
     "key slots: none opens": r"does not open|needs its passphrase",

@@ -22,18 +22,24 @@ __all__ = ["Damaged", "Locked", "Newer", "OpenEntry", "Vault", "described", "ope
 def described(entry: OpenEntry | RemovedEntry) -> dict:
     """An entry as the test vectors write it; what is not there is left out."""
 
-    def value(version: OpenEntry | EarlierValue) -> dict:
-        content = base64.b64encode(version.value).decode()
-        return {"value_base64": content, "kind": version.kind, "modified": version.modified}
-
     description: dict = {"modified": entry.modified}
     if isinstance(entry, OpenEntry):
-        description = value(entry) | {"created": entry.created, "attributes": entry.attributes}
+        description = described_value(entry) | {"created": entry.created, "attributes": entry.attributes}
         if entry.expiry is not None:
             description["expiry"] = entry.expiry
     if entry.earlier:
-        description["earlier"] = [value(version) for version in entry.earlier]
+        description["earlier"] = [described_earlier(version) for version in entry.earlier]
     return description
+
+
+def described_earlier(version: EarlierValue) -> dict:
+    expiry = {} if version.expiry is None else {"expiry": version.expiry}
+    return described_value(version) | {"attributes": version.attributes} | expiry
+
+
+def described_value(version: OpenEntry | EarlierValue) -> dict:
+    content = base64.b64encode(version.value).decode()
+    return {"value_base64": content, "kind": version.kind, "modified": version.modified}
 
 
 def main() -> int:

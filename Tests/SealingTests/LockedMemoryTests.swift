@@ -1,6 +1,7 @@
 import CTestSupport
 import Foundation
 import Sealing
+import TestSupport
 import Testing
 
 /// Each test changes limits of its process that it cannot restore, so each runs in a process of its own.
@@ -18,7 +19,7 @@ struct LockedMemoryTests {
 
     @Test(
         .disabled(
-            if: ProcessInfo.processInfo.environment["VAULT_SANITIZER"] == "address",
+            if: Sanitizer.isAddress,
             "the address sanitizer makes mlock do nothing, so no limit is ever met"))
     func secretsPastTheLimitWorkAndSayThatTheyAreNotLocked() async {
         await #expect(processExitsWith: .success) {
@@ -35,7 +36,7 @@ struct LockedMemoryTests {
     /// One that shares memory, the largest that does, and those that have pages of their own.
     @Test(
         .disabled(
-            if: ProcessInfo.processInfo.environment["VAULT_SANITIZER"] == "address",
+            if: Sanitizer.isAddress,
             "the address sanitizer makes mlock do nothing, so no limit is ever met"))
     func withoutAnyLockedMemorySecretsOfAllSizesWork() async {
         await #expect(processExitsWith: .success) {

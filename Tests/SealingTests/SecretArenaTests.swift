@@ -83,7 +83,7 @@ struct SecretArenaTests {
     /// Until secrets are freed, with those that there are as they were.
     @Test(
         .disabled(
-            if: ProcessInfo.processInfo.environment["VAULT_SANITIZER"] == "address",
+            if: Sanitizer.isAddress,
             "the address sanitizer ends a process that gets no memory"))
     func withoutMemoryASecretIsAnErrorAndTheOthersStay() async {
         await #expect(processExitsWith: .success) {

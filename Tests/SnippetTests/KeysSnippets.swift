@@ -44,7 +44,7 @@ struct KeysSnippets {
             let recipient = try keychain.dropBoxRecipient()
 
             let drop = try Keychain.drop("ci/token", value, to: recipient)
-            try keychain.collect(keychain.openDrop(drop))
+            try keychain.collect([keychain.openDrop(drop)])
 
             #expect(try keychain.unsafeString("ci/token") == "of the job")
         }

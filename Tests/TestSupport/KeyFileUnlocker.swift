@@ -20,6 +20,8 @@ package struct KeyFileUnlocker: Unlocker {
     package var failure: LogError { LogError(.keyWrong) }
 
     package mutating func check(_ vault: UnlockedVault) {}
+
+    package func remember(_ vault: UnlockedVault) {}
 }
 
 extension SealedLog {

@@ -11,7 +11,7 @@ package enum MemoryScan {
 
     /// Why a scan proves nothing here; nil if it does. The sanitizer's shadow of all memory takes terabytes.
     package static var obstacle: String? {
-        ProcessInfo.processInfo.environment["VAULT_SANITIZER"] == "address"
+        Sanitizer.isAddress
             ? "the address sanitizer's shadow of the memory is too large to be looked through" : nil
     }
 

@@ -104,11 +104,24 @@ import Vault
         (.unexpandedTilde(path: "~/x", isKeyFile: true), ["`--key-file ~/x` without quotes"]),
         (.keyFileMissing, ["--key-file"]),
         (.keyFileShared, ["--accept-shared-key"]),
+        (.keySecretMissing(2), ["--file 2=PATH", "--drop 2"]),
+        (.passphraseMissing(2), ["terminal", "--drop 2"]),
+        (.passphraseNeeded, ["terminal", "`vault unlock`"]),
+        (.commandUntrusted, ["--key-command"]),
+        (.identityMissing, ["--identity"]),
+        (.fingerprintUnknown, ["--fingerprint"]),
+        (.valuesLeft, ["`vault compact`"]),
     ])
     func whatTheCodeDoesNotTellApartHasAHintOfItsOwn(cause: VaultError.Cause, words: [String]) {
-        let message = CommandError(VaultError(.locked, "The sentence.", cause: cause)).message
+        let message = CommandError(VaultError(.locked, "The sentence.", causes: [cause])).message
         #expect(message.hasPrefix("The sentence. ") && message.hasSuffix("."))
         for word in words { #expect(message.contains(word)) }
+    }
+
+    @Test func eachOfSeveralCausesHasItsHint() {
+        let error = VaultError(.locked, "The sentence.", causes: [.keyFileMissing, .passphraseNeeded])
+        let message = CommandError(error).message
+        #expect(message.contains("--key-file") && message.contains("`vault unlock`"))
     }
 
     @Test func exitCodesAreStable() {

@@ -44,7 +44,9 @@ import Testing
     }
 
     @Test func keysAreSortedAndNamesKeptAsTheyAre() throws {
-        #expect(try SetCommand.report(name: "ssh/key", size: 3).line() == #"{"name":"ssh/key","size":3}"# + "\n")
+        #expect(
+            try SetCommand.report(name: "ssh/key", size: 3, replaced: true).line()
+                == #"{"name":"ssh/key","replaced":true,"size":3}"# + "\n")
         // A key that a person chose is not respelled.
         let attributes: JSONObject = ["attributes": ["hostName": "\u{9b}x"]]
         #expect(try attributes.line() == #"{"attributes":{"hostName":"\u009bx"}}"# + "\n")
@@ -52,7 +54,7 @@ import Testing
 
     @Test func whatIsWrittenInJSONIsDocumented() throws {
         let reports: [(String, JSONObject)] = [
-            ("set", SetCommand.report(name: "n", size: 1)),
+            ("set", SetCommand.report(name: "n", size: 1, replaced: false)),
             ("exists", ExistsCommand.report(name: "n", exists: true)),
             ("rm", RemoveCommand.report(removed: [])),
             ("mv, cp", Relocation.report(from: "a", to: "b")),

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Testing
+import Vault
 
 @testable import VaultCommand
 
@@ -69,7 +70,7 @@ import Testing
     }
 
     @Test func validityOfUTF8() {
-        func isValid(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes(Escaping.isUTF8) }
+        func isValid(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { $0.isUTF8 } }
         #expect(isValid([]))
         #expect(isValid(Array("aü€🔑".utf8)))
         #expect(!isValid([0x80]))

@@ -22,6 +22,7 @@ VIEWS = {
     "PropertyList/XMLReader.swift": "expat hands over characters by address and length",
     "Vault/Values/StoredValue+Coding.swift": "decodes a value where it was opened, without a copy of it",
     "Vault/Values/SecretBytes+Creating.swift": "the ways into guarded memory, one with unsafe in its name",
+    "Vault/DropBox/Keychain+DropBox.swift": "checks a value where it was opened, without a copy of it",
     "Vault/Keychain/Keychain.swift": "passes an opened value to its decoder in place",
     "Vault/Keychain/Keychain+Transaction.swift": "wipes an encoded value once it is sealed",
     "Vault/Keychain/Keychain+Locking.swift": "hashes a name",
@@ -52,10 +53,10 @@ ADDRESSES = {
     "PropertyList/XMLReader.swift": "expat",
     "Sealing": "libsodium",
     "SealedLog/Format/Entry.swift": "memcmp(3), which compares names in every lookup",
+    "Vault/Values/SecretBytes+Creating.swift": "the standard library's check of UTF-8 takes bytes of a type",
     "VaultCommand/Input/HiddenTerminal.swift": "read(2)",
     "VaultCommand/Input/ValueInput.swift": "read(2)",
     "VaultCommand/Process/ProcessState.swift": "write(2), and a signal handler compared with SIG_IGN",
-    "VaultCommand/Text/Escaping.swift": "the standard library's check of UTF-8 takes bytes of a type",
     "VaultTesting/Threads.swift": "a thread's argument",
 }
 

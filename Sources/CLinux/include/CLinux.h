@@ -38,6 +38,13 @@ int64_t vault_file_system_type(int descriptor, int *_Nonnull isReadOnly);
 /// Sets whether core dumps and debuggers of the same user may read this process, and returns the former state.
 int vault_set_dumpable(int dumpable);
 
+/// Forbids this process core dumps, by setrlimit(2). Only the soft limit: an ordinary user could never raise the hard
+/// one again.
+void vault_forbid_core_dumps(void);
+
+/// Allows a child process the core dumps that this process was allowed before it forbade them itself.
+void vault_permit_core_dumps(int32_t process);
+
 /// Returns a descriptor that is readable while one of the signals is pending, by signalfd(2); -1, with errno, if that
 /// fails.
 ///

@@ -35,7 +35,8 @@ package struct DropContents: ~Copyable {
             created = try reader.varint()
             name = try reader.name()
             kind = try reader.byte()
-            attributes = try reader.attributes(count: Limits.attributeCount, size: Limits.entrySize)
+            attributes = try reader.orderedAttributes()
+            guard attributes.first?.key != "" else { throw Malformed("an attribute without a key") }
         }
     }
 

@@ -7,7 +7,17 @@ private enum Flag {
     static let attributes: UInt8 = 2
     static let expiry: UInt8 = 4
     static let earlier: UInt8 = 8
-    static let known = removed | attributes | expiry | earlier
+    static let forgotten: UInt8 = 16
+    static let joined: UInt8 = 32
+    static let known = removed | attributes | expiry | earlier | forgotten | joined
+    static let ofRemoved = removed | earlier | forgotten | joined
+}
+
+/// The flags of an earlier version.
+private enum VersionFlag {
+    /// It has others than what followed it.
+    static let attributes: UInt8 = 1
+    static let expiry: UInt8 = 2
 }
 
 extension ByteReader {
@@ -16,32 +26,54 @@ extension ByteReader {
         return name
     }
 
-    mutating func entry() throws(Malformed) -> Entry {
+    /// - Parameter isOwn: whether this process has encoded it, with its offsets marked.
+    mutating func entry(isOwn: Bool = false) throws(Malformed) -> Entry {
         let start = position
         let name = try name()
         let flags = try byte()
-        let modified = try varint()
+        let (modified, sequence) = (try varint(), try varint())
         guard flags & ~Flag.known == 0 else { throw Malformed("an entry's flags") }
         let isRemoved = flags & Flag.removed != 0
-        guard !isRemoved || flags & ~(Flag.removed | Flag.earlier) == 0 else { throw Malformed("a tombstone's flags") }
-        var entry = Entry(name: name, modified: modified, content: try isRemoved ? nil : content(flags))
+        guard !isRemoved || flags & ~Flag.ofRemoved == 0 else { throw Malformed("a tombstone's flags") }
+        var entry = Entry(
+            name: name, modified: modified, sequence: sequence, content: try isRemoved ? nil : content(flags, modified))
         if flags & Flag.earlier != 0 {
+            var attributes = entry.content?.attributes ?? []
             entry.earlier = try list(upTo: Limits.earlierVersionCount) { (reader) throws(Malformed) in
-                EarlierVersion(modified: try reader.varint(), version: try reader.storedVersion())
+                let earlier = try reader.earlierVersion(before: attributes)
+                attributes = earlier.attributes
+                return earlier
             }
             guard !entry.earlier.isEmpty else { throw Malformed("a flag for nothing") }
         }
-        guard position - start <= Limits.entrySize else { throw Malformed("the length of an entry") }
+        if flags & Flag.forgotten != 0 { entry.forgotten = try varint() }
+        if flags & Flag.joined != 0 { entry.joined = try varint() }
+        guard isOwn || position - start <= Limits.entrySize else { throw Malformed("the length of an entry") }
+        guard isOwn || entry.versions.allSatisfy({ $0.offset < Limits.valueOffset }) else {
+            throw Malformed("an offset out of bounds")
+        }
         return entry
+    }
+
+    /// - Parameter attributes: of what followed it.
+    private mutating func earlierVersion(before attributes: [Attribute]) throws(Malformed) -> EarlierVersion {
+        let modified = try varint()
+        let flags = try byte()
+        guard flags & ~(VersionFlag.attributes | VersionFlag.expiry) == 0 else { throw Malformed("a version's flags") }
+        var earlier = EarlierVersion(modified: modified, version: try storedVersion(), attributes: attributes)
+        if flags & VersionFlag.expiry != 0 { earlier.expiry = try varint() }
+        guard flags & VersionFlag.attributes != 0 else { return earlier }
+        earlier.attributes = try orderedAttributes()
+        guard earlier.attributes != attributes else { throw Malformed("a flag for nothing") }
+        return earlier
     }
 
     /// Reads only the value of an entry that is present at a time, which allocates nothing; nil if none is.
     mutating func currentVersion(at now: @autoclosure () -> UInt64) throws(Malformed) -> StoredVersion? {
         try skip(count(upTo: Limits.nameSize))
         let flags = try byte()
-        _ = try varint()
         guard flags & Flag.removed == 0 else { return nil }
-        _ = try varint()
+        _ = (try varint(), try varint(), try varint())
         let version = try storedVersion()
         if flags & Flag.expiry != 0, try varint() <= now() { return nil }
         return version
@@ -56,22 +88,30 @@ extension ByteReader {
         let flags = try byte()
         guard flags & Flag.removed == 0 else { return ListedName(name, end: 0) }
         guard flags & Flag.expiry != 0 else { return ListedName(name, end: nil) }
-        _ = (try varint(), try varint(), try storedVersion())
+        _ = (try varint(), try varint(), try varint(), try storedVersion())
         return ListedName(name, end: try varint())
     }
 
-    private mutating func content(_ flags: UInt8) throws(Malformed) -> Entry.Content {
-        var content = Entry.Content(created: try varint(), current: try storedVersion(), attributes: [])
+    private mutating func content(_ flags: UInt8, _ modified: UInt64) throws(Malformed) -> Entry.Content {
+        let age = try varint()
+        guard age <= modified else { throw Malformed("an entry's age") }
+        var content = Entry.Content(created: modified - age, current: try storedVersion(), attributes: [])
         if flags & Flag.expiry != 0 { content.expiry = try varint() }
         if flags & Flag.attributes != 0 {
-            content.attributes = try attributes(count: Limits.attributeCount, size: Limits.entrySize)
+            content.attributes = try orderedAttributes()
             guard !content.attributes.isEmpty else { throw Malformed("a flag for nothing") }
-            let keys = content.attributes.map(\.key.utf8)
-            guard zip(keys, keys.dropFirst()).allSatisfy({ $0.lexicographicallyPrecedes($1) }) else {
-                throw Malformed("the order of attributes")
-            }
         }
         return content
+    }
+
+    /// Reads attributes, whose keys ascend.
+    mutating func orderedAttributes() throws(Malformed) -> [Attribute] {
+        let attributes = try attributes(count: Limits.attributeCount, size: Limits.entrySize)
+        let keys = attributes.map(\.key.utf8)
+        guard zip(keys, keys.dropFirst()).allSatisfy({ $0.lexicographicallyPrecedes($1) }) else {
+            throw Malformed("the order of attributes")
+        }
+        return attributes
     }
 
     mutating func attributes(count: Int, size: Int) throws(Malformed) -> [Attribute] {
@@ -94,29 +134,34 @@ extension ByteWriter {
 
     mutating func entry(_ entry: Entry) {
         name(entry.name)
-        var flags = entry.earlier.isEmpty ? 0 : Flag.earlier
-        guard let content = entry.content else {
-            byte(flags | Flag.removed)
-            varint(entry.modified)
-            return earlierVersions(entry.earlier)
-        }
-        if !content.attributes.isEmpty { flags |= Flag.attributes }
-        if content.expiry != nil { flags |= Flag.expiry }
-        byte(flags)
+        byte(entry.flags)
         varint(entry.modified)
-        varint(content.created)
-        storedVersion(content.current)
-        if let expiry = content.expiry { varint(expiry) }
-        if !content.attributes.isEmpty { attributes(content.attributes) }
-        earlierVersions(entry.earlier)
+        varint(entry.sequence)
+        if let content = entry.content {
+            varint(entry.modified - content.created)
+            storedVersion(content.current)
+            if let expiry = content.expiry { varint(expiry) }
+            if !content.attributes.isEmpty { attributes(content.attributes) }
+        }
+        if !entry.earlier.isEmpty {
+            varint(entry.earlier.count)
+            var following = entry.content?.attributes ?? []
+            for earlier in entry.earlier {
+                earlierVersion(earlier, before: following)
+                following = earlier.attributes
+            }
+        }
+        if let forgotten = entry.forgotten { varint(forgotten) }
+        if let joined = entry.joined { varint(joined) }
     }
 
-    private mutating func earlierVersions(_ earlier: [EarlierVersion]) {
-        guard !earlier.isEmpty else { return }
-        list(earlier) {
-            $0.varint($1.modified)
-            $0.storedVersion($1.version)
-        }
+    private mutating func earlierVersion(_ earlier: EarlierVersion, before following: [Attribute]) {
+        varint(earlier.modified)
+        let hasOthers = earlier.attributes != following
+        byte((hasOthers ? VersionFlag.attributes : 0) | (earlier.expiry == nil ? 0 : VersionFlag.expiry))
+        storedVersion(earlier.version)
+        if let expiry = earlier.expiry { varint(expiry) }
+        if hasOthers { attributes(earlier.attributes) }
     }
 
     mutating func attributes(_ attributes: [Attribute]) {
@@ -134,26 +179,46 @@ extension ByteWriter {
     }
 }
 
+extension Entry {
+    fileprivate var flags: UInt8 {
+        var flags = content == nil ? Flag.removed : 0
+        if content?.attributes.isEmpty == false { flags |= Flag.attributes }
+        if content?.expiry != nil { flags |= Flag.expiry }
+        if !earlier.isEmpty { flags |= Flag.earlier }
+        if forgotten != nil { flags |= Flag.forgotten }
+        if joined != nil { flags |= Flag.joined }
+        return flags
+    }
+}
+
 // MARK: - Sizes
 
 extension Entry {
     /// The size of the encoding, with every offset counted as one byte: as the writer above writes it, without writing
     /// it. A set asks for it several times.
     var sizeWithoutOffsets: Int {
-        var size = name.bytes.count.sizeWithBytes + 1 + modified.varintSize
+        var size = name.bytes.count.sizeWithBytes + 1 + modified.varintSize + sequence.varintSize
+        size += (forgotten?.varintSize ?? 0) + (joined?.varintSize ?? 0)
         if !earlier.isEmpty {
             size += UInt64(earlier.count).varintSize
-            for earlier in earlier { size += earlier.modified.varintSize + earlier.version.sizeWithoutOffset }
-        }
-        guard let content else { return size }
-        size += content.created.varintSize + content.current.sizeWithoutOffset + (content.expiry?.varintSize ?? 0)
-        if !content.attributes.isEmpty {
-            size += UInt64(content.attributes.count).varintSize
-            for attribute in content.attributes {
-                size += attribute.key.utf8.count.sizeWithBytes + attribute.value.utf8.count.sizeWithBytes
+            var following = content?.attributes ?? []
+            for earlier in earlier {
+                size += earlier.modified.varintSize + 1 + earlier.version.sizeWithoutOffset
+                size += earlier.expiry?.varintSize ?? 0
+                if earlier.attributes != following { size += earlier.attributes.size }
+                following = earlier.attributes
             }
         }
-        return size
+        guard let content else { return size }
+        size += (modified - content.created).varintSize + content.current.sizeWithoutOffset
+        return size + (content.expiry?.varintSize ?? 0) + (content.attributes.isEmpty ? 0 : content.attributes.size)
+    }
+}
+
+extension [Attribute] {
+    /// The size of the encoding.
+    fileprivate var size: Int {
+        reduce(UInt64(count).varintSize) { $0 + $1.key.utf8.count.sizeWithBytes + $1.value.utf8.count.sizeWithBytes }
     }
 }
 

@@ -4,6 +4,15 @@ extension Entry {
     /// Whether it is not too long, whatever its offsets will be.
     private var fitsInPage: Bool { sizeWithoutOffsets <= Limits.entrySize - 16 - 8 * earlier.count }
 
+    /// The entry as it was before its present state; nil if nothing is kept of that.
+    var former: Entry? {
+        guard let last = earlier.first else { return nil }
+        let content = Content(
+            created: min(content?.created ?? last.modified, last.modified), current: last.version, expiry: last.expiry,
+            attributes: last.attributes)
+        return Entry(name: name, modified: last.modified, content: content, earlier: Array(earlier.dropFirst()))
+    }
+
     /// Throws `invalid` for an entry that is too long.
     func checkSize() throws(LogError) {
         guard fitsInPage else {
@@ -15,6 +24,7 @@ extension Entry {
     mutating func dropHistoryBeyondEntrySize() {
         earlier.removeSubrange(min(earlier.count, Limits.earlierVersionCount)...)
         while !fitsInPage, !earlier.isEmpty { earlier.removeLast() }
+        if earlier.isEmpty { joined = nil }
     }
 
     /// Drops the earlier versions that are too many, or that were replaced too long ago.
@@ -25,15 +35,23 @@ extension Entry {
 
     /// Drops the earlier versions that were replaced too long ago.
     mutating func dropHistory(olderThan limits: KeptHistory, now: UInt64) {
-        let lifetime = UInt64(limits.days) * 86_400_000
-        // Each was replaced when the next newer one was set. A time in the future, from a wrong clock, counts as young.
+        let lifetime = limits.lifetime
+        // Each was replaced when the next newer one was set, or counts as replaced when it came from another copy. A
+        // time in the future, from a wrong clock, counts as young.
         var replaced = modified
         for (index, version) in earlier.enumerated() {
-            if replaced < now, now - replaced >= lifetime {
+            let since = max(replaced, joined ?? 0)
+            if since < now, now - since >= lifetime {
                 earlier.removeSubrange(index...)
-                return
+                break
             }
             replaced = version.modified
         }
+        if earlier.isEmpty { joined = nil }
     }
+}
+
+extension KeptHistory {
+    /// For how many milliseconds earlier versions are kept.
+    var lifetime: UInt64 { versions == 0 ? 0 : UInt64(days) * 86_400_000 }
 }

@@ -18,10 +18,14 @@ package struct StoredVersion: Hashable, Sendable {
     var box: Range<UInt64> { offset..<offset + UInt64(boxLength) }
 }
 
-/// A value that a name had before, and when it was set.
+/// A value that a name had before, with what else the name had then.
 package struct EarlierVersion: Hashable, Sendable {
+    /// When it was set.
     package let modified: UInt64
     package internal(set) var version: StoredVersion
+    /// As that of an entry.
+    var expiry: UInt64?
+    var attributes: [Attribute] = []
 }
 
 package struct Attribute: Hashable, Sendable {
@@ -43,14 +47,22 @@ package struct Entry: Hashable, Sendable {
     }
 
     package let name: EntryName
-    /// Milliseconds since 1970.
+    /// Milliseconds since 1970, later than that of any state that this one has followed.
     package let modified: UInt64
+    /// The number of the record that has set it.
+    package var sequence: UInt64 = 0
     /// nil for a tombstone: the name was removed.
     package var content: Content?
     /// What the name had before, newest first.
     package internal(set) var earlier: [EarlierVersion] = []
+    /// Versions that were set up to this time were forgotten on request, and are not taken from another copy again.
+    var forgotten: UInt64?
+    /// When versions of two copies were joined: they are kept from then on as if they had been replaced then.
+    var joined: UInt64?
 
     package var isRemoved: Bool { content == nil }
+    /// Whether values of it were forgotten on request.
+    package var isForgotten: Bool { forgotten != nil }
 
     /// Returns whether a value is present at a time: not that of a tombstone, and none that has expired. The time is
     /// asked for only if it decides.
@@ -123,7 +135,7 @@ package struct Entry: Hashable, Sendable {
 
 extension StoredVersion {
     /// Larger than any offset in a file.
-    fileprivate static let settled: UInt64 = 1 << 61
+    fileprivate static let settled = Limits.valueOffset
 
     fileprivate var isSettled: Bool { offset >= StoredVersion.settled }
 }

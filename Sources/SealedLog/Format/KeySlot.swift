@@ -30,9 +30,13 @@ extension KeySlot {
     /// The command whose output is the key file's contents; nil if they are in a file. Nothing authenticates it before
     /// the vault is open, so it is run only if the person has agreed to it before.
     package var command: String? {
-        let isKeyFile = [Kind.generatedKey.rawValue, Kind.otherKey.rawValue].contains(kind)
-        return isKeyFile && !parameters.isEmpty ? parametersAsText : nil
+        isOfContents && !parameters.isEmpty ? parametersAsText : nil
     }
+
+    /// Whether a key file opens it.
+    package var isOfKeyFile: Bool { isOfContents && parameters.isEmpty }
+
+    private var isOfContents: Bool { [Kind.generatedKey.rawValue, Kind.otherKey.rawValue].contains(kind) }
 
     private var parametersAsText: String? { parameters.withUnsafeBytes { String(validating: $0, as: UTF8.self) } }
 
@@ -72,9 +76,7 @@ extension ByteReader {
             limits: KeyDerivation.StretchLimits(passes: try integer(), memory: try integer()), nonce: try nonce(),
             wrapped: try array(KeySlot.wrappedSize), parameters: Array(header[start..<start + length]))
         guard slot.hasSoundParameters else { throw Malformed("a slot's parameters") }
-        // Generated keys and recipients do not use Argon2id.
-        let isStretched = slot.limits != .init(passes: 0, memory: 0)
-        guard ![1, 5].contains(kind) || !isStretched else { throw Malformed("a slot's limits") }
+        guard slot.stretches || slot.limits == .init(passes: 0, memory: 0) else { throw Malformed("a slot's limits") }
         return slot
     }
 }

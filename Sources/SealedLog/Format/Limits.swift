@@ -25,7 +25,9 @@ package enum Limits {
     static let tailSize: UInt64 = 514 << 20
     /// How often a record's magic may appear behind the log's end by chance, at offsets where a record may begin.
     static let strayMagics = 16
-    /// Offsets and the sequence numbers of headers are below this.
+    /// The offsets of values are below this.
+    static let valueOffset: UInt64 = 1 << 61
+    /// Other offsets and the sequence numbers of headers are below this.
     static let sequence: UInt64 = 1 << 62
     /// The sequence numbers of records are below this. No log reaches it from a header's.
     static let recordSequence: UInt64 = 1 << 63

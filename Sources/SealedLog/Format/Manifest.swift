@@ -17,7 +17,8 @@ struct Manifest: Hashable, Sendable {
     /// The memory subkeys of former data keys, oldest first: what a machine remembers from before a rotation counts.
     var formerMemoryKeys: [[UInt8]] = []
 
-    /// Of two histories that a merge has joined, the newest log positions, in ascending order of their numbers.
+    /// Of the histories that a merge has joined, all log positions from the number of the first one on, in ascending
+    /// order of their numbers. The header's number then followed that of the last one.
     var merged: [LogPosition] = []
 
     private static let formerKeysLimit = 8
@@ -25,11 +26,15 @@ struct Manifest: Hashable, Sendable {
 
     /// Returns whether the history before the header, which is at `origin`, includes an earlier log position.
     func includes(_ position: LogPosition, before origin: LogPosition) -> Inclusion {
+        guard position.sequence < origin.sequence else { return .unknown }
         let distance = origin.sequence - position.sequence
         if distance <= UInt64(chain.count) {
             return chain[chain.count - Int(distance)] == position.authenticator ? .included : .excluded
         }
-        guard let first = merged.first, position.sequence >= first.sequence else { return .unknown }
+        // Between these and the chain, which keeps the newest alone, nothing is known.
+        guard let first = merged.first, let last = merged.last,
+            (first.sequence...last.sequence).contains(position.sequence)
+        else { return .unknown }
         return merged.contains(position) ? .included : .excluded
     }
 }
@@ -68,6 +73,7 @@ extension Manifest {
         chain = try reader.list(upTo: Limits.indexSize / Authenticator.size) { (reader) throws(Malformed) in
             try reader.authenticator()
         }
+        guard chain.count <= header.sequence else { throw Malformed("the length of the chain") }
         labels = []
         for _ in header.slots {
             labels.append(
@@ -94,18 +100,24 @@ extension Manifest {
         try reader.finish()
     }
 
-    /// Makes the chain a part of what was merged, together with another history's positions: the newest of both.
+    /// Makes the chain a part of what was merged, together with another history's positions.
     ///
     /// - Parameter end: a position whose number follows the chain.
-    mutating func merge(_ other: [LogPosition], before end: LogPosition, upTo count: Int) {
-        let all = Set(positions(before: end) + other)
-        merged = all.sorted { $0.sequence < $1.sequence }.suffix(count)
+    mutating func merge(_ other: KnownPositions, before end: LogPosition, upTo count: Int) {
+        let own = positions(before: end)
+        // Below that, one of the two may have had others.
+        let first = max(own.first, other.first)
+        let all = Set(own.positions + other.positions).filter { $0.sequence >= first }
+        let sorted = all.sorted { $0.sequence < $1.sequence }
+        let dropped = sorted.dropLast(count).last
+        merged = sorted.suffix(count).filter { $0.sequence != dropped?.sequence }
         chain = []
     }
 
-    mutating func addFormer(memoryKey: [UInt8]) {
-        formerMemoryKeys.append(memoryKey)
-        formerMemoryKeys = formerMemoryKeys.suffix(Manifest.formerKeysLimit)
+    /// Adds the memory subkeys of former data keys, each once, and keeps the newest.
+    mutating func addFormer(memoryKeys: [[UInt8]]) {
+        formerMemoryKeys.removeAll(where: memoryKeys.contains)
+        formerMemoryKeys = (formerMemoryKeys + memoryKeys).suffix(Manifest.formerKeysLimit)
     }
 
     var encoded: [UInt8] {
@@ -129,11 +141,26 @@ extension Manifest {
     }
 }
 
+/// Log positions of a history: all of them, from a number on.
+struct KnownPositions: Sendable {
+    private(set) var positions: [LogPosition]
+    /// The number from which on they are complete.
+    let first: UInt64
+
+    /// Adds the next one.
+    mutating func append(_ position: LogPosition) { positions.append(position) }
+}
+
 extension Manifest {
-    /// The positions of the chain, and of what was merged before it.
-    func positions(before origin: LogPosition) -> [LogPosition] {
-        let first = origin.sequence - UInt64(chain.count)
-        return merged
-            + chain.enumerated().map { LogPosition(sequence: first + UInt64($0.offset), authenticator: $0.element) }
+    /// Returns the positions of the chain, and of what was merged, if the chain continues that.
+    func positions(before origin: LogPosition) -> KnownPositions {
+        let start = origin.sequence - UInt64(chain.count)
+        let chain = chain.enumerated().map { offset, authenticator in
+            LogPosition(sequence: start + UInt64(offset), authenticator: authenticator)
+        }
+        guard let first = merged.first, let last = merged.last, last.sequence + 1 == start else {
+            return KnownPositions(positions: chain, first: start)
+        }
+        return KnownPositions(positions: merged + chain, first: first.sequence)
     }
 }

@@ -6,7 +6,8 @@ protocol MergedItem: Sendable {
     func order(to other: Self) -> Int
     /// Reads a leaf's cell.
     init(in page: Page, at index: Int) throws(LogError)
-    init(reading reader: inout ByteReader) throws(Malformed)
+    /// Reads what this process has encoded.
+    init(ownFrom reader: inout ByteReader) throws(Malformed)
     /// Returns the same with a distance added to its offsets.
     consuming func moved(by distance: UInt64) -> Self
 }
@@ -17,7 +18,7 @@ extension Entry: MergedItem {
     }
 
     init(in page: Page, at index: Int) throws(LogError) { self = try page.entry(index) }
-    init(reading reader: inout ByteReader) throws(Malformed) { self = try reader.entry() }
+    init(ownFrom reader: inout ByteReader) throws(Malformed) { self = try reader.entry(isOwn: true) }
 }
 
 typealias EntryMerge = Merge<Entry>
@@ -102,6 +103,6 @@ extension ListedName: MergedItem {
     }
 
     init(in page: Page, at index: Int) throws(LogError) { self = try page.listedName(index) }
-    init(reading reader: inout ByteReader) throws(Malformed) { self = try reader.listedName() }
+    init(ownFrom reader: inout ByteReader) throws(Malformed) { self = try reader.listedName() }
     consuming func moved(by distance: UInt64) -> ListedName { self }
 }

@@ -23,7 +23,7 @@ struct RecentEntries: Sendable {
     /// Returns the entry that was inserted with a number.
     func inserted(_ number: Int) -> Entry {
         var reader = cells.reader(number)
-        return reader.own { (reader) throws(Malformed) in try reader.entry() }
+        return reader.own { (reader) throws(Malformed) in try reader.entry(isOwn: true) }
     }
 
     /// The numbers of the newest entries of each name, in the order of names.
@@ -68,6 +68,6 @@ struct RecentCursor: Sendable {
         guard position < order.count else { return nil }
         var reader = cells.reader(Int(order[position]))
         position += 1
-        return reader.own { (reader) throws(Malformed) in try Item(reading: &reader) }.moved(by: distance)
+        return reader.own { (reader) throws(Malformed) in try Item(ownFrom: &reader) }.moved(by: distance)
     }
 }

@@ -8,11 +8,12 @@ package struct Credential: ~Copyable {
     /// The salt of the only slot that it may open; nil for those that may open several.
     let slotSalt: [UInt8]?
     private let secret: SecretBytes
-    /// What is needed beside a passphrase; no bytes for other kinds.
-    private let addition: SecretBytes
+    /// What is needed beside a passphrase; nil for other kinds.
+    private let addition: SecretBytes?
 
     private init(
-        _ kind: KeySlot.Kind?, _ secret: consuming SecretBytes, _ addition: consuming SecretBytes, salt: [UInt8]? = nil
+        _ kind: KeySlot.Kind?, _ secret: consuming SecretBytes, _ addition: consuming SecretBytes? = nil,
+        salt: [UInt8]? = nil
     ) {
         (slotKind, slotSalt) = (kind, salt)
         self.secret = secret
@@ -22,18 +23,15 @@ package struct Credential: ~Copyable {
 
 // MARK: - Kinds
 
-// All of them throw `outOfMemory` alone.
-
 extension Credential {
-    package static func keyFile(_ key: consuming KeyFile) throws(LogError) -> Credential {
+    package static func keyFile(_ key: consuming KeyFile) -> Credential {
         let kind: KeySlot.Kind = key.kind == .generated ? .generatedKey : .otherKey
-        return Credential(kind, key.secret, try translated(SecretBytes(zeros: 0)))
+        return Credential(kind, key.secret)
     }
 
-    package static func passphrase(_ text: consuming SecretBytes) throws(LogError) -> Credential {
-        Credential(.passphrase, text, try translated(SecretBytes(zeros: 0)))
-    }
+    package static func passphrase(_ text: consuming SecretBytes) -> Credential { Credential(.passphrase, text) }
 
+    /// Throws `outOfMemory`.
     package static func passphrase(
         _ text: consuming SecretBytes, with key: borrowing KeyFile
     ) throws(LogError) -> Credential {
@@ -41,17 +39,13 @@ extension Credential {
     }
 
     /// - Parameter fileKey: the 16 bytes that a recipient's identity found in a slot's parameters.
-    package static func recipient(
-        _ fileKey: consuming SecretBytes, ofSlotWith salt: [UInt8]
-    ) throws(LogError) -> Credential {
-        Credential(.recipient, fileKey, try translated(SecretBytes(zeros: 0)), salt: salt)
+    package static func recipient(_ fileKey: consuming SecretBytes, ofSlotWith salt: [UInt8]) -> Credential {
+        Credential(.recipient, fileKey, salt: salt)
     }
 
     /// - Parameter key: the slot's own wrapping key, as an earlier opening left it.
-    package static func wrappingKey(
-        _ key: consuming SecretBytes, ofSlotWith salt: [UInt8]
-    ) throws(LogError) -> Credential {
-        Credential(nil, key, try translated(SecretBytes(zeros: 0)), salt: salt)
+    package static func wrappingKey(_ key: consuming SecretBytes, ofSlotWith salt: [UInt8]) -> Credential {
+        Credential(nil, key, salt: salt)
     }
 }
 
@@ -101,18 +95,28 @@ extension Credential {
     private borrowing func hash(
         _ label: [UInt8], under key: borrowing SecretBytes, into wrappingKey: UnsafeMutableRawBufferPointer
     ) throws(SealingError) {
-        var input = try SecretBytes(zeros: label.count + addition.count)
-        input.withUnsafeMutableBytes { input in
-            input.copyBytes(from: label)
-            addition.withUnsafeBytes {
-                UnsafeMutableRawBufferPointer(rebasing: input[label.count...]).copyMemory(from: $0)
+        try key.withUnsafeBytes { (key) throws(SealingError) in
+            guard let whole = try addition?.following(label) else {
+                return try label.withRawBytes { (label) throws(SealingError) in
+                    try KeyedHash.hash(label, key: key, into: wrappingKey)
+                }
+            }
+            try whole.withUnsafeBytes { (whole) throws(SealingError) in
+                try KeyedHash.hash(whole, key: key, into: wrappingKey)
             }
         }
-        try input.withUnsafeBytes { (input) throws(SealingError) in
-            try key.withUnsafeBytes { (key) throws(SealingError) in
-                try KeyedHash.hash(input, key: key, into: wrappingKey)
-            }
+    }
+}
+
+extension SecretBytes {
+    /// Returns a label with these bytes behind it.
+    fileprivate borrowing func following(_ label: [UInt8]) throws(SealingError) -> SecretBytes {
+        var whole = try SecretBytes(zeros: label.count + count, isKey: true)
+        whole.withUnsafeMutableBytes { whole in
+            whole.copyBytes(from: label)
+            withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: whole[label.count...]).copyMemory(from: $0) }
         }
+        return whole
     }
 }
 

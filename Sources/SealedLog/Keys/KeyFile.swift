@@ -11,16 +11,9 @@ package struct KeyFile: ~Copyable {
         case other = 2
     }
 
-    /// Why a file that others can read is accepted as a key file.
-    package enum Sharing: Sendable {
-        /// It is below a folder of secrets of systemd or Docker, on a file system in memory, as Kubernetes mounts
-        /// secrets, or on one that is mounted read-only; or the user has accepted it.
-        case secretFolder, inMemory, readOnly, accepted
-    }
-
     package let kind: Kind
     /// nil if only its owner can read the file.
-    package let sharing: Sharing?
+    package let sharing: SecretFile.Sharing?
     /// The 32 random bytes, or all bytes of the file.
     let secret: SecretBytes
 
@@ -92,84 +85,15 @@ extension KeyFile {
 // MARK: - Reading
 
 extension KeyFile {
-    /// - Parameters:
-    ///   - secretFolders: folders below which others may read root's files, as systemd and Docker create them.
-    ///   - acceptsShared: whether others may read root's files everywhere.
-    /// - Throws: `keyMissing`, `keyUnreadable`, `keyExposed`, `keyDamaged`, `keyUnsuitable`, `outOfMemory`.
+    /// - Parameters: as those of ``SecretFile/read(_:upTo:room:secretFolders:acceptsShared:in:)``.
+    /// - Throws: as that; `keyDamaged`, `keyUnsuitable`.
     package static func read(
         _ path: String, secretFolders: [String], acceptsShared: Bool = false, in fileSystem: any FileSystem
     ) throws(LogError) -> KeyFile {
-        let file = try reading(path, fileSystem.open(path, .read))
-        // The opened file's status: the path may lead elsewhere by now.
-        let status = try reading(path, fileSystem.status(of: file))
-        try reading(path, status.checkRegular(upTo: maximumSize))
-        var sharing: Sharing?
-        if !status.isOwnedHere || status.mode & 0o077 != 0 {
-            // Others may read a file of root's in some places, and never change one.
-            guard status.owner == 0, status.mode & 0o022 == 0 else { throw LogError(.keyExposed, path) }
-            let reason = reason(toTrust: file, status, path, secretFolders, in: fileSystem)
-            sharing = reason ?? (acceptsShared ? .accepted : nil)
-            guard sharing != nil else { throw LogError(.keyShared, path) }
-        }
-        return try parse(contents(of: file, path, size: Int(status.size), in: fileSystem), of: path, sharing)
-    }
-
-    /// Reads the file's bytes as ``parse(_:of:_:)`` takes them.
-    private static func contents(
-        of file: borrowing FileDescriptor, _ path: String, size: Int, in fileSystem: any FileSystem
-    ) throws(LogError) -> SecretBytes {
-        var memory = try translated(SecretBytes(zeros: parsingRoom + size, isKey: true))
-        let count = try memory.withUnsafeMutableBytes { (memory) throws(LogError) in
-            let text = UnsafeMutableRawBufferPointer(rebasing: memory[parsingRoom...])
-            return try reading(path, fileSystem.read(file, into: text, at: 0))
-        }
-        memory.truncate(to: parsingRoom + count)
-        return memory
-    }
-
-    private static func reading<Result: ~Copyable>(
-        _ path: String, _ call: @autoclosure () throws(SystemError) -> Result
-    ) throws(LogError) -> Result {
-        do { return try call() } catch {
-            guard error.isMissing else { throw LogError(.keyUnreadable, path, systemError: error.number) }
-            throw LogError(.keyMissing, path)
-        }
-    }
-
-    /// Returns why a file of root's is accepted although others can read it; nil if it is not.
-    private static func reason(
-        toTrust file: borrowing FileDescriptor, _ status: FileStatus, _ path: String, _ secretFolders: [String],
-        in fileSystem: any FileSystem
-    ) -> Sharing? {
-        let resolved = resolvedPath(path)
-        // Others know the file's contents. One who can write a folder of the path may have redirected it here.
-        guard isOutOfReach(path), isOutOfReach(resolved) else { return nil }
-        // Without /proc, a descriptor does not tell its path. So the file at the path must be the opened one.
-        if (try? fileSystem.status(at: resolved))?.identity == status.identity, isBelow(secretFolders, resolved) {
-            return .secretFolder
-        }
-        let volume = fileSystem.volume(of: file)
-        if volume.isInMemory { return .inMemory }
-        return volume.isReadOnly ? .readOnly : nil
-    }
-
-    /// Whether a path, without symbolic links, is below one of the folders of secrets.
-    package static func isBelow(_ secretFolders: [String], _ resolved: String) -> Bool {
-        secretFolders.contains { resolved.hasPrefix(resolvedPath($0) + "/") }
-    }
-
-    /// Whether only root and this user can have created the folders and links of a path.
-    private static func isOutOfReach(_ path: String) -> Bool {
-        let absolute = path.hasPrefix("/") ? path : resolvedPath(".") + "/" + path
-        let components = absolute.split(separator: "/")
-        return components.indices.allSatisfy { index in
-            let part = "/" + components[...index].joined(separator: "/")
-            var (link, target) = (stat(), stat())
-            guard lstat(part, &link) == 0, stat(part, &target) == 0 else { return false }
-            let isOurs = [link, target].allSatisfy { $0.st_uid == 0 || $0.st_uid == geteuid() }
-            // In a sticky folder others can add files, but not replace ours.
-            let isOpen = target.st_mode & 0o022 != 0 && target.st_mode & S_ISVTX == 0
-            return isOurs && !(isOpen && target.st_mode & S_IFMT == S_IFDIR)
-        }
+        let file = try SecretFile.read(
+            path, upTo: maximumSize, room: parsingRoom, secretFolders: secretFolders, acceptsShared: acceptsShared,
+            in: fileSystem)
+        let sharing = file.sharing
+        return try parse(file.takeContents(), of: path, sharing)
     }
 }

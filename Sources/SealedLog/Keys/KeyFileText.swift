@@ -18,7 +18,7 @@ extension KeyFile {
     /// - Throws: `keyUnsuitable` for a blank file and for a vault; `keyDamaged` for a generated file that is mistyped,
     ///   cut or changed, since it must not be used as a file of the other kind.
     static func parse(
-        _ memory: consuming SecretBytes, of path: String, _ sharing: Sharing?
+        _ memory: consuming SecretBytes, of path: String, _ sharing: SecretFile.Sharing?
     ) throws(LogError) -> KeyFile {
         let size = memory.count - parsingRoom
         guard size > 0 else { throw LogError(.keyUnsuitable, "\(path) is empty") }
@@ -141,9 +141,6 @@ extension KeyFile {
 
     /// Returns the same key once more.
     package borrowing func copy() throws(LogError) -> KeyFile {
-        let secret = try secret.withUnsafeBytes { (secret) throws(LogError) in
-            try translated(SecretBytes(copyOf: secret))
-        }
-        return KeyFile(kind: kind, sharing: sharing, secret: secret)
+        KeyFile(kind: kind, sharing: sharing, secret: try translated(secret.copyOfKey()))
     }
 }

@@ -4,7 +4,7 @@ package import Sealing
 /// What a subkey is used for. No key has two uses. The raw values are the identifiers of Format.md.
 package enum KeyPurpose: Int, CaseIterable, Sendable {
     case record = 1
-    case page, value, header, memory, commitment, dropBox
+    case page, value, header, memory, commitment, dropBox, resealing
 }
 
 /// The subkeys of one vault, and the wrapping key of the slot that opened it. They share one piece of guarded memory,
@@ -16,27 +16,27 @@ package final class KeyRing: Sendable {
 
     /// The subkeys, and the wrapping key behind them.
     private let keys: SecretBytes
-    /// The salt of the slot that the wrapping key opens; nil for keys that come from no slot.
-    package let slotSalt: [UInt8]?
+    /// The slot that was opened, as it was then; nil for keys that come from no slot.
+    package let slot: KeySlot?
 
     /// Derives the subkeys from the data key, whose 32 bytes the closure fills in. Its second buffer, also of 32 bytes,
-    /// is for the wrapping key of the slot whose salt it returns. The data key is wiped before this returns.
+    /// is for the wrapping key of the slot that it returns. The data key is wiped before this returns.
     init(
         withDataKey: (_ dataKey: UnsafeMutableRawBufferPointer, _ wrappingKey: UnsafeMutableRawBufferPointer)
-            throws(LogError) -> [UInt8]?
+            throws(LogError) -> KeySlot?
     ) throws(LogError) {
         let kept = KeyRing.subkeysSize + KeyRing.keySize
         var memory = try translated(SecretBytes(zeros: kept + KeyRing.keySize, isKey: true))
-        slotSalt = try memory.withUnsafeMutableBytes { (bytes) throws(LogError) in
+        slot = try memory.withUnsafeMutableBytes { (bytes) throws(LogError) in
             let wrappingKey = UnsafeMutableRawBufferPointer(rebasing: bytes[KeyRing.subkeysSize..<kept])
             let dataKey = UnsafeMutableRawBufferPointer(rebasing: bytes[kept...])
-            let salt = try withDataKey(dataKey, wrappingKey)
+            let slot = try withDataKey(dataKey, wrappingKey)
             for purpose in KeyPurpose.allCases {
                 let subkey = UnsafeMutableRawBufferPointer(rebasing: bytes[KeyRing.range(of: purpose)])
                 let (number, dataKey) = (UInt64(purpose.rawValue), UnsafeRawBufferPointer(dataKey))
                 try translated(KeyDerivation.subkey(number, context: KeyRing.context, of: dataKey, into: subkey))
             }
-            return salt
+            return slot
         }
         memory.truncate(to: kept)
         keys = memory
@@ -55,6 +55,23 @@ package final class KeyRing: Sendable {
             try body(UnsafeRawBufferPointer(rebasing: bytes[KeyRing.range(of: purpose)]))
         }
     }
+
+    /// Returns the nonce under which a value is sealed anew for this data key: the same in every copy of the vault, so
+    /// that copies which do it apart from each other know the value again.
+    func nonce(resealing former: Nonce) throws(LogError) -> Nonce {
+        var nonce = [UInt8](repeating: 0, count: Nonce.size)
+        try withKey(.resealing) { (key) throws(LogError) in
+            try former.withUnsafeBytes { (former) throws(LogError) in
+                try nonce.withMutableRawBytes { (nonce) throws(LogError) in
+                    try translated(KeyedHash.hash(former, key: key, into: nonce))
+                }
+            }
+        }
+        return nonce.withUnsafeBytes { Nonce($0) }
+    }
+
+    /// The memory subkey, in ordinary memory: it authenticates no more than what machines remember.
+    var memoryKey: [UInt8] { withKey(.memory) { Array($0) } }
 
     /// Reads the wrapping key of the slot that opened the vault.
     package func withWrappingKey<Result: ~Copyable, Failure: Error>(

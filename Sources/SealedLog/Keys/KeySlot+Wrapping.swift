@@ -12,7 +12,7 @@ extension [KeySlot] {
             throw LogError.damaged("the key slots ask for more work than they may")
         }
         return try KeyRing { (dataKey, wrappingKey) throws(LogError) in
-            for slot in self where try slot.unwrap(with: credential, into: dataKey, wrappingKey) { return slot.salt }
+            for slot in self where try slot.unwrap(with: credential, into: dataKey, wrappingKey) { return slot }
             throw LogError(.keyWrong)
         }
     }
@@ -118,9 +118,10 @@ extension KeySlot {
 extension KeyRing {
     /// Returns what opens the slot again that has opened the vault. Throws `keyWrong` for keys that come from no slot.
     package func wrappingCredential() throws(LogError) -> Credential {
-        guard let slotSalt else { throw LogError(.keyWrong) }
-        let key = try withWrappingKey { (key) throws(LogError) in try translated(SecretBytes(copyOf: key)) }
-        return try .wrappingKey(key, ofSlotWith: slotSalt)
+        guard let slot else { throw LogError(.keyWrong) }
+        let key = try withWrappingKey { (key) throws(LogError) in try translated(SecretBytes(copyOf: key, isKey: true))
+        }
+        return .wrappingKey(key, ofSlotWith: slot.salt)
     }
 }
 

@@ -18,7 +18,7 @@ package struct SlotTable: Sendable {
     }
 
     /// The index of the slot that opened the vault; nil if it has been removed since.
-    package var own: Int? { keys.slotSalt.flatMap { salt in slots.firstIndex { $0.salt == salt } } }
+    package var own: Int? { keys.slot.flatMap { own in slots.firstIndex { $0.salt == own.salt } } }
 
     /// Adds a slot.
     ///
@@ -38,10 +38,9 @@ package struct SlotTable: Sendable {
         labels.append(label)
     }
 
-    /// Removes a slot. Throws `invalid` if it is the last one.
-    package mutating func remove(at index: Int) throws(LogError) {
-        // Another process may have removed a slot meanwhile.
-        guard slots.indices.contains(index) else { throw LogError(.conflict) }
+    /// Removes a slot. Throws `invalid` if it is the last one, `slotGone`.
+    package mutating func remove(_ salt: [UInt8]) throws(LogError) {
+        let index = try index(of: salt)
         var remaining = slots
         remaining.remove(at: index)
         try remaining.check()
@@ -49,19 +48,27 @@ package struct SlotTable: Sendable {
         labels.remove(at: index)
     }
 
-    /// Lets a slot be opened by another secret, and by the former one no more. It keeps its label.
+    /// Lets a slot be opened by another secret, and by the former one no more. It keeps its label, and a guess at its
+    /// secret never gets cheaper.
     ///
-    /// - Throws: as ``add(_:limits:parameters:label:recipient:)``.
+    /// - Throws: as ``add(_:limits:parameters:label:recipient:)``; `slotGone`.
     package mutating func replace(
-        at index: Int, by credential: borrowing Credential, limits: KeyDerivation.StretchLimits,
+        _ salt: [UInt8], by credential: borrowing Credential, limits: KeyDerivation.StretchLimits,
         parameters: [UInt8] = []
     ) throws(LogError) {
-        guard slots.indices.contains(index) else { throw LogError(.conflict) }
+        let index = try index(of: salt)
         var changed = slots
+        let limits = limits.cost < slots[index].limits.cost ? slots[index].limits : limits
         changed[index] = try KeySlot(for: credential, limits: limits, parameters: parameters)
         try changed.check()
         slots[index] = try wrapped(changed[index], with: credential)
         labels[index] = try SlotLabel(text: labels[index].text, recipient: labels[index].recipient)
+    }
+
+    /// Returns the index of a slot, which its salt identifies. Throws `slotGone`: another process may have removed it.
+    private func index(of salt: [UInt8]) throws(LogError) -> Int {
+        guard let index = slots.firstIndex(where: { $0.salt == salt }) else { throw LogError(.slotGone) }
+        return index
     }
 
     /// Raises the cost of a guess at a slot's secret.
@@ -77,15 +84,14 @@ package struct SlotTable: Sendable {
             throw LogError(.invalid, "the cost is only ever raised, to \(KeyDerivation.StretchLimits.bounds)")
         }
         let label = labels[index]
-        try replace(at: index, by: credential, limits: limits, parameters: slots[index].parameters)
+        try replace(slots[index].salt, by: credential, limits: limits, parameters: slots[index].parameters)
         labels[index] = label
     }
 
     /// Finds the slot that a credential opens; nil if there is none. Throws `damaged` for too much work.
     package func index(openedBy credential: borrowing Credential) throws(LogError) -> Int? {
         do throws(LogError) {
-            let salt = try slots.unlock(with: credential).slotSalt
-            return slots.firstIndex { $0.salt == salt }
+            return try slots.unlock(with: credential).slot.flatMap(slots.firstIndex)
         } catch {
             guard error.code == .keyWrong else { throw error }
             return nil
@@ -117,60 +123,54 @@ package struct SlotTable: Sendable {
 
     // MARK: Rotation
 
-    /// What a slot is wrapped anew with.
-    package struct Renewal: ~Copyable {
-        let credential: Credential
-        let parameters: [UInt8]
+    /// What a slot is wrapped anew with, found before the rotation begins.
+    package final class Renewal: Sendable {
+        fileprivate let credential: Credential
+        /// The stanzas of a recipient; nil for other kinds.
+        fileprivate let stanzas: [UInt8]?
 
-        /// - Parameter parameters: those of a recipient, whose file key is a new one.
-        package init(_ credential: consuming Credential, parameters: [UInt8]) {
+        /// Keeps a slot's secret; nil if the credential does not open it.
+        package init?(of slot: KeySlot, openedBy credential: borrowing Credential) throws(LogError) {
+            do throws(LogError) { self.credential = try [slot].unlock(with: credential).wrappingCredential() } catch {
+                guard error.code == .keyWrong else { throw error }
+                return nil
+            }
+            stanzas = nil
+        }
+
+        /// Gives a recipient another file key.
+        package init(recipient credential: consuming Credential, stanzas: [UInt8]) {
             self.credential = credential
-            self.parameters = parameters
+            self.stanzas = stanzas
         }
     }
 
     /// Generates a new data key, and wraps it in every slot.
     ///
-    /// - Parameter renew: finds what a slot other than ``own`` is wrapped with: the secret that opens it, or a new file
-    ///   key for a recipient.
-    /// - Throws: `keyWrong` for a secret that does not open its slot; what `renew` throws.
-    package mutating func rotate(
-        _ renew: (_ index: Int, KeySlot, SlotLabel) throws(LogError) -> Renewal
-    ) throws(LogError) {
-        guard let own else { throw LogError(.keyWrong) }
+    /// - Parameter renew: returns what a slot other than ``own`` is wrapped with.
+    /// - Throws: `slotGone` if the slot that opened the vault has been removed meanwhile; what `renew` throws.
+    package mutating func rotate(_ renew: (KeySlot) throws(LogError) -> Renewal) throws(LogError) {
+        guard let own else { throw LogError(.slotGone) }
         var renewed = slots
         rotated = try KeyRing { (dataKey, wrappingKey) throws(LogError) in
             RandomBytes.fill(dataKey)
             let newKey = UnsafeRawBufferPointer(dataKey)
             for index in slots.indices where index != own {
-                let renewal = try renew(index, slots[index], labels[index])
-                if renewal.credential.slotKind == .recipient {
-                    let slot = try KeySlot(
-                        for: renewal.credential, limits: slots[index].limits, parameters: renewal.parameters)
-                    renewed[index] = try slot.wrapping(newKey, with: renewal.credential, wrappingKey)
-                } else {
-                    guard try renewal.credential.opens(slots[index]) else { throw LogError(.keyWrong) }
-                    renewed[index] = try slots[index].wrapping(newKey, with: renewal.credential, wrappingKey)
+                let renewal = try renew(slots[index])
+                var slot = slots[index]
+                if let stanzas = renewal.stanzas {
+                    slot = try KeySlot(for: renewal.credential, limits: slot.limits, parameters: stanzas)
                 }
+                renewed[index] = try slot.wrapping(newKey, with: renewal.credential, wrappingKey)
             }
             try keys.withWrappingKey { (key) throws(LogError) in
                 wrappingKey.copyMemory(from: key)
                 renewed[own] = try slots[own].wrapping(newKey, under: key)
             }
-            return slots[own].salt
+            return renewed[own]
         }
         try renewed.check()
         slots = renewed
-    }
-}
-
-extension Credential {
-    package borrowing func opens(_ slot: KeySlot) throws(LogError) -> Bool {
-        do throws(LogError) { _ = try [slot].unlock(with: self) } catch {
-            guard error.code == .keyWrong else { throw error }
-            return false
-        }
-        return true
     }
 }
 

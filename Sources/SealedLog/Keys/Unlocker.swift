@@ -13,6 +13,9 @@ package protocol Unlocker: ~Copyable {
 
     /// Refuses a vault that was opened and is not to be trusted. Nothing has been remembered or returned yet.
     mutating func check(_ vault: UnlockedVault) throws(LogError)
+
+    /// Remembers a vault that this machine has accepted. Throws a notice if that fails.
+    func remember(_ vault: UnlockedVault) throws(Notice)
 }
 
 /// What can be known of a vault without a key: not authentic.
@@ -26,13 +29,11 @@ package struct LockedVault: Hashable, Sendable {
 package struct UnlockedVault: Sendable {
     package let vaultID: [UInt8]
     package let keys: KeyRing
-    /// The slot that was opened; nil for keys that come from no slot.
-    package let slot: KeySlot?
+    /// Those of the header, which need not be the one whose slot was opened.
     package let slots: [KeySlot]
 
     init(vaultID: [UInt8], keys: KeyRing, slots: [KeySlot]) {
         (self.vaultID, self.keys, self.slots) = (vaultID, keys, slots)
-        slot = keys.slotSalt.flatMap { salt in slots.first { $0.salt == salt } }
     }
 
     /// Identifies the vault and its data key, 16 bytes: who knows only a recipient's public key cannot make another

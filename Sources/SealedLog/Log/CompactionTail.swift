@@ -8,6 +8,9 @@ struct CompactionTail {
 
     private let old: LogView
     private let newKeys: KeyRing?
+    /// How much of a history is kept, if that changes.
+    private let history: KeptHistory?
+    private let now = Clock.milliseconds
     private(set) var position: LogPosition
     private var offset: UInt64
     /// The authenticators of the records that were read.
@@ -16,8 +19,8 @@ struct CompactionTail {
     private var entries = RecentEntries()
 
     /// - Parameter keys: under which values are sealed anew; nil: they stay as they are.
-    init(behind old: LogView, resealing keys: KeyRing?) {
-        (self.old, newKeys) = (old, keys)
+    init(behind old: LogView, resealing keys: KeyRing?, keeping history: KeptHistory?) {
+        (self.old, newKeys, self.history) = (old, keys, history)
         (position, offset) = (old.head, old.end)
     }
 
@@ -106,6 +109,7 @@ struct CompactionTail {
 
     private func move(_ entry: Entry, to batch: inout TransactionBatch, on new: inout LogView) throws(LogError) {
         var (entry, boxes) = (entry, [[UInt8]?]())
+        if let history { entry.dropHistory(beyond: history, now: now) }
         let known = try new.find(entry.name)
         try entry.forEachVersion { (version) throws(LogError) in
             guard let newKeys else {

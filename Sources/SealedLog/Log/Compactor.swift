@@ -9,21 +9,35 @@ struct HeaderChange: Sendable {
     let history: KeptHistory
     /// Those of a new data key, under which everything is sealed anew; nil if it stays.
     let keys: KeyRing?
-    /// The log positions of another history that was merged into this one; empty for none.
-    let merged: [LogPosition]
+    /// The log positions of another history that was merged into this one.
+    let merged: KnownPositions?
+    /// The memory subkeys of data keys that machines may remember this vault under, besides its own and former ones.
+    let formerMemoryKeys: [[UInt8]]
 
     var isNewHistory: Bool { history != old.history }
 
-    init(old: Header, _ table: SlotTable, merged: [LogPosition] = []) {
-        (self.old, self.merged) = (old, merged)
+    init(old: Header, _ table: SlotTable) {
+        self.old = old
         (slots, labels, history, keys) = (table.slots, table.labels, table.history, table.rotated)
+        (merged, formerMemoryKeys) = (nil, [])
+    }
+
+    /// - Parameters:
+    ///   - table: the slots of the merged vault.
+    ///   - keys: those of another data key than this vault's, if its slots are for that.
+    init(
+        old: Header, _ table: SlotTable, keys: KeyRing?, merged: KnownPositions?, formerMemoryKeys: [[UInt8]]
+    ) {
+        (self.old, self.keys, self.merged, self.formerMemoryKeys) = (old, keys, merged, formerMemoryKeys)
+        (slots, labels, history) = (table.slots, table.labels, old.history)
     }
 
     /// Whether a header is still as it was when the change was decided on.
     func applies(to header: Header) -> Bool { header.slots == old.slots && header.history == old.history }
 }
 
-/// Writes the compacted file of a vault: the newest entry of each name, and the values of present ones, still sealed.
+/// Writes the compacted file of a vault: the newest entry of each name, and the values that it has and had, still
+/// sealed.
 ///
 /// A checkpoint of the log as it was when the compaction began; behind it, as records, what was written meanwhile.
 struct Compactor: ~Copyable {
@@ -51,10 +65,14 @@ struct Compactor: ~Copyable {
     ) throws(LogError) {
         (self.old, self.counter, self.change, keys) = (old, counter, change, change?.keys ?? old.keys)
         manifest = try old.manifest()
-        if let change { manifest.labels = change.labels }
-        if change?.keys != nil { manifest.addFormer(memoryKey: old.keys.withKey(.memory) { Array($0) }) }
+        if let change {
+            manifest.labels = change.labels
+            manifest.addFormer(memoryKeys: change.formerMemoryKeys)
+        }
+        if change?.keys != nil { manifest.addFormer(memoryKeys: [old.keys.memoryKey]) }
         checkpoint = CheckpointWriter(into: store, keys: keys)
-        tail = CompactionTail(behind: old, resealing: change?.keys)
+        let history = change.flatMap { $0.isNewHistory ? $0.history : nil }
+        tail = CompactionTail(behind: old, resealing: change?.keys, keeping: history)
     }
 
     // MARK: The checkpoint
@@ -87,23 +105,28 @@ struct Compactor: ~Copyable {
     /// Returns the next entry that remains, without what is too old of its history.
     private func next(_ merge: inout EntryMerge) throws(LogError) -> Entry? {
         while var entry = try merge.next() {
-            if isOutdated(entry) { continue }
             // A merge may have left more than a name keeps: it goes when the name is set.
             if let change, change.isNewHistory {
                 entry.dropHistory(beyond: change.history, now: now)
             } else {
                 entry.dropHistory(olderThan: old.header.history, now: now)
             }
-            return entry
+            if !isOutdated(entry) { return entry }
         }
         return nil
     }
 
-    /// Whether nothing remains of a name: it was removed, or its value expired, long ago. A time in the future, from a
-    /// wrong clock, counts as young.
+    /// Whether nothing remains of a name: it was removed, or its value expired, long ago, and it has no history. A time
+    /// in the future, from a wrong clock, counts as young.
     private func isOutdated(_ entry: Entry) -> Bool {
-        guard let end = entry.isRemoved ? entry.modified : entry.content?.expiry else { return false }
-        return end < now && now - end >= Limits.tombstoneLifetime
+        guard entry.earlier.isEmpty else { return false }
+        let history = change?.history ?? old.header.history
+        // A value that has expired is history, and is kept for as long.
+        let lifetime = max(Limits.tombstoneLifetime, entry.isRemoved ? 0 : history.lifetime)
+        guard let end = entry.isRemoved ? entry.modified : entry.content?.expiry.map({ max($0, entry.modified) }) else {
+            return false
+        }
+        return end < now && now - end >= lifetime
     }
 
     /// Copies the values in the order of their old offsets: that of their names would show to a reader of both files.
@@ -131,9 +154,9 @@ struct Compactor: ~Copyable {
         chainLength = min(Limits.chainLength, manifest.chain.count + CompactionTail.entriesUnderLock)
         var longest = manifest
         longest.chain = Array(repeating: old.origin.authenticator, count: chainLength)
-        if let change, !change.merged.isEmpty {
+        if let merged = change?.merged {
             let last = LogPosition(sequence: Limits.sequence, authenticator: old.origin.authenticator)
-            mergedLength = min(Manifest.mergedLimit, manifest.merged.count + change.merged.count + chainLength + 1)
+            mergedLength = min(Manifest.mergedLimit, manifest.merged.count + merged.positions.count + chainLength + 1)
             longest.merged = Array(repeating: last, count: mergedLength)
         }
         let reserved = try checkpoint.reserve(&longest)
@@ -185,7 +208,7 @@ struct Compactor: ~Copyable {
         manifest.chain += tail.chain
         manifest.chain = Array((manifest.chain + [notice.authenticator]).suffix(chainLength))
         var sequence = notice.index.sequence + 1
-        if let merged = change?.merged, let last = merged.last {
+        if let merged = change?.merged, let last = merged.positions.last {
             // The numbers of both histories end here.
             let end = LogPosition(sequence: sequence, authenticator: notice.authenticator)
             manifest.merge(merged, before: end, upTo: mergedLength)

@@ -1,38 +1,77 @@
 import Sealing
 
 /// Joins what two copies of a vault say of one name. The same comes out on both sides.
+///
+/// It is known of most entries whether they have changed since the copies were one: see ``CommonPast``. Where it is not,
+/// the versions that an entry has had tell.
 struct EntryPair {
     let own: Entry?
     let other: Entry
+    /// Whether a side has changed the name since the other side took over its state; nil if that is unknown.
+    let hasOwnChanged: Bool?
+    let hasOtherChanged: Bool?
+
+    /// What becomes of the name.
+    enum Outcome {
+        /// This side has it already.
+        case same
+        case changed(Entry)
+    }
 
     /// Whether each side has changed the name without knowing what the other one did.
     var isConflict: Bool {
-        guard let own, own.state != other.state else { return false }
-        return !own.knows(other) && !other.knows(own)
+        guard let own, own.state != other.state, hasOwnChanged != false, hasOtherChanged != false else { return false }
+        return !own.knows(other, hasChanged: hasOtherChanged) && !other.knows(own, hasChanged: hasOwnChanged)
     }
 
-    /// The later state counts, and all values of both sides are in its history; nil if that is what this side has.
-    var merged: Entry? {
-        guard let own else { return other }
-        if own == other { return nil }
+    /// Returns the later state, with all values of both sides in its history, unless one side has forgotten them.
+    func merged(at now: UInt64) -> Outcome {
+        // What this side has let go of since stays so.
+        if hasOtherChanged == false { return .same }
+        guard let own else { return .changed(other) }
+        if hasOwnChanged == false { return EntryPair.outcome(other, for: own) }
         // Names that were removed at one time may have different histories.
         let isTie = !EntryPair.isLater(own, than: other)
         let isOther = EntryPair.isLater(other, than: own) || isTie && other.hasStates(of: own)
         let (later, former) = isOther ? (other, own) : (own, other)
         var entry = later
-        if let left = own.content?.created, let right = other.content?.created {
-            entry.content?.created = min(left, right)
-        }
+        entry.forgotten = [own.forgotten, other.forgotten].compactMap(\.self).max()
+        entry.joined = [own.joined, other.joined].compactMap(\.self).max()
         // If only one side has changed, values that it set at one time stay in their order.
         let isWhole = later.hasStates(of: former)
         if !isWhole || later.states != former.states && former.hasStates(of: later) {
             var seen: Set<Nonce> = Set(entry.content.map { [$0.current.nonce] } ?? [])
             // A version that was restored has several times: the last one counts, on whatever side it was.
-            let states = (own.states + other.states).sorted(by: EntryPair.isLater)
-            entry.earlier = states.filter { seen.insert($0.version.nonce).inserted }
+            entry.earlier = (own.states + other.states).sorted(by: EntryPair.isLater)
+                .filter { seen.insert($0.version.nonce).inserted }
+            if entry.earlier.map(\.version) != later.earlier.map(\.version) { entry.joined = now }
         }
+        let kept = keptVersions
+        entry.earlier.removeAll { !kept.contains($0.version.nonce) }
         entry.dropHistoryBeyondEntrySize()
-        return entry == own ? nil : entry
+        return EntryPair.outcome(entry, for: own)
+    }
+
+    /// The value that a merged entry does not have as its present one, although one side had it; nil if both had the
+    /// same, or none.
+    func superseded(by entry: Entry) -> StoredVersion? {
+        [own?.content?.current, other.content?.current].compactMap(\.self).first {
+            $0.nonce != entry.content?.current.nonce
+        }
+    }
+
+    /// The versions of each side that the other one has not forgotten on request.
+    private var keptVersions: Set<Nonce> {
+        let ofOwn = own?.states(notForgottenBy: other, hasChanged: hasOwnChanged) ?? []
+        let ofOther = other.states(notForgottenBy: own, hasChanged: hasOtherChanged)
+        return Set((ofOwn + ofOther).map(\.version.nonce))
+    }
+
+    private static func outcome(_ entry: Entry, for own: Entry) -> Outcome {
+        var known = own
+        // Where a state was set tells nothing of it.
+        (known.sequence, known.joined) = (entry.sequence, entry.joined)
+        return known == entry ? .same : .changed(entry)
     }
 
     /// Equal times need an order that is the same on both sides.
@@ -60,18 +99,32 @@ extension Entry {
     fileprivate var state: [AnyHashable] { [modified, content?.current.nonce] }
 
     /// The values that the name has had, with the present one.
-    var states: [EarlierVersion] {
-        (content.map { [EarlierVersion(modified: modified, version: $0.current)] } ?? []) + earlier
+    var states: [EarlierVersion] { (present.map { [$0] } ?? []) + earlier }
+
+    private var present: EarlierVersion? {
+        content.map {
+            EarlierVersion(modified: modified, version: $0.current, expiry: $0.expiry, attributes: $0.attributes)
+        }
+    }
+
+    /// The values that another copy has not forgotten on request: all that were set later or that it has, and the present
+    /// one if it is known that the other copy never had it.
+    fileprivate func states(notForgottenBy other: Entry?, hasChanged: Bool?) -> [EarlierVersion] {
+        guard let other, let forgotten = other.forgotten else { return states }
+        let isPresentKept = hasChanged == true || modified > forgotten
+        return (isPresentKept ? present.map { [$0] } ?? [] : [])
+            + earlier.filter { $0.modified > forgotten || other.has($0.version) }
     }
 
     /// Whether the present state of another entry was here before. A removal leaves no version: it was if a value has been
     /// created since, and the one that was removed is in its history.
-    fileprivate func knows(_ other: Entry) -> Bool {
-        guard let current = other.content?.current else {
+    fileprivate func knows(_ other: Entry, hasChanged: Bool?) -> Bool {
+        if hasChanged != true, let forgotten, other.modified <= forgotten { return true }
+        guard let present = other.present else {
             guard let content else { return other.modified <= modified }
             return other.modified <= content.created && other.earlier.first.map { has($0.version) } ?? true
         }
-        return hasState(EarlierVersion(modified: other.modified, version: current))
+        return hasState(present)
     }
 
     fileprivate func hasStates(of other: Entry) -> Bool { other.states.allSatisfy(hasState) }
@@ -86,6 +139,7 @@ extension Entry.Content {
     /// What belongs to the entry and not to its value.
     fileprivate var encodedDetails: [UInt8] {
         var writer = ByteWriter()
+        writer.varint(created)
         writer.varint(expiry ?? 0)
         writer.attributes(attributes)
         return writer.bytes

@@ -7,14 +7,16 @@ extension SealedLog {
     /// - Parameters:
     ///   - target: without symbolic links.
     ///   - isReplacing: whether a file at the target is replaced; otherwise it is an error.
-    /// - Throws: `exists`; `damaged` if the vault is, or if the copy is not as it was written; `busy`, `unavailable`:
-    ///   there is no copy then, and the file at the target is as it was.
+    /// - Throws: `exists`; `damaged` if the vault is, or if the copy is not as it was written; `busy` if another process
+    ///   writes a file for the target; `unavailable`: there is no copy then, and the file at the target is as it was.
+    ///   `outcomeUnknown` if the copy is there, and may not outlast a power loss.
     package func backUp(
         to target: String, replacing isReplacing: Bool, in files: any FileSystem, _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> VerificationReport {
         // The log only grows, and its file only changes by a rename: what is before the head stays.
         let view = try read(isSure: true) { (view) throws(LogError) in view }
-        let copy = try FileRecordStore.createUnpublished(for: target, in: files)
+        let lock = try FileRecordStore.createLocked(for: target, in: files)
+        let copy = lock.store
         do throws(LogError) {
             counter?.begin(2 * view.end)
             for piece in (0..<view.end).pieces {
@@ -29,10 +31,11 @@ extension SealedLog {
             guard copied.head == view.head else { throw LogError.damaged("the copy's end", at: copied.end) }
             let report = try Verifier(of: copied, counter, isWhole: false).run()
             try copy.publish(replacing: isReplacing)
-            try copy.synchronizeLocation()
+            do { try copy.synchronizeLocation() } catch { throw error.ofUnknownOutcome }
+            lock.release()
             return report
         } catch {
-            copy.discard()
+            if error.code != .outcomeUnknown { copy.discard() }
             throw error
         }
     }

@@ -41,7 +41,7 @@ extension SealedLog {
         let keys = try KeyRing { (dataKey, wrappingKey) throws(LogError) in
             RandomBytes.fill(dataKey)
             slot = try wrap(UnsafeRawBufferPointer(dataKey), wrappingKey)
-            return slot?.salt
+            return slot
         }
         guard let slot else { throw LogError(.invalid, "a vault needs a key") }
         return (keys, slot)

@@ -18,14 +18,34 @@ extension SealedLog {
         return try OpenedValue(sealed)
     }
 
-    /// Returns the entries that the newest change has left, sorted bytewise by name: those with the latest time.
-    package func newestChange() throws(LogError) -> [Entry] {
+    /// Returns the entries that the newest change has left, of the names with a prefix, sorted bytewise by name: those
+    /// that the latest record among all that set any of them has set. Of transactions that were written together, in
+    /// one record, it returns all.
+    ///
+    /// - Throws: `invalid` if the newest change was a merge; what reading throws.
+    package func newestChange(prefix: [UInt8]) throws(LogError) -> [Entry] {
         let view = try read(isSure: true) { (view) throws(LogError) in view }
-        var (merge, newest) = (try view.entries(), [Entry]())
-        while let entry = try merge.next() {
-            let latest = newest.first?.modified ?? 0
-            if entry.modified > latest { newest = [] }
-            if entry.modified >= latest { newest.append(entry) }
+        let cursor = view.recent.cursor(from: prefix)
+        // What is recent is newer than what is in a tree, and the minor checkpoint is newer than the checkpoint.
+        var newest = try SealedLog.newest(in: EntryMerge(recent: [cursor], trees: []), prefix)
+        for root in [view.minor?.root, view.header.root] where newest.isEmpty {
+            let tree = try TreeCursor(root: root, loader: view.loader, from: prefix)
+            newest = try SealedLog.newest(in: EntryMerge(recent: [], trees: [tree]), prefix)
+        }
+        if let merged = try view.manifest().merged.last, let sequence = newest.first?.sequence,
+            sequence <= merged.sequence
+        {
+            throw LogError(.invalid, "the newest change is a merge, which cannot be taken back as a whole")
+        }
+        return newest
+    }
+
+    private static func newest(in merge: consuming EntryMerge, _ prefix: [UInt8]) throws(LogError) -> [Entry] {
+        var newest: [Entry] = []
+        while let entry = try merge.next(), entry.name.bytes.starts(with: prefix) {
+            let latest = newest.first?.sequence ?? 0
+            if entry.sequence > latest { newest = [] }
+            if entry.sequence >= latest { newest.append(entry) }
         }
         return newest
     }

@@ -51,6 +51,8 @@ package struct LogKeySlot: Hashable, Sendable {
     package let recipient: String
     /// The command whose output is the key; empty if it is in a file.
     package let command: String
+    /// Identifies the slot in its vault.
+    package let salt: [UInt8]
     /// Whether this slot has opened the vault.
     package let isOwn: Bool
 
@@ -61,6 +63,7 @@ package struct LogKeySlot: Hashable, Sendable {
         creation = label.created
         recipient = label.recipient
         command = slot.command ?? ""
+        salt = slot.salt
         self.isOwn = isOwn
     }
 }
@@ -88,7 +91,7 @@ extension SealedLog {
             liveBytes: Int(clamping: totals.liveBytes), deadBytes: Int(clamping: totals.deadBytes),
             recordsSinceCheckpoint: Int(clamping: view.head.sequence - view.origin.sequence),
             keySlots: zip(view.header.slots, manifest.labels).map { slot, label in
-                LogKeySlot(slot, label, isOwn: slot.salt == keys.slotSalt)
+                LogKeySlot(slot, label, isOwn: slot.salt == keys.slot?.salt)
             },
             history: view.header.history,
             memoryIsKept: isMemoryUsable && memory?.seen() != nil, problems: problems.map(describe),
@@ -102,6 +105,6 @@ extension SealedLog {
 
     /// Returns the secret key of the vault's drop box, 32 bytes; Format.md, "Keys".
     package func dropBoxKey() throws(LogError) -> SecretBytes {
-        try keys.withKey(.dropBox) { (key) throws(LogError) in try translated(SecretBytes(copyOf: key)) }
+        try keys.withKey(.dropBox) { (key) throws(LogError) in try translated(SecretBytes(copyOf: key, isKey: true)) }
     }
 }

@@ -3,10 +3,21 @@ import Sealing
 
 /// The outcome of a merge.
 package struct MergeReport: Hashable, Sendable {
+    package enum Keys: Sendable {
+        /// Both copies have the same.
+        case same
+        /// They differ: those of this copy count, or those of the other one, whose data key was rotated.
+        case own, other
+    }
+
     /// The names that have come or changed here, sorted bytewise.
     package fileprivate(set) var changed: [String] = []
-    /// Those of them, and others, that both sides had changed: the later value counts, and the history has the other.
+    /// Those of them, and others, that both sides had changed: the later value counts.
     package fileprivate(set) var conflicts: [String] = []
+    /// Those in conflict whose other value is not in the history: the vault keeps none, or the entry has no room.
+    package fileprivate(set) var dropped: [String] = []
+    /// Whose key slots count from now on.
+    package fileprivate(set) var keys = Keys.same
 }
 
 extension SealedLog {
@@ -15,55 +26,69 @@ extension SealedLog {
     ///
     /// It is done in steps that are all durable; what a step has merged stays if the next one fails.
     ///
-    /// - Throws: `invalid` if it is another vault; what reading, writing and compacting throw.
+    /// - Throws: `invalid` if it is another vault; `copyDamaged`; what reading, writing and compacting throw.
     package func merge(
         _ other: SealedLog, timeout: Duration, _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> MergeReport {
         guard other.vaultID == vaultID else {
             throw LogError(.invalid, "it is another vault, not a copy of this one")
         }
-        let theirs = try other.read(isSure: true) { (view) throws(LogError) in view }
+        let theirs = try ofCopy { () throws(LogError) in try other.read(isSure: true) { (view) in view } }
+        var report = MergeReport()
+        // What this history includes has nothing new.
+        if try read(isSure: true, { (view) throws(LogError) in try view.includes(theirs.head) }) == .included {
+            return report
+        }
+        let ours = try read { (view) throws(LogError) in view }
         counter?.begin(2 * theirs.end)
-        var (report, merge) = (MergeReport(), try theirs.entries())
-        while true {
-            let step = try MergeStep(&merge)
-            guard !step.entries.isEmpty else { break }
-            try write(step, of: theirs, timeout: timeout, &report)
-            counter?.advance(by: UInt64(step.size))
-        }
-        let positions = try theirs.knownPositions()
-        let isKnown = try read { (view) throws(LogError) in
-            guard view.head.sequence >= theirs.head.sequence else { return false }
-            return try view.includes(theirs.head) == .included
-        }
-        if !isKnown {
-            _ = try changeHeader(timeout: timeout, counter) { (header, table) throws(LogError) in
-                HeaderChange(old: header, table, merged: positions)
-            }
-        }
+        let history = try ofCopy { () throws(LogError) in try KnownHistory(of: theirs) }
+        let past = CommonPast(try KnownHistory(of: ours), history)
+        let keys = try MergedKeys(ours, theirs)
+        report.keys = keys.choice
+        // Under the same data key, values are known by their nonces.
+        if keys.choice == .other { try change(keys, nil, timeout: timeout, nil) }
+        try mergeEntries(of: theirs, past, timeout: timeout, counter, &report)
+        try change(keys, history.positions, timeout: timeout, counter)
         return report
+    }
+
+    private func change(
+        _ keys: MergedKeys, _ merged: KnownPositions?, timeout: Duration, _ counter: UpkeepProgress?
+    ) throws(LogError) {
+        _ = try changeHeader(timeout: timeout, counter) { (header, table) throws(LogError) in
+            keys.change(header, table, isTaken: self.keys === keys.taken, merging: merged)
+        }
+    }
+
+    private func mergeEntries(
+        of theirs: LogView, _ past: CommonPast, timeout: Duration, _ counter: UpkeepProgress?,
+        _ report: inout MergeReport
+    ) throws(LogError) {
+        var merge = try ofCopy { () throws(LogError) in try theirs.entries() }
+        while true {
+            let step = try ofCopy { () throws(LogError) in try MergeStep(&merge, past) }
+            guard !step.isEnd else { return }
+            if !step.entries.isEmpty { try write(step, of: theirs, past, timeout: timeout, &report) }
+            counter?.advance(by: step.size)
+            // Each step adds a tree of all that came before, which the next compaction drops.
+            if view.withLock({ $0.isCompactionDue }) { _ = try compact(timeout: timeout) }
+        }
     }
 
     /// Writes one record with the entries that change.
     private func write(
-        _ step: MergeStep, of theirs: LogView, timeout: Duration, _ report: inout MergeReport
+        _ step: MergeStep, of theirs: LogView, _ past: CommonPast, timeout: Duration, _ report: inout MergeReport
     ) throws(LogError) {
-        let (changed, conflicts) = try writer.withLock { (writer) throws(LogError) -> ([String], [String]) in
+        let merged = try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
-            var (changed, conflicts): ([String], [String]) = ([], [])
             // A copy: others may read meanwhile.
             var ours = view.withLock { $0 }
+            let isRotated = try theirs.keys.fingerprint(of: vaultID) != ours.keys.fingerprint(of: vaultID)
+            var values = try CopiedValues(of: theirs, resealing: isRotated ? ours.keys : nil)
             var batch = TransactionBatch(totals: try ours.currentTotals())
-            let id = vaultID
-            let isRotated = try theirs.keys.fingerprint(of: id) != ours.keys.fingerprint(of: id)
+            var merged = MergeReport()
             for entry in step.entries {
-                let old = try ours.find(entry.name)
-                let foreign = try ForeignEntry(entry, of: theirs, knownAs: old, in: ours, isRotated: isRotated)
-                let pair = EntryPair(own: old, other: foreign.entry)
-                if pair.isConflict { conflicts.append(entry.name.text) }
-                guard let merged = pair.merged else { continue }
-                changed.append(entry.name.text)
-                batch.move(merged, try foreign.newBoxes(in: merged, replacing: old), replacing: old)
+                try merge(entry, past, &ours, &values, into: &batch, &merged)
             }
             if !batch.isEmpty {
                 try flushName(&writer)
@@ -72,100 +97,105 @@ extension SealedLog {
                 try append(plan, &writer)
             }
             lock.release()
-            return (changed, conflicts)
+            return merged
         }
-        report.changed += changed
-        report.conflicts += conflicts
+        report.changed += merged.changed
+        report.conflicts += merged.conflicts
+        report.dropped += merged.dropped
     }
+
+    private func merge(
+        _ entry: Entry, _ past: CommonPast, _ ours: inout LogView, _ values: inout CopiedValues,
+        into batch: inout TransactionBatch, _ report: inout MergeReport
+    ) throws(LogError) {
+        let old = try ours.find(entry.name)
+        let foreign: ForeignEntry
+        do throws(LogError) { foreign = try ForeignEntry(entry, of: &values, knownAs: old, in: ours) } catch {
+            throw error.ofCopy
+        }
+        let pair = EntryPair(
+            own: old, other: foreign.entry, hasOwnChanged: old.flatMap(past.hasOwnChanged),
+            hasOtherChanged: past.hasOtherChanged(entry))
+        var result = old
+        let (history, now) = (ours.header.history, Clock.milliseconds)
+        if case .changed(var merged) = pair.merged(at: now) {
+            merged.sequence = ours.head.sequence + 1
+            if history.versions == 0 { merged.dropHistory(beyond: history, now: now) }
+            try merged.checkSize()
+            let boxes: [[UInt8]?]
+            do throws(LogError) { boxes = try foreign.newBoxes(in: merged, replacing: old, from: &values) } catch {
+                throw error.ofCopy
+            }
+            batch.move(merged, boxes, replacing: old)
+            report.changed.append(entry.name.text)
+            result = merged
+        }
+        guard pair.isConflict, let result else { return }
+        report.conflicts.append(entry.name.text)
+        if let version = pair.superseded(by: result), !result.has(version) { report.dropped.append(entry.name.text) }
+    }
+
+    /// Tells damage of the other copy from that of this one.
+    private func ofCopy<Result>(_ read: () throws(LogError) -> Result) throws(LogError) -> Result {
+        do throws(LogError) { return try read() } catch { throw error.ofCopy }
+    }
+}
+
+extension LogError {
+    fileprivate var ofCopy: LogError { code == .damaged ? LogError(.copyDamaged, detail) : self }
 }
 
 /// Entries of another copy that are merged together, while nobody else can write.
 private struct MergeStep {
+    /// Those that have changed there since this side took its state over.
     private(set) var entries: [Entry] = []
-    private(set) var size = 0
+    private(set) var size: UInt64 = 0
+    /// Whether there was nothing left.
+    private(set) var isEnd = true
 
-    private static let limits = (entries: 1_000, size: 16 << 20)
+    private static let limits = (entries: 20_000, size: UInt64(64 << 20))
 
-    init(_ merge: inout EntryMerge) throws(LogError) {
+    init(_ merge: inout EntryMerge, _ past: CommonPast) throws(LogError) {
         while entries.count < MergeStep.limits.entries, size < MergeStep.limits.size, let entry = try merge.next() {
-            size += Int(entry.footprint)
-            entries.append(entry)
+            isEnd = false
+            size += entry.footprint
+            if past.hasOtherChanged(entry) != false { entries.append(entry) }
         }
     }
 }
 
-/// An entry of another copy, with this side's versions in place of those that are the same.
-///
-/// Under the same data key, a version has the same nonce on both sides, and its box stays as it is. Otherwise, it is
-/// sealed anew, and one that both sides had before the data key was rotated is known by its time and its value.
-private struct ForeignEntry {
-    private(set) var entry: Entry
+/// Whose key slots and data key count after a merge.
+private struct MergedKeys {
+    let choice: MergeReport.Keys
     private let theirs: LogView
-    /// The boxes of the versions that are sealed anew.
-    private var sealed: [Nonce: [UInt8]] = [:]
+    private let labels: [SlotLabel]
+    private let formerMemoryKeys: [[UInt8]]
 
-    init(
-        _ entry: Entry, of theirs: LogView, knownAs old: Entry?, in ours: LogView, isRotated: Bool
-    ) throws(LogError) {
-        (self.entry, self.theirs) = (entry, theirs)
-        let known = old?.states ?? []
-        var (states, boxes) = (entry.states[...], [Nonce: [UInt8]]())
-        try self.entry.forEachVersion { (version) throws(LogError) in
-            guard let state = states.popFirst() else { return }
-            for own in known {
-                let isSame =
-                    isRotated ? try own.hasValue(of: state, theirs, ours) : own.version.nonce == version.nonce
-                guard isSame else { continue }
-                version = own.version
-                return
-            }
-            guard isRotated else { return }
-            var resealer = try ValueResealer(of: theirs.store, from: theirs.keys, to: ours.keys)
-            let resealed = try resealer.reseal(version)
-            version = resealed.version
-            boxes[version.nonce] = resealed.box
+    init(_ ours: LogView, _ theirs: LogView) throws(LogError) {
+        self.theirs = theirs
+        let manifest = try theirs.manifest()
+        labels = manifest.labels
+        let (own, other) = (ours.keys.memoryKey, theirs.keys.memoryKey)
+        if own == other {
+            (choice, formerMemoryKeys) = (ours.header.slots == theirs.header.slots ? .same : .own, [])
+        } else if manifest.formerMemoryKeys.contains(own) {
+            // This side's data key was given up there: whoever was locked out then must not come in again.
+            (choice, formerMemoryKeys) = (.other, manifest.formerMemoryKeys)
+        } else {
+            // If both were rotated, machines may remember the vault under any of these keys.
+            (choice, formerMemoryKeys) = (.own, manifest.formerMemoryKeys + [other])
         }
-        sealed = boxes
     }
 
-    /// Returns the boxes of a merged entry's versions, the present one first; nil for those that are in this file.
-    func newBoxes(in entry: Entry, replacing old: Entry?) throws(LogError) -> [[UInt8]?] {
-        var boxes: [[UInt8]?] = []
-        for version in entry.versions {
-            if old?.has(version) ?? false {
-                boxes.append(nil)
-            } else if let box = sealed[version.nonce] {
-                boxes.append(box)
-            } else {
-                boxes.append(try theirs.store.bytes(at: version.offset, count: version.boxLength))
-            }
-        }
-        return boxes
-    }
-}
+    /// Those of the other copy, if they count.
+    var taken: KeyRing? { choice == .other ? theirs.keys : nil }
 
-extension EarlierVersion {
-    /// Returns whether a version of another copy, under another data key, was set at the same time to the same value.
-    fileprivate func hasValue(of other: EarlierVersion, _ theirs: LogView, _ ours: LogView) throws(LogError) -> Bool {
-        guard modified == other.modified, version.kind == other.version.kind, version.length == other.version.length
-        else { return false }
-        return try ours.opened(version).isEqual(to: theirs.opened(other.version))
-    }
-}
-
-extension LogView {
-    fileprivate func opened(_ version: StoredVersion) throws(LogError) -> SecretBytes {
-        let box = try store.bytes(at: version.offset, count: version.boxLength)
-        return try SealedValue(version: version, box: box[...], keys: keys).opened()
-    }
-}
-
-extension LogView {
-    /// Returns the log positions of this history that are known, in ascending order of their numbers.
-    func knownPositions() throws(LogError) -> [LogPosition] {
-        let manifest = try manifest()
-        var positions = manifest.positions(before: origin) + [origin]
-        try forEachRecord(nil) { positions.append($0.position) }
-        return positions
+    /// - Parameter isTaken: whether this side has the keys that count already.
+    func change(
+        _ header: Header, _ table: SlotTable, isTaken: Bool, merging known: KnownPositions?
+    ) -> HeaderChange {
+        HeaderChange(
+            old: header, choice == .other ? SlotTable(theirs.header, labels, theirs.keys) : table,
+            keys: isTaken ? nil : taken, merged: known, formerMemoryKeys: formerMemoryKeys)
     }
 }

@@ -93,9 +93,9 @@ extension SealedLog {
     func replaceView(until deadline: Deadline) throws(LogError) {
         let current = view.withLock { $0 }
         // Read before the file: what is remembered was durable before, so the file that is read now must contain it.
-        let seen = seen()
+        let remembered = remembered()
         let lock = try StoreLock.toRead(until: deadline, current.store.reopened)
-        let next = try current.reopened(on: lock.store, knowing: seen)
+        let next = try current.reopened(on: lock.store, knowing: remembered)
         lock.release()
         show(next)
     }
@@ -104,9 +104,9 @@ extension SealedLog {
     package func lookAtPath() { view.withLock { $0.lookedAtPath = 0 } }
 
     /// Returns what this machine remembers of the vault, unless the user has accepted the file in spite of it.
-    func seen() -> LogPosition? {
-        guard let seen = memory?.seen()?.position, seen != overruled.withLock({ $0 }) else { return nil }
-        return seen
+    func remembered() -> Remembered? {
+        guard let remembered = memory.flatMap(Remembered.init) else { return nil }
+        return remembered.bytes == overruled.withLock({ $0 }) ? nil : remembered
     }
 }
 
@@ -159,8 +159,13 @@ struct Opening {
         try unlocker.check(view.unlocked)
         let memory = options.memory(of: view, at: path, in: fileSystem)
         // Read before the log: what is remembered was durable before, so the log that is read now must contain it.
-        let kept = memory?.seen()
-        let remembered = if let kept { kept } else { try seenBeforeRotation(memory, view) }
+        let newest = memory.flatMap(Remembered.init)
+        var remembered: RollbackMemory.Seen?
+        var alarms: [LogError] = []
+        do throws(LogError) { remembered = try newest?.seen(of: view) } catch {
+            guard error.code == .rolledBack else { throw error }
+            alarms.append(error)
+        }
         let seen = remembered?.position
         let durable = remembered?.isFlushedByWriter == true ? seen : nil
         try view.followToEnd(from: image.hint, durable: durable, covering: [seen], isSettled: isSettled)
@@ -171,28 +176,19 @@ struct Opening {
         let record = memory?.pathRecord()
         // Needed rarely, but a part of the memory that cannot be used is reported.
         _ = memory?.upkeep()
-        var isAccepted = false
-        func raise(_ alarm: LogError) throws(LogError) {
-            guard options.accepted.contains(alarm.code) else { throw alarm }
-            isAccepted = true
-        }
-        if remembered == nil, memory?.isUnderAnotherKey == true {
-            try raise(LogError(.rolledBack, "a time before its data key was rotated, as this machine has seen it"))
-        }
-        if let record, record.vaultID != view.header.vaultID { try raise(LogError(.exchanged, path)) }
-        if let alarm = try view.alarm(against: seen) { try raise(alarm) }
+        if let record, record.vaultID != view.header.vaultID { alarms.append(LogError(.exchanged, path)) }
+        if let alarm = try view.alarm(against: seen) { alarms.append(alarm) }
+        if let alarm = alarms.first(where: { !options.accepted.contains($0.code) }) { throw alarm }
+        let isAccepted = !alarms.isEmpty
         if isAccepted { memory?.remember(view.head, isForced: true) }
+        // What was remembered before a rotation of the data key counts under the new one.
+        if seen != nil, let newest, memory?.seen(in: newest.bytes) == nil {
+            memory?.renew(from: try view.manifest().formerMemoryKeys)
+        }
         if isAccepted || record == nil { memory?.rememberPath(durable: nil) }
+        if let memory { do { try unlocker.remember(view.unlocked) } catch { memory.notices.post(error) } }
         return SealedLog(
-            view, memory, options, isAccepted: isAccepted, overruled: isAccepted ? seen : nil,
+            view, memory, options, isAccepted: isAccepted, overruled: isAccepted ? newest?.bytes : nil,
             rememberedFingerprint: isAccepted ? nil : record?.durable)
-    }
-
-    /// Returns what this machine remembers of the vault from before its data key was rotated elsewhere.
-    private func seenBeforeRotation(_ memory: RollbackMemory?, _ view: LogView) throws(LogError) -> RollbackMemory.Seen?
-    {
-        guard let memory, memory.isUnderAnotherKey else { return nil }
-        memory.renew(from: try view.manifest().formerMemoryKeys)
-        return memory.seen()
     }
 }

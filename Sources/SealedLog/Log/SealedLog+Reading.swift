@@ -84,7 +84,8 @@ extension SealedLog {
     @inline(never)
     private func look(at view: inout LogView, _ isDue: Bool) throws(LogError) -> Bool {
         guard try view.headIsThere(), try view.store.isCurrent() else { return false }
-        let seen = isDue ? seen() : nil
+        let seen: LogPosition?
+        do throws(LogError) { seen = try isDue ? remembered()?.position(of: view) : nil } catch { return false }
         if try view.alarm(against: seen) == nil { return true }
         // Others may have written since.
         return try view.catchUp() ? view.alarm(against: seen) == nil : false

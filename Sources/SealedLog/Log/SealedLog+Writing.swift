@@ -78,11 +78,15 @@ extension SealedLog {
     /// another process wrote it: that process may have died before fdatasync, and once a record follows it, readers
     /// regard it as durable.
     private func makeReady(_ store: any RecordStore, _ writer: inout Writer) throws(LogError) {
-        let seen = seen()
+        let remembered = remembered()
         try view.withLock { (view) throws(LogError) in
             // The new record must not follow a head that its writer took back, nor one of an older file.
-            if try view.headIsThere(), try view.catchUp(), try view.alarm(against: seen) == nil { return }
-            view.replace(by: try view.reopened(on: store, knowing: seen))
+            if try view.headIsThere(), try view.catchUp(),
+                try view.alarm(against: remembered?.position(of: view)) == nil
+            {
+                return
+            }
+            view.replace(by: try view.reopened(on: store, knowing: remembered))
         }
         let (keys, end, newest, needsClearing, isDurable) = view.withLock {
             ($0.keys, $0.end, $0.newestRecord, $0.needsClearing, $0.durable == $0.head)
@@ -138,11 +142,11 @@ extension SealedLog {
         let now = Clock.milliseconds
         let (batch, plan) = try view.withLock { (view) throws(LogError) -> (TransactionBatch, RecordPlan?) in
             var batch = TransactionBatch(totals: try view.currentTotals())
+            let circumstances = Circumstances(now: now, sequence: view.head.sequence + 1, history: view.header.history)
             while let pending = rest.first {
                 do throws(LogError) {
-                    let history = view.header.history
                     let changes = try pending.changes.sealed(under: view.keys)
-                    let isTaken = try batch.add(changes, now: now, history: history) { (name) throws(LogError) in
+                    let isTaken = try batch.add(changes, circumstances) { (name) throws(LogError) in
                         try view.find(name)
                     }
                     guard isTaken else { break }

@@ -29,7 +29,7 @@ package final class SealedLog: Sendable {
     /// Whether this opening has accepted the file in spite of an alarm.
     let isAccepted: Bool
     /// What the memory held then: it may be read-only.
-    let overruled: Mutex<LogPosition?>
+    let overruled: Mutex<[UInt8]?>
     let view: Mutex<LogView>
     /// Beside the view, which readers and a compaction's thread hold for longer.
     private let keyRing: Mutex<KeyRing>
@@ -40,7 +40,7 @@ package final class SealedLog: Sendable {
     /// - Parameter view: was followed to its end and compared with what this machine remembers.
     init(
         _ view: LogView, _ memory: RollbackMemory?, _ options: Options, isAccepted: Bool = false,
-        overruled: LogPosition? = nil, rememberedFingerprint fingerprint: Authenticator? = nil
+        overruled: [UInt8]? = nil, rememberedFingerprint fingerprint: Authenticator? = nil
     ) {
         vaultID = view.header.vaultID
         self.memory = memory

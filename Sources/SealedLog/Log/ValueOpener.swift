@@ -30,11 +30,10 @@ struct ValueOpener: ~Copyable {
     }
 }
 
-/// Seals values anew, under other keys and with other nonces.
+/// Seals values anew, under other keys; Format.md, "Rotation".
 struct ValueResealer: ~Copyable {
     private var values: ValueOpener
     private let keys: KeyRing
-    private var nonces = NonceSource()
 
     init(of store: any RecordStore, from old: KeyRing, to new: KeyRing) throws(LogError) {
         values = try ValueOpener(of: store, keys: old)
@@ -45,7 +44,7 @@ struct ValueResealer: ~Copyable {
     /// does not open.
     mutating func reseal(_ old: StoredVersion) throws(LogError) -> (version: StoredVersion, box: [UInt8]) {
         var version = old
-        version.nonce = nonces.next()
+        version.nonce = try keys.nonce(resealing: old.nonce)
         let (nonce, keys) = (version.nonce, keys)
         var box = [UInt8](repeating: 0, count: old.boxLength)
         try values.open(old) { (value) throws(SealingError) in

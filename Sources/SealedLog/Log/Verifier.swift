@@ -69,8 +69,7 @@ struct Verifier: ~Copyable {
     private mutating func verifyCheckpoint() throws(LogError) {
         try view.checkHeaderCopy()
         let header = view.header
-        let manifest = try view.manifest()
-        guard UInt64(manifest.chain.count) <= header.sequence else { throw LogError.damaged("the manifest's chain") }
+        _ = try view.manifest()
         var boxes = [header.manifest.box]
         var cursor = try TreeCursor(root: header.root, loader: view.loader)
         while let entry = try cursor.next() {

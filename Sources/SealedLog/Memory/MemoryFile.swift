@@ -40,16 +40,16 @@ final class MemoryFile: Sendable {
         }
     }
 
-    /// Writes the file if `isNeeded` says so of its present bytes, while no other process or thread writes it. If the
-    /// folder cannot be created, nothing is remembered.
-    func update(to bytes: [UInt8], isNeeded: ([UInt8]) -> Bool) throws(Notice) {
+    /// Writes what `change` makes of the file's present bytes, while no other process or thread writes it; nothing for
+    /// nil. If the folder cannot be created, nothing is remembered.
+    func update(_ size: Int, _ change: ([UInt8]) -> [UInt8]?) throws(Notice) {
         try kept.withLock { (kept) throws(Notice) in
             guard let opened = try openForWriting(&kept) else { return }
             do throws(SystemError) {
                 // Another process that writes the file needs much less.
                 try fileSystem.lock(opened.file, .exclusive, until: Deadline(after: .seconds(1)))
                 defer { fileSystem.unlock(opened.file) }
-                guard isNeeded(try contents(of: opened.file, bytes.count)) else { return }
+                guard let bytes = change(try contents(of: opened.file, size)) else { return }
                 try bytes.withRawBytes { (bytes) throws(SystemError) in
                     try fileSystem.write(opened.file, bytes, at: 0)
                 }

@@ -9,6 +9,8 @@ final class RollbackMemory: Sendable {
     let folder: MemoryFolder
     /// A rotation exchanges them.
     private let keyRing: Mutex<KeyRing>
+    /// The memory subkeys that were exchanged.
+    private let formerKeys = Mutex<[[UInt8]]>([])
     let vaultID: [UInt8]
     /// The path of the vault.
     let path: String
@@ -25,8 +27,12 @@ final class RollbackMemory: Sendable {
 
     private var keys: KeyRing { keyRing.withLock { $0 } }
 
-    /// Authenticates with other keys from now on: the data key has been rotated.
-    func adopt(_ keys: KeyRing) { keyRing.withLock { $0 = keys } }
+    /// Authenticates with other keys from now on: the data key has been rotated. What is remembered already counts until
+    /// it is written again.
+    func adopt(_ keys: KeyRing) {
+        let former = keyRing.withLock { ring in exchange(&ring, with: keys) }
+        formerKeys.withLock { $0.append(former.memoryKey) }
+    }
 
     /// The size of `.seen` and `.path`, in bytes, and of `.seen` with its check.
     private static let fileSize = 88
@@ -76,7 +82,7 @@ final class RollbackMemory: Sendable {
         var writer = ByteWriter(reserving: RollbackMemory.checkedSize)
         writer.append(bytes + code)
         if isChecked { writer.integer(RollbackMemory.checksum(writer.bytes)) }
-        do { try file.update(to: writer.bytes, isNeeded: isNeeded) } catch {
+        do { try file.update(writer.count) { isNeeded($0) ? writer.bytes : nil } } catch {
             notices.post(error)
             return nil
         }
@@ -98,17 +104,35 @@ extension RollbackMemory {
         let isFlushedByWriter: Bool
     }
 
-    func seen() -> Seen? { seen(in: seenFile.read(RollbackMemory.fileSize, report: notices.post)) }
+    func seen() -> Seen? { seen(in: newest()) }
 
-    private func seen(in bytes: [UInt8]?) -> Seen? {
+    /// Returns what is remembered of the newest position, for ``seen(in:under:_:)``; nil if nothing is.
+    func newest() -> [UInt8]? { seenFile.read(RollbackMemory.checkedSize, report: notices.post) }
+
+    /// Returns what the bytes of ``newest()`` say, if this memory's key or an earlier one authenticates them.
+    func seen(in bytes: [UInt8]?) -> Seen? {
         guard let bytes = bytes.map({ Array($0.prefix(RollbackMemory.fileSize)) }) else { return nil }
         // Most often they are those that were written last.
         let isKnown = authentic.withLock { $0 == bytes }
-        let body = isKnown ? unchecked(bytes) : body(of: bytes, magic: RollbackMemory.seenMagic)
-        guard var reader = body, let sequence: UInt64 = try? reader.integer(),
-            let authenticator = try? reader.authenticator(), let isFlushed: UInt64 = try? reader.integer()
-        else { return nil }
+        let body =
+            isKnown ? unchecked(bytes) : body(of: bytes, magic: RollbackMemory.seenMagic) ?? formerBody(of: bytes)
+        guard let seen = body.flatMap(position) else { return nil }
         if !isKnown { authentic.withLock { $0 = bytes } }
+        return seen
+    }
+
+    private func formerBody(of bytes: [UInt8]) -> ByteReader? {
+        guard bytes.count >= RollbackMemory.fileSize, bytes.starts(with: RollbackMemory.seenMagic + vaultID),
+            formerKeys.withLock({ $0 }).contains(where: { isAuthentic(bytes, under: $0) })
+        else { return nil }
+        return unchecked(bytes)
+    }
+
+    private func position(in body: ByteReader) -> Seen? {
+        var reader = body
+        guard let sequence: UInt64 = try? reader.integer(), let authenticator = try? reader.authenticator(),
+            let isFlushed: UInt64 = try? reader.integer()
+        else { return nil }
         return Seen(
             position: LogPosition(sequence: sequence, authenticator: authenticator), isFlushedByWriter: isFlushed == 1)
     }
@@ -116,7 +140,7 @@ extension RollbackMemory {
     /// Remembers a position if it is newer than the remembered one, or if its writer has flushed it now, or if the user
     /// has accepted the vault as it is (`isForced`).
     func remember(_ position: LogPosition, isFlushedByWriter isFlushed: Bool = true, isForced: Bool = false) {
-        write(position, isFlushed) { old in
+        write(position, isFlushed, isForced: isForced) { old in
             guard !isForced, let old else { return true }
             return old.position.sequence < position.sequence
                 || (old.position == position && isFlushed && !old.isFlushedByWriter)
@@ -128,13 +152,19 @@ extension RollbackMemory {
         write(earlier, false) { $0?.position == position }
     }
 
-    private func write(_ position: LogPosition, _ isFlushed: Bool, isNeeded: (_ old: Seen?) -> Bool) {
+    private func write(
+        _ position: LogPosition, _ isFlushed: Bool, isForced: Bool = false, isNeeded: (_ old: Seen?) -> Bool
+    ) {
         var file = ByteWriter(reserving: RollbackMemory.fileSize)
         file.append(RollbackMemory.seenMagic + vaultID)
         file.integer(position.sequence)
         file.authenticator(position.authenticator)
         file.integer(UInt64(isFlushed ? 1 : 0))
-        let bytes = update(seenFile, to: file.bytes, isChecked: true, isNeeded: { isNeeded(seen(in: $0)) })
+        let bytes = update(seenFile, to: file.bytes, isChecked: true) { bytes in
+            let old = seen(in: bytes)
+            // One that another data key authenticates is later than this vault, if it was not renewed.
+            return (old != nil || isForced || !RollbackMemory.isWhole(bytes)) && isNeeded(old)
+        }
         guard let bytes else { return }
         authentic.withLock { $0 = bytes }
     }
@@ -143,31 +173,55 @@ extension RollbackMemory {
 // MARK: - After a rotation
 
 extension RollbackMemory {
-    /// Whether there is a memory of this vault that is whole, and that another data key authenticates.
-    var isUnderAnotherKey: Bool {
-        let (size, name) = (RollbackMemory.checkedSize, RollbackMemory.seenName(vaultID))
-        guard let bytes = read(name, size: size), bytes.count == size,
-            bytes.starts(with: RollbackMemory.seenMagic + vaultID), seen(in: bytes) == nil
-        else { return false }
-        var reader = ByteReader(bytes, in: RollbackMemory.fileSize..<size)
-        return (try? reader.integer()) == RollbackMemory.checksum(Array(bytes[..<RollbackMemory.fileSize]))
+    /// Returns the position that was remembered of a vault, also if that was before its data key was rotated.
+    ///
+    /// - Parameters:
+    ///   - bytes: those of ``newest()``.
+    ///   - vaultKeys: the vault's, which may have been rotated since this memory got its own.
+    ///   - formerKeys: the memory subkeys of the vault's former data keys.
+    /// - Throws: `rolledBack` if another data key authenticates the bytes; what `formerKeys` throws.
+    func seen(
+        in bytes: [UInt8], under vaultKeys: KeyRing, _ formerKeys: () throws(LogError) -> [[UInt8]]
+    ) throws(LogError) -> Seen? {
+        if vaultKeys === keys, let seen = seen(in: bytes) { return seen }
+        guard bytes.count >= RollbackMemory.fileSize, bytes.starts(with: RollbackMemory.seenMagic + vaultID) else {
+            return nil
+        }
+        if isAuthentic(bytes, under: vaultKeys.memoryKey) { return position(in: unchecked(bytes)) }
+        guard RollbackMemory.isWhole(bytes) else { return nil }
+        for key in try formerKeys() where isAuthentic(bytes, under: key) {
+            return position(in: unchecked(bytes))
+        }
+        throw LogError(.rolledBack, "a time before its data key was rotated, as this machine has seen it")
+    }
+
+    /// Whether a file of the newest position was written completely, by the check that needs no key.
+    private static func isWhole(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count >= checkedSize, bytes.starts(with: seenMagic) else { return false }
+        var reader = ByteReader(bytes, in: fileSize..<checkedSize)
+        return (try? reader.integer()) == checksum(Array(bytes[..<fileSize]))
+    }
+
+    private func isAuthentic(_ bytes: [UInt8], under key: [UInt8], context: [UInt8] = []) -> Bool {
+        let checked = Array(bytes[..<(RollbackMemory.fileSize - KeyedHash.size)])
+        let code = try? (checked + context).withRawBytes { bytes in
+            try key.withRawBytes { key in try KeyedHash.hash(bytes, key: key) }
+        }
+        return code.map { bytes[checked.count..<RollbackMemory.fileSize].elementsEqual($0) } ?? false
     }
 
     /// Authenticates anew what earlier data keys of the vault have authenticated.
     func renew(from formerKeys: [[UInt8]]) {
         let files = [(RollbackMemory.seenName(vaultID), []), (RollbackMemory.pathName(path), Array(path.utf8))]
         for (name, context) in files {
-            guard let bytes = read(name), bytes.count >= RollbackMemory.fileSize else { continue }
-            let checked = Array(bytes[..<(RollbackMemory.fileSize - KeyedHash.size)])
-            let code = Array(bytes[checked.count..<RollbackMemory.fileSize])
-            let isKnown = formerKeys.contains { key in
-                (try? (checked + context).withRawBytes { bytes in
-                    try key.withRawBytes { key in try KeyedHash.hash(bytes, key: key) }
-                }) == code
-            }
-            if isKnown {
-                update(MemoryFile(name, in: folder), to: checked, context: context, isChecked: context.isEmpty)
-            }
+            guard let bytes = read(name), bytes.count >= RollbackMemory.fileSize,
+                formerKeys.contains(where: { isAuthentic(bytes, under: $0, context: context) })
+            else { continue }
+            // Another process may have written the file since.
+            let written = Array(bytes[..<RollbackMemory.fileSize])
+            update(
+                MemoryFile(name, in: folder), to: Array(written[..<(written.count - KeyedHash.size)]), context: context,
+                isChecked: context.isEmpty, isNeeded: { $0.starts(with: written) })
         }
     }
 }

@@ -8,52 +8,77 @@ import Sealing
 package struct TrustRecord: Hashable, Sendable {
     /// The vault's fingerprint, 16 bytes; nil if none is known.
     package var fingerprint: [UInt8]?
-    /// The hash of the command that may be run for the key, 16 bytes; nil if none may.
-    package var command: [UInt8]?
+    /// The hashes of the commands that may be run for a key, 16 bytes each, oldest first.
+    private var commands: [[UInt8]] = []
 
     private static let magic = Array("vlttrst1".utf8)
     private static let partSize = 16
-    private static let size = magic.count + Header.identifierSize + 2 * partSize
+    private static let size = magic.count + Header.identifierSize + (1 + Limits.slotCount) * partSize
 
     package init() {}
 
-    /// Reads what is known of a vault; nothing if the file is missing, or cannot be trusted.
-    package static func read(ofVault id: [UInt8], memoryFolder: String?, in files: any FileSystem) -> TrustRecord {
-        var record = TrustRecord()
-        guard let memoryFolder else { return record }
-        let folder = MemoryFolder(path: memoryFolder, fileSystem: files)
-        guard let bytes = folder.read(name(id), size: size, report: { _ in }), bytes.count >= size,
-            bytes.starts(with: magic + id)
-        else { return record }
-        let parts = Array(bytes[(magic.count + id.count)...])
-        record.fingerprint = part(parts[..<partSize])
-        record.command = part(parts[partSize..<2 * partSize])
-        return record
+    package func allows(command: String) -> Bool { commands.contains(TrustRecord.hash(ofCommand: command)) }
+
+    /// Allows a command to be run. There are as many as a vault has keys; the oldest makes room.
+    package mutating func allow(command: String) {
+        let hash = TrustRecord.hash(ofCommand: command)
+        guard !commands.contains(hash) else { return }
+        commands = Array((commands + [hash]).suffix(Limits.slotCount))
     }
 
-    /// Remembers the record. Throws `unavailable` if that fails.
-    package func write(ofVault id: [UInt8], memoryFolder: String, in files: any FileSystem) throws(LogError) {
-        var writer = ByteWriter(reserving: TrustRecord.size)
-        writer.append(TrustRecord.magic + id)
-        for part in [fingerprint, command] {
-            writer.append(part ?? [UInt8](repeating: 0, count: TrustRecord.partSize))
-        }
-        let folder = MemoryFolder(path: memoryFolder, fileSystem: files)
-        do throws(Notice) {
-            try MemoryFile(TrustRecord.name(id), in: folder).update(to: writer.bytes) { _ in true }
-        } catch { throw LogError(.unavailable, "remember \(memoryFolder)/\(TrustRecord.name(id))") }
-    }
-
-    /// Returns the hash by which a command is remembered.
-    package static func hash(ofCommand command: String) -> [UInt8] {
+    private static func hash(ofCommand command: String) -> [UInt8] {
         let hash = command.utf8.span.bytes.withUnsafeBytes { try? KeyedHash.hash($0) }
         // It fails for no length.
         return Array((hash ?? [])[..<partSize])
     }
+}
+
+// MARK: - The file
+
+extension TrustRecord {
+    /// Reads what is known of a vault; nothing if the file is missing, or cannot be trusted.
+    package static func read(ofVault id: [UInt8], memoryFolder: String?, in files: any FileSystem) -> TrustRecord {
+        guard let memoryFolder else { return TrustRecord() }
+        let folder = MemoryFolder(path: memoryFolder, fileSystem: files)
+        return TrustRecord(parsing: folder.read(name(id), size: size, report: { _ in }), ofVault: id)
+    }
+
+    /// Changes what is known of a vault, while no other process does. Throws a notice if that fails.
+    package static func update(
+        ofVault id: [UInt8], memoryFolder: String, in files: any FileSystem, _ change: (inout TrustRecord) -> Void
+    ) throws(Notice) {
+        // Most often, nothing is new, and the folder may be read-only.
+        let known = read(ofVault: id, memoryFolder: memoryFolder, in: files)
+        var changed = known
+        change(&changed)
+        guard changed != known else { return }
+        let folder = MemoryFolder(path: memoryFolder, fileSystem: files)
+        try MemoryFile(name(id), in: folder).update(size) { bytes in
+            var record = TrustRecord(parsing: bytes, ofVault: id)
+            change(&record)
+            return record.encoded(ofVault: id)
+        }
+    }
+
+    private init(parsing bytes: [UInt8]?, ofVault id: [UInt8]) {
+        guard let bytes, bytes.count >= TrustRecord.size, bytes.starts(with: TrustRecord.magic + id) else { return }
+        let start = TrustRecord.magic.count + id.count
+        let parts = stride(from: start, to: TrustRecord.size, by: TrustRecord.partSize).map { offset in
+            Array(bytes[offset..<offset + TrustRecord.partSize])
+        }
+        let isKnown: ([UInt8]) -> Bool = { part in part.contains { $0 != 0 } }
+        fingerprint = parts.first.flatMap { isKnown($0) ? $0 : nil }
+        commands = parts.dropFirst().filter(isKnown)
+    }
+
+    private func encoded(ofVault id: [UInt8]) -> [UInt8] {
+        var writer = ByteWriter(reserving: TrustRecord.size)
+        writer.append(TrustRecord.magic + id)
+        writer.append(fingerprint ?? [UInt8](repeating: 0, count: TrustRecord.partSize))
+        for command in commands { writer.append(command) }
+        writer.zeros(TrustRecord.size - writer.count)
+        return writer.bytes
+    }
 
     private static func name(_ id: [UInt8]) -> String { "\(Hexadecimal.string(of: id)).trust" }
-
-    private static func part(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
-        bytes.allSatisfy { $0 == 0 } ? nil : Array(bytes)
-    }
 }

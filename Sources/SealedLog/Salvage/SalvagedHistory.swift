@@ -32,7 +32,8 @@ struct SalvagedHistory {
         }
         (records, breaks) = SalvagedHistory.chain(found, after: remains.origin)
         if !remains.isAuthentic { lose() }
-        let agreed = agreement(with: seen, manifest)
+        // A guessed header may lead to an outdated manifest.
+        let agreed = agreement(with: seen, remains.isAuthentic ? manifest : nil)
         let standing = origin.sequence
         note(try loader.readRemains(of: remains.view.header.root) { newest[$0.name] = ($0, standing) })
         try readRecords(agreedUpTo: agreed)
@@ -67,6 +68,9 @@ struct SalvagedHistory {
         let present = newest.values.filter { !$0.entry.isRemoved }
         return present.sorted { ($0.entry.content?.current.offset ?? 0) < ($1.entry.content?.current.offset ?? 0) }
     }
+
+    /// The removed ones that have a history.
+    var removed: [Found] { newest.values.filter { $0.entry.isRemoved && !$0.entry.earlier.isEmpty } }
 
     private var loader: PageLoader { remains.view.loader }
     private var origin: LogPosition { remains.origin }

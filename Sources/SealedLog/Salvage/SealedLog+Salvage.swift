@@ -87,10 +87,23 @@ private struct SalvageCopier: ~Copyable {
             }
             counter?.advance(by: found.entry.footprint)
         }
-        let earlier = failed.isEmpty ? [:] : try history.earlier(of: failed)
+        // Of a value that is lost, the one before is in the history of its name, or in an older page.
         var older: [EntryName: Entry] = [:]
-        for name in failed {
-            for entry in earlier[name] ?? [] where older[name] == nil { older[name] = try copy(entry, to: &checkpoint) }
+        for found in history.present where failed.contains(found.entry.name) {
+            older[found.entry.name] = try copyFormer(of: found.entry, to: &checkpoint)
+        }
+        let rest = failed.subtracting(older.keys)
+        let earlier = rest.isEmpty ? [:] : try history.earlier(of: rest)
+        for name in rest {
+            for entry in earlier[name] ?? [] where older[name] == nil {
+                older[name] = try copy(entry, to: &checkpoint)
+                if older[name] == nil { older[name] = try copyFormer(of: entry, to: &checkpoint) }
+            }
+        }
+        // What removed names had before counts as no name: it is in no list.
+        for found in history.removed {
+            let kept = try copiedHistory(of: found.entry, to: &checkpoint)
+            if !kept.earlier.isEmpty { entries.append(kept) }
         }
         report.doubtful = doubtful.sorted().map(\.text)
         report.older = older.keys.sorted().map(\.text)
@@ -102,10 +115,31 @@ private struct SalvageCopier: ~Copyable {
     private mutating func copy(_ entry: Entry, to checkpoint: inout CheckpointWriter) throws(LogError) -> Entry? {
         guard var content = entry.content, let current = try copy(content.current, to: &checkpoint) else { return nil }
         content.current = current
-        var copied = Entry(name: entry.name, modified: entry.modified, content: content)
-        for old in entry.earlier {
+        var copied = try copiedHistory(of: entry, to: &checkpoint)
+        copied.content = content
+        return copied
+    }
+
+    /// Copies the newest of an entry's earlier values that opens, with those before it, as the present one.
+    private mutating func copyFormer(of entry: Entry, to checkpoint: inout CheckpointWriter) throws(LogError) -> Entry?
+    {
+        var entry = entry
+        while let former = entry.former {
+            if let copied = try copy(former, to: &checkpoint) { return copied }
+            entry = former
+        }
+        return nil
+    }
+
+    /// Returns a tombstone of the entry's name, with its earlier values that open.
+    private mutating func copiedHistory(
+        of entry: Entry, to checkpoint: inout CheckpointWriter
+    ) throws(LogError) -> Entry {
+        var copied = Entry(name: entry.name, modified: entry.modified, content: nil)
+        for var old in entry.earlier {
             guard let version = try copy(old.version, to: &checkpoint) else { continue }
-            copied.earlier.append(EarlierVersion(modified: old.modified, version: version))
+            old.version = version
+            copied.earlier.append(old)
         }
         return copied
     }

@@ -59,7 +59,7 @@ struct HeaderImage {
     func view(following keys: KeyRing) throws(LogError) -> LogView {
         do throws(LogError) { return try view(with: keys) } catch {
             guard error.code == .damaged, let slots = try? header.get().slots else { throw error }
-            guard slots.contains(where: { $0.salt == keys.slotSalt }) else { throw LogError(.keyWrong) }
+            guard slots.contains(where: { $0.salt == keys.slot?.salt }) else { throw LogError(.keyWrong) }
             guard let rotated = try? slots.unlock(again: keys) else { throw error }
             return try view(with: rotated)
         }
@@ -89,16 +89,16 @@ extension LogView {
 
     /// Reads the file that is at the path now. Its lock is held.
     ///
-    /// - Parameter seen: what this machine remembers of the vault; read before the file.
+    /// - Parameter remembered: what this machine remembers of the vault; read before the file.
     /// - Throws: `exchanged` if it is another vault, `rolledBack` or `diverged` if it lacks what this view knows or
     ///   what was seen; also what opening throws.
-    func reopened(on store: any RecordStore, knowing seen: LogPosition?) throws(LogError) -> LogView {
+    func reopened(on store: any RecordStore, knowing remembered: Remembered?) throws(LogError) -> LogView {
         let image = try HeaderImage(of: store)
         if case .success(let header) = image.header, header.vaultID != self.header.vaultID {
             throw LogError(.exchanged, store.location)
         }
         var view = try image.view(following: keys)
-        let known = [durable, seen]
+        let known = [durable, try remembered?.position(of: view)]
         try view.followToEnd(from: image.hint, durable: durable, covering: known, isSettled: true)
         for position in known {
             if let alarm = try view.alarm(against: position) { throw alarm }

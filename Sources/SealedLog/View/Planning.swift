@@ -4,8 +4,7 @@ import Sealing
 extension Change {
     /// What an entry that follows another one depends on.
     fileprivate struct Context {
-        let now: UInt64
-        let history: KeptHistory
+        let circumstances: Circumstances
         /// Whether the entry before is of the same transaction: no reader ever sees its value.
         let isOwn: Bool
         /// Where the payload's next box is, counted from its start.
@@ -14,46 +13,70 @@ extension Change {
 
     /// Returns the entry that this results in, if the old one is as expected; nil if it changes nothing.
     fileprivate func entry(replacing old: Entry?, _ context: Context) throws(LogError) -> Entry? {
-        let present = old?.present(at: context.now)
+        let now = context.circumstances.now
+        let present = old?.present(at: now)
         try expectation.check(present)
+        // Clocks differ, and go back: what follows is later all the same, also in the eyes of a merge.
+        let modified = max(now, old.map { context.isOwn ? $0.modified : $0.modified &+ 1 } ?? 0)
+        let created = present?.created ?? modified
         switch action {
         // An expired value is removed as well: it is history from then on.
         case .remove:
             let hasNothingToForget = !forgets || old?.earlier.isEmpty ?? true
-            return try old?.isRemoved ?? true && hasNothingToForget ? nil : following(old, nil, context)
+            return try old?.isRemoved ?? true && hasNothingToForget ? nil : following(old, nil, modified, context)
         case .set(let value, let attributes, let expiry):
             var current = value.version
             current.offset = context.offset
             let content = Entry.Content(
-                created: present?.created ?? context.now, current: current, expiry: expiry,
+                created: created, current: current, expiry: expiry,
                 attributes: attributes ?? present?.attributes ?? [])
-            return try following(old, content, context)
+            return try following(old, content, modified, context)
         case .restore(let nonce):
             guard let earlier = old?.earlier.first(where: { $0.version.nonce == nonce }) else {
                 throw LogError(.conflict)
             }
+            // A value that has expired since is wanted back all the same.
+            let expiry = earlier.expiry.flatMap { $0 > now ? $0 : nil }
             let content = Entry.Content(
-                created: present?.created ?? context.now, current: earlier.version,
-                attributes: present?.attributes ?? [])
-            return try following(old, content, context)
+                created: created, current: earlier.version, expiry: expiry, attributes: earlier.attributes)
+            return try following(old, content, modified, context)
         }
     }
 
     /// Returns the entry with new content, and with what the old one had as its history.
-    private func following(_ old: Entry?, _ content: Entry.Content?, _ context: Context) throws(LogError) -> Entry {
-        var entry = Entry(name: name, modified: context.now, content: content)
-        if let old, !forgets {
+    private func following(
+        _ old: Entry?, _ content: Entry.Content?, _ modified: UInt64, _ context: Context
+    ) throws(LogError) -> Entry {
+        var entry = Entry(
+            name: name, modified: modified, sequence: context.circumstances.sequence, content: content,
+            forgotten: old?.forgotten)
+        if let old, forgets {
+            // Copies have it from before, too. They never saw a state of the same transaction.
+            entry.forgotten = context.isOwn ? old.earlier.first?.modified ?? old.forgotten : old.modified
+        } else if let old {
             entry.earlier = old.earlier
-            if let former = old.content?.current, !context.isOwn {
-                entry.earlier.insert(EarlierVersion(modified: old.modified, version: former), at: 0)
+            entry.joined = old.joined
+            if let former = old.content, !context.isOwn {
+                let version = EarlierVersion(
+                    modified: old.modified, version: former.current, expiry: former.expiry,
+                    attributes: former.attributes)
+                entry.earlier.insert(version, at: 0)
             }
             entry.earlier.removeAll { $0.version.nonce == content?.current.nonce }
-            entry.dropHistory(beyond: context.history, now: context.now)
+            entry.dropHistory(beyond: context.circumstances.history, now: context.circumstances.now)
         }
         entry.dropHistoryBeyondEntrySize()
         try entry.checkSize()
         return entry
     }
+}
+
+/// What the entries of a record have in common.
+struct Circumstances: Sendable {
+    let now: UInt64
+    /// The record's number.
+    let sequence: UInt64
+    let history: KeptHistory
 }
 
 /// Collects the transactions of one record.
@@ -87,9 +110,10 @@ struct TransactionBatch: Sendable {
     /// - Returns: false if the record has no room for it. It must be added to another record then.
     /// - Throws: `conflict`, `exists` or `invalid` if this transaction fails; or what `find` throws.
     mutating func add(
-        _ changes: ChangeList, now: UInt64, history: KeptHistory, find: (EntryName) throws(LogError) -> Entry?
+        _ changes: ChangeList, _ circumstances: Circumstances, find: (EntryName) throws(LogError) -> Entry?
     ) throws(LogError) -> Bool {
         let first = entries.insertedCount
+        var settled = 0
         var isAdded = false
         defer { if !isAdded { entries.removeInserted(from: first) } }
         var offset = payloadSize
@@ -97,7 +121,7 @@ struct TransactionBatch: Sendable {
         var totals = totals
         for (name, nonce) in changes.conditions {
             let old = if let own = entries.find(name) { own } else { try find(name) }
-            try Change.Expectation.unchanged(nonce).check(old?.present(at: now))
+            try Change.Expectation.unchanged(nonce).check(old?.present(at: circumstances.now))
         }
         if isEmpty { entries.reserve(as: changes.cells) }
         // Of a single transaction that names each once, no earlier change is searched for.
@@ -107,12 +131,12 @@ struct TransactionBatch: Sendable {
             let own = mayRepeat ? entries.number(of: change.name) : nil
             let old = if let own { entries.inserted(own) } else { try find(change.name)?.settled() }
             let context = Change.Context(
-                now: now, history: history, isOwn: own.map { $0 >= first } ?? false, offset: UInt64(offset))
+                circumstances: circumstances, isOwn: own.map { $0 >= first } ?? false, offset: UInt64(offset))
             guard let entry = try change.entry(replacing: old, context) else { continue }
             totals.replace(old, with: entry)
             added += UInt64(entry.sizeWithoutOffsets)
             entries.insert(entry)
-            settledCount += entry.settledCount
+            settled += entry.settledCount
             guard case .set(let value, _, _) = change.action else { continue }
             offset += value.version.boxLength
             added += UInt64(value.version.boxLength)
@@ -123,6 +147,7 @@ struct TransactionBatch: Sendable {
         guard entries.insertedCount > first else { return true }
         guard isEmpty || size + added <= Limits.transactionSize else { return false }
         isAdded = true
+        settledCount += settled
         size += added
         close(changes.boxes, totals)
         return true

@@ -59,9 +59,9 @@ extension Keychain {
 
     /// A value that somebody has sealed for this vault, opened but not stored.
     ///
-    /// Nothing says who sealed it: look at its name before you store it.
-    public struct Drop: ~Copyable {
-        private let contents: DropContents
+    /// Nothing says who sealed it: look at its name and attributes before you store it.
+    public final class Drop: Sendable {
+        fileprivate let contents: DropContents
 
         fileprivate init(_ contents: consuming DropContents) { self.contents = contents }
 
@@ -73,8 +73,6 @@ extension Keychain {
         public var attributes: [String: String] { Keychain.dictionary(contents.attributes) }
         /// When it was sealed, by its sender's clock.
         public var created: Date { Date(milliseconds: contents.created) }
-
-        fileprivate consuming func take() -> DropContents { contents }
     }
 
     /// Opens what ``drop(_:_:attributes:to:)`` has sealed, for the vault's drop box or for an identity in the identity
@@ -84,7 +82,11 @@ extension Keychain {
     ///   `unavailable`.
     public func openDrop(_ file: [UInt8]) throws(VaultError) -> Drop {
         let plaintext = try plaintext(of: file)
-        do { return Drop(try DropContents(parsing: plaintext)) } catch {
+        do throws(LogError) {
+            let contents = try DropContents(parsing: plaintext)
+            guard contents.hasReadableValue else { throw LogError(.damaged, "no program could read its value") }
+            return Drop(contents)
+        } catch {
             guard error.code == .damaged else { throw .noGuardedMemory }
             throw VaultError(.invalid, "This is an age file, but no drop for a vault: \(error.detail).")
         }
@@ -97,7 +99,9 @@ extension Keychain {
                 file, with: IdentityFile(Identity(secretKey: key)), asking: options.pluginPrompter)
         } catch {
             guard error.code == .noMatch, let path = places.identityFile else { throw Keychain.refusal(error) }
-            let identities = try translated(SlotIdentities(at: path, in: PosixFileSystem()))
+            let identities = try translated(
+                SlotIdentities(
+                    at: path, places.secretFolders, options.unlocking, in: PosixFileSystem()))
             do { return try identities.open(file, asking: options.pluginPrompter) } catch {
                 throw Keychain.refusal(error)
             }
@@ -113,16 +117,32 @@ extension Keychain {
         }
     }
 
-    /// Stores what was dropped, with its attributes.
+    /// Stores what was dropped, with its attributes: all of it, or nothing.
     ///
-    /// - Parameter isReplacing: whether a value of that name is replaced; its history has it then.
-    /// - Throws: ``VaultError`` with `exists` if there is a value of that name; as
+    /// - Parameter isReplacing: whether values of these names are replaced; their history has them then.
+    /// - Throws: ``VaultError`` with `exists` if there is a value of such a name; as
     ///   ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
-    public func collect(_ drop: consuming Drop, replacing isReplacing: Bool = false) throws(VaultError) {
-        let contents = drop.take()
-        let name = contents.name.text
-        if !isReplacing, try exists(name) { throw VaultError(.exists, "\"\(name)\" already exists.") }
-        let (kind, attributes) = (ValueKind(rawValue: contents.kind), Keychain.dictionary(contents.attributes))
-        try set(name, to: SealableValue(kind: kind, bytes: translated(contents.value.copy())), attributes: attributes)
+    public func collect(_ drops: [Drop], replacing isReplacing: Bool = false) throws(VaultError) {
+        try transaction { (transaction) throws(VaultError) in
+            for drop in drops {
+                if !isReplacing, try transaction.exists(drop.name) {
+                    throw VaultError(.exists, "\"\(drop.name)\" already exists.")
+                }
+                try transaction.set(
+                    drop.name, to: drop.contents.value, kind: ValueKind(rawValue: drop.contents.kind),
+                    attributes: drop.attributes, expires: nil)
+            }
+        }
+    }
+}
+
+extension DropContents {
+    /// Whether the value is one of its kind. Only the few kinds that are no plain bytes are read for that.
+    fileprivate var hasReadableValue: Bool {
+        switch Keychain.ValueKind(rawValue: kind) {
+        case .unspecified, .data: true
+        case .text: value.withUnsafeBytes { $0.isUTF8 }
+        default: value.withUnsafeBytes { StoredValue(kind: kind, $0) } ?? .null != .null
+        }
     }
 }

@@ -10,7 +10,8 @@ extension Keychain {
     ///
     /// - Parameter isReplacing: whether a file at the path is replaced.
     /// - Throws: ``VaultError`` with `exists` if there is a file at the path, `invalid` for a path that cannot be meant
-    ///   and for the vault's own; `damaged`, `busy`, `unavailable`: the file at the path is as it was.
+    ///   and for the vault's own; `damaged`, `busy`, `unavailable`: the file at the path is as it was; `outcomeUnknown`
+    ///   if the copy is there, and may not outlast a power loss.
     public func backUp(to path: String, replacing isReplacing: Bool = false) throws(VaultError) {
         _ = try backUp(to: path, replacing: isReplacing, progress: nil)
     }
@@ -28,6 +29,15 @@ extension Keychain {
             throw VaultError(.exists, "\(path) already exists; it was left alone.")
         }
         defer { progress?.finish() }
-        return try translated(log.backUp(to: target, replacing: isReplacing, in: files, progress))
+        do throws(LogError) {
+            let report = try log.backUp(to: target, replacing: isReplacing, in: files, progress)
+            reportNotices()
+            return report
+        } catch  where error.code == .outcomeUnknown {
+            throw VaultError(
+                .outcomeUnknown,
+                "\(path) is written, but the disk failed to flush its name. Check the disk, and back up again.",
+                systemError: error.systemError)
+        } catch { throw VaultError(error, places) }
     }
 }

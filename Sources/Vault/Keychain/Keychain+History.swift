@@ -65,22 +65,28 @@ extension Keychain {
         }
     }
 
-    /// Takes the newest change back: each name in it gets the value that it had before, or is removed if it had none.
-    /// Doing it twice makes the change again.
+    /// Takes the newest change back: each name in it gets the value that it had before, with its attributes and expiry,
+    /// or is removed if it had none. Doing it twice makes the change again.
     ///
-    /// It looks at every entry. Changes of one transaction are taken back together.
+    /// All names of the change are taken back, or none. What several threads of a program have stored at the same moment
+    /// can be one change.
     ///
-    /// - Returns: the names that have changed, sorted bytewise; none if nothing is left to take back.
-    /// - Throws: as ``restore(_:_:)``; `busy` if another process changed one of the names meanwhile.
+    /// - Returns: the names that have changed, sorted bytewise; none if there is no change.
+    /// - Throws: ``VaultError`` with `absent` if a value that a name had before is not kept; `invalid` if the newest change
+    ///   was a merge; `busy` if another process changed one of the names meanwhile; as ``restore(_:_:)``.
     @discardableResult
     public func undo() throws(VaultError) -> [String] {
-        let own = ownName("")
-        let entries = try translated(log.newestChange()).filter { $0.name.text.hasPrefix(own) }
-        let changes = entries.compactMap { entry -> Change? in
+        let entries = try translated(log.newestChange(prefix: Array(ownName("").utf8)))
+        let changes = try entries.map { (entry) throws(VaultError) -> Change in
             let expected = Change.Expectation.unchanged(entry.content?.current.nonce)
             // What was absent before the change is removed again.
             if entry.content?.created == entry.modified { return Change(entry.name, expected, .remove) }
-            return entry.earlier.first.map { Change(entry.name, expected, .restore($0.version.nonce)) }
+            guard let former = entry.earlier.first else {
+                throw VaultError(
+                    .absent,
+                    "The value that \"\(shortened(entry.name.text))\" had before is not kept. Nothing was taken back.")
+            }
+            return Change(entry.name, expected, .restore(former.version.nonce))
         }
         if !changes.isEmpty { try commit(changes) }
         return changes.map { shortened($0.name.text) }
@@ -88,22 +94,44 @@ extension Keychain {
 
     /// Removes a name, and every value that it had before. Compaction follows: see ``eraseRemoved()``.
     ///
+    /// A copy of the vault that is merged later brings none of these values back, unless it has set the name since.
+    ///
     /// - Returns: whether there was a value, present or earlier.
     /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     @discardableResult
-    public func purge(_ name: String) throws(VaultError) -> Bool {
-        let shown = try shown(name)
-        guard let entry = try translated(log.history(shown)), !entry.isRemoved || !entry.earlier.isEmpty else {
-            return false
-        }
-        try commit([Change(shown, .anything, .remove, forgets: true)])
+    public func purge(_ name: String) throws(VaultError) -> Bool { try !purge([name]).isEmpty }
+
+    /// Removes names, all or none, with every value that they had before.
+    ///
+    /// - Returns: the names that had a value, present or earlier.
+    /// - Throws: as ``purge(_:)-(String)``.
+    @discardableResult
+    public func purge(_ names: [String]) throws(VaultError) -> [String] {
+        let purged = try purgeable(names)
+        guard !purged.isEmpty else { return [] }
+        var changes: [Change] = []
+        for name in purged { changes.append(Change(try shown(name), .anything, .remove, forgets: true)) }
+        try commit(changes)
         do throws(VaultError) { try compact() } catch {
             throw VaultError(
                 error.code,
-                "\"\(name)\" is removed, but its values are still in the file until the vault is compacted. "
-                    + error.message, systemError: error.systemError, cause: .valuesLeft)
+                "What was purged is removed, but its values are still in the file until the vault is compacted. "
+                    + error.message, systemError: error.systemError, causes: [.valuesLeft])
         }
-        return true
+        return purged
+    }
+
+    /// Returns those of some names of which the file has any value.
+    package func purgeable(_ names: [String]) throws(VaultError) -> [String] {
+        var known: [String] = []
+        for name in names {
+            let shown = try shown(name)
+            guard let entry = try translated(log.history(shown)) else { continue }
+            // Whoever purged it may have died before the compaction.
+            let isLeft = entry.isForgotten ? try information().deadBytes > 0 : false
+            if !entry.isRemoved || !entry.earlier.isEmpty || isLeft { known.append(name) }
+        }
+        return known
     }
 
     /// Returns how much of the history the vault keeps.

@@ -100,7 +100,7 @@ extension LogKeySlot {
     package var created: Date { Date(milliseconds: creation) }
 }
 
-extension KeyFile.Sharing {
+extension SecretFile.Sharing {
     /// A part of a sentence.
     fileprivate var words: String {
         switch self {

@@ -37,27 +37,41 @@ extension Keychain {
         try set(name, to: SecretBytes(copying: bytes), kind: .data, attributes: attributes, expires: expires)
     }
 
-    /// Sets a typed value.
     func set(
-        _ name: String, to value: StoredValue, attributes: [String: String]?, expires: Date?
+        _ name: String, to value: borrowing SecretBytes, expires: Date?, forgetting isForgetting: Bool
     ) throws(VaultError) {
-        try set(name, to: SealableValue(value, for: name), attributes: attributes, expires: expires)
+        try set(
+            name, to: value, kind: .unspecified, attributes: nil, expires: expires, forgetting: isForgetting)
     }
 
-    /// Sets a value of any kind.
-    package func set(
-        _ name: String, to value: borrowing SealableValue, attributes: [String: String]?, expires: Date? = nil
+    func set(
+        _ name: String, to value: StoredValue, expires: Date?, forgetting isForgetting: Bool
     ) throws(VaultError) {
-        try set(name, to: value.bytes, kind: value.kind, attributes: attributes, expires: expires)
+        let value = try SealableValue(value, for: name)
+        try set(
+            name, to: value.bytes, kind: value.kind, attributes: nil, expires: expires, forgetting: isForgetting)
+    }
+
+    /// Sets a value of any kind. Returns whether it has replaced one.
+    package func put(
+        _ name: String, _ value: borrowing SealableValue, attributes: [String: String]?
+    ) throws(VaultError) -> Bool {
+        try transaction { (transaction) throws(VaultError) in
+            let isReplacing = try transaction.exists(name)
+            try transaction.set(name, to: value.bytes, kind: value.kind, attributes: attributes, expires: nil)
+            return isReplacing
+        }
     }
 
     /// Uses no ``Transaction``: a single change does not need its bookkeeping.
     private func set(
-        _ name: String, to value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String]?, expires: Date?
+        _ name: String, to value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String]?,
+        expires: Date?, forgetting isForgetting: Bool = false
     ) throws(VaultError) {
         var nonces = NonceSource()
         let change = try setting(
-            name, to: value, kind: kind, attributes: attributes, expires: expires, nonces: &nonces)
+            name, to: value, kind: kind, attributes: attributes, expires: expires, forgets: isForgetting,
+            nonces: &nonces)
         try waiting { (timeout) throws(LogError) in try log.commit(ChangeList([change]), timeout: timeout) }
         changes.notify()
     }

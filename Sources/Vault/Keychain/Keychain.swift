@@ -1,4 +1,4 @@
-package import Age
+public import Age
 package import LinuxSystem
 import SealedLog
 public import Sealing
@@ -36,12 +36,12 @@ public final class Keychain: ValueStore, SecretStore {
         public var usesKernelKeyring = true
         /// Whether to compare the vault with what this machine remembers of it, and to remember it.
         package var usesRollbackMemory = true
-        /// Shows what age plugins say, and answers what they ask.
-        package var pluginPrompter: any PluginPrompter = NoPrompts()
+        /// Shows what age plugins say, and answers what they ask; by default, nobody does.
+        public var pluginPrompter: any PluginPrompter = NoPrompts()
         /// Whether only the key file may open the vault, as where a person wants to know whether it does.
         package var triesKeyFileAlone = false
         /// The contents of the key file, instead of those in the file.
-        package var keyFileContents: KeyFileContents?
+        public var keyFileContents: KeyFileContents?
         /// Whether to accept a key file of root's that others can read, in any folder. By default it is accepted only
         /// below `/run/secrets`, below `$CREDENTIALS_DIRECTORY` for
         /// ``VaultPlaces/standard(vault:keyFile:environment:)``, and on file systems in memory or mounted read-only.
@@ -89,7 +89,7 @@ public final class Keychain: ValueStore, SecretStore {
     public let changes: ChangeFeed
     public let failures: FailureLog
     /// Why the key file is accepted although others than its owner can read it; nil if they cannot.
-    let keyFileSharing: KeyFile.Sharing?
+    let keyFileSharing: SecretFile.Sharing?
     let options: Options
     let log: SealedLog
     /// nil for the whole vault.
@@ -173,10 +173,11 @@ public final class Keychain: ValueStore, SecretStore {
         _ part: KeychainPart? = nil
     ) {
         (places, options) = (opening.places, opening.options)
-        (log, created, keyFileSharing) = opened
+        (log, created, keyFileSharing) = (opened.log, opened.created, opened.keyFileSharing)
         changes = ChangeFeed(watching: opening.vaultPath) { [log] in log.lookAtPath() }
         self.failures = failures
         self.part = part
+        if let notice = opened.notice { failures.report(notice, key: places.vault) }
         reportNotices()
     }
 

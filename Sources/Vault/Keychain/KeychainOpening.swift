@@ -15,7 +15,13 @@ final class Refusal: Sendable {
 
 /// Opens, creates or salvages a vault.
 struct KeychainOpening {
-    typealias Outcome = (log: SealedLog, created: Keychain.Created, keyFileSharing: KeyFile.Sharing?)
+    struct Outcome {
+        let log: SealedLog
+        var created = Keychain.Created()
+        var keyFileSharing: SecretFile.Sharing?
+        /// What is wrong with the key file, although the vault was opened in another way; what could not be remembered.
+        var notice: VaultError?
+    }
 
     let places: VaultPlaces
     let options: Keychain.Options
@@ -61,7 +67,7 @@ struct KeychainOpening {
     private func open() throws(LogError) -> Outcome {
         try unlocking { (unlocker) throws(LogError) in
             let log = try SealedLog.open(vaultPath, options: logOptions(), in: fileSystem, with: &unlocker)
-            return (log, Keychain.Created(), unlocker.sharing)
+            return Outcome(log: log, keyFileSharing: unlocker.sharing, notice: unlocker.obstacle)
         }
     }
 
@@ -71,7 +77,7 @@ struct KeychainOpening {
     ) throws(LogError) -> Result {
         var unlocker = KeychainUnlocker(places, options.unlocking, in: fileSystem)
         do throws(LogError) { return try body(&unlocker) } catch {
-            refusal.set(unlocker.refusal)
+            refusal.set(unlocker.explanation(of: error))
             throw error
         }
     }
@@ -104,10 +110,13 @@ struct KeychainOpening {
             vaultPath, secret: .keyFile(key), limits: cost.limits, parameters: Array((places.keyCommand ?? "").utf8),
             label: label, history: .standard, options: logOptions(), in: fileSystem)
         lock.release()
+        var outcome = Outcome(log: log, created: created, keyFileSharing: sharing)
         if let command = places.keyCommand {
-            try places.trust(log.vaultID, in: fileSystem) { $0.command = TrustRecord.hash(ofCommand: command) }
+            do throws(Notice) {
+                try places.trust(log.vaultID, in: fileSystem) { $0.allow(command: command) }
+            } catch { outcome.notice = VaultError(error, places) }
         }
-        return (log, created, sharing)
+        return outcome
     }
 
     /// Whether vault and key file are in one folder, whose lock cannot be taken twice. The vault's folder exists.
@@ -153,7 +162,8 @@ struct KeychainOpening {
     private func checkThatNothingIsMissing() throws(LogError) {
         try checkThatNoneIsGone()
         // Where secrets are mounted, this one is not: a key that was created here would be lost with the container.
-        if places.readsKeyFile(options.unlocking), KeyFile.isBelow(places.secretFolders, resolvedPath(places.keyFile)),
+        if places.readsKeyFile(options.unlocking),
+            SecretFile.isBelow(places.secretFolders, resolvedPath(places.keyFile)),
             try !keyFileMayExist()
         {
             throw LogError(.keyMissing, places.keyFile)

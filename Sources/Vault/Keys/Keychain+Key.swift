@@ -43,6 +43,8 @@ extension Keychain {
         public let isInUse: Bool
         /// The cost of a guess; nil for what cannot be guessed.
         package let cost: KeyFileCost?
+        /// Identifies it, whatever its number is by now.
+        let salt: [UInt8]
     }
 }
 
@@ -65,6 +67,7 @@ extension Keychain.Key {
         command = slot.command.isEmpty ? nil : slot.command
         isInUse = slot.isOwn
         cost = slot.cost
+        salt = slot.salt
     }
 
     /// The key at the start of a sentence: `Key 2 (laptop)`.

@@ -66,12 +66,11 @@ extension Keychain {
     /// - Throws: as ``addKeyFile(at:label:)``; `locked` if the command fails.
     public func addCommand(_ command: String, label: String = "") throws(VaultError) {
         guard !command.isEmpty else { throw VaultError(.invalid, "The command is empty.") }
+        let key = HeldKeyFile(try places.translated(KeyCommand(line: command).key()))
         try changeKeys { (table) throws(LogError) in
-            try table.addNew(
-                .keyFile(KeyCommand(line: command).key()), parameters: Array(command.utf8), label: label)
+            try table.addNew(.keyFile(key.copy()), parameters: Array(command.utf8), label: label)
         }
-        try places.translated(
-            places.trust(log.vaultID) { (record) in record.command = TrustRecord.hash(ofCommand: command) })
+        remember { record, _ in record.allow(command: command) }
     }
 
     // MARK: Removing and replacing
@@ -79,38 +78,35 @@ extension Keychain {
     /// Removes a key: it opens the vault no more. Who had it may have kept a copy of the vault, or its data key: only
     /// ``rotateDataKey(dropping:_:)`` helps against that.
     ///
-    /// - Throws: ``VaultError`` with `absent` if there is no such key, `invalid` for the last one; as ``eraseRemoved()``.
-    public func removeKey(_ number: Int) throws(VaultError) {
-        try check(number)
-        try changeKeys { (table) throws(LogError) in try table.remove(at: number - 1) }
+    /// - Parameter key: one of ``vaultKeys()``.
+    /// - Throws: ``VaultError`` with `absent` if it was removed or replaced since, `invalid` for the last one; as
+    ///   ``eraseRemoved()``.
+    public func removeKey(_ key: Key) throws(VaultError) {
+        try changeKeys { (table) throws(LogError) in try table.remove(key.salt) }
     }
 
     /// Lets another key file open the vault in the place of one: the former one opens it no more. It is generated if
     /// there is none at the path. Nothing is sealed anew: who has the former file and an old copy of the vault can open
     /// that copy still, and has its data key.
     ///
-    /// - Parameter number: of the key to be replaced; without it, the one that has opened this keychain.
+    /// - Parameter replaced: the key to be replaced; without it, the one that has opened this keychain.
     /// - Returns: whether the file was generated.
     /// - Throws: as ``addKeyFile(at:label:)`` and ``removeKey(_:)``; `invalid` if the key is no key file.
     @discardableResult
-    public func replaceKeyFile(_ number: Int? = nil, by path: String) throws(VaultError) -> Bool {
-        if let number { try check(number) }
+    public func replaceKeyFile(_ replaced: Key? = nil, by path: String) throws(VaultError) -> Bool {
+        let chosen = if let replaced { replaced } else { try vaultKeys().first(where: \.isInUse) }
+        guard let replaced = chosen else {
+            throw VaultError(LogError(.slotGone), places)
+        }
+        guard [.keyFile, .otherFile].contains(replaced.kind) else {
+            throw VaultError(.invalid, "\(replaced.words) is no key file. Add the file, and remove this key.")
+        }
         return try withKeyFile(at: path) { (key) throws(VaultError) in
             try changeKeys { (table) throws(LogError) in
-                guard let index = number.map({ $0 - 1 }) ?? table.own, table.slots[index].isOfKeyFile else {
-                    throw LogError(.invalid, "key \(number ?? (table.own ?? 0) + 1) is no key file")
-                }
                 let credential = try Credential.keyFile(key.copy())
                 try table.checkIsNew(credential)
-                try table.replace(at: index, by: credential, limits: .recommended)
+                try table.replace(replaced.salt, by: credential, limits: .recommended)
             }
-        }
-    }
-
-    func check(_ number: Int) throws(VaultError) {
-        let count = try vaultKeys().count
-        guard (1...count).contains(number) else {
-            throw VaultError(.absent, "There is no key \(number): the vault has keys 1 to \(count).")
         }
     }
 
@@ -124,6 +120,15 @@ extension Keychain {
         }
     }
 
+    /// Changes what this machine trusts of the vault, whose fingerprint the closure gets. The vault is changed already,
+    /// so a failure is reported and not thrown.
+    func remember(_ change: (inout TrustRecord, _ fingerprint: [UInt8]) -> Void) {
+        guard options.usesRollbackMemory, let fingerprint = try? log.fingerprint() else { return }
+        do throws(Notice) {
+            try places.trust(log.vaultID, in: PosixFileSystem()) { change(&$0, fingerprint) }
+        } catch { failures.report(VaultError(error, places), key: places.vault) }
+    }
+
     /// Reads the key file at a path, which is generated if there is none, and runs `body`. One that was generated is
     /// removed again if nothing came of it.
     ///
@@ -133,8 +138,8 @@ extension Keychain {
     ) throws(VaultError) -> Bool {
         let isGenerated = try generateKeyFile(at: path)
         do throws(VaultError) { try body(places.heldKeyFile(path, options.unlocking)) } catch {
-            // With any other error, the vault may have it already.
-            if isGenerated, [.exists, .invalid, .busy].contains(error.code) {
+            // With any other error, the vault may have it already; one that exists was added by another process.
+            if isGenerated, [.invalid, .absent, .busy].contains(error.code) {
                 try? PosixFileSystem().remove(resolvedPath(path))
             }
             throw error
@@ -168,12 +173,6 @@ extension SlotTable {
 
     fileprivate func checkIsNew(_ credential: borrowing Credential) throws(LogError) {
         guard let index = try index(openedBy: credential) else { return }
-        throw LogError(.exists, "key \(index + 1)")
-    }
-}
-
-extension KeySlot {
-    fileprivate var isOfKeyFile: Bool {
-        [Kind.generatedKey.rawValue, Kind.otherKey.rawValue].contains(kind) && command == nil
+        throw LogError(.slotExists, "key \(index + 1)")
     }
 }

@@ -14,20 +14,19 @@ extension Keychain {
         let wrapped = try WrappedFileKey(for: recipient, asking: options.pluginPrompter)
         try changeKeys { (table) throws(LogError) in
             guard !table.labels.contains(where: { $0.recipient == recipient }) else {
-                throw LogError(.exists, "a key")
+                throw LogError(.slotExists)
             }
             try table.add(
                 wrapped.credential(), limits: .recommended, parameters: wrapped.stanzas, label: label,
                 recipient: recipient)
         }
-        try places.translated(
-            places.trust(log.vaultID) { [fingerprint = log.fingerprint()] record in record.fingerprint = fingerprint })
+        remember { record, fingerprint in record.fingerprint = fingerprint }
     }
 
     /// Wraps a new file key for a recipient, for a rotation.
     func renewal(for recipient: String) throws(VaultError) -> SlotTable.Renewal {
         let wrapped = try WrappedFileKey(for: recipient, asking: options.pluginPrompter)
-        return SlotTable.Renewal(try places.translated(wrapped.credential()), parameters: wrapped.stanzas)
+        return SlotTable.Renewal(recipient: try places.translated(wrapped.credential()), stanzas: wrapped.stanzas)
     }
 }
 
@@ -45,5 +44,7 @@ private struct WrappedFileKey: ~Copyable {
         } catch { throw VaultError(error, "The recipient cannot be used") }
     }
 
-    borrowing func credential() throws(LogError) -> Credential { try .recipient(fileKey.copy(), ofSlotWith: salt) }
+    borrowing func credential() throws(LogError) -> Credential {
+        try .recipient(fileKey.copy(), ofSlotWith: salt)
+    }
 }

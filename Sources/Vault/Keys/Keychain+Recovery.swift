@@ -18,6 +18,31 @@ extension Keychain {
         return try places.translated(key.text())
     }
 
+    /// Checks that a key file, such as a backup, opens a vault: reads everything with it, and changes nothing.
+    ///
+    /// - Returns: the key that it is.
+    /// - Throws: ``VaultError`` with `locked` if the file cannot be used or opens another vault; as ``verify()``.
+    public static func checkKeyFile(
+        at path: String, of places: VaultPlaces, options: Options = Options()
+    ) throws(VaultError) -> Key {
+        let keychain = try opened(byKeyFileAt: path, of: places, options: options)
+        try keychain.verify()
+        guard let key = try keychain.vaultKeys().first(where: \.isInUse) else {
+            throw VaultError(LogError(.slotGone), places)
+        }
+        return key
+    }
+
+    /// Opens a vault by a key file, and in no other way.
+    package static func opened(
+        byKeyFileAt path: String, of places: VaultPlaces, options: Options, failures: FailureLog = FailureLog()
+    ) throws(VaultError) -> Keychain {
+        let places = places.withKeyFile(path)
+        var options = options
+        (options.triesKeyFileAlone, options.keyFileContents) = (true, nil)
+        return try Keychain(at: places, options: options, failures: failures)
+    }
+
     /// Splits a generated key file into shares by Shamir's scheme. So many of them as `threshold` restore it; fewer tell
     /// nothing about it.
     ///

@@ -1,3 +1,4 @@
+import LinuxSystem
 import SealedLog
 import Sealing
 
@@ -6,67 +7,89 @@ extension Keychain {
     /// nothing in it. Others may write meanwhile.
     ///
     /// First remove the keys of those who are to have no access. Each that stays needs its secret once more, except the
-    /// one in use, commands, and recipients, whose public key is enough. People who open the vault by an age identity
-    /// have to compare its fingerprint again.
+    /// one in use, commands that this machine may run, and recipients, whose public key is enough. People who open the
+    /// vault by an age identity have to compare its fingerprint again.
     ///
     /// - Parameters:
-    ///   - dropped: the numbers of keys that are removed first. The one in use has to stay.
-    ///   - secret: finds the secret of a key file or a passphrase; nil if it is not at hand, which is an error.
+    ///   - dropped: the keys that are removed first. The one in use has to stay.
+    ///   - secret: finds the secret of a key file or a passphrase, once for each; nil if it is not at hand, which is an
+    ///     error.
     /// - Throws: ``VaultError`` with `locked` for a key whose secret is missing or wrong, with its number; `absent` and
-    ///   `invalid` for one that cannot be dropped; what `secret` throws; as ``eraseRemoved()``.
+    ///   `invalid` for one that cannot be dropped; `busy` if another process has added a key meanwhile; what `secret`
+    ///   throws; as ``eraseRemoved()``.
     public func rotateDataKey(
-        dropping dropped: Set<Int> = [],
+        dropping dropped: Set<Key> = [],
         _ secret: (Key) throws(VaultError) -> KeySecret? = { (_) throws(VaultError) in nil }
     ) throws(VaultError) {
         try rotateDataKey(dropping: dropped, progress: nil, secret)
     }
 
     package func rotateDataKey(
-        dropping dropped: Set<Int>, progress: UpkeepProgress?, _ secret: (Key) throws(VaultError) -> KeySecret?
+        dropping dropped: Set<Key>, progress: UpkeepProgress?, _ secret: (Key) throws(VaultError) -> KeySecret?
     ) throws(VaultError) {
-        for number in dropped { try check(number) }
-        var refusal: VaultError?
+        let droppedSalts = Set(dropped.map(\.salt))
+        // Before the lock is waited for: a person is asked once, however long others hold it.
+        var renewals: [[UInt8]: SlotTable.Renewal] = [:]
+        for (key, slot) in zip(try vaultKeys(), try translated(log.keySlots()).slots) {
+            guard !key.isInUse, !droppedSalts.contains(key.salt), key.salt == slot.salt else { continue }
+            renewals[key.salt] = try renewal(of: key, slot, secret)
+        }
+        var isAdded = false
         do throws(VaultError) {
             try changeKeys(progress) { (table) throws(LogError) in
-                guard let own = table.own, !dropped.contains(own + 1) else {
+                if let own = table.own, droppedSalts.contains(table.slots[own].salt) {
                     throw LogError(.invalid, "the key in use cannot be dropped; open the vault with another key first")
                 }
-                let numbers = (1...table.slots.count).filter { !dropped.contains($0) }
-                for number in dropped.sorted(by: >) { try table.remove(at: number - 1) }
-                try table.rotate { (index, slot, label) throws(LogError) in
-                    let key = Key(LogKeySlot(slot, label, isOwn: false), number: numbers[index])
-                    do throws(VaultError) { return try renewal(of: key, slot, secret) } catch {
-                        refusal = error
-                        throw LogError(.keyMissing)
-                    }
+                for salt in droppedSalts { try table.remove(salt) }
+                try table.rotate { (slot) throws(LogError) in
+                    if let renewal = renewals[slot.salt] { return renewal }
+                    isAdded = true
+                    throw LogError(.conflict)
                 }
             }
-        } catch { throw refusal ?? error }
+        } catch {
+            guard isAdded else { throw error }
+            throw VaultError(.busy, "Another process has added a key meanwhile. Nothing was changed; try again.")
+        }
         // Here the vault is known, by whichever key.
-        try places.translated(
-            places.trust(log.vaultID) { [fingerprint = log.fingerprint()] record in
-                if record.fingerprint != nil { record.fingerprint = fingerprint }
-            })
+        remember { record, fingerprint in if record.fingerprint != nil { record.fingerprint = fingerprint } }
     }
 
     private func renewal(
         of key: Key, _ slot: KeySlot, _ secret: (Key) throws(VaultError) -> KeySecret?
     ) throws(VaultError) -> SlotTable.Renewal {
-        if let command = key.command {
-            let credential = try places.translated(Credential.keyFile(KeyCommand(line: command).key()))
-            return SlotTable.Renewal(credential, parameters: slot.parameters)
-        }
         if let recipient = key.recipient { return try renewal(for: recipient) }
+        let credential = try credential(of: key, secret)
+        guard let renewal = try places.translated(SlotTable.Renewal(of: slot, openedBy: credential)) else {
+            let what = key.command == nil ? "the secret that was given for it" : "what its command prints now"
+            throw VaultError(.locked, "\(key.words) is not opened by \(what). Nothing was changed.")
+        }
+        return renewal
+    }
+
+    private func credential(
+        of key: Key, _ secret: (Key) throws(VaultError) -> KeySecret?
+    ) throws(VaultError) -> Credential {
+        if let command = key.command {
+            guard places.allows(command: command, ofVault: log.vaultID, in: PosixFileSystem()) else {
+                throw VaultError(
+                    .locked,
+                    "\(key.words) is the output of the command `\(command)`, which was not agreed to on this machine, "
+                        + "so it was not run. If you trust it, name it as the command for the key once; or drop the "
+                        + "key. Nothing was changed.", causes: [.commandUntrusted])
+            }
+            return try places.translated(.keyFile(KeyCommand(line: command).key()))
+        }
         guard let given = try secret(key) else {
             throw VaultError(
                 .locked, "\(key.words) needs its secret to stay. Give it, or drop the key.",
-                cause: .keySecretMissing(key.number))
+                causes: [key.kind.isTyped ? .passphraseMissing(key.number) : .keySecretMissing(key.number)])
         }
-        let credential = try given.credential(places, options.unlocking)
-        guard try places.translated(credential.opens(slot)) else {
-            throw VaultError(
-                .locked, "\(key.words) is not opened by the secret that was given for it. Nothing was changed.")
-        }
-        return SlotTable.Renewal(credential, parameters: slot.parameters)
+        return try given.credential(places, options.unlocking)
     }
+}
+
+extension Keychain.Key.Kind {
+    /// Whether a person types what opens it.
+    fileprivate var isTyped: Bool { [.passphrase, .passphraseWithKeyFile].contains(self) }
 }

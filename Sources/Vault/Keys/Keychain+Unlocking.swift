@@ -19,7 +19,7 @@ extension Keychain {
             throw VaultError(.invalid, "A vault is unlocked for at least a second and at most a century.")
         }
         let keys = log.keys
-        guard let salt = keys.slotSalt else { throw VaultError(.invalid, "This keychain was opened without a key.") }
+        guard let salt = keys.slot?.salt else { throw VaultError(.invalid, "This keychain was opened without a key.") }
         let slot = UnlockedSlot(log.vaultID, salt)
         let scope: KernelKeyring.Scope = onlyInThisSession ? .session : .user
         do {

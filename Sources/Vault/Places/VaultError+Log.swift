@@ -8,24 +8,34 @@ import SealedLog
 extension VaultError {
     /// What the log's codes become, except those of the key file, which become `locked`.
     static let codes: [LogError.Code: Code] = [
-        .missing: .noVault, .gone: .gone, .notAFile: .unavailable, .exists: .exists, .invalid: .invalid,
-        .damaged: .damaged, .newerFormat: .newerFormat, .rolledBack: .rolledBack, .diverged: .diverged,
+        .missing: .noVault, .gone: .gone, .notAFile: .unavailable, .exists: .exists, .slotExists: .exists,
+        .invalid: .invalid,
+        .damaged: .damaged, .copyDamaged: .damaged, .newerFormat: .newerFormat, .rolledBack: .rolledBack,
+        .diverged: .diverged,
         .exchanged: .exchanged, .busy: .busy, .unavailable: .unavailable, .outcomeUnknown: .outcomeUnknown,
-        .conflict: .busy, .outOfMemory: .unavailable,
+        .conflict: .busy, .slotGone: .absent, .outOfMemory: .unavailable,
     ]
 
     /// - Parameter places: the vault and the key file that were used.
     init(_ error: LogError, _ places: VaultPlaces) {
         self.init(
             VaultError.codes[error.code] ?? .locked, VaultError.sentence(for: error, places),
-            systemError: error.systemError,
-            cause: VaultError.causes[error.code])
+            systemError: error.systemError, causes: VaultError.causes[error.code].map { [$0] } ?? [])
     }
 
-    private static let causes: [LogError.Code: Cause] = [
+    static let causes: [LogError.Code: Cause] = [
         .keyMissing: .keyFileMissing, .keyShared: .keyFileShared, .passphraseNeeded: .passphraseNeeded,
         .commandUntrusted: .commandUntrusted, .identityMissing: .identityMissing, .unpinned: .fingerprintUnknown,
     ]
+
+    /// Returns what would open a vault besides what was tried, in a sentence.
+    static func alternative(_ error: LogError, _ places: VaultPlaces) -> String {
+        switch error.code {
+        case .passphraseNeeded: "The passphrase of \(places.vault) would open it too, but cannot be asked for here."
+        case .identityMissing: "An identity of one of its recipients would open it too: name its file."
+        default: sentence(for: error, places)
+        }
+    }
 
     private static func sentence(for error: LogError, _ places: VaultPlaces) -> String {
         let (vault, key) = (places.vault, places.keyFile)
@@ -34,8 +44,7 @@ extension VaultError {
         case .missing: return "There is no vault at \(vault)."
         case .gone: return "The vault at \(vault) is gone. Restore it, or mount its disk."
         case .notAFile: return "The vault \(vault) is \(detail), not a file. Name the vault file itself."
-        case .exists where detail == "a key" || detail.hasPrefix("key "):
-            return "This opens \(vault) already, as \(detail) of it."
+        case .slotExists: return "This opens \(vault) already\(detail.isEmpty ? "" : ", as \(detail) of it")."
         case .exists: return "\(detail.isEmpty ? vault : detail) already exists; it was left alone."
         case .invalid: return "Not possible: \(detail)."
         case .keyMissing: return "The key file \(key) is missing. Mount it, or restore it from its backup."
@@ -55,9 +64,8 @@ extension VaultError {
         case .keyWrong:
             let source = places.keyCommand.map { "The output of `\($0)`" } ?? "The key file \(key)"
             return "\(source) does not open \(vault): it is another vault's key, or the key slot is damaged."
-        case .passphraseNeeded where detail.isEmpty: return "\(vault) needs its passphrase."
-        case .passphraseNeeded:
-            return "The key file \(key) is missing, and the passphrase of \(vault) cannot be asked for here."
+        case .slotGone: return "That key of \(vault) is gone: it was removed or replaced meanwhile."
+        case .passphraseNeeded: return "\(vault) needs its passphrase."
         case .passphraseWrong: return "Wrong passphrase for \(vault)."
         case .commandFailed:
             let reason = number == 0 ? detail : "\(detail) (\(SystemError.words(for: number)))"
@@ -66,10 +74,12 @@ extension VaultError {
             return
                 "\(vault) says that the command `\(detail)` gives its key. It was not agreed to on this machine, so it "
                 + "was not run. If you trust it, name it as the command for the key once."
-        case .identityMissing where detail.isEmpty:
-            return "\(vault) can be opened by an identity of one of its recipients: name its file."
         case .identityMissing:
+            return "\(vault) can be opened by an identity of one of its recipients: name its file."
+        case .identityUnreadable:
             return "The identity file \(detail) cannot be read (\(SystemError.words(for: number)))."
+        case .identityExposed:
+            return "The identity file \(detail) is open to others. Fix it with `chmod 600 \(detail)` (as its owner)."
         case .identityWrong: return "No identity opens \(vault): \(detail)."
         case .unpinned:
             return "The fingerprint of \(vault) is \(detail), and this machine does not know it. Compare it with the "
@@ -81,6 +91,7 @@ extension VaultError {
         case .damaged:
             return "The vault \(vault) is damaged or was tampered with: \(detail). Nothing is written to it. "
                 + "Restore it from a backup, or salvage what is intact."
+        case .copyDamaged: return "The other copy is damaged or was tampered with: \(detail)."
         case .newerFormat:
             return "The vault \(vault) has a later format (\(detail)). A later version of this program can read it."
         case .rolledBack:

@@ -82,7 +82,7 @@ extension VaultPlaces {
             throw VaultError(
                 .invalid,
                 "The vault and its key file cannot be one file: \(vaultPath). Name two, best on different disks.",
-                cause: .oneFileForVaultAndKey)
+                causes: [.oneFileForVaultAndKey])
         }
     }
 
@@ -95,7 +95,7 @@ extension VaultPlaces {
                 .invalid,
                 "\(what) is \(path): the shell did not expand the ~. Spell out the home folder, as in $HOME/x. "
                     + "For a folder that is really named ~, write ./\(path).",
-                cause: .unexpandedTilde(path: path, isKeyFile: isKeyFile))
+                causes: [.unexpandedTilde(path: path, isKeyFile: isKeyFile)])
         }
         // The next compaction in that folder would remove it as the leftover of an interrupted one.
         guard !(path.lastPathComponent.hasPrefix(".") && path.hasSuffix(".vault-new")) else {
@@ -148,7 +148,7 @@ struct PlaceVariables {
             throw VaultError(
                 .unavailable,
                 "HOME is not set to an absolute path. Set it, or name the \(what)\(variable.map { " in \($0)" } ?? "").",
-                cause: .homeUnset)
+                causes: [.homeUnset])
         }
         return "\(folder)/vault/\(name)"
     }

@@ -70,15 +70,15 @@ final class StandardKeychain: SecretStore {
     }
 
     func set(
-        _ name: String, to value: borrowing SecretBytes, attributes: [String: String]?, expires: Date?
+        _ name: String, to value: borrowing SecretBytes, expires: Date?, forgetting isForgetting: Bool
     ) throws(VaultError) {
-        try open(creatingIfAbsent: true).set(name, to: value, attributes: attributes, expires: expires)
+        try open(creatingIfAbsent: true).set(name, to: value, expires: expires, forgetting: isForgetting)
     }
 
     func set(
-        _ name: String, to value: StoredValue, attributes: [String: String]?, expires: Date?
+        _ name: String, to value: StoredValue, expires: Date?, forgetting isForgetting: Bool
     ) throws(VaultError) {
-        try open(creatingIfAbsent: true).set(name, to: value, attributes: attributes, expires: expires)
+        try open(creatingIfAbsent: true).set(name, to: value, expires: expires, forgetting: isForgetting)
     }
 
     var failures: FailureLog { Keychain.standardFailures }

@@ -69,14 +69,15 @@ extension ValueStore {
     public func scoped(to scope: String) -> ScopedStore { ScopedStore(self, scope: scope) }
 }
 
-/// A store whose values can be read and written without leaving guarded memory.
+/// A store whose values can be read and written without leaving guarded memory, and can expire.
 protocol SecretStore: ValueStore {
     func withSecret<Result>(_ name: String, _ body: (RawSpan) throws -> Result) throws -> Result?
+    /// - Parameter isForgetting: whether nothing is kept of what the name had before.
     func set(
-        _ name: String, to value: borrowing SecretBytes, attributes: [String: String]?, expires: Date?
+        _ name: String, to value: borrowing SecretBytes, expires: Date?, forgetting isForgetting: Bool
     ) throws(VaultError)
     func set(
-        _ name: String, to value: StoredValue, attributes: [String: String]?, expires: Date?
+        _ name: String, to value: StoredValue, expires: Date?, forgetting isForgetting: Bool
     ) throws(VaultError)
 }
 
@@ -86,15 +87,15 @@ extension ScopedStore: SecretStore {
     }
 
     func set(
-        _ name: String, to value: borrowing SecretBytes, attributes: [String: String]?, expires: Date?
+        _ name: String, to value: borrowing SecretBytes, expires: Date?, forgetting isForgetting: Bool
     ) throws(VaultError) {
-        try secretBase().set(prefix + name, to: value, attributes: attributes, expires: expires)
+        try secretBase().set(prefix + name, to: value, expires: expires, forgetting: isForgetting || forgetsHistory)
     }
 
     func set(
-        _ name: String, to value: StoredValue, attributes: [String: String]?, expires: Date?
+        _ name: String, to value: StoredValue, expires: Date?, forgetting isForgetting: Bool
     ) throws(VaultError) {
-        try secretBase().set(prefix + name, to: value, attributes: attributes, expires: expires)
+        try secretBase().set(prefix + name, to: value, expires: expires, forgetting: isForgetting || forgetsHistory)
     }
 
     private func secretBase() throws(VaultError) -> any SecretStore {

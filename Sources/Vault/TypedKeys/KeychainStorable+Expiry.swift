@@ -10,14 +10,14 @@ extension KeychainStorable {
     /// - Throws: ``VaultError`` as ``ValueKey/write(_:)-7eths``, `invalid` if the key's store keeps no secrets.
     public func write(_ value: Value, expires date: Date) throws(VaultError) {
         let stored = try value.storedValue(for: name)
-        try secretStore(for: .writing).set(name, to: stored, attributes: nil, expires: date)
+        try secretStore(for: .writing).set(name, to: stored, expires: date, forgetting: false)
     }
 
     /// Sets the value's bytes from guarded memory, as ``write(secret:)`` does, until `date`.
     ///
     /// - Throws: as ``write(secret:)``.
     public func write(secret: borrowing SecretBytes, expires date: Date) throws(VaultError) {
-        try secretStore(for: .writing).set(name, to: secret, attributes: nil, expires: date)
+        try secretStore(for: .writing).set(name, to: secret, expires: date, forgetting: false)
     }
 }
 

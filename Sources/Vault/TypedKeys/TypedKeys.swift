@@ -133,7 +133,7 @@ extension KeychainStorable {
     ///
     /// - Throws: ``VaultError`` as ``ValueKey/write(_:)-7eths``, `invalid` if the key's store keeps no secrets.
     public func write(secret: borrowing SecretBytes) throws(VaultError) {
-        try secretStore(for: .writing).set(name, to: secret, attributes: nil, expires: nil)
+        try secretStore(for: .writing).set(name, to: secret, expires: nil, forgetting: false)
     }
 
     func secretStore(for use: KeyUse) throws(VaultError) -> any SecretStore {

@@ -1,8 +1,10 @@
-package import Sealing
+public import Sealing
 
-/// What a key file would contain, given by the program: read from a descriptor, say. Shared by copies of the options.
-package final class KeyFileContents: Sendable {
+/// What a key file would contain, given by the program: from a descriptor, a device, another vault. Copies of
+/// ``Keychain/Options`` share it.
+public final class KeyFileContents: Sendable {
     let secret: SecretBytes
 
-    package init(_ secret: consuming SecretBytes) { self.secret = secret }
+    /// Takes all bytes of the file that is not there. They are checked when a vault is opened.
+    public init(_ secret: consuming SecretBytes) { self.secret = secret }
 }

@@ -1,12 +1,18 @@
+import Age
 import LinuxSystem
 import SealedLog
 import Sealing
 
-/// Finds what opens a vault, the cheapest first: its key file, what `unlock` has left in the kernel, a command that a
-/// key slot names, an age identity, and at last a person.
+/// Finds what opens a vault, the cheapest first: its key file, what `unlock` has left in the kernel, a command, an age
+/// identity, and at last a person. A way that fails leads to the next one; why it failed is told if none opens the
+/// vault.
 struct KeychainUnlocker: Unlocker, ~Copyable {
-    private enum Step {
-        case keyFile, kernel, command, identity
+    private enum Way {
+        case keyFile, kernel
+        /// That of the places, in place of the key file.
+        case keyCommand
+        case slotCommands
+        case secretKeys, plugins
         case passphrase
         /// The same passphrase together with the key file.
         case passphraseWithKeyFile
@@ -16,206 +22,252 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     private let places: VaultPlaces
     private let options: UnlockingOptions
     private let fileSystem: any FileSystem
-    private var step = Step.keyFile
-    /// How many slots the step has tried.
+    private var way = Way.keyFile
+    /// How many slots the way has tried.
     private var tried = 0
     private var attempts = 0
     private var keyFile: KeyFile?
+    private var identities: SlotIdentities?
     private var passphrase: SecretBytes?
-    /// The fingerprints in the identity file.
-    private var pins: [String] = []
+    private var failures = UnlockingFailures()
+    private var isPinnedByFile = false
     /// Why others than its owner may read the key file.
-    private(set) var sharing: KeyFile.Sharing?
-    private(set) var failure = LogError(.keyWrong)
-    /// What asking a person has thrown.
-    private(set) var refusal: VaultError?
+    private(set) var sharing: SecretFile.Sharing?
 
     init(_ places: VaultPlaces, _ options: UnlockingOptions, in fileSystem: any FileSystem) {
         (self.places, self.options, self.fileSystem) = (places, options, fileSystem)
     }
 
+    var failure: LogError { failures.first }
+
+    /// Returns the error for a person, if it is one of those that were met here.
+    func explanation(of error: LogError) -> VaultError? {
+        failures.refusal ?? (error == failure ? failures.explanation(places) : nil)
+    }
+
+    /// What is wrong with the key file, although the vault was opened in another way.
+    var obstacle: VaultError? { failures.ofKeyFile.map { VaultError($0, places) } }
+
     mutating func next(for vault: LockedVault) throws(LogError) -> Credential? {
-        while true {
-            switch step {
-            case .keyFile:
-                advance(to: options.triesKeyFileAlone ? .nothing : .kernel)
-                if let credential = try keyFileCredential(for: vault) { return credential }
-            case .kernel:
-                if let credential = try kernelCredential(for: vault) { return credential }
-                advance(to: .command)
-            case .command:
-                if let credential = try commandCredential(for: vault) { return credential }
-                advance(to: .identity)
-            case .identity:
-                if let credential = try identityCredential(for: vault) { return credential }
-                advance(to: .passphrase)
-            case .passphrase:
-                advance(to: .passphraseWithKeyFile)
-                if let credential = try passphraseCredential(for: vault) { return credential }
-            case .passphraseWithKeyFile:
-                advance(to: .passphrase)
-                guard let passphrase = passphrase.take() else {
-                    advance(to: .nothing)
-                    continue
+        while way != .nothing {
+            let credential =
+                switch way {
+                case .keyFile: try keyFileCredential(for: vault)
+                case .kernel: try kernelCredential(for: vault)
+                case .keyCommand: try keyCommandCredential()
+                case .slotCommands: try slotCommandCredential(for: vault)
+                case .secretKeys: try identityCredential(for: vault, .secretKeys)
+                case .plugins: try identityCredential(for: vault, .plugins)
+                case .passphrase: try passphraseCredential(for: vault)
+                case .passphraseWithKeyFile: try combinedCredential(for: vault)
+                case .nothing: Credential?.none
                 }
-                if let credential = try passphraseCredential(passphrase, withKeyFileFor: vault) { return credential }
-            case .nothing: return nil
-            }
+            if let credential { return credential }
         }
+        return nil
     }
 
     mutating func restart() {
         advance(to: .keyFile)
-        (attempts, failure) = (0, LogError(.keyWrong))
+        (attempts, failures) = (0, UnlockingFailures())
+        identities = nil
     }
 
-    private mutating func advance(to next: Step) { (step, tried) = (next, 0) }
+    private mutating func advance(to next: Way) { (way, tried) = (next, 0) }
+
+    /// Returns the next slot that the way has not tried; nil if there is none, and the next way has its turn.
+    private mutating func nextSlot(of vault: LockedVault, or next: Way) -> KeySlot? {
+        guard tried < vault.slots.count else {
+            advance(to: next)
+            return nil
+        }
+        defer { tried += 1 }
+        return vault.slots[tried]
+    }
 
     // MARK: Key files
 
     private mutating func keyFileCredential(for vault: LockedVault) throws(LogError) -> Credential? {
-        let key: KeyFile
-        do { key = try places.readKey(options, in: fileSystem) } catch {
-            failure = error
-            // A key file that is away is no obstacle if there is another way; one that is damaged or exposed is.
-            guard error.code == .keyMissing else { throw error }
+        guard options.keyFileContents != nil || places.keyCommand == nil else {
+            // A command may ask a person, or take a while: what `unlock` has left comes first.
+            advance(to: options.triesKeyFileAlone ? .keyCommand : .kernel)
             return nil
         }
-        sharing = key.sharing
-        if vault.slots.has(.keyFileAndPassphrase) { keyFile = try key.copy() }
-        return try .keyFile(key)
+        advance(to: options.triesKeyFileAlone ? .nothing : .kernel)
+        do throws(LogError) {
+            let key = try places.readKey(options, in: fileSystem)
+            sharing = key.sharing
+            // If none of the vault's keys is a key file, it is no surprise that this one opens nothing.
+            if vault.slots.contains(where: \.isOfKeyFile) { failures.add(LogError(.keyWrong)) }
+            if vault.slots.has(.keyFileAndPassphrase) { keyFile = try key.copy() }
+            return .keyFile(key)
+        } catch  where error.code == .keyMissing && !vault.slots.needKeyFile {
+            return nil
+        } catch { return try missing(error) }
+    }
+
+    private mutating func keyCommandCredential() throws(LogError) -> Credential? {
+        advance(to: options.triesKeyFileAlone ? .nothing : .slotCommands)
+        guard options.keyFileContents == nil, let line = places.keyCommand else { return nil }
+        do throws(LogError) {
+            let key = try KeyCommand(line: line).key()
+            failures.add(LogError(.keyWrong))
+            return .keyFile(key)
+        } catch { return try missing(error) }
+    }
+
+    /// Keeps the failure of a way. Another key may still be at hand.
+    private mutating func missing(_ error: LogError) throws(LogError) -> Credential? {
+        guard error.code != .outOfMemory else { throw error }
+        failures.add(error)
+        return nil
     }
 
     // MARK: The kernel's keyring
 
     private mutating func kernelCredential(for vault: LockedVault) throws(LogError) -> Credential? {
-        guard options.usesKernelKeyring else { return nil }
-        while tried < vault.slots.count {
-            let slot = vault.slots[tried]
-            tried += 1
-            if let key = try UnlockedSlot(vault.vaultID, slot.salt).read() {
-                return try .wrappingKey(key, ofSlotWith: slot.salt)
-            }
-        }
-        return nil
+        guard let slot = nextSlot(of: vault, or: .keyCommand), options.usesKernelKeyring,
+            let key = try UnlockedSlot(vault.vaultID, slot.salt).read()
+        else { return nil }
+        return .wrappingKey(key, ofSlotWith: slot.salt)
     }
 
-    // MARK: Commands
+    // MARK: Commands of key slots
 
-    private mutating func commandCredential(for vault: LockedVault) throws(LogError) -> Credential? {
-        while tried < vault.slots.count {
-            let slot = vault.slots[tried]
-            tried += 1
-            // That of the places was run in place of reading the key file.
-            guard let line = slot.command, line != places.keyCommand else { continue }
-            let trusted = TrustRecord.read(
-                ofVault: vault.vaultID, memoryFolder: places.rollbackMemory, in: fileSystem)
-            guard trusted.command == TrustRecord.hash(ofCommand: line) else {
-                failure = LogError(.commandUntrusted, line)
-                continue
-            }
-            do { return try .keyFile(KeyCommand(line: line).key()) } catch {
-                // Without the device that the command asks, another key may still be at hand.
-                failure = error
-            }
+    private mutating func slotCommandCredential(for vault: LockedVault) throws(LogError) -> Credential? {
+        // That of the places was run before.
+        guard let slot = nextSlot(of: vault, or: .secretKeys), let line = slot.command, line != places.keyCommand else {
+            return nil
         }
-        return nil
+        guard places.allows(command: line, ofVault: vault.vaultID, in: fileSystem) else {
+            failures.add(LogError(.commandUntrusted, line))
+            return nil
+        }
+        do throws(LogError) { return try .keyFile(KeyCommand(line: line).key()) } catch { return try missing(error) }
     }
 
     // MARK: Identities
 
-    private mutating func identityCredential(for vault: LockedVault) throws(LogError) -> Credential? {
-        guard vault.slots.has(.recipient) else { return nil }
-        guard let path = places.identityFile else {
-            if failure.code != .commandUntrusted { failure = LogError(.identityMissing) }
+    private mutating func identityCredential(
+        for vault: LockedVault, _ kind: SlotIdentities.Kind
+    ) throws(LogError) -> Credential? {
+        let following = kind == .secretKeys ? Way.plugins : .passphrase
+        guard vault.slots.has(.recipient), try readIdentities() else {
+            advance(to: .passphrase)
             return nil
         }
-        let identities = try SlotIdentities(at: path, in: fileSystem)
-        pins = identities.pins
-        while tried < vault.slots.count {
-            let slot = vault.slots[tried]
-            tried += 1
-            if let key = try identities.fileKey(in: slot, asking: options.pluginPrompter) {
-                return try .recipient(key, ofSlotWith: slot.salt)
+        guard let slot = nextSlot(of: vault, or: following) else {
+            // What a plugin said tells more.
+            if following == .passphrase, !failures.has(.identityWrong), let path = places.identityFile {
+                failures.add(LogError(.identityWrong, "\(path) has none of a recipient of this vault"))
             }
+            return nil
         }
-        failure = LogError(.identityWrong, "\(path) has none of a recipient of this vault")
-        return nil
+        do throws(LogError) {
+            let key = try identities?.fileKey(in: slot, kind, asking: options.pluginPrompter)
+            guard let key else { return nil }
+            return .recipient(key, ofSlotWith: slot.salt)
+        } catch { return try missing(error) }
+    }
+
+    /// Returns whether there are any.
+    private mutating func readIdentities() throws(LogError) -> Bool {
+        if identities != nil { return true }
+        guard let path = places.identityFile else {
+            failures.add(LogError(.identityMissing))
+            return false
+        }
+        do throws(LogError) {
+            identities = try SlotIdentities(at: path, places.secretFolders, options, in: fileSystem)
+            return true
+        } catch {
+            _ = try missing(error)
+            return false
+        }
     }
 
     // MARK: Passphrases
 
     private mutating func passphraseCredential(for vault: LockedVault) throws(LogError) -> Credential? {
+        advance(to: .passphraseWithKeyFile)
         // Together with a key file that is away, no passphrase helps.
         guard vault.slots.has(.passphrase) || keyFile != nil else {
             advance(to: .nothing)
             return nil
         }
-        if attempts > 0 { failure = LogError(.passphraseWrong) }
-        guard let asking = options.passphrase else {
-            failure = failure.wantingPassphrase
-            advance(to: .nothing)
-            return nil
-        }
+        if attempts > 0 { failures.add(LogError(.passphraseWrong)) }
         attempts += 1
-        do throws(VaultError) { passphrase = try asking(attempts) } catch {
-            refusal = error
+        do throws(VaultError) { passphrase = try options.passphrase?(attempts) } catch {
+            failures.refusal = error
             throw LogError(.passphraseNeeded)
         }
         guard let text = try passphrase?.copy() else {
-            if attempts == 1 { failure = failure.wantingPassphrase }
+            if attempts == 1 { failures.add(LogError(.passphraseNeeded)) }
             advance(to: .nothing)
             return nil
         }
-        return vault.slots.has(.passphrase) ? try .passphrase(text) : nil
+        return vault.slots.has(.passphrase) ? .passphrase(text) : nil
     }
 
-    private mutating func passphraseCredential(
-        _ passphrase: consuming SecretBytes, withKeyFileFor vault: LockedVault
-    ) throws(LogError) -> Credential? {
-        guard vault.slots.has(.keyFileAndPassphrase), let key = try keyFile?.copy() else { return nil }
+    private mutating func combinedCredential(for vault: LockedVault) throws(LogError) -> Credential? {
+        advance(to: .passphrase)
+        guard let passphrase = passphrase.take(), vault.slots.has(.keyFileAndPassphrase),
+            let key = try keyFile?.copy()
+        else { return nil }
         return try .passphrase(passphrase, with: key)
     }
 
     // MARK: Trust
 
     mutating func check(_ vault: UnlockedVault) throws(LogError) {
-        if let line = vault.slot?.command, line == places.keyCommand {
-            try places.trust(vault.vaultID, in: fileSystem) { $0.command = TrustRecord.hash(ofCommand: line) }
-        }
-        guard vault.slots.has(.recipient) else { return }
+        // Whoever does not know the secret of another key could not have made a vault that it opens.
+        guard vault.isOfRecipient || options.fingerprint != nil else { return }
         let fingerprint = try vault.fingerprint()
         let text = Fingerprint.text(fingerprint)
-        // Whoever does not know the secret of another key could not have made a vault that it opens.
-        guard vault.slot?.kind == KeySlot.Kind.recipient.rawValue else { return try remember(fingerprint, of: vault) }
         if let given = options.fingerprint {
             guard Fingerprint.matches(given, fingerprint) else { throw LogError(.pinWrong, text) }
-            return try remember(fingerprint, of: vault)
+            return
         }
-        if pins.contains(where: { Fingerprint.matches($0, fingerprint) }) { return }
+        // The kernel's key opens a vault before the file is read.
+        if identities == nil, let path = places.identityFile {
+            identities = try? SlotIdentities(at: path, places.secretFolders, options, in: fileSystem)
+        }
+        let pins = identities?.pins ?? []
+        isPinnedByFile = pins.contains { Fingerprint.matches($0, fingerprint) }
+        if isPinnedByFile { return }
         let known = TrustRecord.read(ofVault: vault.vaultID, memoryFolder: places.rollbackMemory, in: fileSystem)
-        guard let pinned = known.fingerprint else { throw LogError(.unpinned, text) }
+        guard let pinned = known.fingerprint else { throw LogError(pins.isEmpty ? .unpinned : .pinWrong, text) }
         guard pinned == fingerprint else { throw LogError(.pinWrong, text) }
     }
 
-    private func remember(_ fingerprint: [UInt8], of vault: UnlockedVault) throws(LogError) {
-        try places.trust(vault.vaultID, in: fileSystem) { $0.fingerprint = fingerprint }
+    func remember(_ vault: UnlockedVault) throws(Notice) {
+        let line = places.keyCommand.flatMap { line in vault.keys.slot?.command == line ? line : nil }
+        // A pin in the identity file counts for as long as it is there.
+        let isPinned = vault.isOfRecipient ? !isPinnedByFile : vault.slots.has(.recipient)
+        guard line != nil || isPinned else { return }
+        // It fails for lack of memory alone.
+        let fingerprint = isPinned ? try? vault.fingerprint() : nil
+        try places.trust(vault.vaultID, in: fileSystem) { record in
+            if let line { record.allow(command: line) }
+            if let fingerprint { record.fingerprint = fingerprint }
+        }
     }
+}
+
+extension UnlockedVault {
+    /// Whether a recipient's slot has opened it.
+    fileprivate var isOfRecipient: Bool { keys.slot?.isOfRecipient ?? false }
 }
 
 extension [KeySlot] {
     fileprivate func has(_ kind: KeySlot.Kind) -> Bool { contains { $0.kind == kind.rawValue } }
-}
 
-extension LogError {
-    /// The same failure, of a vault that a passphrase would open if it could be asked for.
-    fileprivate var wantingPassphrase: LogError { LogError(.passphraseNeeded, code == .keyMissing ? "keyMissing" : "") }
+    /// Whether a key file opens one of them, alone or with a passphrase.
+    fileprivate var needKeyFile: Bool { has(.keyFileAndPassphrase) || contains(where: \.isOfKeyFile) }
 }
 
 extension SecretBytes {
     borrowing func copy() throws(LogError) -> SecretBytes {
-        do { return try withUnsafeBytes { (bytes) throws(SealingError) in try SecretBytes(copyOf: bytes) } } catch {
-            throw LogError(.outOfMemory)
-        }
+        do { return try copyOfKey() } catch { throw LogError(.outOfMemory) }
     }
 }

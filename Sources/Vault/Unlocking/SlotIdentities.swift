@@ -1,5 +1,5 @@
 import Age
-private import Glibc
+import Glibc
 import LinuxSystem
 import SealedLog
 import Sealing
@@ -7,18 +7,31 @@ import Sealing
 /// Looks in key slots for what an identity opens.
 struct SlotIdentities: ~Copyable {
     private let identities: IdentityFile
-    let path: String
     /// The fingerprints of the vaults that the file names in comments.
     var pins: [String] { identities.pins }
 
-    /// Reads a file of identities. Throws `identityMissing`, `identityWrong`.
-    init(at path: String, in files: any FileSystem) throws(LogError) {
-        self.path = path
-        let contents: SecretBytes
-        do throws(SystemError) { contents = try SecretFile.read(path, in: files) } catch {
-            throw LogError(.identityMissing, path, systemError: error.number)
+    typealias Kind = IdentityFile.Kind
+
+    /// Reads a file of identities, by the rules for who may read a key file. Throws `identityUnreadable`,
+    /// `identityExposed`, `identityWrong`, `outOfMemory`.
+    init(
+        at path: String, _ secretFolders: [String], _ options: UnlockingOptions, in files: any FileSystem
+    ) throws(LogError) {
+        let file: SecretFile
+        do throws(LogError) {
+            file = try SecretFile.read(
+                path, upTo: UInt64(IdentityFile.sizeLimit), secretFolders: secretFolders,
+                acceptsShared: options.acceptsSharedKeyFile, in: files)
+        } catch {
+            switch error.code {
+            case .keyMissing: throw LogError(.identityUnreadable, path, systemError: ENOENT)
+            case .keyUnreadable: throw LogError(.identityUnreadable, path, systemError: error.systemError)
+            case .keyExposed, .keyShared: throw LogError(.identityExposed, path)
+            default: throw error
+            }
         }
-        do { identities = try IdentityFile(contents) } catch {
+        do throws(AgeError) { identities = try IdentityFile(file.takeContents()) } catch {
+            guard error.code != .outOfMemory else { throw LogError(.outOfMemory) }
             throw LogError(.identityWrong, "\(path): \(error.detail)")
         }
     }
@@ -28,37 +41,18 @@ struct SlotIdentities: ~Copyable {
         try AgeFile.open(file, with: identities, asking: prompter)
     }
 
-    /// Returns the file key in a recipient's slot; nil if it is for other identities.
+    /// Returns the file key in a recipient's slot that an identity of a kind unwraps; nil if it is for others.
     borrowing func fileKey(
-        in slot: KeySlot, asking prompter: any PluginPrompter
+        in slot: KeySlot, _ kind: Kind, asking prompter: any PluginPrompter
     ) throws(LogError) -> SecretBytes? {
         guard slot.isOfRecipient else { return nil }
         do throws(AgeError) {
-            return try Wrapping.unwrap(Stanza.all(in: slot.parameters), with: identities, asking: prompter)
+            return try Wrapping.unwrap(
+                Stanza.all(in: slot.parameters), with: kind, of: identities, asking: prompter)
         } catch {
             if error.code == .outOfMemory { throw LogError(.outOfMemory) }
             throw LogError(.identityWrong, error.detail)
         }
-    }
-}
-
-/// A file whose contents are secret, read into guarded memory.
-enum SecretFile {
-    private static let sizeLimit: UInt64 = 1 << 20
-
-    static func read(_ path: String, in files: any FileSystem) throws(SystemError) -> SecretBytes {
-        let file = try files.open(path, .read)
-        let status = try files.status(of: file)
-        try status.checkRegular(upTo: sizeLimit)
-        var contents: SecretBytes
-        do { contents = try SecretBytes(zeros: Int(status.size), isKey: true) } catch {
-            throw SystemError(ENOMEM, "read")
-        }
-        let count = try contents.withUnsafeMutableBytes { (buffer) throws(SystemError) in
-            try files.read(file, into: buffer, at: 0)
-        }
-        contents.truncate(to: count)
-        return contents
     }
 }
 

@@ -28,13 +28,16 @@ extension VaultPlaces {
 extension VaultPlaces {
     /// Changes what this machine trusts of a vault; nothing without a memory.
     func trust(
-        _ vaultID: [UInt8], in files: any FileSystem = PosixFileSystem(), _ change: (inout TrustRecord) -> Void
-    ) throws(LogError) {
+        _ vaultID: [UInt8], in files: any FileSystem, _ change: (inout TrustRecord) -> Void
+    ) throws(Notice) {
         guard let rollbackMemory else { return }
-        let former = TrustRecord.read(ofVault: vaultID, memoryFolder: rollbackMemory, in: files)
-        var record = former
-        change(&record)
-        if record != former { try record.write(ofVault: vaultID, memoryFolder: rollbackMemory, in: files) }
+        try TrustRecord.update(ofVault: vaultID, memoryFolder: rollbackMemory, in: files, change)
+    }
+
+    /// Returns whether a person has agreed that a command is run for a key of a vault.
+    func allows(command: String, ofVault vaultID: [UInt8], in files: any FileSystem) -> Bool {
+        if command == keyCommand { return true }
+        return TrustRecord.read(ofVault: vaultID, memoryFolder: rollbackMemory, in: files).allows(command: command)
     }
 }
 

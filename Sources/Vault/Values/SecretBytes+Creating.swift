@@ -47,3 +47,8 @@ extension VaultError {
     /// The system refuses guarded memory: its limits are used up.
     static let noGuardedMemory = VaultError(.unavailable, "There is no guarded memory left for keys and values.")
 }
+
+extension UnsafeRawBufferPointer {
+    /// Whether the bytes are valid UTF-8. Nothing is copied.
+    package var isUTF8: Bool { (try? UTF8Span(validating: assumingMemoryBound(to: UInt8.self).span)) != nil }
+}

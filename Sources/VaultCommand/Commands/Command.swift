@@ -85,6 +85,11 @@ extension Invocation {
         try announced(Keychain(at: places(), creatingIfAbsent: isCreating, options: vaultOptions(), failures: warnings))
     }
 
+    /// Opens the vault by a key file, and in no other way.
+    func openVault(byKeyFileAt path: String) throws -> Keychain {
+        try Keychain.opened(byKeyFileAt: path, of: places(), options: vaultOptions(), failures: warnings)
+    }
+
     func createVault(label: String, cost: Keychain.KeyFileCost) throws -> Keychain {
         try announced(
             Keychain.create(at: places(), label: label, cost: cost, options: vaultOptions(), failures: warnings))
@@ -100,6 +105,7 @@ extension Invocation {
     }
 
     func places() throws -> VaultPlaces {
+        guard [OptionName.keyFile, .keyFD, .keyCommand].filter(has).count <= 1 else { throw UsageError.oneKeySource }
         var places = try VaultPlaces.standard(vault: value(of: .vault), keyFile: value(of: .keyFile))
         if let command = value(of: .keyCommand) { places.keyCommand = command }
         if let identity = value(of: .identity) { places.identityFile = identity }
@@ -118,8 +124,7 @@ extension Invocation {
         options.pluginPrompter = TerminalPluginPrompter()
         options.fingerprint = value(of: .fingerprint)
         if let number = try number(of: .keyFD), let descriptor = Int32(exactly: number) {
-            let contents = try ValueInput.read(from: descriptor, named: "Descriptor \(number)", isExact: true)
-            options.keyFileContents = KeyFileContents(contents)
+            options.keyFileContents = try GivenKey.contents(of: descriptor)
         }
         if let lockTimeout = try lockTimeout { options.lockTimeout = lockTimeout }
         if has(.acceptRolledBack) { options.acceptedAlarms.insert(.rolledBack) }
@@ -133,6 +138,12 @@ extension Invocation {
 }
 
 extension Keychain {
+    /// Returns the key that `vault key ls` shows with a number.
+    func key(_ number: Int) throws -> Key {
+        if let key = try vaultKeys().first(where: { $0.number == number }) { return key }
+        throw CommandError(VaultError(.absent, "There is no key \(number). `vault key ls` lists them."))
+    }
+
     /// Returns the error for a missing name, with the name that may have been meant.
     func absent(_ name: String) -> CommandError {
         // A longer list is not searched for the sake of a hint.

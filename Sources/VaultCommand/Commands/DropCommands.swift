@@ -56,8 +56,9 @@ enum CollectCommand: Command {
         options: [.init(name: .force, short: "f", help: "Store without asking, also over existing values.")],
         details: [
             """
-            Lists the names first and asks, since nothing says who has sealed a drop. Without a terminal, --force is \
-            needed. A value that is replaced stays in the history. The files stay; remove them yourself.
+            Lists names and attributes first and asks, since nothing says who has sealed a drop. Without a terminal, \
+            --force is needed. All are stored, or none. A value that is replaced stays in the history. The files stay; \
+            remove them yourself.
             """
         ],
         examples: [.init("vault collect token.drop", "look, and then store")],
@@ -68,30 +69,39 @@ enum CollectCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
-        // All are opened before one is stored.
-        let files = try invocation.arguments.map { path in
-            (path: path, bytes: try ValueInput.readFile(at: path, upTo: 20 << 20).unsafeArray())
-        }
-        var lines: [String] = []
-        for file in files {
-            let drop = try keychain.openDrop(file.bytes)
-            let state = try keychain.exists(drop.name) ? "replaces the present value" : "new"
-            lines.append(
-                "\(drop.name.forTerminal)  \(Quantity.size(drop.size)), sealed \(Timestamp.text(drop.created)), \(state)\n"
-            )
-        }
+        let drops = try invocation.arguments.map { path in try open(path, in: keychain) }
         if !invocation.has(.force) {
-            StandardError.write(lines.joined())
-            guard Confirmation.ask("Store \(files.count == 1 ? "it" : "them")? [y/N] ") else {
+            StandardError.write(try lines(for: drops, in: keychain))
+            guard Confirmation.ask("Store \(drops.count == 1 ? "it" : "them")? [y/N] ") else {
                 throw CommandError.refused("Not confirmed; nothing was stored. Use --force to store without asking.")
             }
         }
-        var names: [String] = []
-        for file in files {
-            let drop = try keychain.openDrop(file.bytes)
-            names.append(drop.name)
-            try keychain.collect(drop, replacing: true)
+        try keychain.collect(drops, replacing: true)
+        return try invocation.finish(keychain, json: ["names": drops.map(\.name)])
+    }
+
+    /// Opens one. With several files, the error has to say which it is about.
+    private static func open(_ path: String, in keychain: Keychain) throws -> Keychain.Drop {
+        let file = try ValueInput.readFile(at: path, upTo: 20 << 20)
+        do { return try keychain.openDrop(file.unsafeArray()) } catch {
+            var error = CommandError(error)
+            error.message = "\(StandardOutput.shown(path)): \(error.message)"
+            throw error
         }
-        return try invocation.finish(keychain, json: ["names": names])
+    }
+
+    /// What a person has to know before it is stored: nothing says who has sealed it.
+    private static func lines(for drops: [Keychain.Drop], in keychain: Keychain) throws -> String {
+        var (lines, names) = ("", Set<String>())
+        for drop in drops {
+            let isLater = !names.insert(drop.name).inserted
+            let state = try isLater ? "replaces the one above" : keychain.exists(drop.name) ? "replaces a value" : "new"
+            let time = Timestamp.text(drop.created)
+            lines += "\(drop.name.forTerminal)  \(Quantity.size(drop.size)), sealed \(time), \(state)\n"
+            for (key, value) in drop.attributes.sorted(by: { $0.key < $1.key }) {
+                lines += "    \(key.forTerminal)=\(value.forTerminal)\n"
+            }
+        }
+        return lines
     }
 }

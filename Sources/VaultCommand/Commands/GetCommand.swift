@@ -64,7 +64,7 @@ enum ValueForm {
     /// Returns `{"name":"u.token","value":"..."}` and a newline; with `value_base64` if the value is not UTF-8.
     static func json(_ value: borrowing SecretBytes, name: String) throws -> SecretBytes {
         try value.withUnsafeBytes { bytes in
-            if Escaping.isUTF8(bytes) { return try object(name, "value", bytes) }
+            if bytes.isUTF8 { return try object(name, "value", bytes) }
             return try SecretBytes(base64Of: bytes).withUnsafeBytes { try object(name, "value_base64", $0) }
         }
     }

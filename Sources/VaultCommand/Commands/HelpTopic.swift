@@ -62,7 +62,7 @@ enum HelpTopic: String, CaseIterable {
         standard output. Later versions may add keys; those below stay.
 
           get       {"name", "value"}, or {"name", "value_base64"} if it is not UTF-8
-          set       {"name", "size"}
+          set       {"name", "size", "replaced"}
           ls, find  {"items": [{"name", "size", "kind", "created", "modified",
                      "expires", "attributes": {KEY: VALUE}}]}
           exists    {"name", "exists"}
@@ -96,7 +96,8 @@ enum HelpTopic: String, CaseIterable {
           drop      {"name", "file"}, if it writes a file
           collect   {"names": [NAME]}
           backup    {"vault", "entries", "bytes"}
-          merge     {"changed": [NAME], "conflicts": [NAME]}
+          merge     {"changed": [NAME], "conflicts": [NAME], "dropped": [NAME],
+                     "keys"}
           setup git-merge
                     {"attributes", "written"}
           verify    {"entries", "records", "bytes"}
@@ -117,7 +118,8 @@ enum HelpTopic: String, CaseIterable {
         Sizes are bytes. Times are UTC, such as "2026-01-31T09:05:00.120Z". What is
         unknown or missing is null. A kind is the type that a program has stored, or
         `set --type`: "text", "data", "boolean", "integer", "real", "date", "array",
-        "dictionary", "null". What `set` stores without --type is "unspecified".
+        "dictionary", "null". What `set` stores without --type is "unspecified". The
+        keys of a merge are "same", "of-this-copy" or "of-other-copy".
 
         Standard error gets one object per line. An error:
           {"error": {"code", "exit", "message"}}

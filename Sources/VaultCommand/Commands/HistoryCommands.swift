@@ -99,12 +99,13 @@ enum UndoCommand: Command {
         name: .undo, summary: "take the newest change back",
         details: [
             """
-            Each name that the newest change has set or removed gets its former value back, or is removed if it had \
-            none. What was changed together is taken back together. A second `vault undo` makes the change again.
+            Each name that the newest change has set or removed gets its former value back, with its attributes and \
+            expiry, or is removed if it had none. What was changed together is taken back together, or not at all. A \
+            second `vault undo` makes the change again. A merge cannot be taken back.
             """
         ],
         examples: [.init("vault undo", "after a `vault set` or `vault rm` by mistake")],
-        exitCodes: [.init(.notFound, "there is nothing to take back")])
+        exitCodes: [.init(.notFound, "there is nothing to take back, or a former value is not kept")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()

@@ -84,10 +84,8 @@ enum KeyRemoveCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let number = try invocation.number(invocation.name, "NUMBER")
         let keychain = try invocation.openVault()
-        guard let key = try keychain.vaultKeys().first(where: { $0.number == number }) else {
-            throw CommandError(VaultError(.absent, "There is no key \(number). `vault key ls` lists them."))
-        }
-        try keychain.removeKey(number)
+        let key = try keychain.key(number)
+        try keychain.removeKey(key)
         return try invocation.finish(json: key.report) {
             "Removed key \(number): \(key.line)\nWho had it may have its data key still; see `vault help key rotate`.\n"
         }
@@ -107,13 +105,7 @@ enum KeyCheckCommand: Command {
         exitCodes: [.init(.locked, "the file is no key, or opens another vault")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        var places = try invocation.places()
-        if let path = invocation.arguments.first { (places.keyFile, places.keyCommand) = (path, nil) }
-        var options = try invocation.vaultOptions()
-        if !invocation.arguments.isEmpty {
-            options.triesKeyFileAlone = true
-        }
-        let keychain = try Keychain(at: places, options: options)
+        let keychain = try invocation.arguments.first.map(invocation.openVault) ?? invocation.openVault()
         let found = try invocation.withProgress("Verifying") { try keychain.verify(progress: $0) }
         guard let key = try keychain.vaultKeys().first(where: \.isInUse) else { return .other }
         return try invocation.finish(json: key.report) {

@@ -19,7 +19,7 @@ enum KeyReplaceCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let number = try invocation.number(of: .key)
         let keychain = try invocation.openVault()
-        let isGenerated = try keychain.replaceKeyFile(number, by: invocation.name)
+        let isGenerated = try keychain.replaceKeyFile(number.map(keychain.key), by: invocation.name)
         if isGenerated {
             Notes.tellOfKeyFile(invocation.name)
         }
@@ -65,12 +65,10 @@ enum KeyRotateCommand: Command {
         let files = try keyFiles(invocation.options[.file] ?? [])
         let dropped = try (invocation.options[.drop] ?? []).map { try invocation.number($0, OptionName.drop.spelling) }
         let keychain = try invocation.openVault()
-        let keys = try keychain.vaultKeys()
-        for number in files.keys where !keys.contains(where: { $0.number == number }) {
-            throw CommandError(VaultError(.absent, "There is no key \(number). `vault key ls` lists them."))
-        }
+        for number in files.keys.sorted() { _ = try keychain.key(number) }
+        let droppedKeys = try Set(dropped.map(keychain.key))
         try invocation.withProgress("Sealing anew") { progress in
-            try keychain.rotateDataKey(dropping: Set(dropped), progress: progress) { key throws(VaultError) in
+            try keychain.rotateDataKey(dropping: droppedKeys, progress: progress) { key throws(VaultError) in
                 let path = files[key.number]
                 guard [.passphrase, .passphraseWithKeyFile].contains(key.kind) else {
                     guard let path else { return nil }
@@ -82,10 +80,10 @@ enum KeyRotateCommand: Command {
                 return .passphrase(text, withKeyFile: path)
             }
         }
-        let fingerprint = try keychain.fingerprint()
+        let (fingerprint, keys) = (try keychain.fingerprint(), try keychain.vaultKeys())
         return try invocation.finish(json: ["fingerprint": fingerprint, "dropped": dropped]) {
-            let recipients = keys.contains { $0.kind == .recipient && !dropped.contains($0.number) }
-            let advice = recipients ? "Tell the recipients the new fingerprint: \(fingerprint)\n" : ""
+            let hasRecipients = keys.contains { $0.kind == .recipient }
+            let advice = hasRecipients ? "Tell the recipients the new fingerprint: \(fingerprint)\n" : ""
             return "Everything is sealed under a new data key.\n" + advice
         }
     }

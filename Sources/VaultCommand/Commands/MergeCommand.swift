@@ -13,6 +13,10 @@ enum MergeCommand: Command {
             Merging in the other direction comes to the same.
             """,
             """
+            The keys that open the vault, and the limits of its history, stay as they are here. But if the data key was \
+            rotated in the other copy, its keys count: whoever was locked out there stays out.
+            """,
+            """
             Afterwards this file can take the place of both copies: machines that remember either one take it for the \
             later one. `vault setup git-merge` lets git merge vaults so.
             """,
@@ -23,11 +27,41 @@ enum MergeCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
         let merge = try invocation.withProgress("Merging") { try keychain.merge(invocation.name, progress: $0) }
-        return try invocation.finish(json: ["changed": merge.changed, "conflicts": merge.conflicts]) {
-            let count = Quantity.number(merge.changed.count)
-            let conflicts = merge.conflicts.map { "  \(StandardOutput.shown($0))\n" }.joined()
-            return (merge.changed.isEmpty ? "Nothing new in the other copy.\n" : "Merged: \(count) changed.\n")
-                + (conflicts.isEmpty ? "" : "Changed on both sides; `vault history` has the other value:\n" + conflicts)
+        let report: JSONObject = [
+            "changed": merge.changed, "conflicts": merge.conflicts, "dropped": merge.dropped, "keys": merge.keys.name,
+        ]
+        return try invocation.finish(json: report) { merge.text }
+    }
+}
+
+extension Keychain.Merge {
+    fileprivate var text: String {
+        let count = Quantity.number(changed.count)
+        let kept = Set(conflicts).subtracting(dropped)
+        return (changed.isEmpty ? "Nothing new in the other copy.\n" : "Merged: \(count) changed.\n")
+            + list(conflicts.filter(kept.contains), "Changed on both sides; `vault history` has the other value:\n")
+            + list(dropped, "Changed on both sides; the other value is not kept:\n") + keys.advice
+    }
+
+    private func list(_ names: [String], _ title: String) -> String {
+        names.isEmpty ? "" : title + names.map { "  \(StandardOutput.shown($0))\n" }.joined()
+    }
+}
+
+extension Keychain.Merge.Keys {
+    fileprivate var name: String {
+        switch self {
+        case .same: "same"
+        case .ofThisCopy: "of-this-copy"
+        case .ofOtherCopy: "of-other-copy"
+        }
+    }
+
+    fileprivate var advice: String {
+        switch self {
+        case .same: ""
+        case .ofThisCopy: "The copies have different keys. Those of this one count: see `vault key ls`.\n"
+        case .ofOtherCopy: "The data key was rotated in the other copy. Its keys count now: see `vault key ls`.\n"
         }
     }
 }

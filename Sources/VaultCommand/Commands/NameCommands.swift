@@ -26,7 +26,9 @@ enum RemoveCommand: Command {
         arguments: [.init(name: "NAME", count: .oneOrMore, completion: .secretName, help: "A name to remove.")],
         options: [
             .init(name: .force, short: "f", help: "Ignore names that do not exist."),
-            .init(name: .purge, help: "Keep no earlier values either, and rewrite the file without them."),
+            .init(
+                name: .purge,
+                help: "Keep no earlier values either, rewrite the file without them, and take them from no other copy."),
         ],
         details: [
             """
@@ -42,21 +44,31 @@ enum RemoveCommand: Command {
         // Compared as bytes: as strings, two spellings of an accented letter are equal.
         var seen: Set<[UInt8]> = []
         let names = invocation.arguments.filter { seen.insert(Array($0.utf8)).inserted }
+        if invocation.has(.purge) { return try purge(names, in: keychain, invocation) }
         do {
             let removed = try keychain.transaction { transaction in
                 try names.filter { name in
                     let wasThere = try transaction.remove(name)
-                    let isKnown = try wasThere || invocation.has(.purge) && !keychain.history(of: name).isEmpty
-                    guard isKnown || invocation.has(.force) else { throw AbsentName(name: name) }
-                    return isKnown
+                    guard wasThere || invocation.has(.force) else { throw AbsentName(name: name) }
+                    return wasThere
                 }
             }
-            if invocation.has(.purge) { for name in names { try keychain.purge(name) } }
             return try invocation.finish(keychain, json: report(removed: removed))
         } catch let error as AbsentName {
             // The similar name is searched outside of the transaction, which blocks other writers.
             throw keychain.absent(error.name)
         }
+    }
+
+    private static func purge(
+        _ names: [String], in keychain: Keychain, _ invocation: Invocation
+    ) throws -> ExitCode {
+        let known = Set(try keychain.purgeable(names).map { Array($0.utf8) })
+        if !invocation.has(.force), let unknown = names.first(where: { !known.contains(Array($0.utf8)) }) {
+            throw keychain.absent(unknown)
+        }
+        let purged = try keychain.purge(names)
+        return try invocation.finish(keychain, json: report(removed: purged))
     }
 
     private struct AbsentName: Error {

@@ -41,6 +41,10 @@ enum SetCommand: Command {
             Creates the vault and key file on first use, and prints where. Where secrets are mounted, no key file is \
             created: see `vault help places`.
             """,
+            """
+            A value that the name had becomes a part of its history, for some time: `vault restore` brings it back. At \
+            a terminal, this is said.
+            """,
         ],
         examples: [
             .init("vault set u.token", "ask for the value"),
@@ -66,8 +70,25 @@ enum SetCommand: Command {
         }
         let value = try sealable(text, type, for: invocation.name)
         let keychain = try invocation.openVault(creatingIfAbsent: true)
-        try keychain.set(invocation.name, to: value, attributes: attributes)
-        return try invocation.finish(keychain, json: report(name: invocation.name, size: value.bytes.count))
+        let isReplacing = try keychain.put(invocation.name, value, attributes: attributes)
+        let exit = try invocation.finish(
+            keychain, json: report(name: invocation.name, size: value.bytes.count, replaced: isReplacing))
+        if isReplacing, !invocation.wantsJSON { try tellOfReplaced(in: keychain, invocation) }
+        return exit
+    }
+
+    /// Says that there was a value, to a person who may not have known; scripts replace values all the time.
+    private static func tellOfReplaced(in keychain: Keychain, _ invocation: Invocation) throws {
+        guard isatty(STDERR_FILENO) == 1 else { return }
+        let isKept = try keychain.historyLimits().versions > 0
+        let name = invocation.name.forTerminal
+        Notes.tell(
+            "Replaced the value of \(name)."
+                + (isKept ? " `vault restore \(name)` brings the former one back." : " The former one is not kept."))
+    }
+
+    static func report(name: String, size: Int, replaced: Bool) -> JSONObject {
+        ["name": name, "size": size, "replaced": replaced]
     }
 
     private static func sealable(
@@ -94,6 +115,4 @@ enum SetCommand: Command {
         let isExact = path != nil || invocation.has(.exact)
         return try ValueInput.read(from: STDIN_FILENO, named: "Standard input", isExact: isExact)
     }
-
-    static func report(name: String, size: Int) -> JSONObject { ["name": name, "size": size] }
 }

@@ -1,4 +1,6 @@
 import LinuxSystem
+import SealedLog
+import Sealing
 import Vault
 
 enum SetupCommand: Command {
@@ -20,27 +22,40 @@ enum SetupCommand: Command {
         ("merge.vault.driver", "vault merge --detached --vault %A %B"),
         ("diff.vault.textconv", "vault ls --long --detached --vault"),
     ]
-    private static let attributes = "*.vault -text merge=vault diff=vault"
+    private static let line = "*.vault -text merge=vault diff=vault"
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        let folder = try ChildProcess.output(of: ["git", "rev-parse", "--show-toplevel"])
-        let path = folder + "/.gitattributes"
-        let lines = settings.map { "git config \($0.0) '\($0.1)'\n" }.joined() + "\(path): \(attributes)\n"
+        let path = try git("rev-parse", "--show-toplevel") + "/.gitattributes"
+        let attributes = try attributes(after: path)
+        let lines = settings.map { "git config \($0.0) '\($0.1)'\n" }.joined() + "\(path): \(line)\n"
         if !invocation.has(.dryRun) {
-            for (name, value) in settings { _ = try ChildProcess.output(of: ["git", "config", name, value]) }
-            try addAttributes(to: path)
+            for (name, value) in settings { _ = try git("config", name, value) }
+            if let attributes { try NewFile.write(attributes, to: path, mode: 0o644, replacing: true) }
         }
         return try invocation.finish(json: ["attributes": path, "written": !invocation.has(.dryRun)]) { lines }
     }
 
-    /// Adds the line, unless it is there.
-    private static func addAttributes(to path: String) throws {
-        let files = PosixFileSystem()
-        let former = try? WholeFile(path, in: files).read(upTo: 1 << 20)?.bytes
-        let text = String(decoding: former ?? [], as: UTF8.self)
-        guard !text.split(separator: "\n").contains(Substring(attributes)) else { return }
-        let separator = text.isEmpty || text.hasSuffix("\n") ? "" : "\n"
-        let lines = text + separator + attributes + "\n"
-        try NewFile.write(Array(lines.utf8), to: path, mode: 0o644, replacing: true)
+    /// Runs git, which writes its own complaints to standard error, and returns the line that it prints.
+    private static func git(_ words: String...) throws(CommandError) -> String {
+        do throws(LogError) {
+            let output = try ChildProcess.output(of: "git", ["git"] + words, input: .inherited)
+            guard let text = output.unsafeString() else { throw LogError(.commandFailed, "its output is not UTF-8") }
+            return text.hasSuffix("\n") ? String(text.dropLast()) : text
+        } catch {
+            let command = (["git"] + words).joined(separator: " ")
+            let reason = error.systemError.map { "\(error.detail): \(SystemError.words(for: $0))" } ?? error.detail
+            throw CommandError(code: "other", exit: .other, message: "`\(command)` failed: \(reason).")
+        }
+    }
+
+    /// Returns the contents of the file with the line added; nil if they have it.
+    private static func attributes(after path: String) throws -> [UInt8]? {
+        let former: [UInt8]
+        do throws(SystemError) {
+            former = try WholeFile(path, in: PosixFileSystem()).read(upTo: 16 << 20)?.bytes ?? []
+        } catch { throw CommandError.system("\(path) could not be read", error.number) }
+        guard !former.split(separator: UInt8(ascii: "\n")).contains(Array(line.utf8)[...]) else { return nil }
+        let separator = former.isEmpty || former.last == UInt8(ascii: "\n") ? "" : "\n"
+        return former + Array("\(separator)\(line)\n".utf8)
     }
 }

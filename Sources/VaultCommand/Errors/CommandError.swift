@@ -47,8 +47,8 @@ extension CommandError {
 
     init(_ error: VaultError) {
         let row = CommandError.row(of: error.code)
-        let hint = error.cause.map(CommandError.hint) ?? row.hint
-        self.init(code: row.code, exit: row.exit, message: error.message + (hint.map { " " + $0 } ?? ""))
+        let hints = error.causes.isEmpty ? [row.hint].compactMap(\.self) : error.causes.map(CommandError.hint)
+        self.init(code: row.code, exit: row.exit, message: ([error.message] + hints).joined(separator: " "))
     }
 
     /// Returns a library's code as programs and the shell see it, and this tool's hint after the library's message.
@@ -83,6 +83,7 @@ extension CommandError {
         case .keyFileMissing: "If it is elsewhere, name it with --key-file."
         case .keyFileShared: "Use --accept-shared-key for that."
         case .keySecretMissing(let number): "Use --file \(number)=PATH for a key file, or --drop \(number)."
+        case .passphraseMissing(let number): "Run it at a terminal, or use --drop \(number)."
         case .valuesLeft: "Run `vault compact` then."
         case .passphraseNeeded: "Run it at a terminal, or `vault unlock` there first."
         case .commandUntrusted: "Use --key-command for that."

@@ -24,6 +24,9 @@ enum TerminalLine {
     static func ask(_ question: String) -> String? {
         let device = FileDescriptor(owning: open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY))
         guard device.number >= 0 else { return nil }
+        // What was typed before the question is no answer to it, and the rest of a long line is none for the shell.
+        tcflush(device.number, TCIFLUSH)
+        defer { tcflush(device.number, TCIFLUSH) }
         SystemCall.writeAll(question, to: device.number)
         var line = [UInt8](repeating: 0, count: 1_024)
         let count = read(device.number, &line, line.count)

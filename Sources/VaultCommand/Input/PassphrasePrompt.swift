@@ -18,6 +18,8 @@ enum PassphrasePrompt {
     static func ask(_ prompt: String) throws(VaultError) -> SecretBytes? {
         guard let terminal = try? HiddenTerminal.open() else { return nil }
         do { return try ValueInput.readLine(prompt, terminal) } catch {
+            let error = CommandError(error)
+            guard error.exit == .refused else { throw VaultError(.unavailable, error.message) }
             throw VaultError(.locked, "Cancelled; the vault stays locked.")
         }
     }

@@ -23,7 +23,7 @@ enum ValueInput {
         _ descriptor: Int32, named source: String, isExact: Bool, upTo largest: Int = Keychain.maximumValueSize
     ) throws -> SecretBytes {
         // One byte more than the largest value with its newline is enough to refuse it.
-        let value = try SecretBytes.growing(from: likelySize(descriptor), to: largest + 2) { buffer, used in
+        let value = try growing(from: likelySize(descriptor), to: largest + 2) { buffer, used in
             let free = UnsafeMutableRawBufferPointer(rebasing: buffer[used...])
             let count = try SystemCall.retrying("\(source) could not be read") {
                 Glibc.read(descriptor, free.baseAddress, free.count)
@@ -92,7 +92,7 @@ enum ValueInput {
         // The newline that was typed is not shown either.
         defer { SystemCall.writeAll("\n", to: descriptor) }
         var editor = LineEditor(keys: terminal.keys)
-        return try SecretBytes.growing(from: 4096, to: Keychain.maximumValueSize + 1) { line, used in
+        return try growing(from: 4096, to: Keychain.maximumValueSize + 1) { line, used in
             // After 50 ms alone, the byte of Esc was that key: the bytes of other keys arrive together.
             let free = UnsafeMutableRawBufferPointer(rebasing: line[used...])
             switch try terminal.next(into: free, within: editor.awaitsEscape ? 50 : -1) {
@@ -111,31 +111,13 @@ enum ValueInput {
             return false
         }
     }
-}
 
-extension SecretBytes {
-    /// Reads an input of unknown length into guarded memory, which is doubled as needed. One that fills `limit` bytes
-    /// is refused.
-    ///
-    /// - Parameter read: gets the memory and how many of its bytes are used; returns whether the input has ended.
-    fileprivate static func growing(
+    /// Reads an input of unknown length. One that goes on after `limit` bytes is refused.
+    private static func growing(
         from capacity: Int, to limit: Int, _ read: (UnsafeMutableRawBufferPointer, inout Int) throws -> Bool
     ) throws -> SecretBytes {
-        var isComplete = false
-        var size = min(capacity, limit)
-        var held = try SecretBytes(zeroCount: 0)
-        while true {
-            held = try held.withUnsafeBytes { start in
-                try SecretBytes(unsafeCapacity: size) { buffer in
-                    buffer.copyMemory(from: start)
-                    var used = start.count
-                    while used < buffer.count, !isComplete { isComplete = try read(buffer, &used) }
-                    return used
-                }
-            }
-            if isComplete { return held }
-            guard size < limit else { throw CommandError.tooLarge }
-            size = min(size * 2, limit)
-        }
+        let held = try SecretBytes.growing(from: capacity, to: limit, orThrow: { $0 as any Error }, read)
+        guard let held else { throw CommandError.tooLarge }
+        return held
     }
 }

@@ -27,7 +27,7 @@ enum ValueType: String, CaseIterable {
             switch self {
             case .data: true
             // Strings are not copied out of guarded memory.
-            case .string: text.withUnsafeBytes(Escaping.isUTF8)
+            case .string: text.withUnsafeBytes { $0.isUTF8 }
             default: parsed(text) != nil
             }
         guard isValid else { throw wrongForm }

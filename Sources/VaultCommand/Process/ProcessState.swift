@@ -11,13 +11,7 @@ enum ProcessState {
     static func harden() -> Bool {
         vault_restore_environment()
         occupyStandardDescriptors()
-        // Swift sees the constant and the functions' parameter as two types.
-        let coreSize = __rlimit_resource_t(RLIMIT_CORE.rawValue)
-        var limit = rlimit()
-        getrlimit(coreSize, &limit)
-        // Only the soft limit: an ordinary user could never raise the hard one again.
-        limit.rlim_cur = 0
-        setrlimit(coreSize, &limit)
+        vault_forbid_core_dumps()
         _ = vault_set_dumpable(0)
         let endsByClosedPipe = !isIgnored(SIGPIPE)
         for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }

@@ -18,7 +18,7 @@ enum Escaping {
         }
     }
 
-    /// Writes the inside of a JSON string, without quotation marks. The bytes must be UTF-8; see ``isUTF8(_:)``.
+    /// Writes the inside of a JSON string, without quotation marks. The bytes must be UTF-8; see ``UnsafeRawBufferPointer/isUTF8``.
     static func json(_ bytes: UnsafeRawBufferPointer, _ put: (UInt8) -> Void) {
         walk(bytes) { scalar, piece in
             switch scalar {
@@ -38,10 +38,6 @@ enum Escaping {
 
     /// As ``json(_:_:)``, for a text that is not secret.
     static func json(_ text: String) -> [UInt8] { escaped(text, json) }
-
-    static func isUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        (try? UTF8Span(validating: bytes.assumingMemoryBound(to: UInt8.self).span)) != nil
-    }
 
     fileprivate static func escaped(
         _ text: String, _ escape: (UnsafeRawBufferPointer, (UInt8) -> Void) -> Void

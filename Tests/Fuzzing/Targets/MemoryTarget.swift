@@ -41,10 +41,15 @@ private enum MemoryFile: String, CaseIterable {
     func authenticated(_ bytes: [UInt8], at path: String) -> [UInt8] {
         var bytes = Array((bytes + [UInt8](repeating: 0, count: size)).prefix(size - 32))
         if self == .path {
-            bytes.replaceSubrange(
-                40..<48, with: OpenedVault.checksum(of: Array(bytes[..<40]), key: .init(repeating: 0, count: 16)))
+            bytes.replaceSubrange(40..<48, with: MemoryFile.check(of: Array(bytes[..<40])))
         }
-        return bytes + code(of: bytes, at: path)
+        bytes += code(of: bytes, at: path)
+        return self == .seen ? bytes + MemoryFile.check(of: bytes) : bytes
+    }
+
+    /// The check of a whole file of the newest position, which needs no key.
+    private static func check(of bytes: [UInt8]) -> [UInt8] {
+        OpenedVault.checksum(of: bytes, key: .init(repeating: 0, count: 16))
     }
 
     private func code(of bytes: [UInt8], at path: String) -> [UInt8] {
@@ -56,7 +61,10 @@ private enum MemoryFile: String, CaseIterable {
         guard bytes.count >= size else { return false }
         let isAuthentic = bytes[size - 32..<size].elementsEqual(code(of: Array(bytes[..<(size - 32)]), at: path))
         switch self {
-        case .seen: return isAuthentic && bytes[8..<24].elementsEqual(MemoryWork.vaultID)
+        // One that is whole and not authentic may be of a later data key.
+        case .seen:
+            let isWhole = bytes[size...].starts(with: MemoryFile.check(of: Array(bytes[..<size])))
+            return (isAuthentic || isWhole) && bytes[8..<24].elementsEqual(MemoryWork.vaultID)
         // Another vault's record authenticates under that vault's key alone.
         case .path: return !bytes[8..<24].elementsEqual(MemoryWork.vaultID)
         case .upkeep: return false

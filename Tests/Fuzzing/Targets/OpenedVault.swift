@@ -132,21 +132,27 @@ struct OpenedVault {
         try fields.skipText()
         let flags = try fields.byte()
         _ = try fields.varint()
-        guard flags & 1 == 0 else { return }
         _ = try fields.varint()
-        try version(&fields)
-        if flags & 4 != 0 { _ = try fields.varint() }
-        if flags & 8 != 0 {
-            try fields.list { (fields) throws(Fields.Cut) in
-                _ = try fields.varint()
-                try version(&fields)
-            }
+        if flags & 1 == 0 {
+            _ = try fields.varint()
+            try version(&fields)
+            if flags & 4 != 0 { _ = try fields.varint() }
+            if flags & 2 != 0 { try attributes(&fields) }
         }
-        if flags & 2 != 0 {
-            try fields.list { (fields) throws(Fields.Cut) in
-                try fields.skipText()
-                try fields.skipText()
-            }
+        guard flags & 8 != 0 else { return }
+        try fields.list { (fields) throws(Fields.Cut) in
+            _ = try fields.varint()
+            let flags = try fields.byte()
+            try version(&fields)
+            if flags & 2 != 0 { _ = try fields.varint() }
+            if flags & 1 != 0 { try attributes(&fields) }
+        }
+    }
+
+    private func attributes(_ fields: inout Fields) throws(Fields.Cut) {
+        try fields.list { (fields) throws(Fields.Cut) in
+            try fields.skipText()
+            try fields.skipText()
         }
     }
 

@@ -10,9 +10,12 @@ from .sealing import NONCE_SIZE, TAG_SIZE, open_box
 MOST_NAME_BYTES = 1024
 MOST_ENTRY_BYTES = 8000
 MOST_VALUE_BYTES = 16 << 20
+VALUE_PLACE_LIMIT = 1 << 61
 CONTROL_CHARACTER = re.compile("[\u0000-\u001f\u007f-\u009f]")
-REMOVED, ATTRIBUTES, EXPIRY, EARLIER = 1, 2, 4, 8
-ALL_FLAGS = REMOVED | ATTRIBUTES | EXPIRY | EARLIER
+REMOVED, ATTRIBUTES, EXPIRY, EARLIER, FORGOTTEN, JOINED = 1, 2, 4, 8, 16, 32
+ALL_FLAGS = REMOVED | ATTRIBUTES | EXPIRY | EARLIER | FORGOTTEN | JOINED
+OTHER_ATTRIBUTES, FORMER_EXPIRY = 1, 2  # flags of an earlier version
+Attributes = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -24,8 +27,10 @@ class StoredVersion:
 
     @classmethod
     def read(cls, cursor: Cursor) -> "StoredVersion":
-        kind, nonce = cursor.fixed(1, "value kind"), cursor.take(NONCE_SIZE, "value nonce")
-        return cls(kind, nonce, cursor.units("value offset"), cursor.varint("value length", 0, MOST_VALUE_BYTES))
+        kind, nonce, place = cursor.fixed(1, "value kind"), cursor.take(NONCE_SIZE, "value nonce"), cursor.units("value offset")
+        if place >= VALUE_PLACE_LIMIT:
+            raise cursor.fail("value offset: bounds")
+        return cls(kind, nonce, place, cursor.varint("value length", 0, MOST_VALUE_BYTES))
 
     @property
     def end(self) -> int:
@@ -42,6 +47,8 @@ class StoredVersion:
 class EarlierVersion:
     modified: int
     version: StoredVersion
+    expiry: int | None
+    attributes: Attributes
 
 
 @dataclass(frozen=True)
@@ -50,11 +57,14 @@ class Entry:
 
     name: bytes
     modified: int
+    sequence: int
     created: int
     version: StoredVersion | None
     expiry: int | None
     earlier: tuple[EarlierVersion, ...]
-    attributes: tuple[tuple[str, str], ...]
+    attributes: Attributes
+    forgotten: int | None
+    joined: int | None
     encoded_size: int
 
     @property
@@ -81,29 +91,48 @@ def read_name(cursor: Cursor) -> bytes:
 def read_entry(cursor: Cursor) -> Entry:
     start = cursor.place
     name, flags, modified = read_name(cursor), cursor.fixed(1, "entry flags"), cursor.varint("modified")
+    sequence = cursor.varint("sequence")
     if flags & ~ALL_FLAGS:
         raise cursor.fail("entry flags: reserved")
-    if flags & REMOVED and flags & ~EARLIER != REMOVED:
+    if flags & REMOVED and flags & (ATTRIBUTES | EXPIRY):
         raise cursor.fail("entry flags: removed and others")
     created, version, expiry, attributes = 0, None, None, ()
     if not flags & REMOVED:
-        created, version = cursor.varint("created"), StoredVersion.read(cursor)
+        created = modified - cursor.varint("age", 0, modified)
+        version = StoredVersion.read(cursor)
         expiry = cursor.varint("expiry") if flags & EXPIRY else None
         attributes = read_attributes(cursor) if flags & ATTRIBUTES else ()
-    earlier = read_earlier(cursor) if flags & EARLIER else ()
+    earlier = read_earlier(cursor, attributes) if flags & EARLIER else ()
+    forgotten = cursor.varint("forgotten") if flags & FORGOTTEN else None
+    joined = cursor.varint("joined") if flags & JOINED else None
     size = cursor.place - start
     if size > MOST_ENTRY_BYTES:
         raise cursor.fail("entry: size")
-    return Entry(name, modified, created, version, expiry, earlier, attributes, size)
+    return Entry(
+        name, modified, sequence, created, version, expiry, earlier, attributes, forgotten, joined, size
+    )  # fmt: skip
 
 
-def read_earlier(cursor: Cursor) -> tuple[EarlierVersion, ...]:
-    count = cursor.varint("earlier versions", 1, 255)
-    return tuple(EarlierVersion(cursor.varint("earlier versions"), StoredVersion.read(cursor)) for _ in range(count))
+def read_earlier(cursor: Cursor, following: Attributes) -> tuple[EarlierVersion, ...]:
+    """`following` are the attributes of what came after the first of them."""
+    versions = []
+    for _ in range(cursor.varint("earlier versions", 1, 255)):
+        modified, flags = cursor.varint("earlier versions"), cursor.fixed(1, "version flags")
+        if flags & ~(OTHER_ATTRIBUTES | FORMER_EXPIRY):
+            raise cursor.fail("version flags: reserved")
+        version = StoredVersion.read(cursor)
+        expiry = cursor.varint("expiry") if flags & FORMER_EXPIRY else None
+        if flags & OTHER_ATTRIBUTES:
+            attributes = read_attributes(cursor, least=0)
+            if attributes == following:
+                raise cursor.fail("version flags: for nothing")
+            following = attributes
+        versions.append(EarlierVersion(modified, version, expiry, following))
+    return tuple(versions)
 
 
-def read_attributes(cursor: Cursor) -> tuple[tuple[str, str], ...]:
-    count = cursor.varint("attributes", 1, 64)
+def read_attributes(cursor: Cursor, least: int = 1) -> Attributes:
+    count = cursor.varint("attributes", least, 64)
     attributes = tuple((cursor.text("attributes"), cursor.text("attributes")) for _ in range(count))
     keys = [key.encode("utf-8") for key, _ in attributes]
     if any(first >= second for first, second in itertools.pairwise(keys)):

@@ -78,7 +78,8 @@ def is_part_of(seen: Seen, vault: Vault) -> bool:
     if seen.sequence in known or seen.sequence > newest:
         return known.get(seen.sequence) == seen.authenticator
     positions = [(position.sequence, position.authenticator) for position in merged]
-    return not positions or seen.sequence < positions[0][0] or (seen.sequence, seen.authenticator) in positions
+    is_told = positions and positions[0][0] <= seen.sequence <= positions[-1][0]
+    return not is_told or (seen.sequence, seen.authenticator) in positions
 
 
 def is_whole(data: bytes) -> bool:

@@ -35,6 +35,7 @@ class Subkeys:
     memory: bytes
     commitment: bytes
     drop_box: bytes
+    resealing: bytes
 
     @classmethod
     def derived(cls, data_key: bytes) -> "Subkeys":
@@ -44,7 +45,11 @@ class Subkeys:
             salt = identifier.to_bytes(16, "little")
             return hashlib.blake2b(b"", digest_size=32, key=data_key, salt=salt, person=b"vault-01").digest()
 
-        return cls(*(subkey(identifier) for identifier in range(1, 8)))
+        return cls(*(subkey(identifier) for identifier in range(1, 9)))
+
+    def resealed_nonce(self, former: bytes) -> bytes:
+        """That of a value that was sealed anew under this data key."""
+        return hashlib.blake2b(former, digest_size=NONCE_SIZE, key=self.resealing).digest()
 
     def fingerprint(self, vault_id: bytes) -> bytes:
         """Of the vault with this id and the data key that these subkeys come from."""

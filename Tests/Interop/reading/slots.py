@@ -43,6 +43,8 @@ def read_slots(header: bytes, count: int) -> list[KeySlot]:
         used += len(slots[-1].parameters)
     if any(area[used:]):
         raise Damaged("slot parameters: zeros behind")
+    if len({slot.salt for slot in slots}) < count:
+        raise Damaged("key slots: same salt")
     return slots
 
 

@@ -22,6 +22,8 @@ class EarlierValue:
     modified: int
     kind: int
     value: bytes
+    expiry: int | None
+    attributes: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,10 @@ def removed(entry: Entry, values: Values) -> RemovedEntry:
 
 
 def earlier(entry: Entry, values: Values) -> list[EarlierValue]:
-    return [EarlierValue(old.modified, old.version.kind, values.contents[old.version]) for old in entry.earlier]
+    return [
+        EarlierValue(old.modified, old.version.kind, values.contents[old.version], old.expiry, dict(old.attributes))
+        for old in entry.earlier
+    ]
 
 
 def hinted_record(header: Header, log: Log) -> Record | None:

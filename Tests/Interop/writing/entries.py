@@ -7,12 +7,17 @@ from dataclasses import dataclass, field
 from .primitives import counted, padded, varint
 
 MADE = 1_700_000_000_000
-REMOVED, ATTRIBUTES, EXPIRY, EARLIER = 1, 2, 4, 8
+REMOVED, ATTRIBUTES, EXPIRY, EARLIER, FORGOTTEN, JOINED = 1, 2, 4, 8, 16, 32
+OTHER_ATTRIBUTES, FORMER_EXPIRY = 1, 2  # flags of an earlier version
+Attributes = list[tuple[str, str]]
 
 
 @dataclass(eq=False)
 class Value:
-    """A value; each instance gets one box. `box` says what was sealed, `place` and `nonce` where and how."""
+    """A value; each instance gets one box. `box` says what was sealed, `place` and `nonce` where and how.
+
+    `expiry` and `attributes` are what its name had beside it, where it is an earlier version.
+    """
 
     content: bytes
     kind: int = 1
@@ -21,6 +26,8 @@ class Value:
     place: int | None = None
     stated_length: int | None = None
     padding: bytes | None = None
+    expiry: int | None = None
+    attributes: Attributes = field(default_factory=list)
 
     @property
     def plain(self) -> bytes:
@@ -37,9 +44,27 @@ class Value:
         length = len(self.content) if self.stated_length is None else self.stated_length
         return bytes([self.kind]) + self.nonce + varint((self.place or 0) // 16) + varint(length)
 
+    def as_earlier(self, following: Attributes) -> bytes:
+        """The earlier version of an entry, whose attributes are stated if they differ from what followed it."""
+        flags = (FORMER_EXPIRY if self.expiry is not None else 0) | (
+            OTHER_ATTRIBUTES if self.attributes != following else 0
+        )
+        encoded = varint(self.modified) + bytes([flags]) + self.stored()
+        encoded += varint(self.expiry) if self.expiry is not None else b""
+        return encoded + (encoded_attributes(self.attributes) if self.attributes != following else b"")
+
     def described(self) -> dict:
         content = base64.b64encode(self.content).decode()
         return {"value_base64": content, "kind": self.kind, "modified": self.modified}
+
+    def described_as_earlier(self) -> dict:
+        expiry = {} if self.expiry is None else {"expiry": self.expiry}
+        return self.described() | {"attributes": dict(self.attributes)} | expiry
+
+
+def encoded_attributes(attributes: Attributes) -> bytes:
+    pairs = b"".join(counted(key.encode()) + counted(text.encode()) for key, text in attributes)
+    return varint(len(attributes)) + pairs
 
 
 @dataclass(eq=False)
@@ -55,7 +80,10 @@ class Entry:
     created: int = MADE
     expiry: int | None = None
     earlier: list[Value] = field(default_factory=list)
-    attributes: list[tuple[str, str]] = field(default_factory=list)
+    attributes: Attributes = field(default_factory=list)
+    sequence: int = 0
+    forgotten: int | None = None
+    joined: int | None = None
     edit: Callable[[bytes], bytes] = lambda encoded: encoded
 
     @property
@@ -79,16 +107,21 @@ class Entry:
     def flags_and_rest(self) -> bytes:
         flags, rest = REMOVED, b""
         if self.value:
-            flags, rest = 0, varint(self.created) + self.value.stored()
+            flags, rest = 0, varint(self.modified - self.created) + self.value.stored()
         if self.expiry is not None:
             flags, rest = flags | EXPIRY, rest + varint(self.expiry)
         if self.attributes:
-            pairs = b"".join(counted(key.encode()) + counted(text.encode()) for key, text in self.attributes)
-            flags, rest = flags | ATTRIBUTES, rest + varint(len(self.attributes)) + pairs
+            flags, rest = flags | ATTRIBUTES, rest + encoded_attributes(self.attributes)
         if self.earlier:
-            versions = b"".join(varint(value.modified) + value.stored() for value in self.earlier)
+            followed = [self.attributes, *(value.attributes for value in self.earlier)]
+            pairs = zip(self.earlier, followed, strict=False)
+            versions = b"".join(value.as_earlier(following) for value, following in pairs)
             flags, rest = flags | EARLIER, rest + varint(len(self.earlier)) + versions
-        return bytes([flags]) + varint(self.modified) + rest
+        if self.forgotten is not None:
+            flags, rest = flags | FORGOTTEN, rest + varint(self.forgotten)
+        if self.joined is not None:
+            flags, rest = flags | JOINED, rest + varint(self.joined)
+        return bytes([flags]) + varint(self.modified) + varint(self.sequence) + rest
 
     def described(self) -> dict:
         """The entry as a vector's expectation writes it."""
@@ -98,7 +131,7 @@ class Entry:
         if self.expiry is not None:
             description["expiry"] = self.expiry
         if self.earlier:
-            description["earlier"] = [value.described() for value in self.earlier]
+            description["earlier"] = [value.described_as_earlier() for value in self.earlier]
         return description
 
 

@@ -13,7 +13,8 @@ REFUSED = {
     "Argon2id limits: sum": "argon2id-too-much-in-all",
     "attributes: UTF-8": "attribute-not-utf8",
     "attributes: bounds": "attributes-none attributes-65",
-    "attributes: order": "attributes-unordered attributes-doubled",
+    "age: bounds": "age-beyond-1970",
+    "attributes: order": "attributes-unordered attributes-doubled version-attributes-unordered",
     "chain: bounds": "manifest-chain-too-long manifest-chain-endless",
     "checkpoint end: bounds": (
         "file-cut-behind-the-headers-copy file-cut-in-the-checkpoint checkpoint-end-behind-the-file "
@@ -24,7 +25,7 @@ REFUSED = {
     "copy: differs": "copy-zeroed copy-flipped copy-with-a-hint",
     "earlier versions: bounds": "earlier-none removed-with-no-versions",
     "entry flags: removed and others": "removed-and-more removed-with-an-expiry removed-with-attributes-and-versions",
-    "entry flags: reserved": "entry-flag-16",
+    "entry flags: reserved": "entry-flag-64",
     "entry: size": "entry-of-8001-bytes",
     "fingerprint: another": "recipient-of-a-vault-of-anyone",
     "former memory keys: bounds": "former-memory-keys-9",
@@ -71,6 +72,7 @@ REFUSED = {
         "wrapped-key-flipped only-an-unknown-slot passphrase-with-a-line-end passphrase-with-another-key-file "
         "key-file-without-its-passphrase recipient-with-another-identity"
     ),
+    "key slots: same salt": "slots-of-one-salt",
     "key slots: number": "header-without-slots header-with-17-slots",
     "labels: bounds": "recipient-of-4097-bytes",
     "labels: cut": "manifest-cut",
@@ -159,11 +161,13 @@ REFUSED = {
     "tree: number of entries": "tree-count-too-high",
     "tree: of another header": "tree-of-another-header",
     "tree: older entry": "tree-with-a-stale-entry",
+    "version flags: for nothing": "version-attributes-for-nothing",
+    "version flags: reserved": "version-flag-4",
     "value length: bounds": "value-of-too-many-bytes value-of-most-bytes",
     "value nonce: cut": "record-index-cut",
     "value offset: bounds": (
         "value-place-0 value-in-the-header value-behind-the-end value-behind-the-end-in-a-checkpoint "
-        "value-at-the-largest-place checkpoint-with-a-later-value record-with-a-later-value "
+        "value-at-the-largest-place value-at-2-to-61 checkpoint-with-a-later-value record-with-a-later-value "
         "tree-with-an-earlier-version-at-no-place"
     ),
     "value: box": (

@@ -68,6 +68,7 @@ struct RoundTripTests {
     @Test func aManifest() throws {
         var header = Header.sample(slots: 2)
         header.slots[1].kind = KeySlot.Kind.recipient.rawValue
+        header.sequence = 128
         var manifest = Manifest(
             created: 1_700_000_000_000, totals: Totals(entries: 1, liveBytes: 2, deadBytes: 3),
             chain: (0..<128).map { _ in randomAuthenticator() },
@@ -77,6 +78,10 @@ struct RoundTripTests {
             merged: [3, 9, 9].map { LogPosition(sequence: $0, authenticator: randomAuthenticator()) })
         #expect(try Manifest(parsing: manifest.encoded, of: header) == manifest)
         #expect(throws: Malformed.self) { try Manifest(parsing: manifest.encoded, of: .sample(slots: 16)) }
+        // A chain cannot be longer than the number that it ends before.
+        header.sequence = 127
+        #expect(throws: Malformed.self) { try Manifest(parsing: manifest.encoded, of: header) }
+        header.sequence = 128
         // Of two key files, none has a recipient.
         #expect(throws: Malformed.self) { try Manifest(parsing: manifest.encoded, of: .sample(slots: 2)) }
         manifest.merged.reverse()

@@ -53,7 +53,7 @@ struct KeyFilePermissionTests {
 
     @Test(.enabled(if: geteuid() == 0, "only root can make root's files"))
     func rootsFilesServeInMemoryOnReadOnlyVolumesAndWhereAccepted() throws {
-        func sharing(_ mode: Int, accepting: Bool = false, on volume: Volume = Volume()) throws -> KeyFile.Sharing? {
+        func sharing(_ mode: Int, accepting: Bool = false, on volume: Volume = Volume()) throws -> SecretFile.Sharing? {
             try setMode(path, mode)
             return try read(accepting: accepting, on: volume).sharing
         }

@@ -35,7 +35,7 @@ struct SlotTests {
 
     private func recipient(_ byte: UInt8, salt: [UInt8] = SlotTests.salt) throws(LogError) -> Credential {
         let fileKey = try translated(SecretBytes(copyOf: [UInt8](repeating: byte, count: 16)))
-        return try .recipient(fileKey, ofSlotWith: salt)
+        return .recipient(fileKey, ofSlotWith: salt)
     }
 
     private static let salt = [UInt8](repeating: 7, count: KeyDerivation.saltSize)
@@ -101,8 +101,8 @@ struct SlotTests {
                 case 1: try [slot].unlock(with: passphrase())
                 default: try [slot].unlock(with: recipient(1))
                 }
-            #expect(try slots.unlock(again: keys).slotSalt == slot.salt)
-            #expect(try [slot].unlock(again: keys).slotSalt == slot.salt)
+            #expect(try slots.unlock(again: keys).slot?.salt == slot.salt)
+            #expect(try [slot].unlock(again: keys).slot?.salt == slot.salt)
             for other in slots where other != slot {
                 #expect(try LogError.code { _ = try [other].unlock(again: keys) } == .keyWrong)
                 // Even where the slot is said to be its own.
@@ -133,7 +133,7 @@ struct SlotTests {
         #expect(try LogError.code { _ = try tried.unlock(with: passphrase()) } == .damaged)
         #expect(ContinuousClock.now - start < .seconds(5))
         // Slots of another kind are not tried.
-        #expect(try slots.unlock(with: .keyFile(fixture.key())).slotSalt == slots[0].salt)
+        #expect(try slots.unlock(with: .keyFile(fixture.key())).slot?.salt == slots[0].salt)
     }
 
     @Test func theSlotsOfOneKindTogetherKeepTheBound() throws {
@@ -143,7 +143,7 @@ struct SlotTests {
         for index in [2, 3] { slots[index].limits = KeyDerivation.StretchLimits(passes: 6, memory: 64 << 20) }
         #expect(try LogError.code { _ = try slots.unlock(with: passphrase()) } == .damaged)
         slots[3].kind = KeySlot.Kind.otherKey.rawValue
-        #expect(try slots.unlock(with: passphrase()).slotSalt == slots[1].salt)
+        #expect(try slots.unlock(with: passphrase()).slot?.salt == slots[1].salt)
 
         let half = KeyDerivation.StretchLimits(passes: 6, memory: 64 << 20)
         var table = try log.keySlots()
@@ -190,7 +190,7 @@ struct SlotTests {
         #expect(information[0].creation <= before)
         #expect(try log.keySlots().own == 0)
 
-        try change { (table) throws(LogError) in try table.remove(at: 0) }
+        try change { (table) throws(LogError) in try table.remove(table.slots[0].salt) }
         #expect(try !opens { () throws(LogError) in try .keyFile(fixture.key()) })
         #expect(try opens { () throws(LogError) in try passphrase() })
         information = try log.information().keySlots
@@ -202,22 +202,43 @@ struct SlotTests {
 
     @Test func theLastSlotIsNotRemoved() throws {
         let bytes = try fixture.bytes
-        #expect(try LogError.code { try change { (table) throws(LogError) in try table.remove(at: 0) } } == .invalid)
+        let code = try LogError.code {
+            try change { (table) throws(LogError) in try table.remove(table.slots[0].salt) }
+        }
+        #expect(code == .invalid)
         #expect(try fixture.bytes == bytes)
     }
 
-    /// Another process may have removed it since its number was read.
-    @Test(arguments: [1, -1]) func aSlotThatIsNotThereIsNoneToChange(_ index: Int) throws {
+    /// Another process may have removed it.
+    @Test func aSlotThatIsGoneIsNoneToChange() throws {
         var table = try log.keySlots()
-        #expect(try LogError.code { try table.remove(at: index) } == .conflict)
-        let code = try LogError.code { try table.replace(at: index, by: passphrase(), limits: SlotTests.limits) }
-        #expect(code == .conflict)
+        #expect(try LogError.code { try table.remove(SlotTests.salt) } == .slotGone)
+        let code = try LogError.code { try table.replace(SlotTests.salt, by: passphrase(), limits: SlotTests.limits) }
+        #expect(code == .slotGone)
+        #expect(try table.slots == fixture.header.slots)
+    }
+
+    @Test func aReplacedSlotIsNotEasierToGuess() throws {
+        let costly = KeyDerivation.StretchLimits(passes: 2, memory: 16 << 10)
+        var table = try log.keySlots()
+        try table.add(passphrase(), limits: costly, label: "")
+        try table.replace(table.slots[1].salt, by: passphrase("new"), limits: SlotTests.limits)
+        #expect(table.slots[1].limits == costly)
+    }
+
+    /// A slot is known by its salt: who could give two slots the same could pass one off for the other.
+    @Test func twoSlotsWithOneSaltAreDamage() throws {
+        try change { (table) throws(LogError) in try table.add(passphrase(), limits: SlotTests.limits, label: "") }
+        var header = try fixture.header
+        header.slots[1].salt = header.slots[0].salt
+        let bytes = header.encoded + [UInt8](repeating: 0, count: Header.size - Header.macOffset)
+        #expect(try LogError.code { _ = try Header(parsing: bytes) } == .damaged)
     }
 
     @Test func aReplacedSlotOpensWithTheNewSecretAlone() throws {
         try change { (table) throws(LogError) in try table.add(passphrase(), limits: SlotTests.limits, label: "p") }
         try change { (table) throws(LogError) in
-            try table.replace(at: 1, by: passphrase("new"), limits: SlotTests.limits)
+            try table.replace(table.slots[1].salt, by: passphrase("new"), limits: SlotTests.limits)
         }
         #expect(try !opens { () throws(LogError) in try passphrase() })
         #expect(try opens { () throws(LogError) in try passphrase("new") })
@@ -261,7 +282,9 @@ struct SlotTests {
         #expect(table.slots.count == 16 && table.labels.count == 16)
         #expect(try log.information().keySlots.map(\.label) == ["a label"] + (1..<16).map(String.init))
         // And each of them goes, in any order.
-        try change { (table) throws(LogError) in for _ in 0..<15 { try table.remove(at: table.slots.count / 2) } }
+        try change { (table) throws(LogError) in
+            for _ in 0..<15 { try table.remove(table.slots[table.slots.count / 2].salt) }
+        }
         #expect(try fixture.header.slots.count == 1)
     }
 
@@ -316,6 +339,15 @@ struct SlotTests {
         }
         #expect(try code(slots) == nil)
         // One that the attacker can open, with a data key of theirs.
+        let own = try KeySlot(for: passphrase("mine"), limits: SlotTests.limits)
+        var scratch = try SecretBytes(zeros: SecretBox.keySize)
+        let added = try scratch.withUnsafeMutableBytes { scratch in
+            let dataKey = [UInt8](repeating: 5, count: SecretBox.keySize)
+            return try dataKey.withRawBytes { try own.wrapping($0, with: passphrase("mine"), scratch) }
+        }
+        #expect(try code(slots + [added], of: "mine") == .damaged)
+        #expect(try code(slots + [added]) == .damaged)
+        // The same twice.
         #expect(try code(slots + slots.prefix(1)) == .damaged)
         for index in slots.indices where index != 1 {
             var removed = slots

@@ -118,7 +118,8 @@ struct CompactionTests {
             return names
         }
         let day: UInt64 = 86_400_000
-        try log.make([("old", [1]), ("young", [1])])
+        let past = Clock.milliseconds - 99 * day
+        for name in ["old", "young"] { try log.commit([log.change(name, to: [1])], at: past) }
         try log.commit([log.change("old", to: nil)], at: Clock.milliseconds - 91 * day)
         try log.commit([log.change("young", to: nil)], at: Clock.milliseconds - 89 * day)
         #expect(try tombstones() == ["old", "young"])

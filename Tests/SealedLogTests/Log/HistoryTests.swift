@@ -206,7 +206,7 @@ struct HistoryTests {
             var batch = TransactionBatch(totals: try view.currentTotals())
             for text in texts {
                 let changes = ChangeList([try log.change("a", to: Array(text.utf8))])
-                _ = try batch.add(changes, now: now, history: .standard) { (name) throws(LogError) in
+                _ = try batch.add(changes, view.circumstances(at: now)) { (name) throws(LogError) in
                     try view.find(name)
                 }
             }
@@ -294,14 +294,14 @@ struct HistoryTests {
         var (written, boxes) = (0, [Nonce: Int]())
         var vault = CopiedVault(log, "value", of: 0..<12, now: now - 1_000)
         for _ in 0..<60 {
-            let former = Dictionary(uniqueKeysWithValues: try log.entriesWithoutOffsets().map { ($0.name, $0) })
+            let former = Dictionary(uniqueKeysWithValues: try log.entriesWithHistory().map { ($0.name, $0) })
             try vault.work(1, &generator)
-            for entry in try log.entriesWithoutOffsets() where former[entry.name] != entry {
+            for entry in try log.entriesWithHistory() where former[entry.name] != entry {
                 // A tombstone without a history counts as nothing.
                 if !entry.isRemoved || !entry.earlier.isEmpty { written += entry.sizeWithoutOffsets }
                 for version in entry.versions { boxes[version.nonce] = version.boxLength }
             }
-            let live = try log.entriesWithoutOffsets().reduce(0) { $0 + Int($1.footprint) }
+            let live = try log.entriesWithHistory().reduce(0) { $0 + Int($1.footprint) }
             let information = try log.information()
             #expect(information.liveBytes == live, "seed \(seed)")
             #expect(information.deadBytes == written + boxes.values.reduce(0, +) - live, "seed \(seed)")

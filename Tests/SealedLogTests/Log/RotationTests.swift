@@ -60,7 +60,7 @@ struct RotationTests {
     @Test func theFormerKeysOpenNothingOfTheNewFile() throws {
         try log.compact()
         let former = log.view.withLock { $0 }
-        let formerNonces = Set(try log.entriesWithoutOffsets().flatMap { $0.versions.map(\.nonce) })
+        let formerNonces = Set(try log.entriesWithoutPlaces().flatMap { $0.versions.map(\.nonce) })
         try log.rotate()
         try log.make((0..<500).map { ("more \($0)", [1]) })
         try log.set("a", "after it")
@@ -130,8 +130,8 @@ struct RotationTests {
             .opened(&unlocker)
         #expect(try dropped.text("name 5") == "third 5")
         _ = try log.changeKeys(timeout: SealedLog.patience) { (table) throws(LogError) in
-            try table.remove(at: 1)
-            if isRotated { try table.rotate { (_, _, _) throws(LogError) in throw LogError(.keyWrong) } }
+            try table.remove(table.slots[1].salt)
+            if isRotated { try table.rotate { (_) throws(LogError) in throw LogError(.keyWrong) } }
         }
         let code = isRotated ? LogError.Code.keyWrong : nil
         #expect(try LogError.code { _ = try dropped.text("name 5") } == code)
@@ -260,17 +260,19 @@ struct RotationTests {
         _ = try log.changeKeys(timeout: SealedLog.patience) { (table) throws(LogError) in
             try table.add(passphrase("abc"), limits: RotationTests.limits, label: "")
         }
+        func renewal(_ text: String, _ slot: KeySlot) throws(LogError) -> SlotTable.Renewal {
+            guard let renewal = try SlotTable.Renewal(of: slot, openedBy: passphrase(text)) else {
+                throw LogError(.keyWrong)
+            }
+            return renewal
+        }
         let bytes = try fixture.bytes
         let code = try LogError.code {
-            try log.rotate { (_, slot, _) throws(LogError) in
-                SlotTable.Renewal(try passphrase("abd"), parameters: slot.parameters)
-            }
+            try log.rotate { (slot) throws(LogError) in try renewal("abd", slot) }
         }
         #expect(code == .keyWrong)
         #expect(try fixture.bytes == bytes)
-        try log.rotate { (_, slot, _) throws(LogError) in
-            SlotTable.Renewal(try passphrase("abc"), parameters: slot.parameters)
-        }
+        try log.rotate { (slot) throws(LogError) in try renewal("abc", slot) }
         #expect(try log.keySlots().index(openedBy: passphrase("abc")) == 1)
     }
 

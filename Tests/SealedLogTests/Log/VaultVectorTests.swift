@@ -81,19 +81,23 @@ struct VaultVectorTests {
             let content = try #require(entry.content)
             let earlier = try entry.earlier.map {
                 VaultVector.Version(
-                    value: try value(of: $0.version, in: log), kind: $0.version.kind, modified: $0.modified)
+                    value: try value(of: $0.version, in: log), kind: $0.version.kind, modified: $0.modified,
+                    attributes: plain($0.attributes), expiry: $0.expiry)
             }
             found[VaultVector.plain(entry.name.bytes)] = VaultVector.Entry(
                 value: try value(of: content.current, in: log), kind: content.current.kind, modified: entry.modified,
                 created: content.created,
-                attributes: Dictionary(uniqueKeysWithValues: content.attributes.map(plain)),
+                attributes: plain(content.attributes),
                 expiry: content.expiry, earlier: earlier.isEmpty ? nil : earlier)
         }
         return found
     }
 
-    private func plain(_ attribute: Attribute) -> (String, String) {
-        (VaultVector.plain(attribute.key.utf8), VaultVector.plain(attribute.value.utf8))
+    private func plain(_ attributes: [Attribute]) -> [String: String] {
+        Dictionary(
+            uniqueKeysWithValues: attributes.map {
+                (VaultVector.plain($0.key.utf8), VaultVector.plain($0.value.utf8))
+            })
     }
 
     private func value(of version: StoredVersion, in log: SealedLog) throws -> Data {

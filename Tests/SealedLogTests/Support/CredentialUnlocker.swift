@@ -18,4 +18,6 @@ struct CredentialUnlocker: Unlocker {
     var failure: LogError { LogError(.keyWrong) }
 
     mutating func check(_ vault: UnlockedVault) {}
+
+    func remember(_ vault: UnlockedVault) {}
 }

@@ -31,7 +31,8 @@ extension Entry {
         Entry(
             name: try .sample(name), modified: modified,
             content: Content(
-                created: 5, current: StoredVersion(kind: 1, nonce: randomNonce(), offset: offset, length: length),
+                created: min(5, modified),
+                current: StoredVersion(kind: 1, nonce: randomNonce(), offset: offset, length: length),
                 attributes: []))
     }
 
@@ -44,17 +45,28 @@ extension Entry {
         let modified = UInt64.random(in: 0...UInt64.max, using: &generator) >> Int.random(in: 0..<64, using: &generator)
         var earlier: [EarlierVersion] = []
         for _ in 0..<(Bool.random(using: &generator) ? Int.random(in: 0...9, using: &generator) : 0) {
-            earlier.append(EarlierVersion(modified: modified >> 1, version: .random(&generator)))
+            var version = EarlierVersion(modified: modified >> 1, version: .random(&generator))
+            if Int.random(in: 0..<3, using: &generator) == 0 { version.expiry = modified }
+            let count = Int.random(in: 0...2, using: &generator)
+            version.attributes = (0..<count).map { Attribute(key: "key \($0)", value: "value") }
+            earlier.append(version)
         }
+        func time() -> UInt64? { Bool.random(using: &generator) ? modified >> 2 : nil }
+        let sequence = modified >> Int.random(in: 0..<64, using: &generator)
+        let (forgotten, joined) = (time(), time())
         if Int.random(in: 0..<5, using: &generator) == 0 {
-            return Entry(name: name, modified: modified, content: nil, earlier: earlier)
+            return Entry(
+                name: name, modified: modified, sequence: sequence, content: nil, earlier: earlier,
+                forgotten: forgotten, joined: joined)
         }
         var content = Content(
-            created: UInt64.random(in: 0...UInt64.max, using: &generator), current: .random(&generator), attributes: [])
+            created: UInt64.random(in: 0...modified, using: &generator), current: .random(&generator), attributes: [])
         if Bool.random(using: &generator) { content.expiry = UInt64.random(in: 0...UInt64.max, using: &generator) }
         let attributeCount = Bool.random(using: &generator) ? Int.random(in: 0...64, using: &generator) : 0
         content.attributes = (0..<attributeCount).map { Attribute(key: "key \($0 + 100)", value: "wert ü \($0)") }
-        return Entry(name: name, modified: modified, content: content, earlier: earlier)
+        return Entry(
+            name: name, modified: modified, sequence: sequence, content: content, earlier: earlier,
+            forgotten: forgotten, joined: joined)
     }
 }
 
@@ -62,7 +74,7 @@ extension StoredVersion {
     static func random(_ generator: inout SeededGenerator) -> StoredVersion {
         StoredVersion(
             kind: UInt8.random(in: 0...255, using: &generator), nonce: randomNonce(),
-            offset: UInt64.random(in: 0..<1 << 58, using: &generator) * 16,
+            offset: UInt64.random(in: 0..<1 << 57, using: &generator) * 16,
             length: Int.random(in: 0...Limits.valueSize, using: &generator))
     }
 }

@@ -88,12 +88,19 @@ extension SealedLog {
 
 // MARK: Beside the usual way
 
+extension LogView {
+    /// Those of the next record.
+    func circumstances(at now: UInt64) -> Circumstances {
+        Circumstances(now: now, sequence: head.sequence + 1, history: header.history)
+    }
+}
+
 extension SealedLog {
     /// Plans a record at another time than now.
     func plan(_ changes: [Change], at now: UInt64) throws -> RecordPlan {
         try view.withLock { view in
             var batch = TransactionBatch(totals: try view.currentTotals())
-            _ = try batch.add(ChangeList(changes), now: now, history: view.header.history) { (name) throws(LogError) in
+            _ = try batch.add(ChangeList(changes), view.circumstances(at: now)) { (name) throws(LogError) in
                 try view.find(name)
             }
             return try view.shortPlan(batch) ?? view.treePlan(batch, into: nil)

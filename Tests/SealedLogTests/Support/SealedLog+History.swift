@@ -45,11 +45,13 @@ extension SealedLog {
         return entries
     }
 
-    /// The same, as if all their boxes were at the same offset.
-    func entriesWithoutOffsets() throws -> [Entry] {
+    /// The same, without what is of this file alone: where their boxes are, which record has set them, and when they
+    /// were joined with another copy's.
+    func entriesWithoutPlaces() throws -> [Entry] {
         try entriesWithHistory().map { entry in
             var entry = entry
             entry.forEachVersion { $0.offset = 0 }
+            (entry.sequence, entry.joined) = (0, nil)
             return entry
         }
     }
@@ -76,7 +78,7 @@ extension SealedLog {
     /// Generates a new data key for a vault that only one key file opens.
     @discardableResult
     func rotate(
-        _ renew: (Int, KeySlot, SlotLabel) throws(LogError) -> SlotTable.Renewal = { (_, _, _) throws(LogError) in
+        _ renew: (KeySlot) throws(LogError) -> SlotTable.Renewal = { (_) throws(LogError) in
             throw LogError(.keyWrong)
         }
     ) throws -> CompactionReport {

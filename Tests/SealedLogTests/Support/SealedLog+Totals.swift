@@ -9,7 +9,7 @@ extension SealedLog {
         let entries = try entries()
         try #require(information.entries == entries.count, sourceLocation: sourceLocation)
         // Tombstones with a history, too.
-        let footprints = try entriesWithoutOffsets().reduce(0) { $0 + Int($1.footprint) }
+        let footprints = try entriesWithHistory().reduce(0) { $0 + Int($1.footprint) }
         try #require(information.liveBytes == footprints, sourceLocation: sourceLocation)
     }
 }

@@ -11,10 +11,12 @@ struct VaultVector: Sendable, CustomStringConvertible {
         let value: Data
         let kind: UInt8
         let modified: UInt64
+        let attributes: [String: String]
+        let expiry: UInt64?
 
         enum CodingKeys: String, CodingKey {
             case value = "value_base64"
-            case kind, modified
+            case kind, modified, attributes, expiry
         }
     }
 

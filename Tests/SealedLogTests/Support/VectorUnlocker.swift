@@ -43,9 +43,11 @@ struct VectorUnlocker: Unlocker {
     }
 
     mutating func check(_ vault: UnlockedVault) throws(LogError) {
-        guard vault.slot?.kind == KeySlot.Kind.recipient.rawValue else { return }
+        guard vault.keys.slot?.isOfRecipient ?? false else { return }
         guard try vault.fingerprint() == vector.fingerprint else { throw LogError(.unpinned) }
     }
+
+    func remember(_ vault: UnlockedVault) {}
 
     private func keyFile() throws(LogError) -> KeyFile {
         try KeyFile.read(keyPath, secretFolders: [], in: PosixFileSystem())

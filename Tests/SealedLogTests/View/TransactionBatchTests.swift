@@ -1,3 +1,4 @@
+import LinuxSystem
 import Sealing
 import TestSupport
 import Testing
@@ -22,7 +23,7 @@ struct TransactionBatchTests {
     }
 
     private func add(_ changes: ChangeList, to batch: inout TransactionBatch) throws -> Bool {
-        try batch.add(changes, now: 1, history: .none) { (_) throws(LogError) in nil }
+        try batch.add(changes, Circumstances(now: 1, sequence: 1, history: .none)) { (_) throws(LogError) in nil }
     }
 
     @Test func aTransactionThatHasNoRoomIsLeftForTheNextRecord() throws {
@@ -52,6 +53,29 @@ struct TransactionBatchTests {
         var batch = TransactionBatch(totals: Totals())
         #expect(try LogError.code { _ = try add(changes("a", mebibytes: 256), to: &batch) } == .invalid)
         #expect(batch.isEmpty && batch.payloadSize == 0 && batch.entries.count == 0)
+    }
+
+    /// It had entries with a history before the one that failed: they are not in the record.
+    @Test func aTransactionThatFailsLeavesNoTraceInTheRecord() throws {
+        let fixture = try LogFixture(history: .standard)
+        let log = try fixture.open()
+        for round in 0..<3 { try log.make((0..<200).map { ("name \($0)", [UInt8(round)]) }) }
+        let last = Change(try .sample("last"), .unchanged(randomNonce()), .remove)
+        let failing = ChangeList(try (0..<200).map { try log.change("name \($0)", to: [9]) } + [last])
+        let plan = try log.view.withLock { view in
+            var batch = TransactionBatch(totals: try view.currentTotals())
+            let circumstances = view.circumstances(at: Clock.milliseconds)
+            let code = try LogError.code {
+                _ = try batch.add(failing, circumstances) { (name) throws(LogError) in try view.find(name) }
+            }
+            #expect(code == .conflict && batch.isEmpty)
+            let other = ChangeList([try log.change("other", to: [1])])
+            #expect(try batch.add(other, circumstances) { (name) throws(LogError) in try view.find(name) })
+            return try #require(try view.inlinePlan(batch))
+        }
+        try log.writer.withLock { try log.append(plan, &$0) }
+        #expect(try fixture.open().text("other") == "\u{1}")
+        try log.verify()
     }
 
     @Test func whatManyThreadsWriteAtOnceIsInAsManyRecordsAsItTakes() throws {

@@ -30,17 +30,17 @@ struct DropBoxTests {
         #expect(opened.name == "token" && opened.size == 12 && opened.attributes == ["from": "ci"])
         #expect(abs(opened.created.timeIntervalSinceNow) < 60)
         #expect(try keychain.text("token") == nil)
-        try keychain.collect(opened)
+        try keychain.collect([opened])
         #expect(try keychain.text("token") == "from outside")
         #expect(try keychain.item("token")?.attributes == ["from": "ci"])
     }
 
     @Test func aDropReplacesAValueOnlyIfThatIsWanted() throws {
         try keychain.set("token", to: "here")
-        let error = try VaultError.error { try keychain.collect(keychain.openDrop(drop())) }
+        let error = try VaultError.error { try keychain.collect([keychain.openDrop(drop())]) }
         #expect(error?.code == .exists && error?.message == "\"token\" already exists.")
         #expect(try keychain.text("token") == "here")
-        try keychain.collect(keychain.openDrop(drop()), replacing: true)
+        try keychain.collect([keychain.openDrop(drop())], replacing: true)
         #expect(try keychain.text("token") == "from outside")
         #expect(try keychain.history(of: "token").count == 1)
     }
@@ -65,7 +65,7 @@ struct DropBoxTests {
         places.identityFile = fixture.folder.file("identity")
         try overwrite(fixture.folder.file("identity"), Array(PublishedIdentity.secret.utf8))
         let personal = try Keychain(at: places)
-        try personal.collect(personal.openDrop(file))
+        try personal.collect([personal.openDrop(file)])
         #expect(try personal.text("token") == "for ann")
     }
 

@@ -51,6 +51,7 @@ struct VaultErrorTests {
         Case(
             log: LogError(.damaged, "a page at byte 4096"), code: .damaged,
             words: ["/v/a.vault", "byte 4096", "backup", "salvage"]),
+        Case(log: LogError(.copyDamaged, "a page at byte 4096"), code: .damaged, words: ["other copy", "byte 4096"]),
         Case(
             log: LogError(.newerFormat, "version 2"), code: .newerFormat, words: ["/v/a.vault", "version 2", "later"]),
         Case(
@@ -75,9 +76,8 @@ struct VaultErrorTests {
         Case(
             log: LogError(.passphraseNeeded), code: .locked, words: ["/v/a.vault", "needs its passphrase"],
             cause: .passphraseNeeded),
-        Case(
-            log: LogError(.passphraseNeeded, "keyMissing"), code: .locked,
-            words: ["/k/a.key is missing", "the passphrase of /v/a.vault"], cause: .passphraseNeeded),
+        Case(log: LogError(.slotGone), code: .absent, words: ["/v/a.vault", "removed or replaced"]),
+        Case(log: LogError(.slotExists, "key 2"), code: .exists, words: ["/v/a.vault already, as key 2 of it"]),
         Case(log: LogError(.passphraseWrong), code: .locked, words: ["Wrong passphrase", "/v/a.vault"]),
         Case(
             log: LogError(.commandFailed, "it ended with status 3"), code: .locked,
@@ -91,6 +91,10 @@ struct VaultErrorTests {
         Case(
             log: LogError(.identityMissing), code: .locked, words: ["/v/a.vault", "identity", "name its file"],
             cause: .identityMissing),
+        Case(
+            log: LogError(.identityUnreadable, "/k/id", systemError: EACCES), code: .locked,
+            words: ["/k/id", "Permission denied"]),
+        Case(log: LogError(.identityExposed, "/k/id"), code: .locked, words: ["chmod 600 /k/id"]),
         Case(
             log: LogError(.identityWrong, "none is that of a recipient"), code: .locked,
             words: ["No identity opens /v/a.vault", "none is that of a recipient"]),
@@ -107,7 +111,7 @@ struct VaultErrorTests {
     @Test(arguments: cases) func areSentencesThatNameTheFileAndHowToFixIt(_ example: Case) {
         let error = VaultError(example.log, VaultErrorTests.places)
         #expect(error.code == example.code)
-        #expect(error.cause == example.cause)
+        #expect(error.causes == (example.cause.map { [$0] } ?? []))
         #expect(error.systemError == example.log.systemError)
         for word in example.words { #expect(error.description.contains(word)) }
         #expect(
@@ -125,14 +129,14 @@ struct VaultErrorTests {
             switch code {
             case .missing, .gone, .notAFile, .exists, .invalid, .keyMissing, .keyUnreadable, .keyExposed, .keyShared,
                 .keyDamaged, .keyUnsuitable, .keyWrong, .passphraseNeeded, .passphraseWrong, .commandFailed,
-                .commandUntrusted, .identityMissing, .identityWrong, .unpinned, .pinWrong, .damaged, .newerFormat,
-                .rolledBack, .diverged, .exchanged,
-                .busy, .unavailable, .outcomeUnknown, .conflict, .outOfMemory:
+                .commandUntrusted, .identityMissing, .identityUnreadable, .identityExposed, .identityWrong,
+                .slotExists, .slotGone, .unpinned, .pinWrong, .damaged, .copyDamaged, .newerFormat, .rolledBack,
+                .diverged, .exchanged, .busy, .unavailable, .outcomeUnknown, .conflict, .outOfMemory:
                 VaultErrorTests.cases.contains { $0.log.code == code }
             }
         }
         #expect(VaultErrorTests.cases.allSatisfy { isInTable($0.log.code) })
-        #expect(Set(VaultErrorTests.cases.map(\.log.code)).count == 30)
+        #expect(Set(VaultErrorTests.cases.map(\.log.code)).count == 35)
     }
 
     @Test func theirCodesAreStableWords() {

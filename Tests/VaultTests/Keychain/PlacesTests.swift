@@ -93,7 +93,7 @@ struct PlacesTests {
                 try VaultPlaces.standard(vault: vault, environment: ["HOME": "relative"])
             }
             #expect(error.code == .unavailable)
-            #expect(error.cause == .homeUnset)
+            #expect(error.causes == [.homeUnset])
             for word in words { #expect(error.description.contains(word)) }
         }
     }

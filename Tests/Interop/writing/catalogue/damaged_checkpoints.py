@@ -60,8 +60,8 @@ def with_a_later_value(vault: VaultBuilder, write: Callable[[VaultBuilder, Entry
     later = Value(b"later's", nonce=vault.random.take(24))
 
     def early(place: int) -> Entry:
-        stored = Value(later.content, nonce=later.nonce, place=place).stored()
-        return put("a", "its own", edit=lambda encoded: flagged(EARLIER)(encoded) + varint(1) + varint(MADE) + stored)
+        version = Value(later.content, nonce=later.nonce, place=place).as_earlier([])
+        return put("a", "its own", edit=lambda encoded: flagged(EARLIER)(encoded) + varint(1) + version)
 
     twin = vault.twin()
     write(twin, early(1 << 13))

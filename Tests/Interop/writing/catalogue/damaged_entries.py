@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from ..builder import VaultBuilder
-from ..entries import ATTRIBUTES, EARLIER, Entry, Value, put
+from ..entries import ATTRIBUTES, EARLIER, OTHER_ATTRIBUTES, Attributes, Entry, Value, encoded_attributes, put
 from ..primitives import varint
 from ..vector import Catalogue
 from .sound_checkpoints import LARGEST
@@ -36,6 +36,18 @@ def sized(content: bytes, stated_length: int | None = None, padding: bytes | Non
     return Entry("m", Value(content, stated_length=stated_length, padding=padding))
 
 
+class Flagged(Value):
+    """An earlier version with further flags, and with its attributes whatever they are."""
+
+    def __init__(self, content: bytes, flags: int, attributes: Attributes | None = None) -> None:
+        super().__init__(content, attributes=attributes or [])
+        self.flags = flags
+
+    def as_earlier(self, following: Attributes) -> bytes:
+        encoded = varint(self.modified) + bytes([self.flags]) + self.stored()
+        return encoded + (encoded_attributes(self.attributes) if self.flags & OTHER_ATTRIBUTES else b"")
+
+
 holding("name_empty", "a name of 0 bytes", lambda: put(""))
 holding("name_of_1025_bytes", "a name of 1,025 bytes", lambda: put("n" * 1025))
 holding("name_with_escape", "a name with the control character U+001B", lambda: put("a\u001b[31m"), twice=True)
@@ -53,7 +65,7 @@ holding(
     "name_longer_than_its_box", "the length of a name is 2^63",
     lambda: put("m", edit=lambda encoded: varint(1 << 63) + encoded[1:]),
 )  # fmt: skip
-holding("entry_flag_16", "an entry with the unknown flag 16", lambda: put("m", edit=flagged(16)))
+holding("entry_flag_64", "an entry with the unknown flag 64", lambda: put("m", edit=flagged(64)))
 holding("removed_and_more", "a removed entry with the flag 2", lambda: Entry("m", edit=flagged(2)))
 holding("removed_with_an_expiry", "a removed entry that expires", lambda: Entry("m", expiry=LARGEST))
 holding(
@@ -73,6 +85,17 @@ holding(
     "modified_of_2_to_64", "the time of an entry is a varint of 10 bytes that is 2^64",
     lambda: Entry("m", edit=lambda encoded: encoded[:3] + varint(2**64)),
 )  # fmt: skip
+holding("age_beyond_1970", "an entry that is older than its time", lambda: put("m", modified=5, created=-1))
+holding("version_flag_4", "an earlier version with the unknown flag 4", lambda: put("m", earlier=[Flagged(b"x", 4)]))
+holding(
+    "version_attributes_for_nothing", "an earlier version that states the attributes of what followed it",
+    lambda: put("m", attributes=[("a", "1")], earlier=[Flagged(b"x", 1, attributes=[("a", "1")])]),
+)  # fmt: skip
+holding(
+    "version_attributes_unordered", "an earlier version with keys that descend",
+    lambda: put("m", earlier=[Value(b"x", attributes=[("b", "1"), ("a", "2")])]),
+)  # fmt: skip
+holding("value_at_2_to_61", "a value at the offset 2^61", lambda: sized_at(1 << 61))
 holding("attributes_none", "the flag for attributes, and 0 of them", lambda: put("m", edit=no_attributes))
 holding("attributes_65", "65 attributes", lambda: put("m", attributes=[(f"{n:02}", "") for n in range(65)]))
 holding("attributes_unordered", "keys that descend", lambda: put("m", attributes=[("b", "1"), ("a", "2")]))

@@ -89,7 +89,7 @@ def record_with_most_entries(vault: VaultBuilder) -> None:
         assert len(index) % 16 == 0, "padding would be read as an entry without a name"
         return index
 
-    entry = put("c", attributes=[("a", "x" * 9)])
+    entry = put("c", attributes=[("a", "x" * 13)])
     vault.begin([put("a")]).set(put("b")).set(entry, changes=RecordChanges(edit_index=edit))
 
 

@@ -75,6 +75,13 @@ def argon2id_limits_behind_a_sound_slot(vault: VaultBuilder) -> None:
     with_header(vault, lambda header: None)
 
 
+@catalogue.damaged("two slots have the same salt; the first one opens")
+def slots_of_one_salt(vault: VaultBuilder) -> None:
+    own = vault.slots[0]
+    vault.slots.append(other_file_slot(b"other", own.salt, vault.random.take(24)))
+    with_header(vault, lambda header: None)
+
+
 # Passphrases and recipients
 
 

@@ -66,7 +66,7 @@ def tree_outside_of_its_record(vault: VaultBuilder) -> None:
 
 @catalogue.damaged("an entry that a record's tree brings has an earlier version at the place 0")
 def tree_with_an_earlier_version_at_no_place(vault: VaultBuilder) -> None:
-    earlier = varint(1) + varint(MADE) + Value(b"earlier", nonce=vault.random.take(24)).stored()
+    earlier = varint(1) + Value(b"earlier", nonce=vault.random.take(24)).as_earlier([])
     vault.begin([put("a")]).set(put("b"))
     vault.minor_checkpoint(put("c", edit=lambda encoded: flagged(EARLIER)(encoded) + earlier))
 

@@ -101,6 +101,29 @@ def tombstones_with_earlier_versions(vault: VaultBuilder) -> None:
     vault.set(Entry("returns", Value(b"back"), MADE + 3, MADE + 3, earlier=[returned]))
 
 
+@catalogue.ok("earlier versions with attributes and expiries of their own, and with those of what followed them")
+def earlier_versions_with_attributes(vault: VaultBuilder) -> None:
+    user = [("host", "example.org"), ("user", "ann")]
+    versions = [
+        Value(b"none", 1, MADE + 3),
+        Value(b"a user, and an expiry that is past", 1, MADE + 2, attributes=user, expiry=MADE + 2),
+        Value(b"the same user", 1, MADE + 1, attributes=user),
+    ]
+    vault.begin([Entry("a", Value(b"another", 1, MADE + 4), MADE + 4, MADE, attributes=user[1:], earlier=versions)])
+    gone = [Value(b"was here", 1, MADE, attributes=user, expiry=FAR), Value(b"before", 1, MADE - 1)]
+    vault.set(remove("gone", earlier=gone), Entry("b", Value(b"x"), attributes=user, earlier=[Value(b"y")]))
+
+
+@catalogue.ok("numbers of records, and times of forgetting and of joining, of present and of removed names")
+def forgotten_and_joined(vault: VaultBuilder) -> None:
+    vault.begin([
+        put("a", sequence=1, forgotten=MADE - 1), put("b", joined=MADE + 9, earlier=[Value(b"joined")]),
+        Entry("c", modified=MADE + 1, sequence=1 << 40, forgotten=MADE), put("d", sequence=LARGEST),
+        Entry("e", modified=MADE + 1, forgotten=1, joined=2, earlier=[Value(b"both")]),
+    ])  # fmt: skip
+    vault.set(put("f", sequence=2, forgotten=LARGEST, joined=LARGEST, attributes=[("user", "ann")], expiry=FAR))
+
+
 @catalogue.ok("only removed names are left in the tree")
 def only_tombstones(vault: VaultBuilder) -> None:
     vault.begin([remove("a"), remove("b")])

@@ -105,7 +105,7 @@ def slots_of_every_kind(vault: VaultBuilder) -> None:
 @catalogue.ok("11 passes for a passphrase, and 10 passes over 8 GiB: the limits count only for who has a passphrase")
 def slot_passphrase_beside_generated(vault: VaultBuilder) -> None:
     slot = passphrase_slot(PASSPHRASE, *salt_and_nonce(vault))
-    vault.slots = [slot.changed(passes=11), slot.changed(kind=4, passes=10, memory=8 << 30), *vault.slots]
+    vault.slots = [slot.changed(passes=11), slot.changed(kind=4, passes=10, memory=8 << 30, salt=vault.random.take(16)), *vault.slots]
     vault.begin([put("token")])
 
 

@@ -1,0 +1,100 @@
+private import Glibc
+package import LinuxSystem
+package import Sealing
+
+/// A file whose contents are secret: a key file, or one of age identities. Who else may read it is checked, as ssh does.
+package struct SecretFile: ~Copyable {
+    /// Why a file that others can read is accepted.
+    package enum Sharing: Sendable {
+        /// It is below a folder of secrets of systemd or Docker, on a file system in memory, as Kubernetes mounts
+        /// secrets, or on one that is mounted read-only; or the user has accepted it.
+        case secretFolder, inMemory, readOnly, accepted
+    }
+
+    private let contents: SecretBytes
+    /// nil if only its owner can read the file.
+    package let sharing: Sharing?
+
+    package consuming func takeContents() -> SecretBytes { contents }
+
+    /// Reads a file into guarded memory.
+    ///
+    /// - Parameters:
+    ///   - limit: the largest file, in bytes.
+    ///   - room: how many zero bytes are before its contents, for the caller's use.
+    ///   - secretFolders: folders below which others may read root's files, as systemd and Docker create them.
+    ///   - acceptsShared: whether others may read root's files everywhere.
+    /// - Throws: `keyMissing`, `keyUnreadable`, `keyExposed`, `keyShared`, `outOfMemory`.
+    package static func read(
+        _ path: String, upTo limit: UInt64, room: Int = 0, secretFolders: [String], acceptsShared: Bool,
+        in fileSystem: any FileSystem
+    ) throws(LogError) -> SecretFile {
+        let file = try reading(path, fileSystem.open(path, .read))
+        // The opened file's status: the path may lead elsewhere by now.
+        let status = try reading(path, fileSystem.status(of: file))
+        try reading(path, status.checkRegular(upTo: limit))
+        var sharing: Sharing?
+        if !status.isOwnedHere || status.mode & 0o077 != 0 {
+            // Others may read a file of root's in some places, and never change one.
+            guard status.owner == 0, status.mode & 0o022 == 0 else { throw LogError(.keyExposed, path) }
+            let reason = reason(toTrust: file, status, path, secretFolders, in: fileSystem)
+            sharing = reason ?? (acceptsShared ? .accepted : nil)
+            guard sharing != nil else { throw LogError(.keyShared, path) }
+        }
+        var contents = try translated(SecretBytes(zeros: room + Int(status.size), isKey: true))
+        let count = try contents.withUnsafeMutableBytes { (contents) throws(LogError) in
+            let text = UnsafeMutableRawBufferPointer(rebasing: contents[room...])
+            return try reading(path, fileSystem.read(file, into: text, at: 0))
+        }
+        contents.truncate(to: room + count)
+        return SecretFile(contents: contents, sharing: sharing)
+    }
+
+    private static func reading<Result: ~Copyable>(
+        _ path: String, _ call: @autoclosure () throws(SystemError) -> Result
+    ) throws(LogError) -> Result {
+        do { return try call() } catch {
+            guard error.isMissing else { throw LogError(.keyUnreadable, path, systemError: error.number) }
+            throw LogError(.keyMissing, path)
+        }
+    }
+
+    // MARK: Root's files
+
+    /// Returns why a file of root's is accepted although others can read it; nil if it is not.
+    private static func reason(
+        toTrust file: borrowing FileDescriptor, _ status: FileStatus, _ path: String, _ secretFolders: [String],
+        in fileSystem: any FileSystem
+    ) -> Sharing? {
+        let resolved = resolvedPath(path)
+        // Others know the file's contents. One who can write a folder of the path may have redirected it here.
+        guard isOutOfReach(path), isOutOfReach(resolved) else { return nil }
+        // Without /proc, a descriptor does not tell its path. So the file at the path must be the opened one.
+        if (try? fileSystem.status(at: resolved))?.identity == status.identity, isBelow(secretFolders, resolved) {
+            return .secretFolder
+        }
+        let volume = fileSystem.volume(of: file)
+        if volume.isInMemory { return .inMemory }
+        return volume.isReadOnly ? .readOnly : nil
+    }
+
+    /// Whether a path, without symbolic links, is below one of the folders of secrets.
+    package static func isBelow(_ secretFolders: [String], _ resolved: String) -> Bool {
+        secretFolders.contains { resolved.hasPrefix(resolvedPath($0) + "/") }
+    }
+
+    /// Whether only root and this user can have created the folders and links of a path.
+    private static func isOutOfReach(_ path: String) -> Bool {
+        let absolute = path.hasPrefix("/") ? path : resolvedPath(".") + "/" + path
+        let components = absolute.split(separator: "/")
+        return components.indices.allSatisfy { index in
+            let part = "/" + components[...index].joined(separator: "/")
+            var (link, target) = (stat(), stat())
+            guard lstat(part, &link) == 0, stat(part, &target) == 0 else { return false }
+            let isOurs = [link, target].allSatisfy { $0.st_uid == 0 || $0.st_uid == geteuid() }
+            // In a sticky folder others can add files, but not replace ours.
+            let isOpen = target.st_mode & 0o022 != 0 && target.st_mode & S_ISVTX == 0
+            return isOurs && !(isOpen && target.st_mode & S_IFMT == S_IFDIR)
+        }
+    }
+}

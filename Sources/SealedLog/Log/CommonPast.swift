@@ -1,0 +1,41 @@
+/// What two copies of a vault know of each other's history: a state that was set no later is in the other copy, or has
+/// been replaced there.
+struct CommonPast {
+    /// The number of the newest record of each side that the other side has, or has merged; nil if none is known.
+    private let own: UInt64?
+    private let other: UInt64?
+
+    init(_ own: KnownHistory, _ other: KnownHistory) {
+        self.own = CommonPast.newest(of: own, in: other)
+        self.other = CommonPast.newest(of: other, in: own)
+    }
+
+    private static func newest(of history: KnownHistory, in other: KnownHistory) -> UInt64? {
+        let known = Set(other.positions.positions)
+        return history.line.last(where: known.contains)?.sequence
+    }
+
+    func hasOwnChanged(_ entry: Entry) -> Bool? { own.map { entry.sequence > $0 } }
+    func hasOtherChanged(_ entry: Entry) -> Bool? { other.map { entry.sequence > $0 } }
+}
+
+/// The log positions of a vault's history that are known.
+struct KnownHistory {
+    /// All of them, those that were merged too.
+    private(set) var positions: KnownPositions
+    /// The number from which on they are those that this file itself was at.
+    private let lineStart: UInt64
+
+    /// Reads and authenticates all records.
+    init(of view: LogView) throws(LogError) {
+        let manifest = try view.manifest()
+        positions = manifest.positions(before: view.origin)
+        lineStart = view.origin.sequence - UInt64(manifest.chain.count)
+        positions.append(view.origin)
+        try view.forEachRecord(nil) { positions.append($0.position) }
+    }
+
+    fileprivate var line: some BidirectionalCollection<LogPosition> {
+        positions.positions.drop { $0.sequence < lineStart }
+    }
+}

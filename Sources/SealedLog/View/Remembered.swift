@@ -1,0 +1,19 @@
+/// What this machine remembers of a vault at one moment. Only the vault's keys tell what that is.
+struct Remembered: Sendable {
+    private let memory: RollbackMemory
+    let bytes: [UInt8]
+
+    /// Reads what is remembered of the newest position; nil if nothing is.
+    init?(_ memory: RollbackMemory) {
+        guard let bytes = memory.newest() else { return nil }
+        (self.memory, self.bytes) = (memory, bytes)
+    }
+
+    /// Returns what it is for the vault that a view shows, which was opened since. Throws `rolledBack` if it is of
+    /// another data key, which is none of the vault's former ones.
+    func seen(of view: LogView) throws(LogError) -> RollbackMemory.Seen? {
+        try memory.seen(in: bytes, under: view.keys) { () throws(LogError) in try view.manifest().formerMemoryKeys }
+    }
+
+    func position(of view: LogView) throws(LogError) -> LogPosition? { try seen(of: view)?.position }
+}

@@ -1,0 +1,38 @@
+extension SecretBytes {
+    /// Reads an input of unknown length into guarded memory, which is doubled as needed.
+    ///
+    /// - Parameters:
+    ///   - capacity: how many bytes are expected, at least 1.
+    ///   - limit: how many are read at most.
+    ///   - isKey: as for ``init(zeros:isKey:)``.
+    ///   - failure: translates the error of an allocation.
+    ///   - read: gets the memory and how many of its bytes are used, of which it may change both; returns whether the
+    ///     input has ended.
+    /// - Returns: nil if `limit` bytes were read before the input had ended.
+    package static func growing<Failure: Error>(
+        from capacity: Int, to limit: Int, isKey: Bool = false, orThrow failure: (SealingError) -> Failure,
+        _ read: (_ memory: UnsafeMutableRawBufferPointer, _ used: inout Int) throws(Failure) -> Bool
+    ) throws(Failure) -> SecretBytes? {
+        var held = try zeros(min(capacity, limit), isKey, failure)
+        var (used, hasEnded) = (0, false)
+        while true {
+            try held.withUnsafeMutableBytes { (memory) throws(Failure) in
+                while used < memory.count, !hasEnded { hasEnded = try read(memory, &used) }
+            }
+            if hasEnded {
+                held.truncate(to: used)
+                return held
+            }
+            guard held.count < limit else { return nil }
+            var larger = try zeros(min(held.count * 2, limit), isKey, failure)
+            larger.withUnsafeMutableBytes { larger in held.withUnsafeBytes { larger.copyMemory(from: $0) } }
+            held = larger
+        }
+    }
+
+    private static func zeros<Failure: Error>(
+        _ count: Int, _ isKey: Bool, _ failure: (SealingError) -> Failure
+    ) throws(Failure) -> SecretBytes {
+        do throws(SealingError) { return try SecretBytes(zeros: count, isKey: isKey) } catch { throw failure(error) }
+    }
+}

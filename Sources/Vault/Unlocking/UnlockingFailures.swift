@@ -1,0 +1,45 @@
+import SealedLog
+
+/// Why the ways to open a vault have failed, in the order in which they were tried, and what is told of it.
+struct UnlockingFailures {
+    private var failures: [LogError] = []
+    /// What asking a person has thrown.
+    var refusal: VaultError?
+
+    /// What a person can provide yet: a passphrase, an identity file, consent to a command.
+    private static let wanted: [LogError.Code] = [.passphraseNeeded, .commandUntrusted, .identityMissing]
+
+    mutating func add(_ failure: LogError) {
+        if !failures.contains(failure) { failures.append(failure) }
+    }
+
+    /// The failure that is told first: that of a person, else the first of what was tried, else what is wanted. A key
+    /// file that is just not there was hardly tried.
+    var first: LogError {
+        let tried = failures.filter { !UnlockingFailures.wanted.contains($0.code) }
+        let told = tried.first { $0.code == .passphraseWrong } ?? tried.first { $0.code != .keyMissing } ?? tried.first
+        return told ?? wantedFailures.first ?? LogError(.keyWrong)
+    }
+
+    private var wantedFailures: [LogError] {
+        UnlockingFailures.wanted.flatMap { code in failures.filter { $0.code == code } }
+    }
+
+    func has(_ code: LogError.Code) -> Bool { failures.contains { $0.code == code } }
+
+    /// What is wrong with the key file, unless it is just not there or another vault's.
+    var ofKeyFile: LogError? {
+        let codes: [LogError.Code] = [.keyUnreadable, .keyExposed, .keyShared, .keyDamaged, .keyUnsuitable]
+        return failures.first { codes.contains($0.code) }
+    }
+
+    /// Returns the failure that is told first, and what would open the vault besides.
+    func explanation(_ places: VaultPlaces) -> VaultError {
+        let first = first
+        var error = VaultError(first, places)
+        for other in wantedFailures where other != first && first.code != .passphraseWrong {
+            error = error.followed(by: VaultError.alternative(other, places), VaultError.causes[other.code])
+        }
+        return error
+    }
+}

@@ -101,6 +101,11 @@ package enum KeyDerivation {
                     }
                 }
             }
+            return affordable(in: time, as: sample, took: taken)
+        }
+
+        /// Returns the same for a machine on which a sample took a while.
+        static func affordable(in time: Duration, as sample: StretchLimits, took taken: Duration) -> StretchLimits {
             let cost = Double(sample.cost) * (time / max(taken, .microseconds(1)))
             let bounded = min(max(cost, Double(recommended.cost)), Double(largestCost))
             return StretchLimits(

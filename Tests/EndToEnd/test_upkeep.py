@@ -43,7 +43,7 @@ def test_damage_that_keeps_a_vault_from_being_compacted_is_told_at_each_change(h
     for lines in told[first:]:
         (line,) = lines
         assert line.startswith("vault: warning: ") and "damaged" in line and f"byte {place}" in line
-        assert "Removed and replaced" in line
+        assert "Outdated values" in line
     assert home.get("u.token") == VALUE
 
 

@@ -128,7 +128,11 @@ struct SecretArenaTests {
         await #expect(processExitsWith: .failure) { [offset = offset as Int] in
             let neighbour = try SecretBytes(zeros: 48)
             var secret = try SecretBytes(zeros: 48)
-            secret.withUnsafeMutableBytes { $0.baseAddress?.storeBytes(of: 1, toByteOffset: offset, as: UInt8.self) }
+            secret.withUnsafeMutableBytes { secret in
+                // What lies there is random: any constant would be that byte once in 256 runs.
+                guard let byte = secret.baseAddress?.load(fromByteOffset: offset, as: UInt8.self) else { return }
+                secret.baseAddress?.storeBytes(of: ~byte, toByteOffset: offset, as: UInt8.self)
+            }
             _ = consume secret
             // Not reached.
             _ = consume neighbour

@@ -31,22 +31,36 @@ package struct DropContents: ~Copyable {
         let attributes: [Attribute]
 
         init(_ reader: inout ByteReader) throws(Malformed) {
-            guard try reader.array(DropContents.magic.count) == DropContents.magic else { throw Malformed("its start") }
             created = try reader.varint()
             name = try reader.name()
             kind = try reader.byte()
             attributes = try reader.orderedAttributes()
             guard attributes.first?.key != "" else { throw Malformed("an attribute without a key") }
+            guard reader.remaining == 0 else { throw Malformed("the size of its head") }
+        }
+
+        /// Reads only what is before the value, which stays in guarded memory. Returns the value's start, too.
+        static func parse(_ plaintext: borrowing SecretBytes) throws(Malformed) -> (head: Head, end: Int) {
+            try plaintext.withUnsafeBytes { (bytes) throws(Malformed) in
+                guard bytes.starts(with: DropContents.magic) else { throw Malformed("its start") }
+                var start = DropContents.magic.count
+                let size = try bytes.varint(at: &start)
+                guard size <= min(DropContents.headSizeLimit, bytes.count - start) else {
+                    throw Malformed("the size of its head")
+                }
+                let end = start + Int(size)
+                var reader = ByteReader(Array(bytes[start..<end]))
+                return (try Head(&reader), end)
+            }
         }
     }
 
     /// Reads a drop's plaintext. Throws `damaged`, `outOfMemory`.
     package init(parsing plaintext: borrowing SecretBytes) throws(LogError) {
-        // Names are in ordinary memory wherever they are; the value is not read from here.
-        var reader = ByteReader(plaintext.withUnsafeBytes { Array($0.prefix(DropContents.headSizeLimit)) })
-        let head: Head
-        do { head = try Head(&reader) } catch { throw .damaged("what it contains (\(error.what))") }
-        let start = reader.position
+        let (head, start): (Head, Int)
+        do { (head, start) = try Head.parse(plaintext) } catch {
+            throw .damaged("what it contains (\(error.what))")
+        }
         guard plaintext.count - start <= Limits.valueSize else { throw .damaged("its size") }
         let value = try plaintext.withUnsafeBytes { (bytes) throws(LogError) in
             try translated(SecretBytes(copyOf: UnsafeRawBufferPointer(rebasing: bytes[start...])))
@@ -60,12 +74,15 @@ package struct DropContents: ~Copyable {
         let current = StoredVersion(kind: kind, nonce: NonceSource.one(), offset: 0, length: value.count)
         let content = Entry.Content(created: created, current: current, attributes: attributes)
         try Entry(name: name, modified: created, content: content).checkSize()
+        var details = ByteWriter()
+        details.varint(created)
+        details.name(name)
+        details.byte(kind)
+        details.attributes(attributes)
         var head = ByteWriter()
         head.append(DropContents.magic)
-        head.varint(created)
-        head.name(name)
-        head.byte(kind)
-        head.attributes(attributes)
+        head.varint(UInt64(details.count))
+        head.append(details.bytes)
         var plaintext = try translated(SecretBytes(zeros: head.count + value.count))
         plaintext.withUnsafeMutableBytes { plaintext in
             plaintext.copyBytes(from: head.bytes)

@@ -49,7 +49,8 @@ package enum Limits {
     static let transactionSize = 256 << 20
     /// The number of authenticators that a manifest keeps.
     static let chainLength = 1_024
-    /// Compaction drops older tombstones, and values that expired earlier: 90 days, in milliseconds.
+    /// Compaction drops older tombstones, and values that expired earlier unless a history is kept longer: 90
+    /// days, in milliseconds.
     static let tombstoneLifetime: UInt64 = 90 * 86_400_000
 
     /// Compaction starts when the dead bytes exceed this floor and half of the live bytes, or when the entries of the

@@ -4,7 +4,7 @@ package import Sealing
 public struct LogInformation: Hashable, Sendable {
     /// The path of the vault.
     public let vault: String
-    /// The path of the key file that opened it.
+    /// The path of the key file that is looked for; another key may have opened the vault.
     public let keyFile: String
     /// Why the key file is accepted although others than its owner can read it; nil if they cannot.
     public let keyFileSharing: String?
@@ -18,7 +18,7 @@ public struct LogInformation: Hashable, Sendable {
     public let entries: Int
     /// The size of the file in bytes.
     public let fileSize: Int
-    /// Bytes of what is present.
+    /// Bytes of what is present, and of earlier values that are kept.
     public let liveBytes: Int
     /// Bytes that compaction would free.
     public let deadBytes: Int

@@ -29,8 +29,8 @@ extension Keychain {
     /// Takes over what another copy of this vault has: one that a file synchronization, git or a backup has left beside
     /// it, and that others have changed.
     ///
-    /// Of each name the later state counts, also a removal, and all values of both sides are in its history. Merging in
-    /// the other direction comes to the same, but for the keys and the limits of the history, which are this copy's. The
+    /// Of each name the later state counts, also a removal, and all values of both sides are in its history, but for
+    /// what one of them has purged. Merging in the other direction comes to the same, but for the keys and the limits of the history, which are this copy's. The
     /// other copy is only read. Afterwards, this file can take the place of both copies: machines that remember either
     /// one take it for the later one.
     ///

@@ -49,7 +49,7 @@ extension Keychain {
             try set(name, to: value, kind: .data, attributes: attributes, expires: expires)
         }
 
-        /// Removes a name. What is left of an expired value is removed, too.
+        /// Removes a name. What is left of an expired value becomes an earlier one.
         ///
         /// - Returns: whether it existed; an expired value did not.
         /// - Throws: as ``Keychain/get(_:)``.

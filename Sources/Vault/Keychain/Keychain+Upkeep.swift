@@ -6,7 +6,7 @@ extension Keychain {
     /// Figures about a vault.
     public typealias Information = LogInformation
 
-    /// Rewrites the vault without removed and replaced values.
+    /// Rewrites the vault without what its history no longer keeps of removed and replaced values.
     ///
     /// It happens by itself when it is worth it. File systems, SSDs and backups may keep what the old file contained.
     ///

@@ -33,7 +33,8 @@ extension Keychain {
 
     /// Lets a passphrase open the vault, alone or only together with a key file.
     ///
-    /// The work of a guess takes about half a second on this machine, or as much as the bounds leave.
+    /// The work of a guess takes about half a second on this machine, but three passphrases together no more than the
+    /// bounds of a vault allow; ``vaultKeys()`` tells what it takes.
     ///
     /// - Parameter keyFile: the path of a key file that is needed too; it is generated if there is none.
     /// - Returns: whether the key file was generated.

@@ -3,7 +3,7 @@ import SealedLog
 
 extension Keychain {
     /// Leaves the key in the kernel's memory for a while: until then, the vault opens without its passphrase, its
-    /// device or its command, in every process of this user.
+    /// device or its command, in every process of this user, or of this session alone.
     ///
     /// It is the secret of the one key that has opened this keychain, never the data key. It is gone when the time is
     /// over, with ``lock(at:)``, or when the machine restarts. Other programs of the same user can read it meanwhile.

@@ -129,13 +129,13 @@ extension VaultError {
         case .compactionFailed(let error) where error.code == .damaged:
             self.init(
                 .damaged,
-                "The vault \(vault) is damaged and cannot be compacted: \(error.detail). Removed and replaced "
+                "The vault \(vault) is damaged and cannot be compacted: \(error.detail). Outdated "
                     + "values stay in the file until it is restored from a backup or salvaged.")
         case .compactionFailed(let error):
             let reason = error.code == .unavailable ? " (\(VaultError(error, places).message.dropLast()))" : ""
             self.init(
                 .unavailable,
-                "The vault \(vault) could not be compacted\(reason). Removed and replaced values stay in the file "
+                "The vault \(vault) could not be compacted\(reason). Outdated values stay in the file "
                     + "until the next try.", systemError: error.systemError)
         }
     }

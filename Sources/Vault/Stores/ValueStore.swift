@@ -42,7 +42,8 @@ public protocol ValueStore: Sendable {
     /// - Throws: as ``commit(_:)``; what is durable is unknown then.
     func makeDurable() throws(VaultError)
 
-    /// Erases removed and replaced values that the store still holds. A store that holds none does nothing.
+    /// Erases removed and replaced values that the store still holds, but for those of its history. A store that holds
+    /// none does nothing.
     ///
     /// - Throws: as ``commit(_:)``.
     func eraseRemoved() throws(VaultError)

@@ -18,7 +18,7 @@ enum ExitCode: Int32, CaseIterable, Sendable, Encodable {
         case .usage: "wrong usage: an unknown option, an invalid name or value"
         case .notFound: "no such name, or no vault"
         case .refused: "refused: it already exists, is gone, or was not confirmed"
-        case .locked: "locked: the key is missing, unreadable or wrong"
+        case .locked: "locked: no key opens the vault, or none that was agreed to"
         case .damaged: "the vault is damaged or was tampered with"
         case .busy: "another process kept the vault busy"
         case .inputOutput: "reading or writing failed"

@@ -57,7 +57,7 @@ enum CollectCommand: Command {
         details: [
             """
             Lists names and attributes first and asks, since nothing says who has sealed a drop. Without a terminal, \
-            --force is needed. All are stored, or none. A value that is replaced stays in the history. The files stay; \
+            --force is needed. All are stored, or none. A value that is replaced is in the history, if one is kept. The files stay; \
             remove them yourself.
             """
         ],

@@ -32,7 +32,7 @@ enum KeyAddCommand: Command {
             .init(name: .label, value: "TEXT", help: "What the key is, such as laptop. The vault stores it sealed."),
         ],
         details: [
-            "The keys that there are stay. A vault has up to 16.",
+            "The keys that there are stay. A vault has up to 16, of which three may be passphrases.",
             """
             The text of a command is stored in the vault, not sealed. It is run when no key file opens the vault, and \
             only on machines where it was added or given with --key-command once.

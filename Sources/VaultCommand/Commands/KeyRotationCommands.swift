@@ -47,7 +47,7 @@ enum KeyRotateCommand: Command {
         details: [
             """
             A new file takes the place of the old one, in which the old data key opens nothing. Others may write \
-            meanwhile. Each key that stays needs its secret: passphrases are asked for, key files are named with \
+            meanwhile. Each other key that stays needs its secret: passphrases are asked for, key files are named with \
             --file, commands are run, and for recipients the public key is enough.
             """,
             """

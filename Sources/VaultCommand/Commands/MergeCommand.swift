@@ -39,7 +39,9 @@ extension Keychain.Merge {
         let count = Quantity.number(changed.count)
         let kept = Set(conflicts).subtracting(dropped)
         return (changed.isEmpty ? "Nothing new in the other copy.\n" : "Merged: \(count) changed.\n")
-            + list(conflicts.filter(kept.contains), "Changed on both sides; `vault history` has the other value:\n")
+            + list(
+                conflicts.filter(kept.contains),
+                "Changed on both sides; the later change counts, see `vault history`:\n")
             + list(dropped, "Changed on both sides; the other value is not kept:\n") + keys.advice
     }
 

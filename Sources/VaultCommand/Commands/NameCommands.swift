@@ -32,8 +32,8 @@ enum RemoveCommand: Command {
         ],
         details: [
             """
-            Removes all names at once or, if one of them does not exist, none. Does not ask: `vault undo` takes it \
-            back, and `vault restore NAME` brings one back.
+            Removes all names at once or, if one of them does not exist, none. Does not ask: without --purge, `vault \
+            undo` takes it back, and `vault restore NAME` brings one back.
             """
         ],
         examples: [.init("vault rm old.token old.password", "both or neither")],

@@ -27,10 +27,13 @@ enum VerifyCommand: Command {
 
 enum CompactCommand: Command {
     static let description = CommandDescription(
-        name: .compact, summary: "reclaim space: drop removed and replaced values from the file",
+        name: .compact, summary: "reclaim space: drop what is no longer kept",
         options: [.stretchCost],
         details: [
-            "The vault compacts itself when it is worth it. Until then, removed and replaced values stay in the file.",
+            """
+            The vault compacts itself when it is worth it. Earlier values stay for as long as `vault history` keeps \
+            them; `vault rm --purge` keeps none.
+            """,
             "--argon2id makes the key file harder to guess. The key file itself stays as it is.",
         ])
 

@@ -251,6 +251,26 @@ struct MergeTests {
         #expect(try Set(left.earlierTexts("a") + [left.text("a")]) == ["left", "base", "right"])
     }
 
+    @Test(arguments: [false, true]) func whatOneSideHasPurgedDoesNotComeBack(wasMergedBefore: Bool) throws {
+        let (left, right) = try pair(["a": "base", "b": "base"])
+        for log in [left, right] { try log.set("b", "later") }
+        if wasMergedBefore {
+            try merge(right, into: left)
+            try merge(left, into: right)
+        }
+        try left.make(changes: [left.forgetting("a")])
+        try merge(right, into: left)
+        try merge(left, into: right)
+        for log in [left, right] {
+            #expect(try log.text("a") == nil)
+            #expect(try log.earlierTexts("a") == [])
+        }
+        try right.set("a", "anew")
+        try merge(right, into: left)
+        #expect(try left.text("a") == "anew")
+        #expect(try left.earlierTexts("a") == [])
+    }
+
     @Test func theLimitsOfTheHistoryDoNotCutAMerge() throws {
         let fixture = try LogFixture(history: KeptHistory(versions: 2, days: 90))
         let left = try fixture.open()
@@ -294,6 +314,21 @@ struct MergeTests {
         let bytes = try fixture.bytes
         #expect(try LogError.code { try merge(other, into: log) } == .invalid)
         #expect(try fixture.bytes == bytes)
+    }
+
+    @Test func ofADamagedCopyNothingIsTakenThatDoesNotAuthenticate() throws {
+        let (left, right) = try pair()
+        try right.set("b", "there")
+        // Of a record in the log, opening or following it would tell.
+        try right.compact()
+        let place = try #require(right.view.withLock { try $0.find(.sample("b")) }?.content?.current.offset)
+        var bytes = try bytes(right)
+        bytes[Int(place)] ^= 1
+        let damaged = try copy("damaged", of: bytes)
+        #expect(try LogError.code { try merge(damaged, into: left) } == .copyDamaged)
+        #expect(try left.text("b") == nil)
+        #expect(try left.text("a") == "base")
+        try left.verify()
     }
 
     /// Three machines with a copy each; two of them are merged.

@@ -56,6 +56,16 @@ struct RotationTests {
         #expect(try log.information().keySlots.map(\.label) == ["a label"])
     }
 
+    /// Each rotation draws a data key.
+    @Test func noTwoRotationsComeToTheSameKey() throws {
+        var fingerprints = Set([try log.fingerprint()])
+        for _ in 0..<3 {
+            try log.rotate()
+            fingerprints.insert(try log.fingerprint())
+        }
+        #expect(fingerprints.count == 4)
+    }
+
     /// The nonces too: who has both files and the old key learns no value that was set since.
     @Test func theFormerKeysOpenNothingOfTheNewFile() throws {
         try log.compact()

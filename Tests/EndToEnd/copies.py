@@ -1,0 +1,32 @@
+"""Two copies of a vault that went apart, each on a machine of its own."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import interop  # noqa: F401
+from homes import Home
+from reading.vault import open_image
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Both machines have seen the vault as it was when they went apart."""
+
+    left: Home
+    right: Home
+
+    @property
+    def both(self) -> tuple[Home, Home]:
+        return self.left, self.right
+
+
+def copies(home: Home, folder: Path) -> Copies:
+    return Copies(home, home.copy(folder))
+
+
+def all_values(home: Home, vault: Path | None = None) -> dict[str, list[bytes | None]]:
+    """What each name has: its present value, or None if it was removed, and its earlier ones, newest first."""
+    found = open_image((vault or home.vault).read_bytes(), home.key.read_bytes())
+    entries = {name: [entry.value, *(old.value for old in entry.earlier)] for name, entry in found.entries.items()}
+    removed = {name: [None, *(old.value for old in entry.earlier)] for name, entry in found.removed.items()}
+    return entries | removed

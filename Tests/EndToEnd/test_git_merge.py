@@ -1,0 +1,280 @@
+"""`vault setup git-merge`: git merges and compares vaults by their names, in real clones on two machines."""
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from copies import all_values
+from homes import NO_MEMORY, Home, mode
+
+OTHER = 1
+LINE = "*.vault -text merge=vault diff=vault\n"
+PERSON = {f"GIT_{role}_{what}": "mia@example.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+CANARY = b"canary-9b1e"
+
+
+@dataclass(frozen=True)
+class Clone:
+    """A repository with a vault, on a machine of its own."""
+
+    home: Home
+    folder: Path
+
+    @property
+    def vault(self) -> Path:
+        return self.folder / "team.vault"
+
+    @property
+    def attributes(self) -> Path:
+        return self.folder / ".gitattributes"
+
+    def run(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        environment = self.home.environment | variables
+        return subprocess.run(words, env=environment, cwd=self.folder, capture_output=True, text=True, timeout=60)
+
+    def git(self, *words: str, **variables: str) -> str:
+        finished = self.run("git", *words, **variables)
+        assert finished.returncode == 0, finished
+        return finished.stdout
+
+    def content(self, revision: str) -> bytes:
+        words = ("git", "show", "--no-textconv", revision)
+        return subprocess.run(
+            words, env=self.home.environment, cwd=self.folder, capture_output=True, check=True
+        ).stdout
+
+    def set_up(self, *options: str) -> str:
+        finished = self.run("vault", "setup", "git-merge", *options)
+        assert finished.returncode == 0, finished
+        return finished.stdout
+
+    def set(self, name: str, value: bytes) -> None:
+        """Sets it in the vault of the repository, and commits that."""
+        self.home.output("set", name, "--vault", str(self.vault), stdin=value)
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--message", f"set {name}")
+
+    @property
+    def values(self) -> dict[str, list[bytes | None]]:
+        self.home.output("verify", "--vault", str(self.vault))
+        return all_values(self.home, self.vault)
+
+
+def machine(binary: str, folder: Path) -> Home:
+    """A home where `vault` is on the path, and git knows its user and nothing else of the machine."""
+    home = Home(binary, folder)
+    (home.folder / "bin").mkdir()
+    (home.folder / "bin/vault").symlink_to(binary)
+    path = f"{home.folder}/bin:{os.environ['PATH']}"
+    # The folder of the tests may be in a repository, which is not theirs.
+    own = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CEILING_DIRECTORIES": str(folder.parent)}
+    return home.with_variables(PATH=path, **own, **PERSON)
+
+
+@pytest.fixture
+def repository(binary: str, tmp_path: Path) -> Clone:
+    """Without a commit, and not set up."""
+    home = machine(binary, tmp_path / "home")
+    clone = Clone(home, home.folder / "here")
+    clone.folder.mkdir()
+    clone.git("init", "--quiet", "--initial-branch=main")
+    return clone
+
+
+@pytest.fixture
+def clones(binary: str, tmp_path: Path) -> tuple[Clone, Clone]:
+    """Two clones that have the same; both have the key file."""
+    origin = Clone(machine(binary, tmp_path / "server"), tmp_path / "server")
+    origin.git("init", "--quiet", "--bare", "--initial-branch=main", "team")
+    one = cloned(origin, machine(binary, tmp_path / "one"))
+    one.set("base", CANARY)
+    one.git("push", "--quiet", "origin", "HEAD")
+    two = cloned(origin, machine(binary, tmp_path / "two"))
+    two.home.key.parent.mkdir(parents=True)
+    shutil.copy(one.home.key, two.home.key)
+    two.home.output("verify", "--vault", str(two.vault))
+    return one, two
+
+
+def cloned(origin: Clone, home: Home) -> Clone:
+    Clone(home, home.folder).git("clone", "--quiet", str(origin.folder / "team"))
+    made = Clone(home, home.folder / "team")
+    made.set_up()
+    return made
+
+
+def pull(clone: Clone, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return clone.run("git", "pull", "--no-edit", *(options or ("--no-rebase",)), **variables)
+
+
+# Merging
+
+
+@pytest.mark.parametrize("option", ["--no-rebase", "--rebase"])
+def test_changes_of_different_names_are_merged_without_a_conflict(clones: tuple[Clone, Clone], option: str) -> None:
+    one, two = clones
+    one.set("of-one", CANARY + b"1")
+    one.git("push", "--quiet")
+    two.set("of-two", CANARY + b"2")
+    two.set("of-two-too", CANARY + b"3")
+    finished = pull(two, option)
+    assert finished.returncode == 0 and CANARY.decode() not in finished.stdout + finished.stderr, finished
+    merged = {"base": [CANARY], "of-one": [CANARY + b"1"], "of-two": [CANARY + b"2"], "of-two-too": [CANARY + b"3"]}
+    assert two.values == merged and two.git("status", "--porcelain") == ""
+    two.git("push", "--quiet")
+    assert pull(one).returncode == 0 and one.values == merged
+    one.set("afterwards", CANARY)
+
+
+def test_of_one_name_the_later_value_counts_and_the_conflict_is_told(clones: tuple[Clone, Clone]) -> None:
+    one, two = clones
+    two.set("base", b"earlier")
+    one.set("base", b"later")
+    one.git("push", "--quiet")
+    finished = pull(two)
+    assert finished.returncode == 0 and finished.stdout.count("Changed on both sides") == 1
+    assert "  base\n" in finished.stdout and CANARY.decode() not in finished.stdout + finished.stderr
+    assert two.values == {"base": [b"later", b"earlier", CANARY]}
+    two.home.output("restore", "base", "--vault", str(two.vault))
+    assert two.values["base"][0] == b"earlier"
+
+
+def test_branches_of_one_machine_are_merged(clones: tuple[Clone, Clone]) -> None:
+    """After a switch of the branch the file is another one than this machine remembers; what git runs does not mind."""
+    one, _ = clones
+    away = Clone(one.home.with_variables(**NO_MEMORY), one.folder)
+    away.git("switch", "--quiet", "--create", "branch")
+    away.set("of-branch", b"1")
+    away.git("switch", "--quiet", "main")
+    away.set("of-main", b"2")
+    one.git("merge", "--quiet", "--no-edit", "branch")
+    assert all_values(one.home, one.vault) == {"base": [CANARY], "of-branch": [b"1"], "of-main": [b"2"]}
+
+
+@pytest.fixture
+def apart(clones: tuple[Clone, Clone]) -> tuple[Clone, Clone]:
+    """Two has yet to take over what one has pushed."""
+    one, two = clones
+    one.set("of-one", b"1")
+    one.git("push", "--quiet")
+    two.set("of-two", b"2")
+    return one, two
+
+
+def unmerged(two: Clone) -> bool:
+    """Whether git has left both files for a person to choose from, and ours in its place."""
+    assert two.git("status", "--porcelain") == "UU team.vault\n"
+    ours, theirs = two.content(":2:team.vault"), two.content(":3:team.vault")
+    is_ours_there = ours == two.content("HEAD:team.vault") == two.vault.read_bytes()
+    return is_ours_there and theirs == two.content("FETCH_HEAD:team.vault")
+
+
+def test_without_the_key_both_files_stay_and_are_merged_once_it_is_there(apart: tuple[Clone, Clone]) -> None:
+    _, two = apart
+    finished = pull(two, VAULT_KEY_FILE="/nowhere/team.key")
+    assert finished.returncode == 1 and "CONFLICT" in finished.stdout and "/nowhere/team.key" in finished.stderr
+    assert unmerged(two)
+    (two.folder.parent / "theirs.vault").write_bytes(two.content(":3:team.vault"))
+    two.home.output("merge", "--vault", str(two.vault), str(two.folder.parent / "theirs.vault"))
+    two.git("commit", "--quiet", "--all", "--no-edit")
+    assert two.values == {"base": [CANARY], "of-one": [b"1"], "of-two": [b"2"]}
+
+
+def test_without_the_command_both_files_stay(apart: tuple[Clone, Clone]) -> None:
+    _, two = apart
+    finished = pull(two, PATH=os.environ["PATH"])
+    assert finished.returncode == 1 and "CONFLICT" in finished.stdout
+    assert unmerged(two)
+
+
+def test_a_damaged_file_is_a_conflict_and_both_files_stay(apart: tuple[Clone, Clone]) -> None:
+    one, two = apart
+    content = bytearray(one.vault.read_bytes())
+    content[8_300] ^= 1
+    one.vault.write_bytes(content)
+    one.git("commit", "--quiet", "--all", "--message", "damaged")
+    one.git("push", "--quiet")
+    finished = pull(two)
+    assert finished.returncode == 1 and "CONFLICT" in finished.stdout and "damaged" in finished.stderr
+    assert unmerged(two)
+
+
+def test_a_file_that_one_side_has_removed_is_a_conflict_and_stays(apart: tuple[Clone, Clone]) -> None:
+    one, two = apart
+    one.git("rm", "--quiet", "team.vault")
+    one.git("commit", "--quiet", "--message", "removed")
+    one.git("push", "--quiet")
+    finished = pull(two)
+    assert finished.returncode == 1 and "CONFLICT (modify/delete)" in finished.stdout
+    assert two.values == {"base": [CANARY], "of-two": [b"2"]}
+
+
+# Comparing
+
+
+def test_git_shows_names_sizes_and_times_and_never_values(apart: tuple[Clone, Clone]) -> None:
+    one, _ = apart
+    one.set("base", CANARY + b"new")
+    shown = one.git("log", "--patch") + one.git("diff", "HEAD~2") + one.git("show")
+    assert shown.count("+ 1  unspecified") == 2, "of-one in the log and the diff"
+    added = [line.split() for line in one.git("show").splitlines() if line.startswith("+") and "unspecified" in line]
+    (item,) = json.loads(one.home.output("ls", "base", "--vault", str(one.vault), "--json"))["items"]
+    assert added == [["+14", "unspecified", item["modified"], "base"]]
+    assert CANARY.decode() not in shown
+
+
+def test_comparing_with_an_older_file_is_no_alarm_for_the_vault(apart: tuple[Clone, Clone]) -> None:
+    one, _ = apart
+    before = sorted(path.read_bytes() for path in one.home.memory.iterdir())
+    one.git("diff", "HEAD~1")
+    assert sorted(path.read_bytes() for path in one.home.memory.iterdir()) == before
+    one.set("afterwards", b"1")
+
+
+# Setting up
+
+
+def test_what_it_writes_is_said_before_and_written_once(repository: Clone) -> None:
+    configuration = repository.folder / ".git/config"
+    before = configuration.read_bytes()
+    told = repository.set_up("--dry-run")
+    assert configuration.read_bytes() == before and not repository.attributes.exists()
+    assert repository.set_up() == told and LINE in told
+    written = configuration.read_bytes()
+    assert mode(repository.attributes) == 0o644
+    repository.set_up()
+    assert (configuration.read_bytes(), repository.attributes.read_text()) == (written, LINE)
+    for key in ("merge.vault.driver", "diff.vault.textconv"):
+        (value,) = repository.git("config", "--get-all", key).splitlines()
+        assert value.startswith("vault ") and f"git config {key} '{value}'" in told
+
+
+def test_in_a_folder_of_a_repository_it_is_set_up_for_all_of_it(repository: Clone) -> None:
+    below = Clone(repository.home, repository.folder / "below")
+    below.folder.mkdir()
+    report = json.loads(below.set_up("--json"))
+    assert report == {"attributes": str(repository.attributes), "written": True}
+    assert repository.attributes.read_text() == LINE and not below.attributes.exists()
+
+
+@pytest.mark.parametrize("former", ["*.png binary\n", "*.png binary", "# *.vault -text merge=vault diff=vault\n"])
+def test_other_lines_of_the_attributes_stay(repository: Clone, former: str) -> None:
+    repository.attributes.write_text(former)
+    repository.set_up()
+    assert repository.attributes.read_text() == former.rstrip("\n") + "\n" + LINE
+    assert "merge: vault" in repository.git("check-attr", "merge", "team.vault")
+
+
+def test_without_a_repository_or_git_it_is_exit_1(repository: Clone) -> None:
+    elsewhere = repository.home
+    before = elsewhere.files()
+    finished = elsewhere.run("setup", "git-merge")
+    assert finished.returncode == OTHER and finished.stdout == b"" and b"not a git repository" in finished.stderr
+    sentence = elsewhere.with_variables(PATH="/nowhere").refusal(OTHER, "setup", "git-merge")
+    assert "git cannot be started" in sentence
+    assert elsewhere.files() == before

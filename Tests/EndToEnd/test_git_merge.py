@@ -254,6 +254,24 @@ def test_what_it_writes_is_said_before_and_written_once(repository: Clone) -> No
         assert value.startswith("vault ") and f"git config {key} '{value}'" in told
 
 
+@pytest.mark.parametrize("is_configured", [False, True])
+def test_a_key_that_is_elsewhere_is_named_by_the_setup(apart: tuple[Clone, Clone], is_configured: bool) -> None:
+    """Its name has all that a shell and git would take for theirs."""
+    _, two = apart
+    key = two.home.key.rename(two.home.folder / "it's 100%A $HOME.key")
+    assert pull(two).returncode == 1
+    two.git("merge", "--abort")
+    if is_configured:
+        two.home.key.with_name("config").write_text(f"[team]\nvault = {two.vault}\nkey-file = \"{key}\"\n")
+        two.set_up("--vault", "team")
+    else:
+        two.set_up("--key-file", f"../{key.name}")
+    two.git("merge", "--no-edit", "FETCH_HEAD")
+    named = Clone(two.home.with_variables(VAULT_KEY_FILE=str(key)), two.folder)
+    assert named.values == {"base": [CANARY], "of-one": [b"1"], "of-two": [b"2"]}
+    assert "of-one" in two.git("show", "--format=", "--first-parent", "-m", "HEAD")
+
+
 def test_in_a_folder_of_a_repository_it_is_set_up_for_all_of_it(repository: Clone) -> None:
     below = Clone(repository.home, repository.folder / "below")
     below.folder.mkdir()

@@ -6,8 +6,7 @@ import Testing
 
 @Suite(
     "A secret in the kernel's keyring",
-    .enabled(if: Keyring.refusal == nil, Keyring.reason),
-    .timeLimit(.minutes(1)))
+    .enabled(if: Keyring.refusal == nil, Keyring.reason))
 struct KernelKeyringTests {
     /// Unlike that of any other test, also of one that runs at the same time in another process.
     private let name = "vault-test:\(UUID().uuidString):"

@@ -97,12 +97,6 @@ extension Record {
     func needsNoCheck(_ durable: LogPosition?) -> Bool { position == durable && frame.payloadLength > 1 << 20 }
 }
 
-/// A file together with the checkpoint in it: a file that is overwritten in place keeps its identity.
-struct CheckpointFile: Hashable, Sendable {
-    let origin: Authenticator
-    let identity: FileStatus.Identity
-}
-
 extension LogView {
     /// Shows another log, or this one anew. How many pages are kept stays.
     mutating func replace(by new: LogView) {

@@ -16,8 +16,9 @@ extension Change {
         let now = context.circumstances.now
         let present = old?.present(at: now)
         try expectation.check(present)
-        // Clocks differ, and go back: what follows is later all the same, also in the eyes of a merge.
-        let modified = max(now, old.map { context.isOwn ? $0.modified : $0.modified &+ 1 } ?? 0)
+        // Clocks differ, and go back: what follows is later all the same, also in the eyes of a merge. After the largest
+        // number there is no later one.
+        let modified = max(now, old.map { context.isOwn ? $0.modified : max($0.modified, $0.modified &+ 1) } ?? 0)
         let created = present?.created ?? modified
         switch action {
         // An expired value is removed as well: it is history from then on.

@@ -121,15 +121,6 @@ extension Keychain {
         }
     }
 
-    /// Changes what this machine trusts of the vault, whose fingerprint the closure gets. The vault is changed already,
-    /// so a failure is reported and not thrown.
-    func remember(_ change: (inout TrustRecord, _ fingerprint: [UInt8]) -> Void) {
-        guard options.usesRollbackMemory, let fingerprint = try? log.fingerprint() else { return }
-        do throws(Notice) {
-            try places.trust(log.vaultID, in: PosixFileSystem()) { change(&$0, fingerprint) }
-        } catch { failures.report(VaultError(error, places), key: places.vault) }
-    }
-
     /// Reads the key file at a path, which is generated if there is none, and runs `body`. One that was generated is
     /// removed again if nothing came of it.
     ///

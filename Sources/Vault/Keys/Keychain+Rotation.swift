@@ -52,7 +52,7 @@ extension Keychain {
             throw VaultError(.busy, "Another process has added a key meanwhile. Nothing was changed; try again.")
         }
         // Here the vault is known, by whichever key.
-        remember { record, fingerprint in if record.fingerprint != nil { record.fingerprint = fingerprint } }
+        rememberNewFingerprint()
     }
 
     private func renewal(

@@ -1,7 +1,7 @@
 /// What can be wrong with a command line. Words that may hold a secret are nil: they are never repeated.
 enum UsageError: Error, Equatable, CustomStringConvertible {
     case noCommand, badTimeout, badCost, badAttribute, doubledAttribute, valueInName, oneKeyOnly, badSplit, binaryOutput
-    case badHistory, keepForAllNames, badKeyFile, oneKeySource
+    case badHistory, keepForAllNames, badKeyFile, oneKeySource, descriptorForGit
     case missingOption(OptionName, of: CommandName)
     case badNumber(String)
     case badDuration(OptionName)
@@ -45,6 +45,8 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
             return "Name one new key: --file, --passphrase (also with --file), --recipient or --command."
                 + seeHelp(.keyAdd)
         case .oneKeySource: return "Give one of --key-file, --key-fd and --key-command."
+        case .descriptorForGit:
+            return "git does not hand --key-fd on to the commands it runs. Name the key by --key-file or --key-command."
         case .badHistory: return "Option --keep takes a number of values and of days, such as 10,90."
         case .badKeyFile: return "Option --file takes a key's number and its key file, such as 2=/media/usb/work.key."
         case .keepForAllNames: return "Option --keep is for all names of the vault. Give no NAME with it."

@@ -54,6 +54,10 @@ enum HelpTopic: String, CaseIterable {
             key-file = /media/usb/work.key
             # or: key-command = COMMAND, identity = PATH
 
+        With --vault NAME, the key is that of the options, or of the section, or in
+        $XDG_CONFIG_HOME/vault/NAME.key. For a vault that is given by its path, or by
+        $VAULT_FILE, no section counts.
+
         """
 
     /// The one description of what `--json` writes. A test compares it with what is written.

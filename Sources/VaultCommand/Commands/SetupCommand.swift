@@ -11,28 +11,64 @@ enum SetupCommand: Command {
             """
             Writes a merge driver and a converter for `git diff` to the repository's configuration, and one line to \
             its .gitattributes. Names, sizes and times are compared, never values. To undo it, remove these lines.
+            """,
             """
+            git gives the vault's file by a path of its own, so no section of the configuration counts for it. A key \
+            that is elsewhere than `vault help places` says is named here: by --vault NAME, whose key it is, or by \
+            --key-file, --key-command or --identity.
+            """,
         ],
-        examples: [.init("vault setup git-merge --dry-run", "see the lines first")],
+        examples: [
+            .init("vault setup git-merge --dry-run", "see the lines first"),
+            .init("vault setup git-merge --vault team", "with the key of a configured vault"),
+        ],
         exitCodes: [.init(.other, "this is no git repository, or git is not installed")])
 
-    /// The settings of git, and their values. git runs them by the shell; %A is our copy, %B the other one.
-    private static let settings = [
-        ("merge.vault.name", "merge of vaults"),
-        ("merge.vault.driver", "vault merge --detached --vault %A %B"),
-        ("diff.vault.textconv", "vault ls --long --detached --vault"),
-    ]
     private static let line = "*.vault -text merge=vault diff=vault"
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let path = try git("rev-parse", "--show-toplevel") + "/.gitattributes"
         let attributes = try attributes(after: path)
-        let lines = settings.map { "git config \($0.0) '\($0.1)'\n" }.joined() + "\(path): \(line)\n"
+        let settings = settings(namingKey: try keyOptions(invocation))
+        let lines = settings.map { "git config \($0.0) \(quoted($0.1))\n" }.joined() + "\(path): \(line)\n"
         if !invocation.has(.dryRun) {
             for (name, value) in settings { _ = try git("config", name, value) }
             if let attributes { try NewFile.write(attributes, to: path, mode: 0o644, replacing: true) }
         }
         return try invocation.finish(json: ["attributes": path, "written": !invocation.has(.dryRun)]) { lines }
+    }
+
+    /// Returns the settings of git, and their values. git runs them by the shell; %A is our copy, %B the other one.
+    private static func settings(namingKey options: String) -> [(name: String, value: String)] {
+        let escaped = options.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
+        return [
+            ("merge.vault.name", "merge of vaults"),
+            ("merge.vault.driver", "vault merge --detached\(escaped) --vault %A %B"),
+            ("diff.vault.textconv", "vault ls --long --detached\(options) --vault"),
+        ]
+    }
+
+    /// Returns the options that name the key, unless it is where it is looked for anyway.
+    private static func keyOptions(_ invocation: Invocation) throws -> String {
+        guard !invocation.has(.keyFD) else { throw UsageError.descriptorForGit }
+        let places = try invocation.places()
+        var options: [(OptionName, String)] = []
+        if let command = places.keyCommand {
+            options.append((.keyCommand, command))
+        } else if places.keyFile != (try VaultPlaces.standard(vault: places.vault)).keyFile {
+            options.append((.keyFile, absolute(places.keyFile)))
+        }
+        if let identity = places.identityFile { options.append((.identity, absolute(identity))) }
+        return options.map { " \($0.0.spelling) \(quoted($0.1))" }.joined()
+    }
+
+    private static func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : "\(resolvedPath("."))/\(path)"
+    }
+
+    /// Quotes a word for the shell.
+    private static func quoted(_ word: String) -> String {
+        "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 
     /// Runs git, which writes its own complaints to standard error, and returns the line that it prints.

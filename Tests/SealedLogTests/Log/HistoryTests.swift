@@ -28,6 +28,16 @@ struct HistoryTests {
         _ = try log.changeKeys(timeout: SealedLog.patience) { $0.history = history }
     }
 
+    /// A clock was wrong, or the file of someone with the key is odd.
+    @Test(arguments: [UInt64.max - 1, .max]) func aStateIsNeverEarlierThanTheOneBefore(_ time: UInt64) throws {
+        try log.commit([log.change("a", to: Array("first".utf8))], at: time)
+        try log.set("a", "second")
+        #expect(try log.states()["a"]?.modified == .max)
+        try log.remove("a")
+        #expect(try log.states()["a"]?.modified == .max)
+        #expect(try log.earlierTexts("a") == ["second", "first"])
+    }
+
     // MARK: Limits
 
     @Test func theNewestTenVersionsAreKept() throws {

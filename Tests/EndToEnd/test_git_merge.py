@@ -267,9 +267,15 @@ def test_a_key_that_is_elsewhere_is_named_by_the_setup(apart: tuple[Clone, Clone
     else:
         two.set_up("--key-file", f"../{key.name}")
     two.git("merge", "--no-edit", "FETCH_HEAD")
-    named = Clone(two.home.with_variables(VAULT_KEY_FILE=str(key)), two.folder)
-    assert named.values == {"base": [CANARY], "of-one": [b"1"], "of-two": [b"2"]}
     assert "of-one" in two.git("show", "--format=", "--first-parent", "-m", "HEAD")
+    key.rename(two.home.key)
+    assert two.values == {"base": [CANARY], "of-one": [b"1"], "of-two": [b"2"]}
+
+
+def test_a_key_that_git_cannot_hand_on_is_refused(repository: Clone) -> None:
+    finished = repository.run("vault", "setup", "git-merge", "--key-fd", "0")
+    assert finished.returncode == 2 and "--key-file or --key-command" in finished.stderr, finished
+    assert not (repository.folder / ".gitattributes").exists()
 
 
 def test_in_a_folder_of_a_repository_it_is_set_up_for_all_of_it(repository: Clone) -> None:

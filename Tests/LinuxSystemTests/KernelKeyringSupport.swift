@@ -39,7 +39,7 @@ enum Keyring {
     }()
 
     static func store(
-        _ text: String, as name: String, timeout: UInt32 = 60, scope: KernelKeyring.Scope
+        _ text: String, as name: String, timeout: UInt32 = 3_600, scope: KernelKeyring.Scope
     ) throws(SystemError) {
         try Array(text.utf8).withRawBytes { (bytes) throws(SystemError) in
             try KernelKeyring.store(bytes, as: name, timeout: timeout, scope: scope)

@@ -207,7 +207,7 @@ struct RotationTests {
     /// Both decide on the slots without a lock. The later one must not bring back what the first has dropped.
     @Test func aChangeOfTheKeysThatAnotherHasOvertakenIsRefused() throws {
         let code = try LogError.code {
-            _ = try log.changeKeys(timeout: SealedLog.patience) { (table) throws(LogError) in
+            _ = try log.changeKeys(timeout: .milliseconds(500)) { (table) throws(LogError) in
                 _ = try? other.rotate()
                 try table.add(passphrase("abc"), limits: RotationTests.limits, label: "")
             }

@@ -4,7 +4,7 @@ import Vault
 
 /// A store in memory that keeps every rule while one thread at a time uses it, and breaks one if several do.
 final class RacyStore: ValueStore {
-    enum Flaw: CaseIterable, Sendable {
+    enum Flaw: Sendable {
         /// The check and the change take the lock one after the other.
         case checksBeforeItLocks
         /// Writers exclude each other, but readers see each change as soon as it is made.

@@ -34,9 +34,9 @@ struct KeyShareLabel: Hashable {
     /// Reads the text in lower case; nil if it is not exactly as ``text`` would write it.
     init?(_ text: String) {
         let fields = text.dropFirst(KeyShareLabel.prefix.count).split(separator: "-", omittingEmptySubsequences: false)
-        guard fields.count == 4, fields[0].count == KeyShareLabel.setSize * 2, let index = Int(fields[2]) else {
-            return nil
-        }
+        guard fields.count == 4, fields[0].count == KeyShareLabel.setSize * 2, fields[0].allSatisfy(\.isHexDigit),
+            let index = Int(fields[2])
+        else { return nil }
         // "3", "f5". That it was an f is checked below, with all else.
         let numbers = fields[1].split(separator: "o")
         guard numbers.count == 2, let threshold = Int(numbers[0]), let count = Int(numbers[1].dropFirst()),

@@ -218,6 +218,11 @@ struct KeyShareTests {
                     .keyDamaged, "lines 2 and 3 differ, and both are share 1; compare them with the original"))
     }
 
+    @Test(arguments: ["0000000g", "1234567", "123456789", "\u{1B}[31m000"])
+    func whoseSetIsNotAsItIsWrittenAreMistyped(_ set: String) throws {
+        #expect(try error(line(set, 3, of: 5, 1, share: fields(lines[0])[7])).code == .keyDamaged)
+    }
+
     @Test func thatWereForgedWithTheirChecksumRestoreNoKey() throws {
         let own = fields(lines[0])
         let expected = LogError(

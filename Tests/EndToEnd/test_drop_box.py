@@ -12,7 +12,9 @@ from homes import Home, mode
 from key_slots import new_identity
 from reading.cursor import Cursor
 from reading.entries import read_attributes
+from reading.vault import open_image
 from terminals import Terminal
+from writing.age import identity_text, recipient_text
 from writing.entries import encoded_attributes
 from writing.primitives import counted, varint
 
@@ -288,3 +290,14 @@ def test_a_drop_for_a_person_is_read_by_age_and_collected_with_their_identity(ow
     owner.refusal(LOCKED, "collect", "--force", "mia.drop")
     owner.output("collect", "--force", "mia.drop", "--identity", "identity")
     assert owner.get("for.mia") == CANARY and attributes(owner, "for.mia") == {"host": "ci"}
+
+
+def test_the_drop_box_is_an_age_identity_that_follows_from_the_data_key(owner: Home, sender: Home) -> None:
+    """Format.md says how; age takes it for one of its own."""
+    secret = open_image(owner.vault.read_bytes(), owner.key.read_bytes()).keys.drop_box
+    assert drop_box(owner) == recipient_text(secret)
+    identity = owner.folder / "box"
+    identity.write_text(identity_text(secret))
+    drop = owner.folder / send(sender, owner, "ci.token")
+    opened = subprocess.run(["age", "-d", "-i", identity, drop], capture_output=True, check=True)
+    assert opened.stdout.startswith(MAGIC) and opened.stdout.endswith(CANARY)

@@ -13,7 +13,8 @@ package struct FuzzTarget: Sendable, CustomStringConvertible {
     package var description: String { name }
 
     package static let all: [FuzzTarget] = [
-        .vault, .sealed, .key, .memory, .xml, .binary, .json, .archive, .account, .value, .age,
+        .vault, .sealed, .key, .memory, .xml, .binary, .json, .archive, .account, .value, .age, .drop, .share,
+        .configuration,
     ]
 
     package static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

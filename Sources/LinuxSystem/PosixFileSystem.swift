@@ -134,6 +134,11 @@ package func resolvedPath(_ path: String) -> String {
     return realPath(".").map { resolvedPath($0 + "/" + path, links: 40) } ?? path
 }
 
+/// Returns the path from the root. The current folder's symbolic links are resolved, and those of the path are not.
+package func absolutePath(_ path: String) -> String {
+    path.utf8.first == UInt8(ascii: "/") ? path : resolvedPath(".") + "/" + path
+}
+
 /// `links` is the number of links to nothing that may still be followed.
 private func resolvedPath(_ path: String, links: Int) -> String {
     if let whole = realPath(path) { return whole }

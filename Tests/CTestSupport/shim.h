@@ -31,11 +31,10 @@ static inline unsigned long test_set_descriptor_limit(unsigned long number) {
     return former;
 }
 
-/// Whether the bytes hold, anywhere, eight bytes in a row of what is wanted, at a multiple of eight in that.
-static inline bool test_holds_part(const void *bytes, size_t count, const void *wanted, size_t wantedCount) {
+/// Whether the bytes hold, anywhere, one of the parts of this size, at least 2, that what is wanted consists of.
+static inline bool test_holds_part(const void *bytes, size_t count, const void *wanted, size_t wantedCount, size_t size) {
     // Most places are ruled out by their first two bytes: one pass does for all parts. No part is copied, since the
     // stack is looked through too.
-    const size_t size = 8;
     const char *parts = (const char *)wanted, *places = (const char *)bytes;
     bool beginnings[1 << 16] = {false};
     uint16_t beginning;

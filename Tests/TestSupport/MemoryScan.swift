@@ -84,7 +84,7 @@ package enum MemoryScan {
             // What the system keeps there for itself cannot be read.
             let count = pread(memory, piece.baseAddress, min(piece.count, Int(range.upperBound - start)), Int(start))
             guard count > 0 else { continue }
-            let isThere = test_holds_part(piece.baseAddress, count, secret.baseAddress, secret.count)
+            let isThere = test_holds_part(piece.baseAddress, count, secret.baseAddress, secret.count, windowSize)
             // Only a copy that was found leaves one in the piece itself.
             piece.initializeMemory(as: UInt8.self, repeating: 0)
             if isThere { return true }

@@ -85,8 +85,7 @@ package struct SecretFile: ~Copyable {
 
     /// Whether only root and this user can have created the folders and links of a path.
     private static func isOutOfReach(_ path: String) -> Bool {
-        let absolute = path.hasPrefix("/") ? path : resolvedPath(".") + "/" + path
-        let components = absolute.split(separator: "/")
+        let components = absolutePath(path).split(separator: "/")
         return components.indices.allSatisfy { index in
             let part = "/" + components[...index].joined(separator: "/")
             var (link, target) = (stat(), stat())

@@ -10,8 +10,8 @@ extension Keychain {
         try information().keySlots.enumerated().map { Key($1, number: $0 + 1) }
     }
 
-    /// Returns the vault's fingerprint, in eight groups of four hex digits: people compare it before they open the vault
-    /// by an age identity. It changes when the data key is rotated.
+    /// Returns the vault's fingerprint, in eight groups of four hex digits: people compare it before they open the
+    /// vault by an age identity. It changes when the data key is rotated.
     ///
     /// - Throws: as ``item(_:)``.
     public func fingerprint() throws(VaultError) -> String { Fingerprint.text(try translated(log.fingerprint())) }
@@ -22,8 +22,8 @@ extension Keychain {
     ///
     /// - Parameter label: for people; at most 256 bytes, sealed in the vault.
     /// - Returns: whether the file was generated.
-    /// - Throws: ``VaultError`` with `exists` if the file opens the vault already; `invalid` for a label or a path out of
-    ///   bounds, or if there is no room for another key; `locked` if the file cannot be used; as ``eraseRemoved()``.
+    /// - Throws: ``VaultError`` with `exists` if the file opens the vault already; `invalid` for a label or a path out
+    ///   of bounds, or if there is no room for another key; `locked` if the file cannot be used; as ``eraseRemoved()``.
     @discardableResult
     public func addKeyFile(at path: String, label: String = "") throws(VaultError) -> Bool {
         try withKeyFile(at: path) { (key) throws(VaultError) in

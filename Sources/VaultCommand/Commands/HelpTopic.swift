@@ -55,8 +55,8 @@ enum HelpTopic: String, CaseIterable {
             # or: key-command = COMMAND, identity = PATH
 
         With --vault NAME, the key is that of the options, or of the section, or in
-        $XDG_CONFIG_HOME/vault/NAME.key. For a vault that is given by its path, or by
-        $VAULT_FILE, no section counts.
+        $XDG_CONFIG_HOME/vault/NAME.key. To a vault that is given by its path, or by
+        $VAULT_FILE, no section applies.
 
         """
 

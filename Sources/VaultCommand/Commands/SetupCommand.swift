@@ -13,9 +13,9 @@ enum SetupCommand: Command {
             its .gitattributes. Names, sizes and times are compared, never values. To undo it, remove these lines.
             """,
             """
-            git gives the vault's file by a path of its own, so no section of the configuration counts for it. A key \
-            that is elsewhere than `vault help places` says is named here: by --vault NAME, whose key it is, or by \
-            --key-file, --key-command or --identity.
+            git gives the vault's file by a path of its own, so no section of the configuration applies to it. If its \
+            key is in none of the places that `vault help places` lists, name the key here: with --key-file, \
+            --key-command or --identity, or with --vault NAME for the key of a configured vault.
             """,
         ],
         examples: [
@@ -40,15 +40,14 @@ enum SetupCommand: Command {
 
     /// Returns the settings of git, and their values. git runs them by the shell; %A is our copy, %B the other one.
     private static func settings(namingKey options: String) -> [(name: String, value: String)] {
-        let escaped = options.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
-        return [
+        [
             ("merge.vault.name", "merge of vaults"),
-            ("merge.vault.driver", "vault merge --detached\(escaped) --vault %A %B"),
+            ("merge.vault.driver", "vault merge --detached\(options.replacing("%", with: "%%")) --vault %A %B"),
             ("diff.vault.textconv", "vault ls --long --detached\(options) --vault"),
         ]
     }
 
-    /// Returns the options that name the key, unless it is where it is looked for anyway.
+    /// Returns the options that name the key; none if it is in its standard place.
     private static func keyOptions(_ invocation: Invocation) throws -> String {
         guard !invocation.has(.keyFD) else { throw UsageError.descriptorForGit }
         let places = try invocation.places()
@@ -56,19 +55,15 @@ enum SetupCommand: Command {
         if let command = places.keyCommand {
             options.append((.keyCommand, command))
         } else if places.keyFile != (try VaultPlaces.standard(vault: places.vault)).keyFile {
-            options.append((.keyFile, absolute(places.keyFile)))
+            options.append((.keyFile, absolutePath(places.keyFile)))
         }
-        if let identity = places.identityFile { options.append((.identity, absolute(identity))) }
+        if let identity = places.identityFile { options.append((.identity, absolutePath(identity))) }
         return options.map { " \($0.0.spelling) \(quoted($0.1))" }.joined()
-    }
-
-    private static func absolute(_ path: String) -> String {
-        path.hasPrefix("/") ? path : "\(resolvedPath("."))/\(path)"
     }
 
     /// Quotes a word for the shell.
     private static func quoted(_ word: String) -> String {
-        "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        "'\(word.replacing("'", with: "'\\''"))'"
     }
 
     /// Runs git, which writes its own complaints to standard error, and returns the line that it prints.

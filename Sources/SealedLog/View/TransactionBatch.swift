@@ -1,0 +1,189 @@
+import LinuxSystem
+import Sealing
+
+extension Change {
+    /// What an entry that follows another one depends on.
+    fileprivate struct Context {
+        let circumstances: Circumstances
+        /// Whether the entry before is of the same transaction: no reader ever sees its value.
+        let isOwn: Bool
+        /// Where the payload's next box is, counted from its start.
+        let offset: UInt64
+    }
+
+    /// Returns the entry that this results in, if the old one is as expected; nil if it changes nothing.
+    fileprivate func entry(replacing old: Entry?, _ context: Context) throws(LogError) -> Entry? {
+        let now = context.circumstances.now
+        let present = old?.present(at: now)
+        try expectation.check(present)
+        // Clocks differ, and go back: what follows is later all the same, also in the eyes of a merge. After the
+        // largest number there is no later one.
+        let modified = max(now, old.map { context.isOwn ? $0.modified : max($0.modified, $0.modified &+ 1) } ?? 0)
+        let created = present?.created ?? modified
+        switch action {
+        // An expired value is removed as well: it is history from then on.
+        case .remove:
+            let hasNothingToForget = !forgets || old?.earlier.isEmpty ?? true
+            return try old?.isRemoved ?? true && hasNothingToForget ? nil : following(old, nil, modified, context)
+        case .set(let value, let attributes, let expiry):
+            var current = value.version
+            current.offset = context.offset
+            let content = Entry.Content(
+                created: created, current: current, expiry: expiry,
+                attributes: attributes ?? present?.attributes ?? [])
+            return try following(old, content, modified, context)
+        case .restore(let nonce):
+            guard let earlier = old?.earlier.first(where: { $0.version.nonce == nonce }) else {
+                throw LogError(.conflict)
+            }
+            // A value that has expired since is wanted back all the same.
+            let expiry = earlier.expiry.flatMap { $0 > now ? $0 : nil }
+            let content = Entry.Content(
+                created: created, current: earlier.version, expiry: expiry, attributes: earlier.attributes)
+            return try following(old, content, modified, context)
+        }
+    }
+
+    /// Returns the entry with new content, and with what the old one had as its history.
+    private func following(
+        _ old: Entry?, _ content: Entry.Content?, _ modified: UInt64, _ context: Context
+    ) throws(LogError) -> Entry {
+        var entry = Entry(
+            name: name, modified: modified, sequence: context.circumstances.sequence, content: content,
+            forgotten: old?.forgotten)
+        if let old, forgets {
+            // Copies have it from before, too. They never saw a state of the same transaction.
+            entry.forgotten = context.isOwn ? old.earlier.first?.modified ?? old.forgotten : old.modified
+        } else if let old {
+            entry.earlier = old.earlier
+            entry.joined = old.joined
+            if let former = old.content, !context.isOwn {
+                let version = EarlierVersion(
+                    modified: old.modified, version: former.current, expiry: former.expiry,
+                    attributes: former.attributes)
+                entry.earlier.insert(version, at: 0)
+            }
+            entry.earlier.removeAll { $0.version.nonce == content?.current.nonce }
+            entry.dropHistory(beyond: context.circumstances.history, now: context.circumstances.now)
+        }
+        entry.dropHistoryBeyondEntrySize()
+        try entry.checkSize()
+        return entry
+    }
+}
+
+/// What the entries of a record have in common.
+struct Circumstances: Sendable {
+    let now: UInt64
+    /// The record's number.
+    let sequence: UInt64
+    let history: KeptHistory
+}
+
+/// Collects the transactions of one record.
+///
+/// The offset of the payload is known only when the index is complete. Until then, entries have offsets relative to it.
+struct TransactionBatch: Sendable {
+    /// What was inserted, in the order of the transactions.
+    private(set) var entries = RecentEntries()
+    /// How many entries the transactions and those before them have.
+    private var ends: [Int] = []
+    /// The values in their order, in pieces.
+    private(set) var boxes: [[UInt8]] = []
+    private(set) var payloadSize = 0
+    /// How many versions were in the file before.
+    private(set) var settledCount = 0
+    private(set) var totals: Totals
+    /// The bytes that these transactions add to the file, without pages.
+    private var size: UInt64 = 0
+
+    init(totals: Totals) { self.totals = totals }
+
+    var isEmpty: Bool { ends.isEmpty }
+    var payload: [UInt8] { boxes.flatMap { $0 } }
+
+    var transactions: [[Entry]] {
+        zip([0] + ends, ends).map { ($0..<$1).map(entries.inserted) }
+    }
+
+    /// Adds a transaction, all of it or nothing.
+    ///
+    /// - Returns: false if the record has no room for it. It must be added to another record then.
+    /// - Throws: `conflict`, `exists` or `invalid` if this transaction fails; or what `find` throws.
+    mutating func add(
+        _ changes: ChangeList, _ circumstances: Circumstances, find: (EntryName) throws(LogError) -> Entry?
+    ) throws(LogError) -> Bool {
+        let first = entries.insertedCount
+        var settled = 0
+        var isAdded = false
+        defer { if !isAdded { entries.removeInserted(from: first) } }
+        var offset = payloadSize
+        var added: UInt64 = 0
+        var totals = totals
+        for (name, nonce) in changes.conditions {
+            let old = if let own = entries.find(name) { own } else { try find(name) }
+            try Change.Expectation.unchanged(nonce).check(old?.present(at: circumstances.now))
+        }
+        if isEmpty { entries.reserve(as: changes.cells) }
+        // Of a single transaction that names each once, no earlier change is searched for.
+        let mayRepeat = !isEmpty || changes.cells.nameCount < changes.count
+        for number in 0..<changes.count {
+            let change = changes[number]
+            let own = mayRepeat ? entries.number(of: change.name) : nil
+            let old = if let own { entries.inserted(own) } else { try find(change.name)?.settled() }
+            let context = Change.Context(
+                circumstances: circumstances, isOwn: own.map { $0 >= first } ?? false, offset: UInt64(offset))
+            guard let entry = try change.entry(replacing: old, context) else { continue }
+            totals.replace(old, with: entry)
+            added += UInt64(entry.sizeWithoutOffsets)
+            entries.insert(entry)
+            settled += entry.settledCount
+            guard case .set(let value, _, _) = change.action else { continue }
+            offset += value.version.boxLength
+            added += UInt64(value.version.boxLength)
+        }
+        guard added <= Limits.transactionSize else {
+            throw LogError(.invalid, "a transaction may add at most \(Limits.transactionSize >> 20) MiB")
+        }
+        guard entries.insertedCount > first else { return true }
+        guard isEmpty || size + added <= Limits.transactionSize else { return false }
+        isAdded = true
+        settledCount += settled
+        size += added
+        close(changes.boxes, totals)
+        return true
+    }
+
+    /// Adds an entry as another file has it, as a transaction of its own.
+    ///
+    /// - Parameters:
+    ///   - boxes: those of its versions, the present one first; nil for versions that are in this file already.
+    ///   - old: the entry of that name that this one follows.
+    mutating func move(_ entry: Entry, _ boxes: [[UInt8]?], replacing old: Entry?) {
+        var (entry, rest) = (entry.settled(), boxes[...])
+        var offset = UInt64(payloadSize)
+        entry.forEachVersion { version in
+            guard let box = rest.popFirst() ?? nil else { return }
+            version.offset = offset
+            offset += UInt64(box.count)
+        }
+        entries.insert(entry)
+        settledCount += entry.settledCount
+        var totals = totals
+        totals.replace(old, with: entry)
+        close(boxes.compactMap { $0 }.flatMap { $0 }, totals)
+    }
+
+    /// Makes a transaction of what was inserted last.
+    private mutating func close(_ boxes: [UInt8], _ totals: Totals) {
+        ends.append(entries.insertedCount)
+        // A compaction may have millions of them, and an array takes as much as a small value.
+        if let last = self.boxes.indices.last, self.boxes[last].count + boxes.count <= 1 << 20 {
+            self.boxes[last] += boxes
+        } else {
+            self.boxes.append(boxes)
+        }
+        payloadSize += boxes.count
+        self.totals = totals
+    }
+}

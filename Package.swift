@@ -30,6 +30,7 @@ let package = Package(
         .target(
             name: "Vault", dependencies: ["Age", "CLinux", "LinuxSystem", "PropertyList", "SealedLog", "Sealing"],
             swiftSettings: settings),
+        .target(name: "Formats", dependencies: ["Sealing"], swiftSettings: settings),
         .target(name: "VaultAccount", dependencies: ["Vault"], packageAccess: false, swiftSettings: settings),
         .target(name: "CVaultTesting", dependencies: ["CLinux"]),
         .target(
@@ -38,7 +39,9 @@ let package = Package(
         .target(name: "CVaultCommand"),
         .executableTarget(
             name: "VaultCommand",
-            dependencies: ["Age", "CLinux", "CVaultCommand", "LinuxSystem", "SealedLog", "Sealing", "Vault"],
+            dependencies: [
+                "Age", "CLinux", "CVaultCommand", "Formats", "LinuxSystem", "SealedLog", "Sealing", "Vault",
+            ],
             swiftSettings: settings),
         .executableTarget(
             name: "VaultBenchmark", dependencies: ["Vault", "LinuxSystem", "Sealing", "CSodium"],

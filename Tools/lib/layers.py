@@ -20,6 +20,7 @@ ORDER = [
     "PropertyList",
     "Sealing",
     "Age",
+    "Formats",
     "SealedLog",
     "Vault",
     "VaultAccount",

@@ -82,6 +82,16 @@ extension Keychain {
             return opened.takeBytes()
         }
 
+        /// Sets a value of any kind.
+        ///
+        /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+        package mutating func put(
+            _ name: String, _ value: borrowing SealableValue, attributes: [String: String]? = nil,
+            expires: Date? = nil
+        ) throws(VaultError) {
+            try set(name, to: value.bytes, kind: value.kind, attributes: attributes, expires: expires)
+        }
+
         // MARK: For the keychain
 
         mutating func set(

@@ -53,14 +53,26 @@ extension Keychain {
             name, to: value.bytes, kind: value.kind, attributes: nil, expires: expires, forgetting: isForgetting)
     }
 
-    /// Sets a value of any kind. Returns whether it has replaced one.
+    /// What ``put(_:_:attributes:expires:replacing:)`` has done.
+    package enum PutOutcome: Hashable, Sendable {
+        case stored, replaced
+        /// The name had a value, which was to be kept.
+        case kept
+    }
+
+    /// Sets a value of any kind.
+    ///
+    /// - Parameter isReplacing: whether a value that the name has is replaced.
+    /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     package func put(
-        _ name: String, _ value: borrowing SealableValue, attributes: [String: String]?
-    ) throws(VaultError) -> Bool {
+        _ name: String, _ value: borrowing SealableValue, attributes: [String: String]? = nil, expires: Date? = nil,
+        replacing isReplacing: Bool = true
+    ) throws(VaultError) -> PutOutcome {
         try transaction { (transaction) throws(VaultError) in
-            let isReplacing = try transaction.exists(name)
-            try transaction.set(name, to: value.bytes, kind: value.kind, attributes: attributes, expires: nil)
-            return isReplacing
+            let exists = try transaction.exists(name)
+            if exists, !isReplacing { return .kept }
+            try transaction.put(name, value, attributes: attributes, expires: expires)
+            return exists ? .replaced : .stored
         }
     }
 

@@ -29,7 +29,7 @@ enum GetCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
-        guard let stored = try keychain.sealable(invocation.name) else { throw keychain.absent(invocation.name) }
+        guard let stored = try keychain.reading(invocation.name) else { throw keychain.absent(invocation.name) }
         let value = try ValueText.shown(stored, of: invocation.name)
         let newline = invocation.value(of: .newline).flatMap(ValueForm.Newline.init) ?? .auto
         if invocation.wantsJSON {

@@ -70,7 +70,7 @@ enum SetCommand: Command {
         }
         let value = try sealable(text, type, for: invocation.name)
         let keychain = try invocation.openVault(creatingIfAbsent: true)
-        let isReplacing = try keychain.put(invocation.name, value, attributes: attributes)
+        let isReplacing = try keychain.put(invocation.name, value, attributes: attributes) == .replaced
         let exit = try invocation.finish(
             keychain, json: report(name: invocation.name, size: value.bytes.count, replaced: isReplacing))
         if isReplacing, !invocation.wantsJSON { try tellOfReplaced(in: keychain, invocation) }

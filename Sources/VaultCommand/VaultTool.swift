@@ -87,7 +87,8 @@ struct CommandLineParser {
         } else if let name = CommandName(rawValue: word) {
             description = name.description
         } else {
-            throw .unknownCommand(word, near: NearName.nearest(to: word, among: CommandName.allCases.map(\.rawValue)))
+            let near = NearName.nearest(to: word, among: CommandName.allCases.map(\.rawValue))
+            throw .unknownCommand(word, near: ForeignWord.command(for: word)?.rawValue ?? near)
         }
     }
 

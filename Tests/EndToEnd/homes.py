@@ -122,6 +122,8 @@ COMMANDS = [
     "init",
     "set",
     "get",
+    "show",
+    "attr",
     "ls",
     "find",
     "exists",

@@ -74,7 +74,7 @@ def test_an_identity_of_age_keygen_opens_the_vault_once_its_fingerprint_is_confi
     for _ in range(2):
         sentence = mia.refusal(LOCKED, *GET)
         assert shared.fingerprint in sentence
-    assert mia.output(*GET, "--fingerprint", shared.fingerprint) == b"tok"
+    assert mia.output(*GET, "--vault-fingerprint", shared.fingerprint) == b"tok"
     # From now on this machine knows it.
     assert mia.output(*GET) == b"tok"
     mia.output("set", "u.token", "--identity", "identity", stdin=b"by mia")
@@ -84,7 +84,7 @@ def test_an_identity_of_age_keygen_opens_the_vault_once_its_fingerprint_is_confi
 
 def test_the_options_that_help_are_named(shared: Shared) -> None:
     assert "--identity" in shared.mia.refusal(LOCKED, "get", "u.token")
-    assert "--fingerprint" in shared.mia.refusal(LOCKED, *GET)
+    assert "--vault-fingerprint" in shared.mia.refusal(LOCKED, *GET)
 
 
 def test_the_recipient_and_no_identity_is_in_the_list(shared: Shared) -> None:
@@ -102,19 +102,19 @@ def test_the_machine_that_added_the_recipient_needs_no_fingerprint(shared: Share
 
 @pytest.mark.parametrize("form", [str.upper, lambda text: text.replace("-", "")], ids=["upper case", "no dashes"])
 def test_a_fingerprint_is_read_as_people_write_it(shared: Shared, form) -> None:
-    assert shared.mia.output(*GET, "--fingerprint", form(shared.fingerprint)) == b"tok"
+    assert shared.mia.output(*GET, "--vault-fingerprint", form(shared.fingerprint)) == b"tok"
 
 
 @pytest.mark.parametrize("text", ["", "-", "0000", "0000-" * 7 + "0000"])
 def test_another_fingerprint_does_not_open_and_is_not_remembered(shared: Shared, text: str) -> None:
-    finished = shared.mia.run(*GET, f"--fingerprint={text}")
+    finished = shared.mia.run(*GET, f"--vault-fingerprint={text}")
     assert finished.returncode in (2, LOCKED) and finished.stdout == b"", finished
     shared.mia.refusal(LOCKED, *GET)
 
 
 def test_a_wrong_fingerprint_is_refused_even_if_the_right_one_is_remembered(shared: Shared) -> None:
-    assert shared.mia.output(*GET, "--fingerprint", shared.fingerprint) == b"tok"
-    shared.mia.refusal(LOCKED, *GET, "--fingerprint", "0000-" * 7 + "0000")
+    assert shared.mia.output(*GET, "--vault-fingerprint", shared.fingerprint) == b"tok"
+    shared.mia.refusal(LOCKED, *GET, "--vault-fingerprint", "0000-" * 7 + "0000")
     assert shared.mia.output(*GET) == b"tok"
 
 
@@ -129,7 +129,7 @@ def test_a_fingerprint_in_a_comment_of_the_identity_file_is_enough(shared: Share
 
 
 def test_what_is_wrong_with_an_identity_is_said(shared: Shared) -> None:
-    mia, pinned = shared.mia, ("--fingerprint", shared.fingerprint)
+    mia, pinned = shared.mia, ("--vault-fingerprint", shared.fingerprint)
     new_identity(mia.folder / "another")
     private_file(mia.folder / "public", shared.public.encode() + b"\n")
     private_file(mia.folder / "empty", b"# nothing\n")
@@ -147,7 +147,7 @@ def test_one_of_several_identities_is_enough(shared: Shared) -> None:
     new_identity(shared.mia.folder / "another")
     both = (shared.mia.folder / "another").read_bytes() + shared.identity.read_bytes()
     shared.identity.write_bytes(both)
-    assert shared.mia.output(*GET, "--fingerprint", shared.fingerprint) == b"tok"
+    assert shared.mia.output(*GET, "--vault-fingerprint", shared.fingerprint) == b"tok"
 
 
 # What others read and write
@@ -207,9 +207,9 @@ def test_a_vault_that_a_stranger_made_for_the_recipient_is_refused(
     mia, options = shared.mia, ()
     genuine = shared.fingerprint
     if knows == "the memory":
-        mia.output(*GET, "--fingerprint", genuine)
+        mia.output(*GET, "--vault-fingerprint", genuine)
     elif knows == "the option":
-        options = ("--fingerprint", genuine)
+        options = ("--vault-fingerprint", genuine)
     elif knows == "the comment":
         shared.identity.write_text(f"# vault: {genuine}\n{shared.identity.read_text()}")
     shared.deliver(make(shared, tmp_path / "stranger"))
@@ -230,12 +230,12 @@ def test_the_fingerprint_that_a_stranger_shows_is_another(shared: Shared, tmp_pa
 
 def test_a_rotation_is_told_from_a_strangers_vault_by_its_new_fingerprint(shared: Shared) -> None:
     mia, former = shared.mia, shared.fingerprint
-    assert mia.output(*GET, "--fingerprint", former) == b"tok"
+    assert mia.output(*GET, "--vault-fingerprint", former) == b"tok"
     told = shared.owner.output("key", "rotate").decode()
     assert shared.fingerprint in told and shared.fingerprint != former
     shared.deliver(shared.owner.vault)
     assert "rotated" in mia.refusal(LOCKED, *GET)
-    assert mia.output(*GET, "--fingerprint", shared.fingerprint) == b"tok"
+    assert mia.output(*GET, "--vault-fingerprint", shared.fingerprint) == b"tok"
     assert mia.output(*GET) == b"tok"
 
 

@@ -20,7 +20,7 @@ def test_success_is_0(stored: Home) -> None:
         (),
         ("nonsense",),
         ("get",),
-        ("get", "a", "b"),
+        ("show", "a", "b"),
         ("get", "--nonsense", "a"),
         ("--force", "rm", "a"),
         ("mv", "a"),

@@ -36,7 +36,7 @@ def keys_of(value: object) -> set[str]:
 
 # Those of two words, and those that `help json` shows by an example of their arguments.
 RUNS = (
-    "init", "set a", "set b --exact", "get a", "get b", "ls", "find a", "exists a", "mv a c", "cp c a", "rm c", "info",
+    "init", "set a", "set b --exact", "get a", "get b", "get a b", "show a", "attr a k=v", "ls", "find a", "exists a", "mv a c", "cp c a", "rm c", "info",
     "verify", "compact", "salvage out", "version", "set a", "history", "history a", "restore a", "undo", "key ls",
     "key add --file new.key", "key rm 2", "key check", "key replace own.key", "--key-file own.key key rotate",
     "--key-file own.key key show", "--key-file own.key drop d -o d.drop --to", "--key-file own.key backup copy",

@@ -85,7 +85,7 @@ import Testing
         ("get", .missingArgument("NAME", of: .get)),
         ("mv a", .missingArgument("TO", of: .move)),
         ("rm", .missingArgument("NAME", of: .remove)),
-        ("get a b", .surplusArgument("b", of: .get)),
+        ("show a b", .surplusArgument("b", of: .show)),
         ("ls a b", .surplusArgument("b", of: .list)),
         ("info x", .surplusArgument("x", of: .info)),
         ("set n x", .surplusArgument(nil, of: .set)),

@@ -109,7 +109,7 @@ import Vault
         (.passphraseNeeded, ["terminal", "`vault unlock`"]),
         (.commandUntrusted, ["--key-command"]),
         (.identityMissing, ["--identity"]),
-        (.fingerprintUnknown, ["--fingerprint"]),
+        (.fingerprintUnknown, ["--vault-fingerprint"]),
         (.valuesLeft, ["`vault compact`"]),
     ])
     func whatTheCodeDoesNotTellApartHasAHintOfItsOwn(cause: VaultError.Cause, words: [String]) {
@@ -127,7 +127,7 @@ import Vault
     @Test func exitCodesAreStable() {
         let numbers: [ExitCode: Int32] = [
             .success: 0, .other: 1, .usage: 2, .notFound: 3, .refused: 4, .locked: 5, .damaged: 6, .busy: 7,
-            .inputOutput: 8, .alarm: 9,
+            .inputOutput: 8, .alarm: 9, .expiring: 10,
         ]
         #expect(numbers.count == ExitCode.allCases.count)
         for (code, number) in numbers { #expect(code.rawValue == number) }

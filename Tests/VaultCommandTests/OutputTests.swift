@@ -23,17 +23,17 @@ import Testing
     func aValueTakesTheFormOfItsPlace(
         value: String, newline: ValueForm.Newline, onTerminal: Bool, expected: String?
     ) throws {
-        let rendered = try ValueForm.rendered(SecretBytes(utf8: value), newline: newline, onTerminal: onTerminal)
-        #expect(text(rendered) == expected)
+        let form = ValueForm(newline: newline, isOnTerminal: onTerminal)
+        #expect(try text(form.rendered(SecretBytes(utf8: value))) == expected)
     }
 
     @Test func aValueInJSON() throws {
         let plain = try ValueForm.json(SecretBytes(utf8: "a\"b\\c\n\u{1b}"), name: "n\"1")
-        #expect(plain.unsafeString() == #"{"name":"n\"1","value":"a\"b\\c\n\u001b"}"# + "\n")
+        #expect(plain.unsafeString() == #"{"name":"n\"1","value":"a\"b\\c\n\u001b"}"#)
         let bytes = try ValueForm.json(SecretBytes(copying: [0xFF, 0x00]), name: "n")
-        #expect(bytes.unsafeString() == #"{"name":"n","value_base64":"/wA="}"# + "\n")
+        #expect(bytes.unsafeString() == #"{"name":"n","value_base64":"/wA="}"#)
         let empty = try ValueForm.json(SecretBytes(utf8: ""), name: "n")
-        #expect(empty.unsafeString() == #"{"name":"n","value":""}"# + "\n")
+        #expect(empty.unsafeString() == #"{"name":"n","value":""}"#)
     }
 
     @Test func anErrorInJSON() throws {
@@ -45,8 +45,8 @@ import Testing
 
     @Test func keysAreSortedAndNamesKeptAsTheyAre() throws {
         #expect(
-            try SetCommand.report(name: "ssh/key", size: 3, replaced: true).line()
-                == #"{"name":"ssh/key","replaced":true,"size":3}"# + "\n")
+            try SetCommand.report(name: "ssh/key", size: 3, .replaced, expires: nil).line()
+                == #"{"expires":null,"name":"ssh/key","replaced":true,"size":3,"stored":true}"# + "\n")
         // A key that a person chose is not respelled.
         let attributes: JSONObject = ["attributes": ["hostName": "\u{9b}x"]]
         #expect(try attributes.line() == #"{"attributes":{"hostName":"\u009bx"}}"# + "\n")
@@ -54,10 +54,10 @@ import Testing
 
     @Test func whatIsWrittenInJSONIsDocumented() throws {
         let reports: [(String, JSONObject)] = [
-            ("set", SetCommand.report(name: "n", size: 1, replaced: false)),
+            ("set", SetCommand.report(name: "n", size: 1, .stored, expires: nil)),
             ("exists", ExistsCommand.report(name: "n", exists: true)),
             ("rm", RemoveCommand.report(removed: [])),
-            ("mv, cp", Relocation.report(from: "a", to: "b")),
+            ("mv, cp", Relocation.report(from: "a", to: "b", entries: 1)),
             ("init", Keychain.Created.sample().json(at: .sample)),
             ("verify", VerifyCommand.report(VerificationReport(entries: 1, records: 2, bytes: 3))),
             ("compact", CompactCommand.report(CompactionReport(sizeBefore: 2, sizeAfter: 1))),

@@ -22,6 +22,27 @@ import Vault
     }
 
     @Test(arguments: [
+        ("*", "", true), ("*", "a/b", true), ("a*", "ba", false), ("a*b*c", "a-b-b-c", true), ("a*b*c", "a-c-b", false),
+        ("?", "ü", true), ("?", "", false), ("a?", "a", false), ("[a-c]x", "Bx", true), ("[!a-c]x", "bx", false),
+        ("[^a]", "b", true), ("[]]", "]", true), ("[]a]x", "ax", true), ("[a", "[a", true), ("[a*", "[abc", true),
+        ("\\*?", "*a", true), ("\\*?", "ba", false), ("*\\", "a\\", true), ("[a-]*", "-", true), ("*[z-a]", "a", true),
+        ("**a", "ba", true), ("ÄB*", "äbc", true),
+    ])
+    func aPatternDescribesAWholeText(pattern: String, text: String, expected: Bool) throws {
+        #expect(try #require(Glob(pattern)).matches(text) == expected)
+    }
+
+    @Test func aWordWithoutMarksIsNoPattern() {
+        #expect(Glob("web/shop") == nil && Glob("") == nil && Glob("a\\b") == nil)
+    }
+
+    /// Steps that go back and forth must not multiply.
+    @Test func aPatternOfManyStarsIsQuick() throws {
+        let pattern = try #require(Glob(String(repeating: "a*", count: 200) + "b"))
+        #expect(!pattern.matches(String(repeating: "a", count: 1_000)))
+    }
+
+    @Test(arguments: [
         ("plain, with \"quotes\" and \\ and ü and 🔑", "plain, with \"quotes\" and \\ and ü and 🔑"),
         ("two\nlines\tand a tab", "two\nlines\tand a tab"),
         ("\u{1b}[2J", "\\x1b[2J"),

@@ -30,6 +30,7 @@ VIEWS = {
     "Vault/Preferences/PreferencesFile.swift": "hands a whole file to LinuxSystem",
     "Vault/Import/KeyedArchive.swift": "a UUID of 16 bytes that were counted",
     "VaultCommand/Commands/GetCommand.swift": "writes a value from guarded memory, without a copy of it",
+    "VaultCommand/Commands/SafeLook.swift": "shows the end of a value from guarded memory, without a copy of it",
     "VaultCommand/Commands/DropCommands.swift": "writes what is sealed",
     "VaultCommand/Commands/RecoveryCommands.swift": "writes a key from guarded memory, without a copy of it",
     "VaultCommand/Text/QRCode": "makes the picture of a key in guarded memory, without a copy of it",

@@ -103,6 +103,16 @@ extension SealedLog {
     /// As ``UnlockedVault/fingerprint()``.
     package func fingerprint() throws(LogError) -> [UInt8] { try keys.fingerprint(of: vaultID) }
 
+    /// Returns a keyed hash of a value, 32 bytes: equal for equal values of this vault and its copies, and of no use to
+    /// anyone without its data key.
+    package func fingerprint(ofValue value: borrowing SecretBytes) throws(LogError) -> [UInt8] {
+        try value.withUnsafeBytes { (value) throws(LogError) in
+            try keys.withKey(.fingerprint) { (key) throws(LogError) in
+                try translated(KeyedHash.hash(value, key: key))
+            }
+        }
+    }
+
     /// Returns the secret key of the vault's drop box, 32 bytes; Format.md, "Keys".
     package func dropBoxKey() throws(LogError) -> SecretBytes {
         try keys.withKey(.dropBox) { (key) throws(LogError) in try translated(SecretBytes(copyOf: key, isKey: true)) }

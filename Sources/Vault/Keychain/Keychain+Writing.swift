@@ -98,41 +98,6 @@ extension Keychain {
         try transaction { (transaction) throws(VaultError) in try transaction.remove(name) }
     }
 
-    /// Gives a value another name.
-    ///
-    /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``; `absent` if the name does not exist,
-    ///   `exists` if the new one does and `replacing` is false.
-    public func rename(_ name: String, to newName: String, replacing: Bool = false) throws(VaultError) {
-        try duplicate(name, to: newName, replacing: replacing, removing: true)
-    }
-
-    /// Stores a value under another name too, with its attributes.
-    ///
-    /// - Throws: as ``rename(_:to:replacing:)``.
-    public func copy(_ name: String, to newName: String, replacing: Bool = false) throws(VaultError) {
-        try duplicate(name, to: newName, replacing: replacing, removing: false)
-    }
-
-    private func duplicate(_ name: String, to newName: String, replacing: Bool, removing: Bool) throws(VaultError) {
-        let target = try checked(newName)
-        try transaction { (transaction) throws(VaultError) in
-            let source = try transaction.shown(name)
-            guard let content = try transaction.entry(source)?.content, let value = try get(name) else {
-                throw VaultError(.absent, "No entry named \"\(name)\".")
-            }
-            // As names, byte by byte: as strings two spellings of an accented letter are equal.
-            guard source != target else { return }
-            if !replacing, try transaction.exists(newName) {
-                throw VaultError(.exists, "\"\(newName)\" already exists.")
-            }
-            let kind = ValueKind(rawValue: content.current.kind)
-            let expires = content.expiry.map(Date.init(milliseconds:))
-            try transaction.set(
-                newName, to: value, kind: kind, attributes: content.attributesByKey, expires: expires)
-            if removing { try transaction.remove(name) }
-        }
-    }
-
     /// Makes everything that this keychain shows durable, whichever process wrote it: a process that died before its
     /// flush leaves a change that can be read, and that a power loss undoes.
     ///

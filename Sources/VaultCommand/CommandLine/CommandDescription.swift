@@ -1,9 +1,11 @@
+import FoundationEssentials
 import Vault
 
 /// The commands, in the order in which help lists them.
 enum CommandName: String, CaseIterable, Sendable, Encodable {
     case initialize = "init"
-    case set, get
+    case set, get, show
+    case attribute = "attr"
     case list = "ls"
     case find, exists
     case remove = "rm"
@@ -87,14 +89,16 @@ enum OptionName: String, CaseIterable, Sendable, Encodable {
     case keyFile = "key-file"
     case keyFD = "key-fd"
     case keyCommand = "key-command"
-    case identity, fingerprint
+    case identity
+    case vaultFingerprint = "vault-fingerprint"
     case acceptRolledBack = "accept-rolled-back"
     case acceptDiverged = "accept-diverged"
     case acceptExchanged = "accept-exchanged"
     case acceptSharedKey = "accept-shared-key"
     // Of single commands.
-    case argon2id, attribute, command, drop, exact, file, force, key, label, long, newline, passphrase, purge, recipient
-    case session, type
+    case argon2id, attribute, command, drop, exact, expires, expiring, file, fingerprint, force, key, label, last
+    case layout, long, newline, passphrase, purge, recipient, recursive, session, type
+    case ifAbsent = "if-absent"
     case allowEmpty = "allow-empty"
     case noQR = "no-qr"
     case detached, keep, output, to
@@ -133,7 +137,7 @@ enum GlobalOptions {
         .init(
             name: .identity, value: "PATH", completion: .file, help: "A file with age identities that open the vault."),
         .init(
-            name: .fingerprint, value: "HEX",
+            name: .vaultFingerprint, value: "HEX",
             help: "Open the vault by an age identity only if it has this fingerprint, and remember it."),
         .init(name: .json, help: "Write results and errors as JSON; see `vault help json`."),
         .init(
@@ -186,6 +190,20 @@ struct Invocation: Equatable, Sendable {
         return .seconds(number * (unit ?? 1))
     }
 
+    /// From a time from now on, or a date; nil unless `--expires` is given.
+    var expiry: Date? {
+        get throws(UsageError) {
+            guard let text = value(of: .expires) else { return nil }
+            let now = Date()
+            if let date = Timestamp.date(text) {
+                guard date > now else { throw .pastDate(.expires) }
+                return date
+            }
+            guard let time = try? duration(of: .expires) else { throw .badExpiry }
+            return now.addingTimeInterval(Double(time.components.seconds))
+        }
+    }
+
     /// From a number of values and of days; nil unless `--keep` is given.
     var historyLimits: Keychain.HistoryLimits? {
         get throws(UsageError) {
@@ -222,6 +240,10 @@ struct Invocation: Equatable, Sendable {
 }
 
 extension OptionDescription {
+    static let recursive = OptionDescription(
+        name: .recursive, short: "r",
+        help: "Also take what is below: NAME/..., and the fields NAME.... A NAME with a slash at its end is a folder.")
+
     static let stretchCost = OptionDescription(
         name: .argon2id, value: "PASSES,MIB",
         help: "Argon2id passes and memory: the cost of guessing a key file that was not generated.")

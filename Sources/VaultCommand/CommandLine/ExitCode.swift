@@ -10,6 +10,7 @@ enum ExitCode: Int32, CaseIterable, Sendable, Encodable {
     case busy = 7
     case inputOutput = 8
     case alarm = 9
+    case expiring = 10
 
     var meaning: String {
         switch self {
@@ -23,6 +24,7 @@ enum ExitCode: Int32, CaseIterable, Sendable, Encodable {
         case .busy: "another process kept the vault busy"
         case .inputOutput: "reading or writing failed"
         case .alarm: "the vault file was rolled back, has diverged or was exchanged"
+        case .expiring: "names expire within the time that `ls --expiring` was given"
         }
     }
 }

@@ -1,6 +1,8 @@
 /// What can be wrong with a command line. Words that may hold a secret are nil: they are never repeated.
 enum UsageError: Error, Equatable, CustomStringConvertible {
     case noCommand, badTimeout, badCost, badAttribute, doubledAttribute, valueInName, oneKeyOnly, badSplit, binaryOutput
+    case badExpiry, oneLookOnly, tooManyCharacters, folderIntoItself, oneListOnly
+    case pastDate(OptionName)
     case badHistory, keepForAllNames, badKeyFile, oneKeySource, descriptorForGit
     case missingOption(OptionName, of: CommandName)
     case badNumber(String)
@@ -47,6 +49,12 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
         case .oneKeySource: return "Give one of --key-file, --key-fd and --key-command."
         case .descriptorForGit:
             return "git does not hand --key-fd on to the commands it runs. Name the key by --key-file or --key-command."
+        case .badExpiry: return "Option --expires takes a time such as 12h or 90d, or a date such as 2027-01-31."
+        case .pastDate(let option): return "The date of \(option.spelling) is in the past."
+        case .oneLookOnly: return "Give one of --last and --fingerprint."
+        case .tooManyCharacters: return "Option --last takes at most 8 characters."
+        case .folderIntoItself: return "A folder cannot be put into itself."
+        case .oneListOnly: return "Give one of --layout, --long and --json."
         case .badHistory: return "Option --keep takes a number of values and of days, such as 10,90."
         case .badKeyFile: return "Option --file takes a key's number and its key file, such as 2=/media/usb/work.key."
         case .keepForAllNames: return "Option --keep is for all names of the vault. Give no NAME with it."

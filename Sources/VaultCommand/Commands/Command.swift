@@ -16,6 +16,8 @@ extension CommandName {
         case .initialize: InitCommand.self
         case .set: SetCommand.self
         case .get: GetCommand.self
+        case .show: ShowCommand.self
+        case .attribute: AttributeCommand.self
         case .list: ListCommand.self
         case .find: FindCommand.self
         case .exists: ExistsCommand.self
@@ -122,7 +124,7 @@ extension Invocation {
         }
         options.usesRollbackMemory = !has(.detached)
         options.pluginPrompter = TerminalPluginPrompter()
-        options.fingerprint = value(of: .fingerprint)
+        options.fingerprint = value(of: .vaultFingerprint)
         if let number = try number(of: .keyFD), let descriptor = Int32(exactly: number) {
             options.keyFileContents = try GivenKey.contents(of: descriptor)
         }

@@ -3,12 +3,14 @@ import Vault
 
 enum GetCommand: Command {
     static let description = CommandDescription(
-        name: .get, summary: "write a value to standard output",
-        arguments: [.init(name: "NAME", completion: .secretName, help: "The name.")],
+        name: .get, summary: "write values to standard output",
+        arguments: [.init(name: "NAME", count: .oneOrMore, completion: .secretName, help: "A name.")],
         options: [
             .init(
                 name: .newline, value: "WHEN", choices: ValueForm.Newline.allCases.map(\.rawValue),
-                help: "Add a newline: yes, no, or auto (default), which adds one on a terminal.")
+                help: "Add a newline: yes, no, or auto (default), which adds one on a terminal."),
+            .init(name: .last, value: "N", help: "Write only the last N characters, at most 8."),
+            .init(name: .fingerprint, help: "Write a fingerprint instead, to compare values without seeing them."),
         ],
         details: [
             """
@@ -20,48 +22,100 @@ enum GetCommand: Command {
             and dictionaries are written as JSON, where dates and data (base64) are strings. All other values are text \
             or bytes already.
             """,
+            """
+            Several values are written one after the other, each on lines of its own, unless --newline=no is given. If \
+            one of the names does not exist, none is written.
+            """,
+            """
+            NAME.FIELD without an entry of its own is the attribute FIELD of NAME: `vault get web/shop.username`.
+            """,
+            """
+            Equal values of a vault and its copies have equal fingerprints, until `vault key rotate`. Without the \
+            vault's keys a fingerprint tells nothing. --last needs a value that keeps at least 8 more characters hidden.
+            """,
         ],
         examples: [
             .init("vault get u.token", "show it"),
             .init("vault get ssh/key > key", "write it to a file, byte for byte"),
+            .init("vault get --last 4 u.token", "see which token it is, without showing it"),
         ],
-        exitCodes: [.init(.notFound, "no such name; a similar one is suggested")])
+        exitCodes: [
+            .init(.notFound, "no such name; a similar one is suggested"),
+            .init(.refused, "the value is too short for --last"),
+        ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        let keychain = try invocation.openVault()
-        guard let stored = try keychain.reading(invocation.name) else { throw keychain.absent(invocation.name) }
-        let value = try ValueText.shown(stored, of: invocation.name)
+        let look = try SafeLook(invocation)
         let newline = invocation.value(of: .newline).flatMap(ValueForm.Newline.init) ?? .auto
+        let form = ValueForm(
+            newline: newline, isOnTerminal: StandardOutput.isTerminal, isAlone: invocation.arguments.count == 1)
+        let keychain = try invocation.openVault()
+        // All are read before the first is written.
+        var values: [(name: String, value: HeldSecret)] = []
+        for name in invocation.arguments {
+            guard let stored = try keychain.reading(name) else { throw keychain.absent(name) }
+            let value = try look.seen(ValueText.shown(stored, of: name), of: name, in: keychain)
+            values.append((name, HeldSecret(value)))
+        }
         if invocation.wantsJSON {
-            try ValueForm.json(value, name: invocation.name).withUnsafeBytes(StandardOutput.write)
-        } else if let form = try ValueForm.rendered(value, newline: newline, onTerminal: StandardOutput.isTerminal) {
-            try form.withUnsafeBytes(StandardOutput.write)
+            try writeJSON(values)
         } else {
-            try value.withUnsafeBytes(StandardOutput.write)
+            for (_, value) in values {
+                let rendered = try form.rendered(value.bytes)
+                if let rendered {
+                    try rendered.withUnsafeBytes(StandardOutput.write)
+                } else {
+                    try value.bytes.withUnsafeBytes(StandardOutput.write)
+                }
+            }
         }
         return .success
     }
+
+    /// Writes one object, or a list of several.
+    private static func writeJSON(_ values: [(name: String, value: HeldSecret)]) throws {
+        if values.count > 1 { try StandardOutput.write(#"{"values":["#) }
+        for (index, (name, value)) in values.enumerated() {
+            if index > 0 { try StandardOutput.write(",") }
+            try ValueForm.json(value.bytes, name: name).withUnsafeBytes(StandardOutput.write)
+        }
+        try StandardOutput.write(values.count > 1 ? "]}\n" : "\n")
+    }
 }
 
-enum ValueForm {
-    /// `auto` adds a newline on a terminal, unless the value ends with one.
+/// A secret in a list: what cannot be copied is in no array.
+private final class HeldSecret {
+    let bytes: SecretBytes
+
+    init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
+}
+
+/// How `get` writes a value.
+struct ValueForm {
+    /// `auto` adds a newline on a terminal, and after each of several values, unless the value ends with one.
     enum Newline: String, CaseIterable {
         case auto, yes, no
     }
 
+    let newline: Newline
+    let isOnTerminal: Bool
+    /// Whether it is the only one that is written.
+    var isAlone = true
+
     /// Returns the bytes for standard output; nil if they are the value itself, so that it need not be copied.
-    static func rendered(_ value: borrowing SecretBytes, newline: Newline, onTerminal: Bool) throws -> SecretBytes? {
+    func rendered(_ value: borrowing SecretBytes) throws -> SecretBytes? {
         try value.withUnsafeBytes { bytes in
-            let adds = newline == .yes || newline == .auto && onTerminal && bytes.last != UInt8(ascii: "\n")
-            guard onTerminal || adds else { return nil }
+            let isOpen = bytes.last != UInt8(ascii: "\n")
+            let adds = newline == .yes || newline == .auto && (isOnTerminal || !isAlone) && isOpen
+            guard isOnTerminal || adds else { return nil }
             return try SecretBytes(composing: { put in
-                if onTerminal { Escaping.terminal(bytes, put) } else { bytes.forEach(put) }
+                if isOnTerminal { Escaping.terminal(bytes, put) } else { bytes.forEach(put) }
                 if adds { put(UInt8(ascii: "\n")) }
             })
         }
     }
 
-    /// Returns `{"name":"u.token","value":"..."}` and a newline; with `value_base64` if the value is not UTF-8.
+    /// Returns `{"name":"u.token","value":"..."}`; with `value_base64` if the value is not UTF-8.
     static func json(_ value: borrowing SecretBytes, name: String) throws -> SecretBytes {
         try value.withUnsafeBytes { bytes in
             if bytes.isUTF8 { return try object(name, "value", bytes) }
@@ -74,7 +128,7 @@ enum ValueForm {
         return try SecretBytes(composing: { put in
             start.forEach(put)
             Escaping.json(text, put)
-            "\"}\n".utf8.forEach(put)
+            "\"}".utf8.forEach(put)
         })
     }
 }

@@ -65,13 +65,17 @@ enum HelpTopic: String, CaseIterable {
         With --json, every command that succeeds writes one JSON object, on one line, to
         standard output. Later versions may add keys; those below stay.
 
-          get       {"name", "value"}, or {"name", "value_base64"} if it is not UTF-8
-          set       {"name", "size", "replaced"}
+          get       {"name", "value"}, or {"name", "value_base64"} if it is not UTF-8;
+                    of several names, {"values": [{"name", "value"}]}
+          set       {"name", "size", "stored", "replaced", "expires"}
+          show      {"name", "size", "kind", "created", "modified", "expires",
+                     "attributes": {KEY: VALUE}, "fields": [NAME]}
+          attr      {"name", "attributes": {KEY: VALUE}}
           ls, find  {"items": [{"name", "size", "kind", "created", "modified",
                      "expires", "attributes": {KEY: VALUE}}]}
           exists    {"name", "exists"}
           rm        {"removed": [NAME]}
-          mv, cp    {"from", "to"}
+          mv, cp    {"from", "to", "entries"}
           history   {"history_versions", "history_days"}
           history NAME
                     {"name", "versions": [{"version", "modified", "size"}]}

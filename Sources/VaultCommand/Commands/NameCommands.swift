@@ -25,6 +25,7 @@ enum RemoveCommand: Command {
         name: .remove, summary: "remove names and their values",
         arguments: [.init(name: "NAME", count: .oneOrMore, completion: .secretName, help: "A name to remove.")],
         options: [
+            .recursive,
             .init(name: .force, short: "f", help: "Ignore names that do not exist."),
             .init(
                 name: .purge,
@@ -36,14 +37,17 @@ enum RemoveCommand: Command {
             undo` takes it back, and `vault restore NAME` brings one back.
             """
         ],
-        examples: [.init("vault rm old.token old.password", "both or neither")],
+        examples: [
+            .init("vault rm old.token old.password", "both or neither"),
+            .init("vault rm -r web/shop", "a login with its fields, such as web/shop.otp"),
+        ],
         exitCodes: [.init(.notFound, "one of the names does not exist; none was removed")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
         // Compared as bytes: as strings, two spellings of an accented letter are equal.
         var seen: Set<[UInt8]> = []
-        let names = invocation.arguments.filter { seen.insert(Array($0.utf8)).inserted }
+        let names = try named(invocation, in: keychain).filter { seen.insert(Array($0.utf8)).inserted }
         if invocation.has(.purge) { return try purge(names, in: keychain, invocation) }
         do {
             let removed = try keychain.transaction { transaction in
@@ -53,10 +57,22 @@ enum RemoveCommand: Command {
                     return wasThere
                 }
             }
+            if invocation.has(.recursive), StandardError.isTerminal, !invocation.wantsJSON {
+                Notes.tell("Removed \(Quantity.entries(removed.count)). `vault undo` takes that back.")
+            }
             return try invocation.finish(keychain, json: report(removed: removed))
         } catch let error as AbsentName {
             // The similar name is searched outside of the transaction, which blocks other writers.
             throw keychain.absent(error.name)
+        }
+    }
+
+    /// Returns the names of the arguments; with `-r`, those that are below them too.
+    private static func named(_ invocation: Invocation, in keychain: Keychain) throws -> [String] {
+        guard invocation.has(.recursive) else { return invocation.arguments }
+        return try invocation.arguments.flatMap { root in
+            let names = try Subtree(root: root).names(in: keychain)
+            return names.isEmpty ? [root] : names
         }
     }
 
@@ -76,65 +92,4 @@ enum RemoveCommand: Command {
     }
 
     static func report(removed: [String]) -> JSONObject { ["removed": removed] }
-}
-
-enum MoveCommand: Command {
-    static let description = Relocation.description(
-        name: .move, summary: "rename an entry",
-        details: ["Its attributes stay with it. Other processes see the old name or the new one, never both or none."],
-        examples: [.init("vault mv u.token u.token.old", "under the new name only")])
-
-    static func run(_ invocation: Invocation) throws -> ExitCode {
-        try Relocation.run(invocation) { try $0.rename($1, to: $2, replacing: $3) }
-    }
-}
-
-enum CopyCommand: Command {
-    static let description = Relocation.description(
-        name: .copy, summary: "copy a value to another name",
-        details: ["Its attributes are copied too."],
-        examples: [.init("vault cp u.token u.token.old", "under both names")])
-
-    static func run(_ invocation: Invocation) throws -> ExitCode {
-        try Relocation.run(invocation) { try $0.copy($1, to: $2, replacing: $3) }
-    }
-}
-
-/// What `mv` and `cp` share: both put an entry under another name.
-enum Relocation {
-    static func description(
-        name: CommandName, summary: String, details: [String], examples: [ExampleDescription]
-    ) -> CommandDescription {
-        CommandDescription(
-            name: name, summary: summary,
-            arguments: [
-                .init(name: "FROM", completion: .secretName, help: "The name to \(name == .move ? "move" : "copy")."),
-                .init(name: "TO", completion: .secretName, help: "The new name."),
-            ],
-            options: [.init(name: .force, short: "f", help: "Replace TO if it exists. Without it, that is refused.")],
-            details: details, examples: examples,
-            exitCodes: [
-                .init(.notFound, "FROM does not exist"),
-                .init(.refused, "TO already exists; --force replaces it"),
-            ])
-    }
-
-    static func run(
-        _ invocation: Invocation, _ relocate: (Keychain, _ from: String, _ to: String, _ isForced: Bool) throws -> Void
-    ) throws -> ExitCode {
-        let (from, to) = (invocation.arguments[0], invocation.arguments[1])
-        let keychain = try invocation.openVault()
-        do {
-            try relocate(keychain, from, to, invocation.has(.force))
-        } catch let error as VaultError where error.code == .absent {
-            throw keychain.absent(from)
-        } catch let error as VaultError where error.code == .exists {
-            var refusal = CommandError(error)
-            refusal.message += " Use --force to replace it."
-            throw refusal
-        }
-        return try invocation.finish(keychain, json: report(from: from, to: to))
-    }
-
-    static func report(from: String, to: String) -> JSONObject { ["from": from, "to": to] }
 }

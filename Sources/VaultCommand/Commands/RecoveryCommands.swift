@@ -22,6 +22,7 @@ enum KeyShowCommand: Command {
         let text = try Keychain.keyFileText(at: invocation.places(), options: invocation.vaultOptions())
         if invocation.wantsJSON {
             try ValueForm.json(text, name: "key").withUnsafeBytes(StandardOutput.write)
+            try StandardOutput.write("\n")
             return .success
         }
         try text.withUnsafeBytes(StandardOutput.write)

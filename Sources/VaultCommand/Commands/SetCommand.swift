@@ -1,4 +1,6 @@
+import FoundationEssentials
 import Glibc
+import Sealing
 import Vault
 
 enum SetCommand: Command {
@@ -15,6 +17,10 @@ enum SetCommand: Command {
             .init(
                 name: .type, value: "TYPE", choices: ValueType.allCases.map(\.rawValue),
                 help: "What a program reads it as: bool, int, real, string, data, date or json."),
+            .init(
+                name: .expires, value: "TIME|DATE",
+                help: "Until when the name exists: 12h or 90d from now, or a date (UTC) such as 2027-01-31."),
+            .init(name: .ifAbsent, help: "Store nothing if the name exists. That is no error."),
             .init(name: .exact, help: "Keep the input byte for byte, including a final newline."),
             .init(name: .allowEmpty, help: "Store an empty value. Without it, empty input is an error."),
         ],
@@ -43,7 +49,11 @@ enum SetCommand: Command {
             """,
             """
             A value that the name had becomes a part of its history, for some time: `vault restore` brings it back. At \
-            a terminal, this is said.
+            a terminal, this is said. The former expiry is not kept: without --expires, the value does not expire.
+            """,
+            """
+            What belongs to one login is found together as NAME and NAME.FIELD: the password, and further secrets such \
+            as NAME.otp and NAME.notes. What is not secret is an attribute, such as username. See `vault show`.
             """,
         ],
         examples: [
@@ -51,6 +61,7 @@ enum SetCommand: Command {
             .init("gh auth token | vault set github -a host=github.com", "take it from a program"),
             .init("vault set ssh/key --file ~/.ssh/id_ed25519", "take it from a file"),
             .init("echo 42 | vault set mail/limit --type int", "for the program mail, which reads an Int"),
+            .init("vault set web/shop -a username=mia --expires 90d", "a login, for three months"),
         ],
         exitCodes: [
             .init(.usage, "the value is empty, too large or not of its type, or was given as an argument"),
@@ -60,9 +71,13 @@ enum SetCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let attributes = try invocation.options[.attribute].map(Attributes.parse)
+        let expires = try invocation.expiry
         // Name and value are checked first: no vault is created for what is then refused.
         try Naming.name.check(invocation.name)
         let type = invocation.value(of: .type).flatMap(ValueType.init)
+        if try existsBeforeAsking(invocation), invocation.has(.ifAbsent) {
+            return try finish(.kept, size: nil, expires: nil, in: nil, invocation)
+        }
         let text = try readValue(invocation, type)
         try type?.check(text)
         guard text.count > 0 || invocation.has(.allowEmpty) else {
@@ -70,25 +85,44 @@ enum SetCommand: Command {
         }
         let value = try sealable(text, type, for: invocation.name)
         let keychain = try invocation.openVault(creatingIfAbsent: true)
-        let isReplacing = try keychain.put(invocation.name, value, attributes: attributes) == .replaced
-        let exit = try invocation.finish(
-            keychain, json: report(name: invocation.name, size: value.bytes.count, replaced: isReplacing))
-        if isReplacing, !invocation.wantsJSON { try tellOfReplaced(in: keychain, invocation) }
+        let outcome = try keychain.put(
+            invocation.name, value, attributes: attributes, expires: expires, replacing: !invocation.has(.ifAbsent))
+        return try finish(outcome, size: value.bytes.count, expires: expires, in: keychain, invocation)
+    }
+
+    /// - Parameter keychain: nil if nothing was to be changed.
+    private static func finish(
+        _ outcome: Keychain.PutOutcome, size: Int?, expires: Date?, in keychain: Keychain?, _ invocation: Invocation
+    ) throws -> ExitCode {
+        let exit = try invocation.finish(json: report(name: invocation.name, size: size, outcome, expires: expires))
+        // Tells a person; scripts store values all the time.
+        if StandardError.isTerminal, !invocation.wantsJSON {
+            let isKept = outcome == .replaced ? try (keychain?.historyLimits().versions ?? 0) > 0 : false
+            Notes.tell(sentence(outcome, invocation.name.forTerminal, expires, isFormerKept: isKept))
+        }
+        keychain?.finishUpkeep()
         return exit
     }
 
-    /// Says that there was a value, to a person who may not have known; scripts replace values all the time.
-    private static func tellOfReplaced(in keychain: Keychain, _ invocation: Invocation) throws {
-        guard isatty(STDERR_FILENO) == 1 else { return }
-        let isKept = try keychain.historyLimits().versions > 0
-        let name = invocation.name.forTerminal
-        Notes.tell(
-            "Replaced the value of \(name)."
-                + (isKept ? " `vault restore \(name)` brings the former one back." : " The former one is not kept."))
+    private static func sentence(
+        _ outcome: Keychain.PutOutcome, _ name: String, _ expires: Date?, isFormerKept: Bool
+    ) -> String {
+        let expiry = expires.map { " It expires at \(Timestamp.text($0))." } ?? ""
+        switch outcome {
+        case .kept: return "\(name) exists; it was left alone."
+        case .stored: return "Stored \(name).\(expiry)"
+        case .replaced:
+            let former =
+                isFormerKept ? "`vault restore \(name)` brings the former one back." : "The former one is not kept."
+            return "Replaced the value of \(name). \(former)\(expiry)"
+        }
     }
 
-    static func report(name: String, size: Int, replaced: Bool) -> JSONObject {
-        ["name": name, "size": size, "replaced": replaced]
+    static func report(name: String, size: Int?, _ outcome: Keychain.PutOutcome, expires: Date?) -> JSONObject {
+        [
+            "name": name, "size": outcome == .kept ? nil : size, "stored": outcome != .kept,
+            "replaced": outcome == .replaced, "expires": outcome == .kept ? nil : expires.map(Timestamp.text),
+        ]
     }
 
     private static func sealable(
@@ -99,20 +133,29 @@ enum SetCommand: Command {
     }
 
     static func readValue(_ invocation: Invocation, _ type: ValueType?) throws -> SecretBytes {
+        if try asksForValue(invocation) { return try ValueInput.ask(for: invocation.name) { try type?.check($0) } }
         let path = invocation.value(of: .file)
         if let path, path != "-" { return try ValueInput.readFile(at: path) }
-        if path == nil, isatty(STDIN_FILENO) == 1 {
-            // In `vault set token=secret` the secret is meant as a value, but lists would show it as a name.
-            guard !invocation.name.utf8.contains(UInt8(ascii: "=")) else { throw UsageError.valueInName }
-            // A person should not type a secret twice only to learn that the vault is locked. A drop needs no vault.
-            do {
-                if invocation.command == .set { _ = try invocation.openVault().exists(invocation.name) }
-            } catch let error as VaultError where error.code == .noVault {
-                // The vault is created once there is a value.
-            }
-            return try ValueInput.ask(for: invocation.name) { try type?.check($0) }
-        }
         let isExact = path != nil || invocation.has(.exact)
         return try ValueInput.read(from: STDIN_FILENO, named: "Standard input", isExact: isExact)
+    }
+
+    private static func asksForValue(_ invocation: Invocation) throws(UsageError) -> Bool {
+        guard !invocation.has(.file), isatty(STDIN_FILENO) == 1 else { return false }
+        // In `vault set token=secret` the secret is meant as a value, but lists would show it as a name.
+        guard !invocation.name.utf8.contains(UInt8(ascii: "=")) else { throw .valueInName }
+        return true
+    }
+
+    /// Whether there is a value already. A person should not type a secret twice only to learn that, or that the vault
+    /// is locked.
+    private static func existsBeforeAsking(_ invocation: Invocation) throws -> Bool {
+        guard try asksForValue(invocation) else { return false }
+        do { return try invocation.openVault().exists(invocation.name) } catch let error as VaultError
+            where error.code == .noVault
+        {
+            // The vault is created once there is a value.
+            return false
+        }
     }
 }

@@ -88,7 +88,7 @@ extension CommandError {
         case .passphraseNeeded: "Run it at a terminal, or `vault unlock` there first."
         case .commandUntrusted: "Use --key-command for that."
         case .identityMissing: "Use --identity for that."
-        case .fingerprintUnknown: "Use --fingerprint for that."
+        case .fingerprintUnknown: "Use --vault-fingerprint for that."
         }
     }
 }

@@ -1,0 +1,26 @@
+/// The words that other tools have for what a command does, for a hint to people who come from there.
+enum ForeignWord {
+    /// Returns the command that does what another tool calls so; nil for an unknown word.
+    static func command(for word: String) -> CommandName? {
+        switch word.lowercased() {
+        case "list", "dir", "tree": .list
+        case "add", "insert", "create", "new", "put", "store", "save", "write": .set
+        case "read", "cat", "print", "reveal", "lookup": .get
+        case "describe", "stat", "item": .show
+        case "delete", "del", "remove", "erase", "forget": .remove
+        case "search", "grep": .find
+        case "rename": .move
+        case "duplicate", "clone": .copy
+        case "versions", "revisions": .history
+        case "rollback", "revert": .undo
+        case "open", "login", "signin": .unlock
+        case "close", "logout", "signout": .lock
+        case "check", "fsck": .verify
+        case "status": .info
+        case "repair", "recover": .salvage
+        case "sync": .merge
+        case "rekey", "reencrypt", "passwd": .keyRotate
+        default: nil
+        }
+    }
+}

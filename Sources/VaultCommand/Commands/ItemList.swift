@@ -1,0 +1,101 @@
+import Vault
+
+/// What `ls` and `find` write: entries, never their values, each as soon as it is read.
+struct ItemList {
+    static let longOption = OptionDescription(
+        name: .long, short: "l",
+        help: "Show size in bytes, kind and time of last change (or, with --expiring, of expiry).")
+
+    static let completeness = "The list is written while the vault is read: it is complete only if the exit code is 0."
+
+    let listing: ItemListing
+    var isIncluded: (Keychain.Item) -> Bool = { _ in true }
+    /// Whether long lines show when an item expires, in place of its last change.
+    var showsExpiry = false
+
+    func print(_ invocation: Invocation) throws {
+        var output = OutputBuffer()
+        if invocation.wantsJSON {
+            try writeJSON(to: &output)
+        } else if invocation.has(.long) {
+            try writeLongLines(to: &output)
+        } else {
+            try forEach { item in
+                output.append(StandardOutput.shown(item.name) + "\n")
+                try output.endEntry()
+            }
+        }
+        try output.finish()
+    }
+
+    /// Returns whether nothing was listed.
+    func isEmpty() throws -> Bool {
+        var listing = listing
+        while let item = try listing.next() {
+            if isIncluded(item) { return false }
+        }
+        return true
+    }
+
+    /// Calls `body` for the same entries each time, whatever is written to the vault meanwhile.
+    private func forEach(_ body: (Keychain.Item) throws -> Void) throws {
+        var listing = listing
+        while let item = try listing.next() {
+            if isIncluded(item) { try body(item) }
+        }
+    }
+
+    /// Writes one line per entry: size, kind, time and name, aligned. The name is last because it may contain spaces.
+    private func writeLongLines(to output: inout OutputBuffer) throws {
+        var (largest, kinds) = (0, Set<Keychain.ValueKind>())
+        // Reading twice for the columns' widths costs less than keeping all lines in memory.
+        try forEach { item in
+            largest = max(largest, item.size)
+            kinds.insert(item.valueKind)
+        }
+        let sizeWidth = String(largest).utf8.count
+        let kindWidth = kinds.map(\.description.utf8.count).max() ?? 0
+        try forEach { item in
+            output.append(TextLayout.padded(String(item.size), to: sizeWidth, onLeft: true) + "  ")
+            output.append(TextLayout.padded(item.kind, to: kindWidth) + "  ")
+            output.append(showsExpiry ? item.expires ?? item.modified : item.modified)
+            output.append("  " + StandardOutput.shown(item.name) + "\n")
+            try output.endEntry()
+        }
+    }
+
+    /// Writes what ``JSONObject`` would: sorted keys, all on one line.
+    private func writeJSON(to output: inout OutputBuffer) throws {
+        output.append(#"{"items":["#)
+        var separator = ""
+        try forEach { item in
+            output.append(separator + #"{"attributes":{"#)
+            separator = ""
+            for (key, value) in item.attributes.sorted(by: { $0.key < $1.key }) {
+                output.append(separator)
+                output.append(json: key)
+                output.append(":")
+                output.append(json: value)
+                separator = ","
+            }
+            output.append(#"},"created":""#)
+            output.append(item.created)
+            output.append(#"","expires":"#)
+            if let expires = item.expires {
+                output.append("\"")
+                output.append(expires)
+                output.append("\"")
+            } else {
+                output.append("null")
+            }
+            output.append(#","kind":""# + item.kind + #"","modified":""#)
+            output.append(item.modified)
+            output.append(#"","name":"#)
+            output.append(json: item.name)
+            output.append(#","size":\#(item.size)}"#)
+            separator = ","
+            try output.endEntry()
+        }
+        output.append("]}\n")
+    }
+}

@@ -1,0 +1,81 @@
+/// A pattern as shells have it: `*` is any text, slashes included, `?` one character, `[a-z]` and `[!a-z]` one of some.
+/// A backslash makes the next character a plain one. Upper and lower case are the same.
+struct Glob {
+    private enum Piece {
+        case text(Unicode.Scalar)
+        case any, anyText
+        case oneOf([ClosedRange<Unicode.Scalar>], isInverted: Bool)
+    }
+
+    private let pieces: [Piece]
+
+    /// Returns nil for a word without `*`, `?` and `[`, which is no pattern.
+    init?(_ word: String) {
+        guard word.utf8.contains(where: "*?[".utf8.contains) else { return nil }
+        var rest = Array(word.lowercased().unicodeScalars)[...]
+        var pieces: [Piece] = []
+        while let scalar = rest.popFirst() {
+            switch scalar {
+            case "*": pieces.append(.anyText)
+            case "?": pieces.append(.any)
+            case "\\": pieces.append(.text(rest.popFirst() ?? scalar))
+            case "[": pieces.append(Glob.set(&rest) ?? .text(scalar))
+            default: pieces.append(.text(scalar))
+            }
+        }
+        self.pieces = pieces
+    }
+
+    /// Reads a set behind its bracket; nil, and reads nothing, if it is not closed.
+    private static func set(_ rest: inout ArraySlice<Unicode.Scalar>) -> Piece? {
+        var set = rest
+        let isInverted = set.first == "!" || set.first == "^"
+        if isInverted { set.removeFirst() }
+        var ranges: [ClosedRange<Unicode.Scalar>] = []
+        while let scalar = set.popFirst() {
+            // A bracket that comes first is one of the set.
+            if scalar == "]", !ranges.isEmpty {
+                rest = set
+                return .oneOf(ranges, isInverted: isInverted)
+            }
+            if set.first == "-", let last = set.dropFirst().first, last != "]", last >= scalar {
+                set.removeFirst(2)
+                ranges.append(scalar...last)
+            } else {
+                ranges.append(scalar...scalar)
+            }
+        }
+        return nil
+    }
+
+    /// Whether the pattern describes a whole text.
+    func matches(_ text: String) -> Bool {
+        let text = Array(text.lowercased().unicodeScalars)
+        var (piece, position) = (0, 0)
+        // Where to go on if the last `*` has to take one character more.
+        var retry: (piece: Int, position: Int)?
+        while true {
+            if piece < pieces.count, case .anyText = pieces[piece] {
+                retry = (piece + 1, position)
+                piece += 1
+            } else if position == text.count, piece == pieces.count {
+                return true
+            } else if position < text.count, piece < pieces.count, matches(pieces[piece], text[position]) {
+                (piece, position) = (piece + 1, position + 1)
+            } else if let last = retry, last.position < text.count {
+                retry = (last.piece, last.position + 1)
+                (piece, position) = (last.piece, last.position + 1)
+            } else {
+                return false
+            }
+        }
+    }
+
+    private func matches(_ piece: Piece, _ scalar: Unicode.Scalar) -> Bool {
+        switch piece {
+        case .text(let expected): scalar == expected
+        case .any, .anyText: true
+        case .oneOf(let ranges, let isInverted): ranges.contains { $0.contains(scalar) } != isInverted
+        }
+    }
+}

@@ -30,6 +30,8 @@ let package = Package(
         .target(
             name: "Vault", dependencies: ["Age", "CLinux", "LinuxSystem", "PropertyList", "SealedLog", "Sealing"],
             swiftSettings: settings),
+        .systemLibrary(name: "CNettle", pkgConfig: "nettle", providers: [.apt(["nettle-dev"])]),
+        .target(name: "OneTimeCode", dependencies: ["CNettle", "Sealing"], swiftSettings: settings),
         .target(name: "Formats", dependencies: ["Sealing"], swiftSettings: settings),
         .target(name: "VaultAccount", dependencies: ["Vault"], packageAccess: false, swiftSettings: settings),
         .target(name: "CVaultTesting", dependencies: ["CLinux"]),
@@ -40,7 +42,8 @@ let package = Package(
         .executableTarget(
             name: "VaultCommand",
             dependencies: [
-                "Age", "CLinux", "CVaultCommand", "Formats", "LinuxSystem", "SealedLog", "Sealing", "Vault",
+                "Age", "CLinux", "CVaultCommand", "Formats", "LinuxSystem", "OneTimeCode", "SealedLog", "Sealing",
+                "Vault",
             ],
             swiftSettings: settings),
         .executableTarget(
@@ -66,7 +69,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "Age", "LinuxSystem", "PropertyList", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultAccount",
+                "Age", "LinuxSystem", "OneTimeCode", "PropertyList", "SealedLog", "Sealing", "TestSupport", "Vault",
+                "VaultAccount",
             ],
             path: "Tests/Fuzzing/Targets", swiftSettings: settings),
         .executableTarget(
@@ -84,6 +88,9 @@ let package = Package(
         .testTarget(
             name: "AgeTests", dependencies: ["Age", "LinuxSystem", "Sealing", "TestSupport"],
             resources: [.copy("Vectors"), .copy("Plugins")], swiftSettings: settings),
+        .testTarget(
+            name: "OneTimeCodeTests", dependencies: ["OneTimeCode", "Sealing", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "SealedLogTests", dependencies: ["LinuxSystem", "SealedLog", "Sealing", "TestSupport"],
             swiftSettings: settings),
@@ -112,7 +119,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "VaultCommandTests", dependencies: ["CLinux", "SealedLog", "Vault", "VaultCommand"],
+            name: "VaultCommandTests",
+            dependencies: ["CLinux", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultCommand"],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

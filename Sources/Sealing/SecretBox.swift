@@ -104,11 +104,12 @@ package enum Wiping {
     /// Overwrites bytes with zeros. The compiler cannot optimize it away.
     package static func wipe(_ bytes: UnsafeMutableRawBufferPointer) { sodium_memzero(bytes.pointer, bytes.count) }
 
-    /// Calls libsodium, then overwrites the traces on the stack and in registers.
+    /// Calls libsodium, or another library that leaves secrets behind, then overwrites the traces on the stack and in
+    /// registers.
     ///
     /// libsodium 1.0.18 leaves the first 32 bytes of an opened box, the input, key and result of a hash, and derived
     /// keys. Its calls used up to 1.9 KiB of stack when measured, Argon2id 6.8 KiB; `size` bytes are overwritten.
-    static func leavingNoTraces(
+    package static func leavingNoTraces(
         _ size: Int = 4_096, orThrow code: SealingError.Code, _ call: () -> Int32
     ) throws(SealingError) {
         let status = lowered(call)

@@ -124,6 +124,8 @@ COMMANDS = [
     "get",
     "show",
     "attr",
+    "otp",
+    "generate",
     "ls",
     "find",
     "exists",

@@ -35,7 +35,7 @@ is_current() {
     local sources=("$root/Package.swift" "$root/Sources")
     [[ $1 == vault ]] || sources+=("$root/Tools/Benchmark")
     local file
-    for file in /usr/lib/*/lib{sodium,expat}.a "$root/Tools/lib/build.sh" "$order"; do
+    for file in /usr/lib/*/lib{sodium,expat,nettle}.a "$root/Tools/lib/build.sh" "$order"; do
         [[ ! -f $file ]] || sources+=("$file")
     done
     local changed

@@ -2,7 +2,7 @@
 """Checks that imports in Sources flow downwards only, and that nothing imports all of Foundation.
 
 All of Foundation would bring ICU and its data into the static executable. Only Sealing calls libsodium,
-and only PropertyList expat.
+only PropertyList expat, and only OneTimeCode nettle.
 """
 
 import re
@@ -14,12 +14,14 @@ ORDER = [
     "CLinux",
     "CSodium",
     "CExpat",
+    "CNettle",
     "CVaultTesting",
     "CVaultCommand",
     "LinuxSystem",
     "PropertyList",
     "Sealing",
     "Age",
+    "OneTimeCode",
     "Formats",
     "SealedLog",
     "Vault",
@@ -28,7 +30,12 @@ ORDER = [
     "VaultCommand",
 ]
 # Modules that only these may import.
-ALONE = {"CSodium": {"Sealing"}, "CExpat": {"PropertyList"}, "PropertyList": {"Vault"}}
+ALONE = {
+    "CSodium": {"Sealing"},
+    "CExpat": {"PropertyList"},
+    "CNettle": {"OneTimeCode"},
+    "PropertyList": {"Vault"},
+}
 
 IMPORT = re.compile(
     r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?"

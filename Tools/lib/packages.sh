@@ -60,6 +60,7 @@ need_build_packages() {
     need_command pkg-config pkg-config
     has_archive libsodium libsodium.a || missing+=(libsodium-dev)
     has_archive expat libexpat.a || missing+=(libexpat1-dev)
+    has_archive nettle libnettle.a || missing+=(nettle-dev)
     need_file '/usr/include/stdio.h' g++
     need_file '/usr/lib/gcc/*/*/libstdc++.a' g++
 }

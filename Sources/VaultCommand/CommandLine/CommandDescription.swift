@@ -6,6 +6,7 @@ enum CommandName: String, CaseIterable, Sendable, Encodable {
     case initialize = "init"
     case set, get, show
     case attribute = "attr"
+    case otp, generate
     case list = "ls"
     case find, exists
     case remove = "rm"
@@ -103,6 +104,9 @@ enum OptionName: String, CaseIterable, Sendable, Encodable {
     case noQR = "no-qr"
     case detached, keep, output, to
     case dryRun = "dry-run"
+    case at, next
+    case classes, length, separator, show, words
+    case noAmbiguous = "no-ambiguous"
 
     /// As it is typed: `--key-file`.
     var spelling: String { "--" + rawValue }

@@ -4,6 +4,12 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
     case badExpiry, oneLookOnly, tooManyCharacters, folderIntoItself, oneListOnly
     case pastDate(OptionName)
     case badHistory, keepForAllNames, badKeyFile, oneKeySource, descriptorForGit
+    case badTime(OptionName)
+    case badClasses, badSeparator
+    case badLength(atLeast: Int, atMost: Int)
+    case badWords(atMost: Int)
+    case notWithWords(OptionName)
+    case onlyWithWords(OptionName)
     case missingOption(OptionName, of: CommandName)
     case badNumber(String)
     case badDuration(OptionName)
@@ -65,6 +71,16 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
         case .badNumber(let what): return "\(what) takes a whole number from 1 on."
         case .badDuration(let option):
             return "Option \(option.spelling) takes a time such as 90, 30s, 15m, 8h or 7d."
+        case .badTime(let option):
+            return "Option \(option.spelling) takes UTC, such as 2026-01-31T09:05:00Z, or seconds since 1970."
+        case .badClasses: return "Option --classes takes one or more of lower, upper, digits, symbols, with commas."
+        case .badLength(let least, let most):
+            return "A password of these classes has from \(least) to \(Quantity.number(most)) characters."
+        case .badWords(let most): return "Option --words takes a whole number from 1 to \(most)."
+        case .badSeparator: return "Option --separator takes 1 to 8 bytes without lower-case letters."
+        case .notWithWords(let option):
+            return "Option \(option.spelling) is for passwords. Leave it out, or leave --words out."
+        case .onlyWithWords(let option): return "Option \(option.spelling) is for passphrases: give --words too."
         case .unknownSubcommand(let word, let group, let near):
             let problem =
                 word.map { "`vault \(group)` has no command \"\($0)\"." } ?? "`vault \(group)` needs a command."

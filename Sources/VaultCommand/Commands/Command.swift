@@ -18,6 +18,8 @@ extension CommandName {
         case .get: GetCommand.self
         case .show: ShowCommand.self
         case .attribute: AttributeCommand.self
+        case .otp: OTPCommand.self
+        case .generate: GenerateCommand.self
         case .list: ListCommand.self
         case .find: FindCommand.self
         case .exists: ExistsCommand.self

@@ -6,9 +6,7 @@ enum GetCommand: Command {
         name: .get, summary: "write values to standard output",
         arguments: [.init(name: "NAME", count: .oneOrMore, completion: .secretName, help: "A name.")],
         options: [
-            .init(
-                name: .newline, value: "WHEN", choices: ValueForm.Newline.allCases.map(\.rawValue),
-                help: "Add a newline: yes, no, or auto (default), which adds one on a terminal."),
+            ValueForm.newlineOption,
             .init(name: .last, value: "N", help: "Write only the last N characters, at most 8."),
             .init(name: .fingerprint, help: "Write a fingerprint instead, to compare values without seeing them."),
         ],
@@ -46,9 +44,7 @@ enum GetCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let look = try SafeLook(invocation)
-        let newline = invocation.value(of: .newline).flatMap(ValueForm.Newline.init) ?? .auto
-        let form = ValueForm(
-            newline: newline, isOnTerminal: StandardOutput.isTerminal, isAlone: invocation.arguments.count == 1)
+        let form = ValueForm(newline: invocation.newline, isAlone: invocation.arguments.count == 1)
         let keychain = try invocation.openVault()
         // All are read before the first is written.
         var values: [(name: String, value: HeldSecret)] = []
@@ -60,14 +56,7 @@ enum GetCommand: Command {
         if invocation.wantsJSON {
             try writeJSON(values)
         } else {
-            for (_, value) in values {
-                let rendered = try form.rendered(value.bytes)
-                if let rendered {
-                    try rendered.withUnsafeBytes(StandardOutput.write)
-                } else {
-                    try value.bytes.withUnsafeBytes(StandardOutput.write)
-                }
-            }
+            for (_, value) in values { try form.write(value.bytes) }
         }
         return .success
     }
@@ -88,63 +77,4 @@ private final class HeldSecret {
     let bytes: SecretBytes
 
     init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
-}
-
-/// How `get` writes a value.
-struct ValueForm {
-    /// `auto` adds a newline on a terminal, and after each of several values, unless the value ends with one.
-    enum Newline: String, CaseIterable {
-        case auto, yes, no
-    }
-
-    let newline: Newline
-    let isOnTerminal: Bool
-    /// Whether it is the only one that is written.
-    var isAlone = true
-
-    /// Returns the bytes for standard output; nil if they are the value itself, so that it need not be copied.
-    func rendered(_ value: borrowing SecretBytes) throws -> SecretBytes? {
-        try value.withUnsafeBytes { bytes in
-            let isOpen = bytes.last != UInt8(ascii: "\n")
-            let adds = newline == .yes || newline == .auto && (isOnTerminal || !isAlone) && isOpen
-            guard isOnTerminal || adds else { return nil }
-            return try SecretBytes(composing: { put in
-                if isOnTerminal { Escaping.terminal(bytes, put) } else { bytes.forEach(put) }
-                if adds { put(UInt8(ascii: "\n")) }
-            })
-        }
-    }
-
-    /// Returns `{"name":"u.token","value":"..."}`; with `value_base64` if the value is not UTF-8.
-    static func json(_ value: borrowing SecretBytes, name: String) throws -> SecretBytes {
-        try value.withUnsafeBytes { bytes in
-            if bytes.isUTF8 { return try object(name, "value", bytes) }
-            return try SecretBytes(base64Of: bytes).withUnsafeBytes { try object(name, "value_base64", $0) }
-        }
-    }
-
-    private static func object(_ name: String, _ key: String, _ text: UnsafeRawBufferPointer) throws -> SecretBytes {
-        let start = #"{"name":""#.utf8 + Escaping.json(name) + #"","\#(key)":""#.utf8
-        return try SecretBytes(composing: { put in
-            start.forEach(put)
-            Escaping.json(text, put)
-            "\"}".utf8.forEach(put)
-        })
-    }
-}
-
-extension SecretBytes {
-    /// Puts what `write` emits into guarded memory of just that size. `write` runs twice, first to be counted.
-    init(composing write: ((UInt8) -> Void) -> Void) throws {
-        var count = 0
-        write { _ in count += 1 }
-        try self.init(unsafeCapacity: count) { buffer in
-            var used = 0
-            write {
-                buffer[used] = $0
-                used += 1
-            }
-            return used
-        }
-    }
 }

@@ -71,6 +71,10 @@ enum HelpTopic: String, CaseIterable {
           show      {"name", "size", "kind", "created", "modified", "expires",
                      "attributes": {KEY: VALUE}, "fields": [NAME]}
           attr      {"name", "attributes": {KEY: VALUE}}
+          otp       {"name", "code", "kind", "seconds_left", "counter", "issuer",
+                     "account"}
+          generate  {"name", "value", "entropy_bits", "replaced"}, the value only
+                     without NAME, or with --show
           ls, find  {"items": [{"name", "size", "kind", "created", "modified",
                      "expires", "attributes": {KEY: VALUE}}]}
           exists    {"name", "exists"}
@@ -128,6 +132,7 @@ enum HelpTopic: String, CaseIterable {
         `set --type`: "text", "data", "boolean", "integer", "real", "date", "array",
         "dictionary", "null". What `set` stores without --type is "unspecified". The
         keys of a merge are "same", "of-this-copy" or "of-other-copy".
+        The kind of a one-time code is "totp", "hotp" or "steam".
 
         Standard error gets one object per line. An error:
           {"error": {"code", "exit", "message"}}

@@ -97,25 +97,24 @@ enum SetCommand: Command {
         let exit = try invocation.finish(json: report(name: invocation.name, size: size, outcome, expires: expires))
         // Tells a person; scripts store values all the time.
         if StandardError.isTerminal, !invocation.wantsJSON {
-            let isKept = outcome == .replaced ? try (keychain?.historyLimits().versions ?? 0) > 0 : false
-            Notes.tell(sentence(outcome, invocation.name.forTerminal, expires, isFormerKept: isKept))
+            let name = invocation.name.forTerminal
+            let sentence =
+                switch outcome {
+                case .kept: "\(name) exists; it was left alone."
+                case .stored: "Stored \(name)."
+                case .replaced: try replacement(of: name, in: keychain)
+                }
+            Notes.tell(sentence + (expires.map { " It expires at \(Timestamp.text($0))." } ?? ""))
         }
         keychain?.finishUpkeep()
         return exit
     }
 
-    private static func sentence(
-        _ outcome: Keychain.PutOutcome, _ name: String, _ expires: Date?, isFormerKept: Bool
-    ) -> String {
-        let expiry = expires.map { " It expires at \(Timestamp.text($0))." } ?? ""
-        switch outcome {
-        case .kept: return "\(name) exists; it was left alone."
-        case .stored: return "Stored \(name).\(expiry)"
-        case .replaced:
-            let former =
-                isFormerKept ? "`vault restore \(name)` brings the former one back." : "The former one is not kept."
-            return "Replaced the value of \(name). \(former)\(expiry)"
-        }
+    /// Returns the sentence for a person who may not have known that there was a value.
+    static func replacement(of name: String, in keychain: Keychain?) throws -> String {
+        let isKept = try keychain.map { try $0.historyLimits().versions > 0 } ?? false
+        return "Replaced the value of \(name). "
+            + (isKept ? "`vault restore \(name)` brings the former one back." : "The former one is not kept.")
     }
 
     static func report(name: String, size: Int?, _ outcome: Keychain.PutOutcome, expires: Date?) -> JSONObject {

@@ -1,0 +1,76 @@
+package import Sealing
+
+extension OneTimeKey {
+    /// Returns the code of a counter: HOTP, and TOTP for the counter of a time.
+    ///
+    /// - Throws: `outOfMemory`.
+    package borrowing func code(of counter: UInt64) throws(OneTimeKeyError) -> SecretBytes {
+        do throws(SealingError) {
+            let message = withUnsafeBytes(of: counter.bigEndian) { Array($0) }
+            let mac = try HMAC.code(message, key: secret, algorithm)
+            var text = try SecretBytes(zeros: length)
+            text.withUnsafeMutableBytes { write(truncated(mac), into: $0) }
+            return text
+        } catch { throw .outOfMemory }
+    }
+
+    private var length: Int {
+        switch form {
+        case .digits(let count): count
+        case .steam: 5
+        }
+    }
+
+    /// Returns 31 bits of the MAC, from an offset that its last byte gives: dynamic truncation, RFC 4226, section 5.3.
+    private borrowing func truncated(_ mac: borrowing SecretBytes) -> UInt32 {
+        mac.withUnsafeBytes { mac in
+            // No hash has fewer than 20 bytes, and an offset is at most 15.
+            let offset = Int(mac[mac.count - 1] & 15)
+            return UInt32(bigEndian: mac.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) & 0x7FFF_FFFF
+        }
+    }
+
+    private func write(_ number: UInt32, into text: UnsafeMutableRawBufferPointer) {
+        var rest = number
+        switch form {
+        case .digits:
+            for index in text.indices.reversed() {
+                text[index] = UInt8(ascii: "0") + UInt8(rest % 10)
+                rest /= 10
+            }
+        case .steam:
+            // The lowest digit is first.
+            let alphabet = Array("23456789BCDFGHJKMNPQRTVWXY".utf8)
+            for index in text.indices {
+                text[index] = alphabet[Int(rest) % alphabet.count]
+                rest /= UInt32(alphabet.count)
+            }
+        }
+    }
+}
+
+// MARK: - The counter
+
+extension OneTimeKey {
+    /// Returns the address with the counter of the code after the next one; nil for a key by time.
+    ///
+    /// - Parameter text: what the key was read from.
+    /// - Throws: `outOfMemory`.
+    package borrowing func raisingCounter(in text: borrowing SecretBytes) throws(OneTimeKeyError) -> SecretBytes? {
+        guard case .counter(let counter) = movingFactor, let place = counterDigits, place.upperBound <= text.count
+        else { return nil }
+        let digits = Array(String(counter + 1).utf8)
+        do throws(SealingError) {
+            var raised = try SecretBytes(zeros: text.count - place.count + digits.count)
+            raised.withUnsafeMutableBytes { raised in
+                text.withUnsafeBytes { text in
+                    let end = place.lowerBound + digits.count
+                    raised.copyBytes(from: text[..<place.lowerBound])
+                    raised[place.lowerBound..<end].copyBytes(from: digits)
+                    raised[end...].copyBytes(from: text[place.upperBound...])
+                }
+            }
+            return raised
+        } catch { throw .outOfMemory }
+    }
+}

@@ -1,0 +1,130 @@
+package import Sealing
+
+// The key URI format is described by Google Authenticator's wiki and, as "Usage of otpauth URI", by an Internet draft.
+
+extension OneTimeKey {
+    /// The bounds of what an address may say.
+    private static let (digits, periods) = (6...8 as ClosedRange<UInt64>, 1...86_400 as ClosedRange<UInt64>)
+    /// Raised once more, the largest counter still fits.
+    private static let counters = 0...UInt64(Int64.max)
+    /// The shortest secret without an address, in bytes. No service gives a shorter one, but a password may be one.
+    private static let shortestSecret = 10
+
+    /// Reads an `otpauth://` address, or a secret in base32, with white space around it.
+    package init(parsing text: borrowing SecretBytes) throws(OneTimeKeyError) {
+        self = try text.withUnsafeBytes { (bytes) throws(OneTimeKeyError) in try OneTimeKey(bytes.trimmed) }
+    }
+
+    private init(_ text: Slice<UnsafeRawBufferPointer>) throws(OneTimeKeyError) {
+        if let address = text.dropping(prefix: "otpauth://") {
+            try self.init(address: address)
+        } else if text.dropping(prefix: "otpauth-migration:") != nil {
+            throw .export
+        } else if let secret = text.dropping(prefix: "steam://") {
+            // As Bitwarden writes it.
+            try self.init(secret: OneTimeKey.secret(secret), form: .steam)
+        } else {
+            var decoder = try Base32Decoder(upTo: text.count)
+            for character in text { decoder.add(character) }
+            guard let secret = decoder.finish(), secret.count >= OneTimeKey.shortestSecret else { throw .unrecognized }
+            self.init(secret: secret)
+        }
+    }
+
+    /// - Parameter address: what is after `otpauth://`: `TYPE/LABEL?NAME=VALUE&…`.
+    private init(address: Slice<UnsafeRawBufferPointer>) throws(OneTimeKeyError) {
+        let address = address.prefix { $0 != UInt8(ascii: "#") }
+        let path = address.prefix { $0 != UInt8(ascii: "?") }
+        let type = path.prefix { $0 != UInt8(ascii: "/") }
+        let label = try OneTimeKey.label(path.dropFirst(type.count + 1))
+        let parameters = try KeyURIParameters(address.dropFirst(path.count + 1))
+        guard let secret = parameters[.secret] else { throw .malformed("its secret is missing") }
+
+        let issuer = try parameters.text(.issuer) ?? label.issuer
+        let form: Form =
+            try parameters.isSteam(issuer) ? .steam : .digits(Int(parameters.number(.digits, in: Self.digits) ?? 6))
+        let movingFactor: MovingFactor
+        if type.isEqual(to: "totp") {
+            movingFactor = .time(period: try parameters.number(.period, in: Self.periods) ?? 30)
+        } else if type.isEqual(to: "hotp"), form != .steam {
+            guard let counter = try parameters.number(.counter, in: Self.counters) else {
+                throw .malformed("its counter is missing")
+            }
+            movingFactor = .counter(counter)
+        } else {
+            throw .malformed("its type is not supported")
+        }
+        self.init(
+            algorithm: try parameters.algorithm() ?? .sha1, movingFactor: movingFactor, form: form, issuer: issuer,
+            account: label.account, secret: try OneTimeKey.secret(secret),
+            counterDigits: parameters[.counter].map { $0.startIndex..<$0.endIndex })
+    }
+
+    private static func secret(_ text: Slice<UnsafeRawBufferPointer>) throws(OneTimeKeyError) -> SecretBytes {
+        var decoder = try Base32Decoder(upTo: text.count)
+        guard text.percentDecoded({ decoder.add($0) }), let secret = decoder.finish() else {
+            throw .malformed("its secret is not base32")
+        }
+        return secret
+    }
+
+    /// Splits `ISSUER:ACCOUNT`; the issuer may be missing.
+    private static func label(
+        _ text: Slice<UnsafeRawBufferPointer>
+    ) throws(OneTimeKeyError) -> (issuer: String?, account: String?) {
+        guard let label = text.percentDecodedText else { throw .malformed("its label is not valid") }
+        let parts = label.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let account = parts.last.map { String($0.drop { $0 == " " }) }
+        return (parts.count == 2 ? String(parts[0]).nonempty : nil, account?.nonempty)
+    }
+}
+
+/// The values behind the question mark, each as it is written.
+private struct KeyURIParameters {
+    enum Name: String, CaseIterable { case secret, issuer, algorithm, digits, counter, period, encoder }
+
+    private var values: [Name: Slice<UnsafeRawBufferPointer>] = [:]
+
+    init(_ query: Slice<UnsafeRawBufferPointer>) throws(OneTimeKeyError) {
+        for part in query.split(separator: UInt8(ascii: "&")) {
+            let typed = part.prefix { $0 != UInt8(ascii: "=") }
+            // Others, such as the address of an image, do not matter.
+            guard let name = Name.allCases.first(where: { typed.isEqual(to: $0.rawValue) }) else { continue }
+            guard values.updateValue(part.dropFirst(typed.count + 1), forKey: name) == nil else {
+                throw .malformed("its \(name) is given twice")
+            }
+        }
+    }
+
+    subscript(_ name: Name) -> Slice<UnsafeRawBufferPointer>? { values[name] }
+
+    func text(_ name: Name) throws(OneTimeKeyError) -> String? {
+        guard let value = values[name] else { return nil }
+        guard let text = value.percentDecodedText else { throw .malformed("its \(name) is not valid") }
+        return text.nonempty
+    }
+
+    func number(_ name: Name, in range: ClosedRange<UInt64>) throws(OneTimeKeyError) -> UInt64? {
+        guard let value = values[name] else { return nil }
+        let isNumber = value.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        guard isNumber, let number = UInt64(String(decoding: value, as: UTF8.self)), range.contains(number) else {
+            throw .malformed("its \(name) is not a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    func algorithm() throws(OneTimeKeyError) -> OneTimeKey.Algorithm? {
+        guard let value = values[.algorithm] else { return nil }
+        guard let algorithm = OneTimeKey.Algorithm.allCases.first(where: { value.isEqual(to: $0.rawValue) }) else {
+            throw .malformed("its algorithm is not SHA1, SHA256 or SHA512")
+        }
+        return algorithm
+    }
+
+    /// Steam's own addresses name it as the issuer, KeePassXC's as the encoder too.
+    func isSteam(_ issuer: String?) throws(OneTimeKeyError) -> Bool {
+        guard let encoder = values[.encoder] else { return issuer?.lowercased() == "steam" }
+        guard encoder.isEqual(to: "steam") else { throw .malformed("its encoder is not supported") }
+        return true
+    }
+}

@@ -1,0 +1,176 @@
+import FoundationEssentials
+import OneTimeCode
+import Sealing
+import Vault
+
+enum OTPCommand: Command {
+    static let description = CommandDescription(
+        name: .otp, summary: "write a one-time code to standard output",
+        arguments: [
+            .init(name: "NAME", completion: .secretName, help: "The name of a login; its code is that of NAME.otp.")
+        ],
+        options: [
+            .init(name: .next, help: "The code after the present one."),
+            .init(
+                name: .at, value: "TIME",
+                help: "The code of another time: UTC, such as 2026-01-31T09:05:00Z, or seconds since 1970."),
+            ValueForm.newlineOption,
+        ],
+        details: [
+            """
+            The code is computed from the entry NAME.otp or, if there is none, from NAME itself: from an address such \
+            as otpauth://totp/LABEL?secret=SECRET, which is what the QR code of a service contains, or from a secret \
+            alone, in base32 (at least 16 characters). The latter stands for a code of 6 digits every 30 seconds.
+            """,
+            """
+            At a terminal, if the present code ends in less than 5 seconds, the next one is shown below it, and \
+            standard error says how long the first is valid.
+            """,
+            """
+            A code by counter (otpauth://hotp/) raises the counter in the entry before it is printed, so no code is \
+            given twice. The former counter becomes a part of the history. Taking it back with `vault undo` or `vault \
+            restore` would give codes twice.
+            """,
+        ],
+        examples: [
+            .init("zbarimg --raw -q qr.png | vault set web/github.otp", "store what a QR code contains"),
+            .init("vault otp web/github", "the code to log in with"),
+        ],
+        exitCodes: [
+            .init(.notFound, "no such name; a similar one is suggested"),
+            .init(.other, "the value is neither an otpauth:// address nor a secret in base32"),
+        ])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        let time = try invocation.time(of: .at)
+        let keychain = try invocation.openVault()
+        // An optional, since a closure cannot return what cannot be copied.
+        var computed: ComputedCode?
+        try keychain.transaction { transaction in
+            computed = try compute(at: time, invocation, in: &transaction, of: keychain)
+        }
+        guard let computed else { throw keychain.absent(invocation.name) }
+        try write(computed, invocation, isNearEnd: time == nil && !invocation.has(.next) && computed.isNearEnd)
+        keychain.finishUpkeep()
+        return .success
+    }
+
+    /// Returns the code, and raises a counter; nil if there is no entry. It may run more than once.
+    private static func compute(
+        at time: Date?, _ invocation: Invocation, in transaction: inout Keychain.Transaction, of keychain: Keychain
+    ) throws -> ComputedCode? {
+        let field = Login.name(of: .otp, in: invocation.name)
+        let name = try hasField(field, in: &transaction) ? field : invocation.name
+        guard let text = try transaction.get(name) else { return nil }
+        let key = try key(text, of: name)
+        if let raised = try key.raisingCounter(in: text) {
+            guard time == nil, !invocation.has(.next) else {
+                throw CommandError.invalid(
+                    "The codes of \"\(name)\" are counted: --next and --at are for codes that change with the time.")
+            }
+            // If another process sets the name after it was read above, all of this runs again.
+            let item = try keychain.item(name)
+            try transaction.put(
+                name, SealableValue(kind: item?.valueKind ?? .unspecified, bytes: raised), expires: item?.expires)
+        }
+        let seconds = UInt64(max((time ?? Date()).timeIntervalSince1970, 0))
+        return try ComputedCode(key, at: seconds, isNext: invocation.has(.next))
+    }
+
+    private static func hasField(_ name: String, in transaction: inout Keychain.Transaction) throws -> Bool {
+        // With the field, the name may be too long for an entry.
+        guard (try? Naming.name.check(name)) != nil else { return false }
+        return try transaction.exists(name)
+    }
+
+    private static func key(_ text: borrowing SecretBytes, of name: String) throws -> OneTimeKey {
+        do throws(OneTimeKeyError) { return try OneTimeKey(parsing: text) } catch {
+            switch error {
+            case .outOfMemory: throw SealingError(.outOfMemory)
+            case .unrecognized:
+                let isField = Login.split(name)?.field == Login.Field.otp.rawValue
+                throw unusable(
+                    "The value of \"\(name)\" is neither an otpauth:// address nor a secret in base32. Store the one "
+                        + "that your service shows with `vault set \(isField ? name : Login.name(of: .otp, in: name))`."
+                )
+            case .export:
+                throw unusable(
+                    "The value of \"\(name)\" is an export of Google Authenticator, which is not supported. Store the "
+                        + "otpauth:// address of a single code instead.")
+            case .malformed(let detail):
+                throw unusable("The otpauth:// address of \"\(name)\" cannot be used: \(detail).")
+            }
+        }
+    }
+
+    private static func unusable(_ message: String) -> CommandError {
+        CommandError(code: "wrong-type", exit: .other, message: message)
+    }
+
+    private static func write(_ code: borrowing ComputedCode, _ invocation: Invocation, isNearEnd: Bool) throws {
+        if invocation.wantsJSON {
+            return try ValueForm.json(code.report(name: invocation.name), "code", code.text)
+                .withUnsafeBytes(StandardOutput.write)
+        }
+        let showsBoth = isNearEnd && StandardOutput.isTerminal
+        try ValueForm(newline: showsBoth ? .yes : invocation.newline).write(code.text)
+        if showsBoth { try ValueForm(newline: invocation.newline).write(code.following) }
+        guard isNearEnd, StandardError.isTerminal, let seconds = code.secondsLeft else { return }
+        let time = seconds == 1 ? "1 more second" : "\(seconds) more seconds"
+        Notes.tell(
+            showsBoth
+                ? "The first code is valid for \(time), the second one after that."
+                : "The code is valid for \(time). --next gives the one after it.")
+    }
+}
+
+/// A code, and what a person should know of it.
+private struct ComputedCode: ~Copyable {
+    let text: SecretBytes
+    /// The code after it.
+    let following: SecretBytes
+    /// nil for codes that are counted.
+    let secondsLeft: Int?
+    private let kind: String
+    private let counter: UInt64?
+    private let (issuer, account): (String?, String?)
+
+    init(_ key: borrowing OneTimeKey, at seconds: UInt64, isNext: Bool) throws {
+        let (first, secondsLeft): (UInt64, Int?)
+        switch key.movingFactor {
+        case .counter(let counter): (first, secondsLeft) = (counter, nil)
+        case .time(let period):
+            let skipped: UInt64 = isNext ? 1 : 0
+            first = seconds / period + skipped
+            secondsLeft = Int((first + 1) * period - seconds)
+        }
+        let text = try key.code(of: first)
+        let following = try key.code(of: first + 1)
+        self.text = text
+        self.following = following
+        self.secondsLeft = secondsLeft
+        counter = secondsLeft == nil ? first : nil
+        kind = key.form == .steam ? "steam" : secondsLeft == nil ? "hotp" : "totp"
+        (issuer, account) = (key.issuer, key.account)
+    }
+
+    var isNearEnd: Bool { secondsLeft.map { $0 < 5 } ?? false }
+
+    func report(name: String) -> JSONObject {
+        [
+            "name": name, "kind": kind, "seconds_left": secondsLeft, "counter": counter, "issuer": issuer,
+            "account": account,
+        ]
+    }
+}
+
+extension Invocation {
+    /// Returns a time that is given as UTC, or in seconds since 1970; nil without the option.
+    fileprivate func time(of option: OptionName) throws(UsageError) -> Date? {
+        guard let text = value(of: option) else { return nil }
+        let date = Int64(text).map { Date(timeIntervalSince1970: Double($0)) } ?? Timestamp.date(text)
+        // Up to the year 33,658; beyond, a number of seconds may not fit where it is computed with.
+        guard let date, (0...1e12).contains(date.timeIntervalSince1970) else { throw .badTime(option) }
+        return date
+    }
+}

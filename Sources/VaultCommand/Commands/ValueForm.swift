@@ -1,0 +1,91 @@
+import Sealing
+import Vault
+
+/// How a command writes a value.
+struct ValueForm {
+    /// `auto` adds a newline on a terminal, and after each of several values, unless the value ends with one.
+    enum Newline: String, CaseIterable {
+        case auto, yes, no
+    }
+
+    static let newlineOption = OptionDescription(
+        name: .newline, value: "WHEN", choices: Newline.allCases.map(\.rawValue),
+        help: "Add a newline: yes, no, or auto (default), which adds one on a terminal.")
+
+    let newline: Newline
+    var isOnTerminal = StandardOutput.isTerminal
+    /// Whether it is the only one that is written.
+    var isAlone = true
+
+    /// Writes a value to standard output.
+    func write(_ value: borrowing SecretBytes) throws {
+        if let form = try rendered(value) {
+            try form.withUnsafeBytes(StandardOutput.write)
+        } else {
+            try value.withUnsafeBytes(StandardOutput.write)
+        }
+    }
+
+    /// Returns the bytes for standard output; nil if they are the value itself, so that it need not be copied.
+    func rendered(_ value: borrowing SecretBytes) throws -> SecretBytes? {
+        try value.withUnsafeBytes { bytes in
+            let isOpen = bytes.last != UInt8(ascii: "\n")
+            let adds = newline == .yes || newline == .auto && (isOnTerminal || !isAlone) && isOpen
+            guard isOnTerminal || adds else { return nil }
+            return try SecretBytes(composing: { put in
+                if isOnTerminal { Escaping.terminal(bytes, put) } else { bytes.forEach(put) }
+                if adds { put(UInt8(ascii: "\n")) }
+            })
+        }
+    }
+
+    /// Returns `{"name":"u.token","value":"..."}`; with `value_base64` if the value is not UTF-8.
+    static func json(_ value: borrowing SecretBytes, name: String) throws -> SecretBytes {
+        try value.withUnsafeBytes { bytes in
+            if bytes.isUTF8 { return try object(name, "value", bytes) }
+            return try SecretBytes(base64Of: bytes).withUnsafeBytes { try object(name, "value_base64", $0) }
+        }
+    }
+
+    /// Returns a report with one more member: a text that is secret.
+    static func json(_ report: JSONObject, _ key: String, _ text: borrowing SecretBytes) throws -> SecretBytes {
+        // Its last two characters, a brace and a newline, come after the text.
+        let start = Array(try report.line().utf8.dropLast(2)) + Array(#","\#(key)":""#.utf8)
+        return try text.withUnsafeBytes { text in
+            try SecretBytes(composing: { put in
+                start.forEach(put)
+                Escaping.json(text, put)
+                "\"}\n".utf8.forEach(put)
+            })
+        }
+    }
+
+    private static func object(_ name: String, _ key: String, _ text: UnsafeRawBufferPointer) throws -> SecretBytes {
+        let start = #"{"name":""#.utf8 + Escaping.json(name) + #"","\#(key)":""#.utf8
+        return try SecretBytes(composing: { put in
+            start.forEach(put)
+            Escaping.json(text, put)
+            "\"}".utf8.forEach(put)
+        })
+    }
+}
+
+extension Invocation {
+    var newline: ValueForm.Newline { value(of: .newline).flatMap(ValueForm.Newline.init) ?? .auto }
+}
+
+extension SecretBytes {
+    /// Puts what `write` emits into guarded memory of just that size. `write` runs twice, first to be counted.
+    init(composing write: ((UInt8) -> Void) -> Void) throws {
+        var count = 0
+        write { _ in count += 1 }
+        try self.init(unsafeCapacity: count) { buffer in
+            var used = 0
+            write {
+                buffer[used] = $0
+                used += 1
+            }
+            return used
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Glibc
+import Sealing
+import Vault
+
+/// How a random passphrase is made: of words of a list, all equally likely.
+struct PassphraseRecipe {
+    static let standardSeparator = "-"
+    static let longest = 256
+
+    let count: Int
+    private let separator: String
+
+    /// - Returns: nil if the number of words is out of bounds, or if the separator could be part of a word or is long:
+    ///   other words might then have the same text, and the entropy would be less.
+    init?(count: Int, separator: String = standardSeparator) {
+        let isLowerCase = { (byte: UInt8) in (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
+        guard (1...PassphraseRecipe.longest).contains(count), (1...8).contains(separator.utf8.count),
+            !separator.utf8.contains(where: isLowerCase)
+        else { return nil }
+        (self.count, self.separator) = (count, separator)
+    }
+
+    func passphrase(from numbers: inout UniformNumbers) throws -> SecretBytes {
+        let list = WordList.eff
+        let capacity = count * (list.longest + separator.utf8.count)
+        return try SecretBytes(unsafeCapacity: capacity) { text in
+            var used = 0
+            let put = { (byte: UInt8) in
+                text[used] = byte
+                used += 1
+            }
+            for index in 0..<count {
+                if index > 0 { separator.utf8.forEach(put) }
+                list.forEachByte(ofWord: numbers.next(below: list.count), put)
+            }
+            return used
+        }
+    }
+
+    /// The logarithm to base 2 of the number of passphrases that can come out.
+    var entropy: Double { Double(count) * log2(Double(WordList.eff.count)) }
+}

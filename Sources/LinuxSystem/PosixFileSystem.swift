@@ -160,7 +160,7 @@ private func realPath(_ path: String) -> String? {
     return String(cString: resolved)
 }
 
-private func target(ofLink path: String) -> String? {
+func target(ofLink path: String) -> String? {
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink(path, &bytes, Int(PATH_MAX))
     return count > 0 ? String(validating: bytes[..<count], as: UTF8.self) : nil

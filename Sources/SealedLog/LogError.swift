@@ -37,6 +37,8 @@ package struct LogError: Error, Hashable, Sendable {
         case copyDamaged
         /// An alarm of the rollback memory: an older copy, another history, another vault.
         case rolledBack, diverged, exchanged
+        /// The access log, which is on, cannot be written or read.
+        case accessLogUnusable
         /// The lock was not free in time.
         case busy
         /// The system refused: a full disk, a read-only file system, a permission.

@@ -50,6 +50,7 @@ public struct VaultError: Error, Hashable, Sendable {
         case commandUntrusted
         case identityMissing
         case fingerprintUnknown
+        case accessLogUnusable
     }
 
     /// The kind of failure. More kinds may come; treat those you do not know like ``unavailable``.

@@ -135,6 +135,7 @@ COMMANDS = [
     "history",
     "restore",
     "undo",
+    "log",
     "unlock",
     "lock",
     "key ls",

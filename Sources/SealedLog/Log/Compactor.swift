@@ -13,6 +13,8 @@ struct HeaderChange: Sendable {
     let merged: KnownPositions?
     /// The memory subkeys of data keys that machines may remember this vault under, besides its own and former ones.
     let formerMemoryKeys: [[UInt8]]
+    /// Whether reads are recorded from now on; nil if that stays.
+    var isAccessLogged: Bool?
 
     var isNewHistory: Bool { history != old.history }
 
@@ -68,6 +70,7 @@ struct Compactor: ~Copyable {
         if let change {
             manifest.labels = change.labels
             manifest.addFormer(memoryKeys: change.formerMemoryKeys)
+            if let isLogged = change.isAccessLogged { manifest.isAccessLogged = isLogged }
         }
         if change?.keys != nil { manifest.addFormer(memoryKeys: [old.keys.memoryKey]) }
         checkpoint = CheckpointWriter(into: store, keys: keys)

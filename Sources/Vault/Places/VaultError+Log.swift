@@ -13,7 +13,7 @@ extension VaultError {
         .damaged: .damaged, .copyDamaged: .damaged, .newerFormat: .newerFormat, .rolledBack: .rolledBack,
         .diverged: .diverged,
         .exchanged: .exchanged, .busy: .busy, .unavailable: .unavailable, .outcomeUnknown: .outcomeUnknown,
-        .conflict: .busy, .slotGone: .absent, .outOfMemory: .unavailable,
+        .conflict: .busy, .slotGone: .absent, .outOfMemory: .unavailable, .accessLogUnusable: .unavailable,
     ]
 
     /// - Parameter places: the vault and the key file that were used.
@@ -26,6 +26,7 @@ extension VaultError {
     static let causes: [LogError.Code: Cause] = [
         .keyMissing: .keyFileMissing, .keyShared: .keyFileShared, .passphraseNeeded: .passphraseNeeded,
         .commandUntrusted: .commandUntrusted, .identityMissing: .identityMissing, .unpinned: .fingerprintUnknown,
+        .accessLogUnusable: .accessLogUnusable,
     ]
 
     /// Returns what would open a vault besides what was tried, in a sentence.
@@ -102,6 +103,7 @@ extension VaultError {
         case .exchanged:
             return "\(vault) is a different vault from the one this machine remembers there. "
                 + "If you put it there yourself, accept it."
+        case .accessLogUnusable: return "The access log of \(vault) cannot be used: \(detail)."
         case .busy: return held(detail).message
         case .unavailable: return VaultError(refused: detail, number).message
         case .outcomeUnknown:

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Vault
 
 /// The commands, in the order in which help lists them.
@@ -13,6 +12,7 @@ enum CommandName: String, CaseIterable, Sendable, Encodable {
     case move = "mv"
     case copy = "cp"
     case history, restore, undo
+    case log
     case unlock, lock
     case keyList = "key ls"
     case keyAdd = "key add"
@@ -107,6 +107,7 @@ enum OptionName: String, CaseIterable, Sendable, Encodable {
     case at, next
     case classes, length, separator, show, words
     case noAmbiguous = "no-ambiguous"
+    case off, on, since
 
     /// As it is typed: `--key-file`.
     var spelling: String { "--" + rawValue }
@@ -160,89 +161,6 @@ enum GlobalOptions {
     ]
 }
 
-// MARK: - What was typed
-
-/// A checked command line: a known command, known options, the right number of arguments.
-struct Invocation: Equatable, Sendable {
-    let command: CommandName
-    var arguments: [String] = []
-    /// The values of each option that is given, in order; none for an option that takes none.
-    var options: [OptionName: [String]] = [:]
-
-    func has(_ name: OptionName) -> Bool { options[name] != nil }
-
-    func value(of name: OptionName) -> String? { options[name]?.first }
-
-    /// nil unless `--timeout` is given. `vault unlock` has one of its own.
-    var lockTimeout: Duration? {
-        get throws(UsageError) {
-            guard command != .unlock, let text = value(of: .timeout) else { return nil }
-            // Not a number fails both comparisons.
-            guard let seconds = Double(text), seconds >= 0, seconds <= 1_000_000 else { throw .badTimeout }
-            return .seconds(seconds)
-        }
-    }
-
-    /// Returns a time; nil if the option is not given.
-    func duration(of option: OptionName) throws(UsageError) -> Duration? {
-        guard let text = value(of: option) else { return nil }
-        let units: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
-        let unit = text.last.flatMap { units[$0] }
-        guard let number = Int(unit == nil ? text : String(text.dropLast())), number > 0, number <= 1_000_000 else {
-            throw .badDuration(option)
-        }
-        return .seconds(number * (unit ?? 1))
-    }
-
-    /// From a time from now on, or a date; nil unless `--expires` is given.
-    var expiry: Date? {
-        get throws(UsageError) {
-            guard let text = value(of: .expires) else { return nil }
-            let now = Date()
-            if let date = Timestamp.date(text) {
-                guard date > now else { throw .pastDate(.expires) }
-                return date
-            }
-            guard let time = try? duration(of: .expires) else { throw .badExpiry }
-            return now.addingTimeInterval(Double(time.components.seconds))
-        }
-    }
-
-    /// From a number of values and of days; nil unless `--keep` is given.
-    var historyLimits: Keychain.HistoryLimits? {
-        get throws(UsageError) {
-            guard let text = value(of: .keep) else { return nil }
-            let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
-            guard numbers.count == 2, let versions = numbers[0], let days = numbers[1] else { throw .badHistory }
-            return Keychain.HistoryLimits(versions: versions, days: days)
-        }
-    }
-
-    /// Returns a whole number; nil if the option is not given.
-    func number(of option: OptionName) throws(UsageError) -> Int? {
-        guard let text = value(of: option) else { return nil }
-        return try number(text, option.spelling)
-    }
-
-    /// Reads a whole number from 1 on. Errors name what it is.
-    func number(_ text: String, _ what: String) throws(UsageError) -> Int {
-        guard let number = Int(text), number > 0 else { throw .badNumber(what) }
-        return number
-    }
-
-    /// From passes over the memory, and the memory in MiB; nil unless `--argon2id` is given.
-    var stretchCost: Keychain.KeyFileCost? {
-        get throws(UsageError) {
-            guard let text = value(of: .argon2id) else { return nil }
-            let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
-            guard numbers.count == 2, let passes = numbers[0], let mebibytes = numbers[1],
-                case (let memory, false) = mebibytes.multipliedReportingOverflow(by: 1 << 20)
-            else { throw .badCost }
-            return Keychain.KeyFileCost(passes: passes, memory: memory)
-        }
-    }
-}
-
 extension OptionDescription {
     static let recursive = OptionDescription(
         name: .recursive, short: "r",
@@ -251,23 +169,4 @@ extension OptionDescription {
     static let stretchCost = OptionDescription(
         name: .argon2id, value: "PASSES,MIB",
         help: "Argon2id passes and memory: the cost of guessing a key file that was not generated.")
-}
-
-/// Attributes as they are typed: `KEY=VALUE`.
-enum Attributes {
-    /// Returns the pairs as a dictionary. Errors repeat none of them: a secret may have been typed by mistake.
-    static func parse(_ pairs: [String]) throws(UsageError) -> [String: String] {
-        var attributes: [String: String] = [:]
-        for pair in pairs {
-            guard let (key, value) = split(pair) else { throw .badAttribute }
-            guard attributes.updateValue(value, forKey: key) == nil else { throw .doubledAttribute }
-        }
-        return attributes
-    }
-
-    /// Splits an attribute, or an option with its value; nil if there is no equals sign, or nothing before it.
-    static func split(_ pair: String) -> (key: String, value: String)? {
-        guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")), equals > pair.startIndex else { return nil }
-        return (String(pair[..<equals]), String(pair[pair.utf8.index(after: equals)...]))
-    }
 }

@@ -10,6 +10,7 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
     case badWords(atMost: Int)
     case notWithWords(OptionName)
     case onlyWithWords(OptionName)
+    case badSince, switchAlone
     case missingOption(OptionName, of: CommandName)
     case badNumber(String)
     case badDuration(OptionName)
@@ -62,6 +63,9 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
         case .folderIntoItself: return "A folder cannot be put into itself."
         case .oneListOnly: return "Give one of --layout, --long and --json."
         case .badHistory: return "Option --keep takes a number of values and of days, such as 10,90."
+        case .badSince:
+            return "Option --since takes a UTC time such as 2026-01-31 or 2026-01-31T09:05:00Z, or a span such as 8h."
+        case .switchAlone: return "Options --on and --off are for all names. Give one of them alone."
         case .badKeyFile: return "Option --file takes a key's number and its key file, such as 2=/media/usb/work.key."
         case .keepForAllNames: return "Option --keep is for all names of the vault. Give no NAME with it."
         case .binaryOutput: return "What is sealed is not text. Name a file with --output, or pipe it."

@@ -29,6 +29,7 @@ extension CommandName {
         case .history: HistoryCommand.self
         case .restore: RestoreCommand.self
         case .undo: UndoCommand.self
+        case .log: LogCommand.self
         case .unlock: UnlockCommand.self
         case .lock: LockCommand.self
         case .keyList: KeyListCommand.self

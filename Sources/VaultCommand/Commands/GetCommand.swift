@@ -49,7 +49,7 @@ enum GetCommand: Command {
         // All are read before the first is written.
         var values: [(name: String, value: HeldSecret)] = []
         for name in invocation.arguments {
-            guard let stored = try keychain.reading(name) else { throw keychain.absent(name) }
+            guard let stored = try invocation.reading(name, from: keychain) else { throw keychain.absent(name) }
             let value = try look.seen(ValueText.shown(stored, of: name), of: name, in: keychain)
             values.append((name, HeldSecret(value)))
         }

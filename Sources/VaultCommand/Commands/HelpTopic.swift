@@ -85,6 +85,8 @@ enum HelpTopic: String, CaseIterable {
                     {"name", "versions": [{"version", "modified", "size"}]}
           restore   {"name", "version"}
           undo      {"names": [NAME]}
+          log       {"is_on", "file", "dropped", "accesses": [{"number", "name", "time",
+                     "command", "program", "process", "user", "started"}]}
           init      {"vault", "key_file", "made_vault", "made_key_file",
                      "key_file_is_beside_vault", "key_file_is_short"}
           info      {"vault", "key_file", "key_file_sharing", "id", "created",
@@ -123,6 +125,9 @@ enum HelpTopic: String, CaseIterable {
                      "exit_codes"}
           help TOPIC
                     {"topic", "summary", "text"}
+
+        log --on and log --off write "is_on" and "file" alone. "dropped" is the number
+        of older reads that made room. Without a name, a switch was recorded.
 
         ls and find write their object while they read the vault. If they fail midway,
         the object is incomplete, and the exit code says why.

@@ -44,6 +44,10 @@ enum OTPCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let time = try invocation.time(of: .at)
         let keychain = try invocation.openVault()
+        let field = Login.name(of: .otp, in: invocation.name)
+        // With the field, the name may be too long for an entry.
+        let hasField = (try? Naming.name.check(field)) != nil ? try keychain.exists(field) : false
+        try invocation.authorizeReading(of: hasField ? field : invocation.name, from: keychain)
         // An optional, since a closure cannot return what cannot be copied.
         var computed: ComputedCode?
         try keychain.transaction { transaction in

@@ -72,6 +72,7 @@ enum SetCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let attributes = try invocation.options[.attribute].map(Attributes.parse)
         let expires = try invocation.expiry
+        try attributes.map { (attributes) throws(CommandError) in try ReadingPolicy.check(attributes) }
         // Name and value are checked first: no vault is created for what is then refused.
         try Naming.name.check(invocation.name)
         let type = invocation.value(of: .type).flatMap(ValueType.init)

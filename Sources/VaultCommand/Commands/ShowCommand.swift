@@ -66,7 +66,9 @@ enum AttributeCommand: Command {
         mayHoldSecrets: true)
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        let changes = try Attributes.parse(Array(invocation.arguments.dropFirst())).mapValues { $0.isEmpty ? nil : $0 }
+        let attributes = try Attributes.parse(Array(invocation.arguments.dropFirst()))
+        try ReadingPolicy.check(attributes)
+        let changes = attributes.mapValues { $0.isEmpty ? nil : $0 }
         let keychain = try invocation.openVault()
         do {
             let attributes = try keychain.setAttributes(of: invocation.name, changes)

@@ -1,6 +1,3 @@
-import Sealing
-import Vault
-
 /// The parts of one login.
 ///
 /// The password is the value of the login's entry. What is not secret (user name, address) is an attribute of it. A
@@ -19,6 +16,8 @@ enum Login {
     enum AttributeKey {
         static let username = "username"
         static let url = "url"
+        /// Which commands may read the value: see ``ReadingPolicy``.
+        static let policy = "policy"
     }
 
     /// Returns the name of the entry that has a login's field.
@@ -31,17 +30,5 @@ enum Login {
         guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else { return nil }
         let field = name[name.utf8.index(after: dot)...]
         return field.isEmpty || field.contains("/") ? nil : (String(name[..<dot]), String(field))
-    }
-}
-
-extension Keychain {
-    /// Returns what a command reads under a name: the value of the entry; if there is none and the name is
-    /// `LOGIN.FIELD`, the attribute FIELD of the entry LOGIN; nil if there is neither.
-    ///
-    /// - Throws: as ``Keychain/get(_:)``.
-    func reading(_ name: String) throws -> SealableValue? {
-        if let value = try sealable(name) { return value }
-        guard let (login, field) = Login.split(name), let text = try item(login)?.attributes[field] else { return nil }
-        return SealableValue(kind: .text, bytes: try SecretBytes(utf8: text))
     }
 }

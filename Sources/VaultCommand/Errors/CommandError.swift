@@ -89,6 +89,8 @@ extension CommandError {
         case .commandUntrusted: "Use --key-command for that."
         case .identityMissing: "Use --identity for that."
         case .fingerprintUnknown: "Use --vault-fingerprint for that."
+        case .accessLogUnusable:
+            "While the log is on, no value is read without it. Fix that, or run `vault log --off`."
         }
     }
 }

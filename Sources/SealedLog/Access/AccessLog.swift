@@ -1,0 +1,195 @@
+private import Glibc
+import LinuxSystem
+import Sealing
+
+/// The record of who read what of a vault on this machine; Format.md, "The access log".
+///
+/// Records are appended to a file beside the rollback memory, each by one write. A full file becomes the former one, in
+/// the place of the one before it.
+struct AccessLog: Sendable {
+    /// A file that would become larger is full. There are two files.
+    static let fileSize: UInt64 = 8 << 20
+
+    let folder: MemoryFolder
+    let records: AccessRecords
+    private var fileSystem: any FileSystem { folder.fileSystem }
+
+    static func name(_ vaultID: [UInt8]) -> String { "\(Hexadecimal.string(of: vaultID)).access" }
+
+    private var location: String { folder.location(of: AccessLog.name(records.vaultID)) }
+    private var formerLocation: String { location + "-former" }
+
+    // MARK: Writing
+
+    /// Appends a record. No flush: a power loss may take the last ones away.
+    ///
+    /// - Throws: `accessLogUnusable`, `busy`.
+    func append(_ access: Access, until deadline: Deadline) throws(LogError) {
+        while true {
+            let file = try openForWriting()
+            try lock(file, .exclusive, until: deadline)
+            // Another process may have filled it meanwhile.
+            guard try isCurrent(file) else { continue }
+            if try append(access, to: file) { return }
+            try used(fileSystem.rename(location, to: formerLocation, replacing: true))
+        }
+    }
+
+    /// Returns false if the file is full.
+    private func append(_ access: Access, to file: borrowing FileDescriptor) throws(LogError) -> Bool {
+        let size = try used(fileSystem.status(of: file)).size
+        let end = try end(of: file, size)
+        let last = if let last = end.last { last } else { try lastOfFormer() }
+        let record = try records.sealed(access, after: last)
+        guard end.offset == 0 || end.offset + UInt64(record.count) <= AccessLog.fileSize else { return false }
+        if end.isTorn {
+            // First, so that a write that is cut off as well leaves zeros behind it.
+            try write([UInt8](repeating: 0, count: Int(size - end.offset)), to: file, at: end.offset)
+        }
+        try write(record, to: file, at: end.offset)
+        return true
+    }
+
+    private func write(
+        _ bytes: [UInt8], to file: borrowing FileDescriptor, at offset: UInt64
+    ) throws(LogError) {
+        do throws(SystemError) {
+            try bytes.withRawBytes { (bytes) throws(SystemError) in try fileSystem.write(file, bytes, at: offset) }
+        } catch { throw unusable(error) }
+    }
+
+    /// Where the next record belongs.
+    private struct End {
+        let last: AccessRecords.Found?
+        let offset: UInt64
+        /// Whether a part of a record is there.
+        let isTorn: Bool
+    }
+
+    /// Finds the last record from the end of a file, and damage behind it is left alone: it is evidence.
+    private func end(of file: borrowing FileDescriptor, _ size: UInt64) throws(LogError) -> End {
+        // The last record, and a torn one.
+        let window = UInt64(2 * AccessFrame.largestSize)
+        let start = size > window ? (size - window) / UInt64(AccessFrame.alignment) * UInt64(AccessFrame.alignment) : 0
+        var (bytes, first) = (try bytes(of: file, from: start, to: size), start)
+        var last = records.last(in: bytes)
+        if last == nil, start > 0 {
+            (bytes, first) = (try self.bytes(of: file, from: 0, to: size), 0)
+            last = records.last(in: bytes)
+        }
+        let offset = first + UInt64(last?.range.upperBound ?? 0)
+        let tail = records.tail(of: bytes, from: last?.range.upperBound ?? 0)
+        let behind = (size + UInt64(AccessFrame.alignment) - 1) / UInt64(AccessFrame.alignment)
+        return End(
+            last: last, offset: tail == .damaged ? behind * UInt64(AccessFrame.alignment) : offset,
+            isTorn: tail == .torn)
+    }
+
+    private func lastOfFormer() throws(LogError) -> AccessRecords.Found? {
+        guard let file = try openForReading(formerLocation) else { return nil }
+        return try end(of: file, used(fileSystem.status(of: file)).size).last
+    }
+
+    // MARK: Reading
+
+    /// Reads all that is recorded, while nobody writes.
+    ///
+    /// - Throws: `accessLogUnusable`, `busy`.
+    func read(until deadline: Deadline) throws(LogError) -> AccessReport {
+        var report = AccessReport()
+        while let file = try openForReading(location) {
+            try lock(file, .shared, until: deadline)
+            guard try isCurrent(file) else { continue }
+            try addFormer(to: &report)
+            report.add(try bytes(of: file, from: 0, to: used(fileSystem.status(of: file)).size), of: location, records)
+            return report
+        }
+        try addFormer(to: &report)
+        return report
+    }
+
+    private func addFormer(to report: inout AccessReport) throws(LogError) {
+        guard let file = try openForReading(formerLocation) else { return }
+        let size = try used(fileSystem.status(of: file)).size
+        report.add(try bytes(of: file, from: 0, to: size), of: formerLocation, records)
+    }
+
+    /// Reads no more than a file can have, whatever its size.
+    private func bytes(
+        of file: borrowing FileDescriptor, from start: UInt64, to end: UInt64
+    ) throws(LogError) -> [UInt8] {
+        guard end <= 2 * AccessLog.fileSize else {
+            throw LogError(.accessLogUnusable, "\(location) is too large")
+        }
+        var bytes = [UInt8](repeating: 0, count: Int(end - start))
+        let count: Int
+        do throws(SystemError) {
+            count = try bytes.withMutableRawBytes { (bytes) throws(SystemError) in
+                try fileSystem.read(file, into: bytes, at: start)
+            }
+        } catch { throw unusable(error) }
+        return count == bytes.count ? bytes : Array(bytes[..<count])
+    }
+
+    // MARK: Opening
+
+    /// Checks the folder and the file as those of the rollback memory.
+    private func openForWriting() throws(LogError) -> FileDescriptor {
+        var former = try checked { () throws(Notice) in try folder.status() }
+        if former == nil {
+            try used(fileSystem.makeFolders(folder.path))
+            former = try checked { () throws(Notice) in try folder.status() }
+        }
+        let file = try used(fileSystem.open(location, .readWriteOrCreateNoFollow))
+        let status = try used(fileSystem.status(of: file))
+        try checked { () throws(Notice) in try folder.check(status, location) }
+        // A file that root creates in a user's folder must remain the user's.
+        if let former, former.owner != status.owner, geteuid() == 0 {
+            try used(fileSystem.setOwner(file, owner: former.owner, group: former.group))
+        }
+        return file
+    }
+
+    /// nil if there is none.
+    private func openForReading(_ location: String) throws(LogError) -> FileDescriptor? {
+        guard let file = try used(unlessMissing(fileSystem.open(location, .readNoFollow))) else { return nil }
+        let status = try used(fileSystem.status(of: file))
+        try checked { () throws(Notice) in try folder.check(status, location) }
+        return file
+    }
+
+    private func isCurrent(_ file: borrowing FileDescriptor) throws(LogError) -> Bool {
+        let identity = try used(fileSystem.status(of: file)).identity
+        return try used(unlessMissing(fileSystem.status(at: location)))?.identity == identity
+    }
+
+    private func lock(
+        _ file: borrowing FileDescriptor, _ kind: LockKind, until deadline: Deadline
+    ) throws(LogError) {
+        do { try fileSystem.lock(file, kind, until: deadline) } catch {
+            throw error.isBusy ? LogError(error, location) : unusable(error)
+        }
+    }
+
+    // MARK: Errors
+
+    private func used<Result: ~Copyable>(
+        _ call: @autoclosure () throws(SystemError) -> Result
+    ) throws(LogError) -> Result {
+        do { return try call() } catch { throw unusable(error) }
+    }
+
+    private func checked<Result>(_ check: () throws(Notice) -> Result) throws(LogError) -> Result {
+        do { return try check() } catch {
+            guard case .memoryUnusable(let reason) = error else { throw LogError(.accessLogUnusable) }
+            throw LogError(.accessLogUnusable, reason)
+        }
+    }
+
+    private func unusable(_ error: SystemError) -> LogError {
+        guard case .memoryUnusable(let reason) = folder.unusable(location, error) else {
+            return LogError(.accessLogUnusable)
+        }
+        return LogError(.accessLogUnusable, reason, systemError: error.number)
+    }
+}

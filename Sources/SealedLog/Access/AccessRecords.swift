@@ -1,0 +1,78 @@
+import LinuxSystem
+import Sealing
+
+/// Seals and finds the records of an access log; Format.md, "The access log".
+struct AccessRecords: Sendable {
+    let vaultID: [UInt8]
+    let keys: AccessKeys
+
+    /// A record, and where it is in its file.
+    struct Found {
+        let record: AccessRecord
+        let authenticator: Authenticator
+        let range: Range<Int>
+    }
+
+    /// What is behind the last record.
+    enum Tail {
+        case none, torn, damaged
+    }
+
+    /// Returns the bytes of a record that follows another one.
+    func sealed(_ access: Access, after last: Found?) throws(LogError) -> [UInt8] {
+        let record = AccessRecord(
+            number: (last?.record.number ?? 0) &+ 1, previous: last?.authenticator ?? AccessRecord.noPrevious,
+            time: Clock.milliseconds, access: access)
+        var plaintext = record.encoded
+        let frame = AccessFrame(holding: plaintext.count)
+        plaintext += [UInt8](repeating: 0, count: frame.plaintextSize - plaintext.count)
+        let nonce = NonceSource.one()
+        var writer = ByteWriter(reserving: frame.recordSize)
+        writer.append(frame.encoded(vaultID: vaultID))
+        writer.nonce(nonce)
+        writer.append(try keys.seal(plaintext, nonce: nonce))
+        return writer.bytes
+    }
+
+    /// Opens the record at an offset; nil if none is there that authenticates.
+    func open(_ bytes: [UInt8], at offset: Int) -> Found? {
+        bytes.withUnsafeBytes { bytes in
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])
+            guard let frame = AccessFrame(rest, vaultID: vaultID), frame.recordSize <= rest.count else { return nil }
+            let nonce = Nonce(
+                UnsafeRawBufferPointer(rebasing: rest[AccessFrame.headSize - Nonce.size..<AccessFrame.headSize]))
+            let box = UnsafeRawBufferPointer(rebasing: rest[AccessFrame.headSize..<frame.recordSize])
+            guard let plaintext = keys.open(box, nonce: nonce), let record = try? AccessRecord(parsing: plaintext)
+            else { return nil }
+            return Found(
+                record: record, authenticator: Authenticator(box), range: offset..<offset + frame.recordSize)
+        }
+    }
+
+    /// Returns the first record at or behind an offset.
+    func first(in bytes: [UInt8], from offset: Int) -> Found? {
+        let first = (offset + AccessFrame.alignment - 1) / AccessFrame.alignment * AccessFrame.alignment
+        return stride(from: first, to: bytes.count, by: AccessFrame.alignment).lazy
+            .compactMap { open(bytes, at: $0) }.first
+    }
+
+    func last(in bytes: [UInt8]) -> Found? {
+        let last = bytes.count / AccessFrame.alignment * AccessFrame.alignment
+        return stride(from: last, through: 0, by: -AccessFrame.alignment).lazy
+            .compactMap { open(bytes, at: $0) }.first
+    }
+
+    /// Says what the bytes are behind an offset from which on no record authenticates. A write that was cut off leaves
+    /// the beginning of one record, behind which there are zeros or nothing.
+    func tail(of bytes: [UInt8], from offset: Int) -> Tail {
+        bytes.withUnsafeBytes { bytes in
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])
+            if rest.isZero { return .none }
+            guard rest.count <= AccessFrame.largestSize else { return .damaged }
+            guard let frame = AccessFrame(rest, vaultID: vaultID), frame.recordSize <= rest.count else { return .torn }
+            // A box ends with 16 zeros once in 2^128.
+            let end = rest[frame.recordSize - Authenticator.size..<frame.recordSize]
+            return UnsafeRawBufferPointer(rebasing: end).isZero ? .torn : .damaged
+        }
+    }
+}

@@ -1,0 +1,43 @@
+/// What an access log says.
+package struct AccessReport: Sendable {
+    /// All that authenticates, oldest first.
+    package private(set) var records: [AccessRecord] = []
+    /// Where something does not, or does not follow what is before it.
+    package private(set) var damage: [Damage] = []
+    private var last: AccessRecords.Found?
+
+    package struct Damage: Hashable, Sendable {
+        package let path: String
+        /// In bytes.
+        package let offset: Int
+    }
+
+    /// How many older records have made room.
+    package var dropped: UInt64 { (records.first?.number ?? 1) &- 1 }
+
+    /// Adds the records of the next file.
+    mutating func add(_ bytes: [UInt8], of path: String, _ finder: AccessRecords) {
+        var offset = 0
+        while offset < bytes.count {
+            if let found = finder.open(bytes, at: offset) {
+                if !follows(found) { damage.append(Damage(path: path, offset: offset)) }
+                records.append(found.record)
+                (last, offset) = (found, found.range.upperBound)
+            } else if let next = finder.first(in: bytes, from: offset + 1) {
+                damage.append(Damage(path: path, offset: offset))
+                // What it should follow is lost.
+                (last, offset) = (nil, next.range.lowerBound)
+            } else {
+                if finder.tail(of: bytes, from: offset) == .damaged {
+                    damage.append(Damage(path: path, offset: offset))
+                }
+                return
+            }
+        }
+    }
+
+    private func follows(_ found: AccessRecords.Found) -> Bool {
+        guard let last else { return true }
+        return found.record.number == last.record.number &+ 1 && found.record.previous == last.authenticator
+    }
+}

@@ -1,0 +1,52 @@
+import LinuxSystem
+import Sealing
+
+extension SealedLog {
+    // The log's own errors are `accessLogUnusable` and `busy`. All of these also throw what reading throws.
+
+    /// Whether the vault says that reads of its values are recorded.
+    package func isAccessLogged() throws(LogError) -> Bool {
+        try read { (view) throws(LogError) in try view.manifest().isAccessLogged }
+    }
+
+    /// Switches the access log on or off, for all who use the vault.
+    ///
+    /// - Throws: as ``changeKeys(timeout:_:_:)``.
+    package func setAccessLogged(_ isLogged: Bool, timeout: Duration) throws(LogError) {
+        guard try isAccessLogged() != isLogged else { return }
+        _ = try changeHeader(timeout: timeout, nil) { (header, table) throws(LogError) in
+            var change = HeaderChange(old: header, table)
+            change.isAccessLogged = isLogged
+            return change
+        }
+    }
+
+    /// Records an access, if the vault says so.
+    ///
+    /// - Parameters:
+    ///   - folder: that of the rollback memory; nil if there is none, which is an error if the log is on.
+    ///   - access: called only if it is recorded.
+    package func recordAccess(
+        in folder: String?, evenIfOff isForced: Bool = false, timeout: Duration, _ access: () -> Access
+    ) throws(LogError) {
+        let (manifest, keys) = try read { (view) throws(LogError) in (try view.manifest(), view.keys) }
+        guard manifest.isAccessLogged || isForced else { return }
+        try accessLog(in: folder, manifest, keys).append(access(), until: Deadline(after: timeout))
+    }
+
+    /// Returns what was recorded on this machine, also if the log is off now.
+    package func accesses(in folder: String?, timeout: Duration) throws(LogError) -> AccessReport {
+        let (manifest, keys) = try read { (view) throws(LogError) in (try view.manifest(), view.keys) }
+        return try accessLog(in: folder, manifest, keys).read(until: Deadline(after: timeout))
+    }
+
+    /// The path of the log of a vault.
+    package func accessLogPath(in folder: String) -> String { "\(folder)/\(AccessLog.name(vaultID))" }
+
+    private func accessLog(in path: String?, _ manifest: Manifest, _ keys: KeyRing) throws(LogError) -> AccessLog {
+        guard let path else { throw LogError(.accessLogUnusable, "there is no home folder to keep it in") }
+        let folder = memory?.folder ?? MemoryFolder(path: path, fileSystem: PosixFileSystem())
+        let accessKeys = try AccessKeys(keys, formerMemoryKeys: manifest.formerMemoryKeys)
+        return AccessLog(folder: folder, records: AccessRecords(vaultID: vaultID, keys: accessKeys))
+    }
+}

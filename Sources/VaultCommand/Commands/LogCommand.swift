@@ -1,0 +1,146 @@
+import FoundationEssentials
+import Glibc
+import SealedLog
+import Vault
+
+enum LogCommand: Command {
+    static let description = CommandDescription(
+        name: .log, summary: "show which values were read, when and by whom",
+        arguments: [
+            .init(name: "NAME", count: .optional, completion: .secretName, help: "Show the reads of this name alone.")
+        ],
+        options: [
+            .init(name: .last, value: "N", help: "Show the last N reads."),
+            .init(
+                name: .since, value: "TIME",
+                help: "Show the reads since a UTC time, such as 2026-01-31 or 2026-01-31T09:05:00Z, or since 8h ago."),
+            .init(name: .on, help: "Record reads from now on, for all who use the vault."),
+            .init(name: .off, help: "Record no more. What is recorded stays."),
+        ],
+        details: [
+            """
+            The access log is off unless it is switched on. The switch is a setting of the vault. Each machine has a \
+            log of its own, sealed like the vault, beside what it remembers of the vault (see `vault help places`).
+            """,
+            """
+            Shows, oldest first: the time, the command, the name, the program that ran the command, its process and, if \
+            it is not you, its user. For `vault run`, also the program that was started. Each read of a value by this \
+            command is recorded before the value is given out. If the log cannot be written, the value is not read. \
+            Programs that use the library record nothing.
+            """,
+            """
+            A record that was changed, removed or moved is noticed, unless it is the last one: that the end was cut off, \
+            or the file was removed, is not. It has room for 16 MiB; then the older half makes room. A power loss may \
+            take the last records.
+            """,
+            """
+            The attribute policy=run lets only `vault run` read a value. It guards against slips: whoever can open the \
+            vault can lift it, by `vault attr NAME policy=`.
+            """,
+        ],
+        examples: [
+            .init("vault log --on", "record from now on"),
+            .init("vault log u.token --since 7d", "who has read it this week"),
+            .init("vault set bank -a policy=run", "a value that only `vault run` may read"),
+        ],
+        exitCodes: [
+            .init(.usage, "--on or --off with anything else, or a time that cannot be read"),
+            .init(.damaged, "the log was changed; what is intact is shown"),
+            .init(.inputOutput, "the log cannot be read or written"),
+        ])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        guard !invocation.has(.on), !invocation.has(.off) else { return try setAccessLogged(invocation) }
+        let last = try invocation.number(of: .last)
+        let since = try invocation.since
+        let keychain = try invocation.openVault()
+        let isOn = try keychain.isAccessLogged()
+        let report = try keychain.accesses()
+        var shown = report.records
+        // Compared as bytes: as strings, two spellings of an accented letter are equal.
+        if let name = invocation.arguments.first { shown.removeAll { !$0.access.name.utf8.elementsEqual(name.utf8) } }
+        if let since { shown.removeAll { $0.time < since } }
+        if let last { shown = shown.suffix(last) }
+        let json: JSONObject = [
+            "is_on": isOn, "file": keychain.accessLogPath, "dropped": report.dropped, "accesses": shown.map(\.json),
+        ]
+        _ = try invocation.finish(json: json) { lines(shown) }
+        if !isOn, !invocation.wantsJSON { Notes.tell("The access log is off. `vault log --on` switches it on.") }
+        if !report.damage.isEmpty { throw damaged(report.damage) }
+        return .success
+    }
+
+    private static func setAccessLogged(_ invocation: Invocation) throws -> ExitCode {
+        let others: [OptionName] = [.last, .since] + (invocation.has(.on) ? [.off] : [])
+        guard invocation.arguments.isEmpty, !others.contains(where: invocation.has) else {
+            throw UsageError.switchAlone
+        }
+        let keychain = try invocation.openVault()
+        let isOn = invocation.has(.on)
+        let isChanged = try keychain.isAccessLogged() != isOn
+        if isOn {
+            // First: a log that cannot be written would keep everybody from reading.
+            if isChanged { try keychain.recordAccess(evenIfOff: true) { invocation.access(to: "", action: "--on") } }
+            try keychain.setAccessLogged(true)
+        } else {
+            // A log that cannot be written must not keep anybody from switching it off.
+            do { try keychain.recordAccess { invocation.access(to: "", action: "--off") } } catch {
+                Notes.warn(CommandError(error), asJSON: invocation.wantsJSON)
+            }
+            try keychain.setAccessLogged(false)
+        }
+        let path = keychain.accessLogPath
+        let exit = try invocation.finish(keychain, json: ["is_on": isOn, "file": path])
+        if !invocation.wantsJSON { Notes.tell(isOn ? told(path) : "The access log is off.") }
+        return exit
+    }
+
+    private static func told(_ path: String?) -> String {
+        "The access log is on, for all who use the vault. "
+            + (path.map { "On this machine it is \($0)." } ?? "There is no home folder for it here.")
+    }
+
+    private static func lines(_ records: [AccessRecord]) -> String {
+        let commands = records.map(\.access.command.utf8.count).max() ?? 0
+        let names = records.map { shown($0.access.name).count }.max() ?? 0
+        return records.map { record in
+            let access = record.access
+            var who = access.program.isEmpty ? "unknown" : access.program.onOneLine
+            if access.process > 0 { who += " (\(access.process))" }
+            if access.user != UInt64(getuid()) { who += ", user \(access.user)" }
+            if !access.started.isEmpty { who += ", started \(access.started.onOneLine)" }
+            return Timestamp.text(record.date) + "  " + TextLayout.padded(access.command, to: commands) + "  "
+                + TextLayout.padded(shown(access.name), to: names) + "  \(who)\n"
+        }.joined()
+    }
+
+    private static func shown(_ name: String) -> String { name.isEmpty ? "-" : StandardOutput.shown(name) }
+
+    private static func damaged(_ damage: [AccessReport.Damage]) -> CommandError {
+        let places = damage.prefix(3).map { "byte \(Quantity.number($0.offset)) of \($0.path)" }
+        let more = damage.count > places.count ? " and \(damage.count - places.count) more places" : ""
+        return CommandError(
+            code: "damaged", exit: .damaged,
+            message: "The access log was changed or is damaged, at \(places.joined(separator: ", "))\(more). "
+                + "What is intact is shown. To begin a new log, move the file away.")
+    }
+}
+
+extension AccessRecord {
+    fileprivate var date: Date { Date(timeIntervalSince1970: Double(time) / 1000) }
+
+    fileprivate var json: JSONObject {
+        [
+            "number": number, "name": access.name.nonEmpty, "time": Timestamp.text(date), "command": access.command,
+            "program": access.program.nonEmpty, "process": access.process == 0 ? nil : access.process,
+            "user": access.user, "started": access.started.nonEmpty,
+        ]
+    }
+}
+
+extension String {
+    fileprivate var nonEmpty: String? { isEmpty ? nil : self }
+
+    /// A path may have newlines, and a line is one read.
+    fileprivate var onOneLine: String { forTerminal.replacing("\n", with: "\\n") }
+}

@@ -12,8 +12,8 @@ enum GenerateCommand: Command {
         options: [
             .init(name: .length, value: "N", help: "The number of characters (default: 20)."),
             .init(
-                name: .classes, value: "CLASS,…",
-                help: "What it is made of, at least one of each: lower, upper, digits, symbols (default: all)."),
+                name: .classes, value: "CLASSES",
+                help: "At least one of each, with commas: lower, upper, digits, symbols (default: all four)."),
             .init(name: .noAmbiguous, help: "Leave out characters that look like others: 0 O o 1 l I |."),
             .init(name: .words, value: "N", help: "Make a passphrase of N words instead."),
             .init(
@@ -51,7 +51,7 @@ enum GenerateCommand: Command {
         let generated = try generate(invocation)
         guard let name else {
             try show(generated, invocation)
-            tell("\(generated.what), \(generated.bits) bits of entropy.", invocation)
+            tell("This is \(generated.what), \(generated.bits) bits of entropy.", invocation)
             return .success
         }
         let keychain = try invocation.openVault(creatingIfAbsent: true)

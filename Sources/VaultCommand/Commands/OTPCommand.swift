@@ -47,11 +47,12 @@ enum OTPCommand: Command {
         let field = Login.name(of: .otp, in: invocation.name)
         // With the field, the name may be too long for an entry.
         let hasField = (try? Naming.name.check(field)) != nil ? try keychain.exists(field) : false
-        try invocation.authorizeReading(of: hasField ? field : invocation.name, from: keychain)
+        let name = hasField ? field : invocation.name
+        try invocation.authorizeReading(of: name, from: keychain)
         // An optional, since a closure cannot return what cannot be copied.
         var computed: ComputedCode?
         try keychain.transaction { transaction in
-            computed = try compute(at: time, invocation, in: &transaction, of: keychain)
+            computed = try compute(name, at: time, isNext: invocation.has(.next), in: &transaction, of: keychain)
         }
         guard let computed else { throw keychain.absent(invocation.name) }
         try write(computed, invocation, isNearEnd: time == nil && !invocation.has(.next) && computed.isNearEnd)
@@ -61,14 +62,12 @@ enum OTPCommand: Command {
 
     /// Returns the code, and raises a counter; nil if there is no entry. It may run more than once.
     private static func compute(
-        at time: Date?, _ invocation: Invocation, in transaction: inout Keychain.Transaction, of keychain: Keychain
+        _ name: String, at time: Date?, isNext: Bool, in transaction: inout Keychain.Transaction, of keychain: Keychain
     ) throws -> ComputedCode? {
-        let field = Login.name(of: .otp, in: invocation.name)
-        let name = try hasField(field, in: &transaction) ? field : invocation.name
         guard let text = try transaction.get(name) else { return nil }
         let key = try key(text, of: name)
         if let raised = try key.raisingCounter(in: text) {
-            guard time == nil, !invocation.has(.next) else {
+            guard time == nil, !isNext else {
                 throw CommandError.invalid(
                     "The codes of \"\(name)\" are counted: --next and --at are for codes that change with the time.")
             }
@@ -78,37 +77,28 @@ enum OTPCommand: Command {
                 name, SealableValue(kind: item?.valueKind ?? .unspecified, bytes: raised), expires: item?.expires)
         }
         let seconds = UInt64(max((time ?? Date()).timeIntervalSince1970, 0))
-        return try ComputedCode(key, at: seconds, isNext: invocation.has(.next))
-    }
-
-    private static func hasField(_ name: String, in transaction: inout Keychain.Transaction) throws -> Bool {
-        // With the field, the name may be too long for an entry.
-        guard (try? Naming.name.check(name)) != nil else { return false }
-        return try transaction.exists(name)
+        return try ComputedCode(key, at: seconds, isNext: isNext)
     }
 
     private static func key(_ text: borrowing SecretBytes, of name: String) throws -> OneTimeKey {
         do throws(OneTimeKeyError) { return try OneTimeKey(parsing: text) } catch {
-            switch error {
-            case .outOfMemory: throw SealingError(.outOfMemory)
-            case .unrecognized:
-                let isField = Login.split(name)?.field == Login.Field.otp.rawValue
-                throw unusable(
-                    "The value of \"\(name)\" is neither an otpauth:// address nor a secret in base32. Store the one "
-                        + "that your service shows with `vault set \(isField ? name : Login.name(of: .otp, in: name))`."
-                )
-            case .export:
-                throw unusable(
-                    "The value of \"\(name)\" is an export of Google Authenticator, which is not supported. Store the "
-                        + "otpauth:// address of a single code instead.")
-            case .malformed(let detail):
-                throw unusable("The otpauth:// address of \"\(name)\" cannot be used: \(detail).")
-            }
+            throw CommandError(code: "wrong-type", exit: .other, message: try sentence(for: error, of: name))
         }
     }
 
-    private static func unusable(_ message: String) -> CommandError {
-        CommandError(code: "wrong-type", exit: .other, message: message)
+    private static func sentence(for error: OneTimeKeyError, of name: String) throws(SealingError) -> String {
+        switch error {
+        case .outOfMemory: throw SealingError(.outOfMemory)
+        case .unrecognized:
+            let isField = Login.split(name)?.field == Login.Field.otp.rawValue
+            let field = isField ? name : Login.name(of: .otp, in: name)
+            return "The value of \"\(name)\" is neither an otpauth:// address nor a secret in base32. Store the one "
+                + "that your service shows with `vault set \(field)`."
+        case .export:
+            return "The value of \"\(name)\" is an export of Google Authenticator, which is not supported. Store the "
+                + "otpauth:// address of a single code instead."
+        case .malformed(let detail): return "The otpauth:// address of \"\(name)\" cannot be used: \(detail)."
+        }
     }
 
     private static func write(_ code: borrowing ComputedCode, _ invocation: Invocation, isNearEnd: Bool) throws {

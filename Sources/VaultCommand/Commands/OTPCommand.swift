@@ -20,7 +20,8 @@ enum OTPCommand: Command {
             """
             The code is computed from the entry NAME.otp or, if there is none, from NAME itself: from an address such \
             as otpauth://totp/LABEL?secret=SECRET, which is what the QR code of a service contains, or from a secret \
-            alone, in base32 (at least 16 characters). The latter stands for a code of 6 digits every 30 seconds.
+            alone, in base32 (at least 16 characters). The latter stands for a code of 6 digits every 30 seconds. \
+            `zbarimg --raw -q qr.png | vault set web/github.otp` stores what the image of a QR code contains.
             """,
             """
             At a terminal, if the present code ends in less than 5 seconds, the next one is shown below it, and \
@@ -33,8 +34,8 @@ enum OTPCommand: Command {
             """,
         ],
         examples: [
-            .init("zbarimg --raw -q qr.png | vault set web/github.otp", "store what a QR code contains"),
             .init("vault otp web/github", "the code to log in with"),
+            .init("vault otp web/github --at 2026-01-31T09:05:00Z", "compare it with that of another program"),
         ],
         exitCodes: [
             .init(.notFound, "no such name; a similar one is suggested"),

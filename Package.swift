@@ -69,8 +69,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "Age", "LinuxSystem", "OneTimeCode", "PropertyList", "SealedLog", "Sealing", "TestSupport", "Vault",
-                "VaultAccount",
+                "Age", "Formats", "LinuxSystem", "OneTimeCode", "PropertyList", "SealedLog", "Sealing", "TestSupport",
+                "Vault", "VaultAccount",
             ],
             path: "Tests/Fuzzing/Targets", swiftSettings: settings),
         .executableTarget(
@@ -91,6 +91,8 @@ let package = Package(
         .testTarget(
             name: "OneTimeCodeTests", dependencies: ["OneTimeCode", "Sealing", "TestSupport"],
             swiftSettings: settings),
+        .testTarget(
+            name: "FormatsTests", dependencies: ["Formats", "Sealing", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "SealedLogTests", dependencies: ["LinuxSystem", "SealedLog", "Sealing", "TestSupport"],
             swiftSettings: settings),

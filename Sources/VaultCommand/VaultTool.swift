@@ -29,14 +29,15 @@ enum VaultTool {
     }
 
     /// Returns the words after the program's name. Swift's own list repairs what is not UTF-8, and a repaired path
-    /// leads to another file.
+    /// leads to another file. A helper's name stands for the command before them.
     private static func readWords() throws(UsageError) -> [String] {
         var words: [String] = []
         while let pointer = vault_argument(Int32(words.count + 1)) {
             guard let word = String(validatingCString: pointer) else { throw .notUnicode(words.count + 1) }
             words.append(word)
         }
-        return words
+        let program = vault_argument(0).flatMap(String.init(validatingCString:)) ?? ""
+        return HelperName.words(forProgramAt: program) + words
     }
 }
 

@@ -60,7 +60,7 @@ def test_a_value_expires_after_a_time_or_on_a_day(home: Home) -> None:
     home.refusal(ABSENT, "get", "soon")
 
 
-@pytest.mark.parametrize("time", ["", "soon", "-1d", "0", "2020-01-01", "2027-02-30", "1w"])
+@pytest.mark.parametrize("time", ["", "soon", "-1d", "0d", "8", "2020-01-01", "2027-02-30", "1w"])
 def test_an_expiry_that_cannot_be_meant_is_wrong_usage(home: Home, time: str) -> None:
     assert "--expires" in home.refusal(USAGE, "set", "a", f"--expires={time}", stdin=b"x")
     assert not home.vault.exists()

@@ -26,6 +26,14 @@ enum CommandName: String, CaseIterable, Sendable, Encodable {
     case drop, collect
     case backup, merge
     case setupGitMerge = "setup git-merge"
+    case setupGit = "setup git"
+    case setupDocker = "setup docker"
+    case setupAWS = "setup aws"
+    case setupKube = "setup kube"
+    case gitCredential = "git-credential"
+    case dockerCredential = "docker-credential"
+    case awsCredential = "aws-credential"
+    case kubeCredential = "kube-credential"
     case info, verify, compact, salvage, help, version
 }
 
@@ -108,6 +116,7 @@ enum OptionName: String, CaseIterable, Sendable, Encodable {
     case classes, length, separator, show, words
     case noAmbiguous = "no-ambiguous"
     case off, on, since
+    case local, profile, undo, user
 
     /// As it is typed: `--key-file`.
     var spelling: String { "--" + rawValue }

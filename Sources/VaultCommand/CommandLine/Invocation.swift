@@ -46,7 +46,8 @@ extension Invocation {
                 guard date > now else { throw .pastDate(.expires) }
                 return date
             }
-            guard let time = try? duration(of: .expires) else { throw .badExpiry }
+            // A bare number would be seconds elsewhere; of an expiry, people may mean days.
+            guard text.last?.isLetter == true, let time = try? duration(of: .expires) else { throw .badExpiry }
             return now.addingTimeInterval(Double(time.components.seconds))
         }
     }

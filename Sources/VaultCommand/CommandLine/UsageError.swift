@@ -3,7 +3,6 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
     case noCommand, badTimeout, badCost, badAttribute, doubledAttribute, valueInName, oneKeyOnly, badSplit, binaryOutput
     case badExpiry, oneLookOnly, tooManyCharacters, folderIntoItself, oneListOnly
     case pastDate(OptionName)
-    case badHistory, keepForAllNames, badKeyFile, oneKeySource, descriptorForGit
     case badTime(OptionName)
     case badClasses, badSeparator
     case badLength(atLeast: Int, atMost: Int)
@@ -11,6 +10,7 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
     case notWithWords(OptionName)
     case onlyWithWords(OptionName)
     case badSince, switchAlone
+    case badHistory, keepForAllNames, badKeyFile, oneKeySource, descriptorHandedOn, noOptionsForDocker
     case missingOption(OptionName, of: CommandName)
     case badNumber(String)
     case badDuration(OptionName)
@@ -54,14 +54,18 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
             return "Name one new key: --file, --passphrase (also with --file), --recipient or --command."
                 + seeHelp(.keyAdd)
         case .oneKeySource: return "Give one of --key-file, --key-fd and --key-command."
-        case .descriptorForGit:
-            return "git does not hand --key-fd on to the commands it runs. Name the key by --key-file or --key-command."
         case .badExpiry: return "Option --expires takes a time such as 12h or 90d, or a date such as 2027-01-31."
         case .pastDate(let option): return "The date of \(option.spelling) is in the past."
         case .oneLookOnly: return "Give one of --last and --fingerprint."
         case .tooManyCharacters: return "Option --last takes at most 8 characters."
         case .folderIntoItself: return "A folder cannot be put into itself."
         case .oneListOnly: return "Give one of --layout, --long and --json."
+        case .descriptorHandedOn:
+            return
+                "Other programs do not hand --key-fd on to what they run. Name the key by --key-file or --key-command."
+        case .noOptionsForDocker:
+            return "docker hands no options on to its helper. Name the vault and its key in the configuration, or by "
+                + "VAULT_FILE and VAULT_KEY_FILE."
         case .badHistory: return "Option --keep takes a number of values and of days, such as 10,90."
         case .badSince:
             return "Option --since takes a UTC time such as 2026-01-31 or 2026-01-31T09:05:00Z, or a span such as 8h."

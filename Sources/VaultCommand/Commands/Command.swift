@@ -45,7 +45,15 @@ extension CommandName {
         case .collect: CollectCommand.self
         case .backup: BackupCommand.self
         case .merge: MergeCommand.self
-        case .setupGitMerge: SetupCommand.self
+        case .setupGitMerge: SetupGitMergeCommand.self
+        case .setupGit: SetupGitCommand.self
+        case .setupDocker: SetupDockerCommand.self
+        case .setupAWS: SetupAWSCommand.self
+        case .setupKube: SetupKubeCommand.self
+        case .gitCredential: GitCredentialCommand.self
+        case .dockerCredential: DockerCredentialCommand.self
+        case .awsCredential: AWSCredentialCommand.self
+        case .kubeCredential: KubeCredentialCommand.self
         case .info: InfoCommand.self
         case .verify: VerifyCommand.self
         case .compact: CompactCommand.self
@@ -88,6 +96,11 @@ extension Invocation {
     /// Opens the vault that the options name. Reports it if that created one.
     func openVault(creatingIfAbsent isCreating: Bool = false) throws -> Keychain {
         try announced(Keychain(at: places(), creatingIfAbsent: isCreating, options: vaultOptions(), failures: warnings))
+    }
+
+    /// Opens the vault that the options name; nil if there is none.
+    func openVaultIfAny() throws -> Keychain? {
+        do { return try openVault() } catch let error as VaultError where error.code == .noVault { return nil }
     }
 
     /// Opens the vault by a key file, and in no other way.

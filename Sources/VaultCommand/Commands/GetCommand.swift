@@ -1,3 +1,4 @@
+import Formats
 import Sealing
 import Vault
 
@@ -70,11 +71,4 @@ enum GetCommand: Command {
         }
         try StandardOutput.write(values.count > 1 ? "]}\n" : "\n")
     }
-}
-
-/// A secret in a list: what cannot be copied is in no array.
-private final class HeldSecret {
-    let bytes: SecretBytes
-
-    init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
 }

@@ -45,7 +45,7 @@ enum HelpCommand: Command {
 }
 
 enum VersionCommand: Command {
-    private static let version = "0.1.0"
+    static let version = "0.1.0"
 
     static let description = CommandDescription(name: .version, summary: "show the version")
     static var report: JSONObject { ["version": version] }

@@ -114,6 +114,8 @@ enum HelpTopic: String, CaseIterable {
                      "keys"}
           setup git-merge
                     {"attributes", "written"}
+          setup git, setup docker, setup aws, setup kube
+                    {"settings": [TEXT], "written"}
           verify    {"entries", "records", "bytes"}
           compact   {"size_before", "size_after"}
           salvage   {"vault", "certain", "doubtful": [NAME], "older": [NAME],
@@ -131,6 +133,9 @@ enum HelpTopic: String, CaseIterable {
 
         ls and find write their object while they read the vault. If they fail midway,
         the object is incomplete, and the exit code says why.
+
+        git-credential, docker-credential, aws-credential and kube-credential write what
+        the programs that run them expect, with or without it.
 
         Sizes are bytes. Times are UTC, such as "2026-01-31T09:05:00.120Z". What is
         unknown or missing is null. A kind is the type that a program has stored, or

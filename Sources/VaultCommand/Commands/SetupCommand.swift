@@ -1,92 +1,46 @@
 import LinuxSystem
-import SealedLog
-import Sealing
 import Vault
 
-enum SetupCommand: Command {
-    static let description = CommandDescription(
-        name: .setupGitMerge, summary: "let git merge and compare vaults in this repository",
-        options: [.init(name: .dryRun, help: "Show what would be written, and write nothing.")],
-        details: [
-            """
-            Writes a merge driver and a converter for `git diff` to the repository's configuration, and one line to \
-            its .gitattributes. Names, sizes and times are compared, never values. To undo it, remove these lines.
-            """,
-            """
-            git gives the vault's file by a path of its own, so no section of the configuration applies to it. If its \
-            key is in none of the places that `vault help places` lists, name the key here: with --key-file, \
-            --key-command or --identity, or with --vault NAME for the key of a configured vault.
-            """,
-        ],
-        examples: [
-            .init("vault setup git-merge --dry-run", "see the lines first"),
-            .init("vault setup git-merge --vault team", "with the key of a configured vault"),
-        ],
-        exitCodes: [.init(.other, "this is no git repository, or git is not installed")])
+// What the commands `vault setup PROGRAM` have in common: each writes some lines to the configuration of a program, says
+// which, and takes them out again.
 
-    private static let line = "*.vault -text merge=vault diff=vault"
+/// Lines in the configuration of another program.
+struct Setting {
+    /// What is written, for a person: one line each.
+    let lines: [String]
+    /// What takes them out again, or where they are taken out.
+    var undoing: [String]?
+    let write: () throws -> Void
+    let undo: () throws -> Void
+}
 
-    static func run(_ invocation: Invocation) throws -> ExitCode {
-        let path = try git("rev-parse", "--show-toplevel") + "/.gitattributes"
-        let attributes = try attributes(after: path)
-        let settings = settings(namingKey: try keyOptions(invocation))
-        let lines = settings.map { "git config \($0.0) \(quoted($0.1))\n" }.joined() + "\(path): \(line)\n"
-        if !invocation.has(.dryRun) {
-            for (name, value) in settings { _ = try git("config", name, value) }
-            if let attributes { try NewFile.write(attributes, to: path, mode: 0o644, replacing: true) }
+extension OptionDescription {
+    static let dryRun = OptionDescription(name: .dryRun, help: "Show what would be written, and write nothing.")
+    static let undo = OptionDescription(name: .undo, help: "Take exactly these lines out again, if they are there.")
+}
+
+extension Invocation {
+    /// Carries a setting out as the options say.
+    func finish(_ setting: Setting) throws -> ExitCode {
+        if !has(.dryRun) { try has(.undo) ? setting.undo() : setting.write() }
+        let lines = has(.undo) ? setting.undoing ?? setting.lines : setting.lines
+        return try finish(json: ["settings": lines, "written": !has(.dryRun)]) { lines.map { $0 + "\n" }.joined() }
+    }
+
+    /// Returns the options that name the vault and its key, for a command line that another program runs: as they are
+    /// given here, with paths from the root.
+    func handedOn() throws -> [String] {
+        guard !has(.keyFD) else { throw UsageError.descriptorHandedOn }
+        var words: [String] = []
+        if let vault = value(of: .vault) {
+            // A section of the configuration leads to a path of its own.
+            let isPath = try places().vault == vault
+            words += [OptionName.vault.spelling, isPath ? absolutePath(vault) : vault]
         }
-        return try invocation.finish(json: ["attributes": path, "written": !invocation.has(.dryRun)]) { lines }
-    }
-
-    /// Returns the settings of git, and their values. git runs them by the shell; %A is our copy, %B the other one.
-    private static func settings(namingKey options: String) -> [(name: String, value: String)] {
-        [
-            ("merge.vault.name", "merge of vaults"),
-            ("merge.vault.driver", "vault merge --detached\(options.replacing("%", with: "%%")) --vault %A %B"),
-            ("diff.vault.textconv", "vault ls --long --detached\(options) --vault"),
-        ]
-    }
-
-    /// Returns the options that name the key; none if it is in its standard place.
-    private static func keyOptions(_ invocation: Invocation) throws -> String {
-        guard !invocation.has(.keyFD) else { throw UsageError.descriptorForGit }
-        let places = try invocation.places()
-        var options: [(OptionName, String)] = []
-        if let command = places.keyCommand {
-            options.append((.keyCommand, command))
-        } else if places.keyFile != (try VaultPlaces.standard(vault: places.vault)).keyFile {
-            options.append((.keyFile, absolutePath(places.keyFile)))
+        for option in [OptionName.keyFile, .identity] {
+            if let path = value(of: option) { words += [option.spelling, absolutePath(path)] }
         }
-        if let identity = places.identityFile { options.append((.identity, absolutePath(identity))) }
-        return options.map { " \($0.0.spelling) \(quoted($0.1))" }.joined()
-    }
-
-    /// Quotes a word for the shell.
-    private static func quoted(_ word: String) -> String {
-        "'\(word.replacing("'", with: "'\\''"))'"
-    }
-
-    /// Runs git, which writes its own complaints to standard error, and returns the line that it prints.
-    private static func git(_ words: String...) throws(CommandError) -> String {
-        do throws(LogError) {
-            let output = try ChildProcess.output(of: "git", ["git"] + words, input: .inherited)
-            guard let text = output.unsafeString() else { throw LogError(.commandFailed, "its output is not UTF-8") }
-            return text.hasSuffix("\n") ? String(text.dropLast()) : text
-        } catch {
-            let command = (["git"] + words).joined(separator: " ")
-            let reason = error.systemError.map { "\(error.detail): \(SystemError.words(for: $0))" } ?? error.detail
-            throw CommandError(code: "other", exit: .other, message: "`\(command)` failed: \(reason).")
-        }
-    }
-
-    /// Returns the contents of the file with the line added; nil if they have it.
-    private static func attributes(after path: String) throws -> [UInt8]? {
-        let former: [UInt8]
-        do throws(SystemError) {
-            former = try WholeFile(path, in: PosixFileSystem()).read(upTo: 16 << 20)?.bytes ?? []
-        } catch { throw CommandError.system("\(path) could not be read", error.number) }
-        guard !former.split(separator: UInt8(ascii: "\n")).contains(Array(line.utf8)[...]) else { return nil }
-        let separator = former.isEmpty || former.last == UInt8(ascii: "\n") ? "" : "\n"
-        return former + Array("\(separator)\(line)\n".utf8)
+        if let command = value(of: .keyCommand) { words += [OptionName.keyCommand.spelling, command] }
+        return words
     }
 }

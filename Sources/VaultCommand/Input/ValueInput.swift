@@ -19,8 +19,22 @@ enum ValueInput {
         return try readToEnd(descriptor, named: source, isExact: isExact, upTo: largest)
     }
 
+    /// Reads what another program asks for from standard input: to its end, or until `isComplete`, since the program
+    /// may keep its end open while it waits for the answer.
+    static func readRequest(
+        upTo largest: Int, until isComplete: (UnsafeRawBufferPointer) -> Bool = { _ in false }
+    ) throws -> SecretBytes {
+        do {
+            return try readToEnd(
+                STDIN_FILENO, named: "Standard input", isExact: true, upTo: largest, until: isComplete)
+        } catch let error as CommandError where error == .tooLarge {
+            throw CommandError.invalid("The request is larger than \(largest >> 10) KiB.")
+        }
+    }
+
     private static func readToEnd(
-        _ descriptor: Int32, named source: String, isExact: Bool, upTo largest: Int = Keychain.maximumValueSize
+        _ descriptor: Int32, named source: String, isExact: Bool, upTo largest: Int = Keychain.maximumValueSize,
+        until isComplete: (UnsafeRawBufferPointer) -> Bool = { _ in false }
     ) throws -> SecretBytes {
         // One byte more than the largest value with its newline is enough to refuse it.
         let value = try growing(from: likelySize(descriptor), to: largest + 2) { buffer, used in
@@ -30,7 +44,7 @@ enum ValueInput {
             }
             if count == 0, !isExact { dropFinalNewline(buffer, &used) }
             used += count
-            return count == 0
+            return count == 0 || isComplete(UnsafeRawBufferPointer(rebasing: buffer[..<used]))
         }
         guard value.count <= largest else { throw CommandError.tooLarge }
         return value

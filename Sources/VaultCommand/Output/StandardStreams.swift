@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LinuxSystem
+import Sealing
 import Vault
 
 enum StandardOutput {
@@ -15,6 +16,16 @@ enum StandardOutput {
         let error = SystemCall.writeAll(bytes, to: STDOUT_FILENO)
         if error != 0 { throw .unwritableOutput(error) }
     }
+
+    /// Writes JSON for another program, from guarded memory.
+    static func write(_ json: SecretJSON) throws {
+        guard let line = try json.line() else {
+            throw CommandError.invalid("The value is not UTF-8, so it cannot be part of JSON.")
+        }
+        try write(line)
+    }
+
+    static func write(_ secret: borrowing SecretBytes) throws(CommandError) { try secret.withUnsafeBytes(write) }
 
     /// Returns a text from the vault for a line of a list: as it is for a pipe, escaped for a terminal.
     static func shown(_ text: String) -> String { isTerminal ? text.forTerminal : text }

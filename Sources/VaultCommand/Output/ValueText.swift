@@ -12,12 +12,18 @@ enum ValueText {
             guard case .date(let date) = try StoredValue(value, of: name) else { break }
             return try SecretBytes(utf8: text(date))
         case .array, .dictionary, .null:
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return try SecretBytes(copying: Array(encoder.encode(JSONForm(value: StoredValue(value, of: name)))))
+            return try SecretBytes(copying: json(StoredValue(value, of: name)))
         default: break
         }
         return value.takeBytes()
+    }
+
+    /// Returns a tree of values as JSON, with sorted keys.
+    static func json(_ value: StoredValue, isIndented: Bool = false) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        if isIndented { encoder.outputFormatting.insert(.prettyPrinted) }
+        return Array(try encoder.encode(JSONForm(value: value)))
     }
 
     /// A date of no calendar is shown as it is stored: in seconds since 2001.

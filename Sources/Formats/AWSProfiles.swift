@@ -1,0 +1,81 @@
+/// The configuration of the AWS tools: sections of lines `key = value`. All that is not asked for stays, byte for byte.
+package struct AWSProfiles: Sendable {
+    private var lines: [ArraySlice<UInt8>]
+
+    package init(_ bytes: [UInt8]) {
+        lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    }
+
+    package var bytes: [UInt8] { Array(lines.joined(separator: [UInt8(ascii: "\n")])) }
+
+    package static func header(of profile: String) -> String {
+        profile == "default" ? "[default]" : "[profile \(profile)]"
+    }
+
+    /// Returns what the profile has for a key; nil if there is no such line, or no such profile.
+    package func value(of key: String, in profile: String) -> String? {
+        guard let section = section(of: profile) else { return nil }
+        for line in lines[section].map(text) {
+            // What is indented belongs to the line before.
+            guard let equals = line.firstIndex(of: "="), line.first?.isWhitespace == false else { continue }
+            if trimmed(line[..<equals]) == key { return trimmed(line[line.index(after: equals)...]) }
+        }
+        return nil
+    }
+
+    /// Adds a line to the profile, which is added too if there is none.
+    package mutating func add(_ key: String, _ value: String, to profile: String) {
+        let line = Array("\(key) = \(value)".utf8)[...]
+        if let section = section(of: profile) {
+            lines.insert(line, at: section.lowerBound + 1)
+            return
+        }
+        // The last line is what follows the last newline.
+        if lines.last?.isEmpty == false { lines.append([]) }
+        let isFirst = lines.count == 1
+        lines += (isFirst ? [] : [[]])
+        lines.insert(contentsOf: [Array(AWSProfiles.header(of: profile).utf8)[...], line], at: lines.count - 1)
+    }
+
+    /// Removes the line that ``add(_:_:to:)`` has added, and the profile if nothing else is in it.
+    package mutating func remove(_ key: String, _ value: String, from profile: String) {
+        let line = Array("\(key) = \(value)".utf8)[...]
+        guard let section = section(of: profile), let place = lines[section].firstIndex(of: line) else { return }
+        lines.remove(at: place)
+        let (header, rest) = (section.lowerBound, (section.lowerBound + 1)..<(section.upperBound - 1))
+        guard lines[rest].allSatisfy(\.isEmpty), lines.count > header + 1 else { return }
+        lines.remove(at: header)
+        if header > 0, lines[header - 1].isEmpty { lines.remove(at: header - 1) }
+    }
+
+    /// Returns the lines of a profile, from its header on.
+    private func section(of profile: String) -> Range<Int>? {
+        guard let header = lines.firstIndex(where: { AWSProfiles.profile(ofHeader: text($0)) == profile }) else {
+            return nil
+        }
+        let next = lines[(header + 1)...].firstIndex { $0.first == UInt8(ascii: "[") }
+        return header..<(next ?? lines.count)
+    }
+
+    private static func profile(ofHeader line: String) -> String? {
+        guard line.hasPrefix("["), let end = line.firstIndex(of: "]") else { return nil }
+        let words = line[line.index(after: line.startIndex)..<end].split(whereSeparator: \.isWhitespace)
+        if words == ["default"] { return "default" }
+        guard words.count == 2, words[0] == "profile" else { return nil }
+        return words[1].trimming("\"")
+    }
+
+    private func text(_ line: ArraySlice<UInt8>) -> String { String(decoding: line, as: UTF8.self) }
+
+    private func trimmed(_ text: Substring) -> String {
+        let start = text.drop(while: \.isWhitespace)
+        return String(start.reversed().drop(while: \.isWhitespace).reversed())
+    }
+}
+
+extension Substring {
+    /// Without this character around it.
+    fileprivate func trimming(_ quote: Character) -> String {
+        count >= 2 && first == quote && last == quote ? String(dropFirst().dropLast()) : String(self)
+    }
+}

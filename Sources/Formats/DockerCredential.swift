@@ -1,0 +1,46 @@
+import FoundationEssentials
+package import Sealing
+
+/// What docker stores by a credential helper: JSON with `ServerURL`, `Username` and `Secret`.
+package struct DockerCredential: Sendable {
+    package static let sizeLimit = 1 << 20
+
+    /// As docker names it: mostly without a scheme, `registry.example.org:5000`.
+    package let server: String
+    /// `<token>` if the secret is an identity token.
+    package let username: String
+    package let secret: HeldSecret
+
+    private struct Members: Decodable {
+        let server, username, secret: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case server = "ServerURL"
+            case username = "Username"
+            case secret = "Secret"
+        }
+    }
+
+    /// Reads the JSON. What is missing is empty.
+    ///
+    /// - Throws: ``FormatError``; ``SealingError`` if there is no guarded memory left.
+    package init(parsing text: borrowing SecretBytes) throws {
+        guard text.count <= DockerCredential.sizeLimit else { throw FormatError("it is larger than 1 MiB") }
+        // The decoder keeps the secret in ordinary memory, until this returns.
+        guard let members = try? JSONDecoder().decode(Members.self, from: Data(text.unsafeArray())) else {
+            throw FormatError("it is not JSON with ServerURL, Username and Secret")
+        }
+        server = DockerCredential.trimmed(members.server ?? "")
+        username = members.username ?? ""
+        secret = HeldSecret(try SecretBytes(copyOf: Array((members.secret ?? "").utf8)))
+    }
+
+    /// Returns the address of a registry without white space around it, as docker's own helpers take it.
+    package static func trimmed(_ server: String) -> String {
+        let isText = { (byte: UInt8) in !" \t\r\n".utf8.contains(byte) }
+        guard let first = server.utf8.firstIndex(where: isText), let last = server.utf8.lastIndex(where: isText) else {
+            return ""
+        }
+        return String(server[first...last])
+    }
+}

@@ -1,0 +1,124 @@
+package import Sealing
+
+/// What git and a credential helper tell each other about one credential: lines of `key=value`, up to a blank line or
+/// the end. Nothing is quoted, so a value has no newline, carriage return or zero byte.
+package struct GitCredential: Sendable {
+    /// What it is for. git sends a path only if `credential.useHttpPath` is set.
+    package var scheme, host, path, username: String?
+    package var password: HeldSecret?
+    /// With an `authtype` such as `Bearer`, a credential stands for user name and password.
+    package var authtype: String?
+    package var credential: HeldSecret?
+    /// In seconds since 1970; nil if it does not expire.
+    package var expiry: Int64?
+    package var refreshToken: HeldSecret?
+    /// Whether it is not to be kept.
+    package var isEphemeral = false
+    /// What the other side understands beyond the first version of the protocol.
+    package var capabilities: [String] = []
+
+    package init() {}
+}
+
+// MARK: - Reading
+
+extension GitCredential {
+    /// Of all lines together; git's own have up to 64 KiB each.
+    package static let sizeLimit = 1 << 20
+    private static let lineLimit = 65_534
+    private static let newline = UInt8(ascii: "\n")
+
+    /// Returns whether the blank line has come, behind which nothing is read.
+    package static func isComplete(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.first == newline || zip(bytes, bytes.dropFirst()).contains { $0 == newline && $1 == newline }
+    }
+
+    /// Reads the lines. Unknown keys are ignored, as the protocol asks for. Of a key that is there twice, the last one
+    /// counts.
+    ///
+    /// - Throws: ``FormatError``; ``SealingError`` if there is no guarded memory left.
+    package init(parsing text: borrowing SecretBytes) throws {
+        guard text.count <= GitCredential.sizeLimit else { throw FormatError("it is larger than 1 MiB") }
+        try text.withUnsafeBytes { bytes in
+            let lines = bytes.split(separator: GitCredential.newline, omittingEmptySubsequences: false)
+            for (index, line) in lines.enumerated() {
+                if line.isEmpty { break }
+                try take(UnsafeRawBufferPointer(rebasing: line), number: index + 1)
+            }
+        }
+    }
+
+    private mutating func take(_ line: UnsafeRawBufferPointer, number: Int) throws {
+        guard line.count <= GitCredential.lineLimit else { throw FormatError(line: number, "it is too long") }
+        guard let equals = line.firstIndex(of: UInt8(ascii: "=")) else {
+            throw FormatError(line: number, "it has no equals sign")
+        }
+        guard !line.contains(where: { $0 == 0 || $0 == UInt8(ascii: "\r") }) else {
+            throw FormatError(line: number, "it contains a zero byte or a carriage return")
+        }
+        let value = UnsafeRawBufferPointer(rebasing: line[(equals + 1)...])
+        func text() throws -> String {
+            guard let text = String(validating: value, as: UTF8.self) else {
+                throw FormatError(line: number, "it is not UTF-8")
+            }
+            return text
+        }
+        switch String(decoding: line[..<equals], as: UTF8.self) {
+        case "protocol": scheme = try text()
+        case "host": host = try text()
+        case "path": path = try text()
+        case "username": username = try text()
+        case "password": password = HeldSecret(try SecretBytes(copyOf: value))
+        case "authtype": authtype = try text()
+        case "credential": credential = HeldSecret(try SecretBytes(copyOf: value))
+        // git, too, takes what is no number for "never".
+        case "password_expiry_utc": expiry = Int64(try text()).flatMap { $0 > 0 ? $0 : nil }
+        case "oauth_refresh_token": refreshToken = HeldSecret(try SecretBytes(copyOf: value))
+        case "ephemeral": isEphemeral = ["1", "true", "yes", "on"].contains(try text())
+        // An empty one clears the list.
+        case "capability[]": capabilities = value.isEmpty ? [] : capabilities + [try text()]
+        default: break
+        }
+    }
+}
+
+// MARK: - Writing
+
+extension GitCredential {
+    package static let authtypeCapability = "authtype"
+
+    /// Emits the lines of an answer byte by byte, so that a secret stays in guarded memory. What it is for is not
+    /// repeated: git would take it for a change.
+    ///
+    /// - Throws: ``FormatError`` if a value has a byte that no line can have; then nothing is complete.
+    package func write(_ put: (UInt8) -> Void) throws(FormatError) {
+        // What comes after it is ignored by a git that has not announced that it knows it.
+        if authtype != nil { try write("capability[]", GitCredential.authtypeCapability, put) }
+        try write("authtype", authtype, put)
+        try write("credential", credential, put)
+        try write("username", username, put)
+        try write("password", password, put)
+        try write("password_expiry_utc", expiry.map(String.init), put)
+        try write("oauth_refresh_token", refreshToken, put)
+    }
+
+    private func write(_ key: String, _ text: String?, _ put: (UInt8) -> Void) throws(FormatError) {
+        if let text { try write(key, text.utf8, put) }
+    }
+
+    private func write(_ key: String, _ secret: HeldSecret?, _ put: (UInt8) -> Void) throws(FormatError) {
+        try secret?.bytes.withUnsafeBytes { (bytes) throws(FormatError) in try write(key, bytes, put) }
+    }
+
+    private func write(
+        _ key: String, _ value: some Sequence<UInt8>, _ put: (UInt8) -> Void
+    ) throws(FormatError) {
+        guard !value.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
+            throw FormatError("the \(key) contains a line break or a zero byte")
+        }
+        key.utf8.forEach(put)
+        put(UInt8(ascii: "="))
+        value.forEach(put)
+        put(GitCredential.newline)
+    }
+}

@@ -1,0 +1,25 @@
+/// The names under which other programs start this one: git runs `git-credential-vault` for its helper `vault`.
+///
+/// Each is a symbolic link to `vault` in the same folder. `Tools/install` takes the names from this file and creates
+/// the links; a package has to do the same.
+enum HelperName: String, CaseIterable {
+    case gitCredential = "git-credential-vault"
+    case dockerCredential = "docker-credential-vault"
+
+    /// The command that the name stands for. The words of the command line follow it.
+    var command: CommandName {
+        switch self {
+        case .gitCredential: .gitCredential
+        case .dockerCredential: .dockerCredential
+        }
+    }
+
+    /// Returns what stands before the words of a command line for a program that was started by this path: nothing for
+    /// any name that is not in the table.
+    static func words(forProgramAt path: String) -> [String] {
+        guard let name = path.split(separator: "/").last, let helper = HelperName(rawValue: String(name)) else {
+            return []
+        }
+        return [helper.command.rawValue]
+    }
+}

@@ -1,0 +1,74 @@
+import Formats
+import FoundationEssentials
+import Sealing
+import Vault
+
+enum AWSCredentialCommand: Command {
+    static let description = CommandDescription(
+        name: .awsCredential, summary: "give AWS tools their keys (they run this)",
+        arguments: [.init(name: "NAME", completion: .secretName, help: "The entry with the secret access key.")],
+        details: [
+            """
+            For `credential_process` in ~/.aws/config, which the AWS command line and SDKs run. `vault setup aws` \
+            writes it.
+            """,
+            """
+            The value is the secret access key, and the attribute access-key-id (or username) the access key's id. A \
+            session token is an entry of its own, NAME.session-token. Or the value is a JSON object with AccessKeyId, \
+            SecretAccessKey and, if there are any, SessionToken, Expiration and AccountId. AWS asks again when the \
+            entry expires.
+            """,
+        ],
+        examples: [
+            .init("vault set aws/work -a access-key-id=AKIA...", "store the secret access key"),
+            .init("vault setup aws aws/work --profile work", "let AWS tools use it"),
+        ],
+        exitCodes: [
+            .init(.usage, "the entry has no access key id"), .init(.notFound, "no such name, or it has expired"),
+        ])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        let (keychain, name) = (try invocation.openVault(), invocation.name)
+        guard let stored = try invocation.reading(name, from: keychain) else { throw keychain.absent(name) }
+        let value = try ValueText.shown(stored, of: name)
+        let item = try keychain.item(name)
+        let tokenName = Login.name(of: "session-token", in: name)
+        let expires = [item?.expires, try keychain.item(tokenName)?.expires].compactMap(\.self).min()
+        let expiry = expires.map { SecretJSON.text(Timestamp.text($0)) }
+        if SecretJSON.beginsObject(value) {
+            try StandardOutput.write(answer(document: value, of: name, expiry))
+            return .success
+        }
+        guard let id = item?.attributes["access-key-id"] ?? item?.attributes[Login.AttributeKey.username] else {
+            throw CommandError.invalid(
+                "\"\(name)\" has no access key id. Store it as the attribute access-key-id.")
+        }
+        let token = try invocation.held(tokenName, from: keychain)
+        try StandardOutput.write(
+            .object([
+                "Version": .number(1), "AccessKeyId": .text(id), "SecretAccessKey": .secret(HeldSecret(value)),
+                "SessionToken": token.map(SecretJSON.secret), "Expiration": expiry,
+            ]))
+        return .success
+    }
+
+    /// The document's texts are in ordinary memory while this runs.
+    private static func answer(
+        document: borrowing SecretBytes, of name: String, _ expiry: SecretJSON?
+    ) throws -> SecretJSON {
+        guard case .dictionary(let members)? = try? StoredValue(json: document.unsafeArray()) else {
+            throw CommandError.invalid("The value of \"\(name)\" begins like a JSON object, and is none.")
+        }
+        func text(_ key: String) -> SecretJSON? {
+            guard case .string(let text)? = members[key] else { return nil }
+            return .text(text)
+        }
+        guard let id = text("AccessKeyId"), let key = text("SecretAccessKey") else {
+            throw CommandError.invalid("The JSON object \"\(name)\" needs an AccessKeyId and a SecretAccessKey.")
+        }
+        return .object([
+            "Version": .number(1), "AccessKeyId": id, "SecretAccessKey": key, "SessionToken": text("SessionToken"),
+            "Expiration": text("Expiration") ?? expiry, "AccountId": text("AccountId"),
+        ])
+    }
+}

@@ -1,0 +1,81 @@
+import Formats
+import Sealing
+import Vault
+
+enum GitCredentialCommand: Command {
+    private enum Operation: String {
+        case get, store, erase, capability
+    }
+
+    static let description = CommandDescription(
+        name: .gitCredential, summary: "give git its credentials (git runs this)",
+        arguments: [.init(name: "OPERATION", help: "get, store, erase or capability. Any other is ignored.")],
+        details: [
+            """
+            git starts it as the helper `vault`, by the name git-credential-vault, and writes the request to its \
+            standard input. `vault setup git` tells git to.
+            """,
+            """
+            The entries are below git/, such as git/github.com/mia. They are found by their attributes (protocol, \
+            host, path and username), so they may have any name there. A refresh token is an entry of its own, \
+            git/github.com/mia.refresh-token.
+            """,
+            """
+            Without a vault, or without an entry, it prints nothing, and git asks the next helper, or you. A vault \
+            that is locked or damaged is an error.
+            """,
+        ],
+        examples: [
+            .init("git config --global credential.helper '!vault git-credential'", "what `vault setup git` does"),
+            .init(
+                "vault set git/github.com/mia -a protocol=https -a host=github.com -a username=mia",
+                "store a token for git before it asks"),
+        ])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        switch Operation(rawValue: invocation.name) {
+        case .get: try get(invocation)
+        case .store: try store(invocation)
+        case .erase: try erase(invocation)
+        case .capability: try StandardOutput.write("version 0\ncapability \(GitCredential.authtypeCapability)\n")
+        // Later versions of git may have others.
+        case nil: break
+        }
+        return .success
+    }
+
+    private static func get(_ invocation: Invocation) throws {
+        let request = try readRequest()
+        guard let keychain = try invocation.openVaultIfAny(),
+            let found = try GitLogins(keychain: keychain, invocation: invocation).find(request)
+        else { return }
+        do { try found.write { _ in } } catch {
+            throw CommandError.invalid("The entry cannot be handed to git: \(error.problem).")
+        }
+        // Checked above.
+        try StandardOutput.write(SecretBytes(composing: { put in try? found.write(put) }))
+    }
+
+    private static func store(_ invocation: Invocation) throws {
+        let given = try readRequest()
+        guard given.kept != nil else { return }
+        let keychain = try invocation.openVault(creatingIfAbsent: true)
+        try GitLogins(keychain: keychain, invocation: invocation).store(given)
+        keychain.finishUpkeep()
+    }
+
+    private static func erase(_ invocation: Invocation) throws {
+        let request = try readRequest()
+        guard let keychain = try invocation.openVaultIfAny() else { return }
+        try GitLogins(keychain: keychain, invocation: invocation).erase(request)
+        keychain.finishUpkeep()
+    }
+
+    private static func readRequest() throws -> GitCredential {
+        let request = try ValueInput.readRequest(upTo: GitCredential.sizeLimit, until: GitCredential.isComplete)
+        do { return try GitCredential(parsing: request) } catch let error as FormatError {
+            let line = error.line.map { "line \($0): " } ?? ""
+            throw CommandError.invalid("The request is not in the form of git's helpers: \(line)\(error.problem).")
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Formats
+import FoundationEssentials
+import Glibc
+import Vault
+
+enum KubeCredentialCommand: Command {
+    /// What kubectl says about the credential that it needs.
+    private struct Request: Decodable {
+        let apiVersion: String
+    }
+
+    private static let variable = "KUBERNETES_EXEC_INFO"
+    private static let versions = ["v1", "v1beta1"].map { "client.authentication.k8s.io/\($0)" }
+
+    static let description = CommandDescription(
+        name: .kubeCredential, summary: "give kubectl its token or certificate (kubectl runs this)",
+        arguments: [.init(name: "NAME", completion: .secretName, help: "The entry with the token.")],
+        details: [
+            """
+            For users[].user.exec in a kubeconfig, which kubectl and other clients of Kubernetes run. `vault setup \
+            kube` writes it.
+            """,
+            """
+            The value is a bearer token. A client certificate and its key, both in PEM, are the entries \
+            NAME.certificate and NAME.key; NAME itself is not needed then. kubectl asks again when one of them expires.
+            """,
+        ],
+        examples: [
+            .init("vault set kube/prod", "store the token"),
+            .init("vault setup kube kube/prod --user prod", "let kubectl use it"),
+        ],
+        exitCodes: [
+            .init(.other, "it was not started by kubectl, or by one that speaks another version"),
+            .init(.usage, "a certificate has no key, or a key no certificate"),
+            .init(.notFound, "no such name, or it has expired"),
+        ])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        let version = try requestedVersion()
+        let (keychain, name) = (try invocation.openVault(), invocation.name)
+        let names = [name] + ["certificate", "key"].map { Login.name(of: $0, in: name) }
+        let values = try names.map { try invocation.held($0, from: keychain) }
+        guard values.contains(where: { $0 != nil }) else { throw keychain.absent(name) }
+        guard (values[1] == nil) == (values[2] == nil) else {
+            throw CommandError.invalid("Client certificates need both \"\(names[1])\" and \"\(names[2])\".")
+        }
+        let expiry = try names.compactMap { try keychain.item($0)?.expires }.min()
+        try StandardOutput.write(
+            .object([
+                "apiVersion": .text(version), "kind": .text("ExecCredential"),
+                "status": .object([
+                    "token": values[0].map(SecretJSON.secret),
+                    "clientCertificateData": values[1].map(SecretJSON.secret),
+                    "clientKeyData": values[2].map(SecretJSON.secret),
+                    "expirationTimestamp": expiry.map { .text(Timestamp.text($0)) },
+                ]),
+            ]))
+        return .success
+    }
+
+    /// Returns the version that kubectl asks for, which the answer has to have.
+    private static func requestedVersion() throws(CommandError) -> String {
+        guard let pointer = getenv(variable) else {
+            throw CommandError(
+                code: "other", exit: .other,
+                message: "\(variable) is not set. kubectl sets it when it runs this; see `vault setup kube`.")
+        }
+        let text = Data(String(cString: pointer).utf8)
+        guard let version = (try? JSONDecoder().decode(Request.self, from: text))?.apiVersion,
+            versions.contains(version)
+        else {
+            throw CommandError(
+                code: "other", exit: .other,
+                message: "\(variable) asks for none of the versions \(versions.joined(separator: ", ")).")
+        }
+        return version
+    }
+}

@@ -1,0 +1,104 @@
+import FoundationEssentials
+import Vault
+
+enum SetupDockerCommand: Command {
+    static let description = CommandDescription(
+        name: .setupDocker, summary: "let docker keep its logins in the vault",
+        arguments: [
+            .init(name: "REGISTRY", count: .optional, help: "Only for this registry (default: for all of them).")
+        ],
+        options: [.dryRun, .undo],
+        details: [
+            """
+            Sets "credsStore" in docker's config.json, or "credHelpers" for one registry. The file is in \
+            $DOCKER_CONFIG, or in ~/.docker. Its other keys stay; their order and the white space may change, as they \
+            do when docker writes it.
+            """,
+            """
+            docker hands no options on. If the vault is not in its standard place, name it as [default] in the \
+            configuration, or by $VAULT_FILE; see `vault help places`.
+            """,
+            "What docker has in the file already, it no longer uses. Log in again, and it is in the vault.",
+        ],
+        examples: [
+            .init("vault setup docker", "for all registries"),
+            .init("vault setup docker registry.example.org", "for one"),
+        ],
+        exitCodes: [.init(.refused, "docker uses another helper, or its file is not JSON")])
+
+    private static let storeKey = "credsStore"
+    private static let helpersKey = "credHelpers"
+    private static let helper = StoredValue.string("vault")
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        guard try invocation.handedOn().isEmpty else { throw UsageError.noOptionsForDocker }
+        let file = try EditedFile(try OtherProgram.path(".docker", orIn: "DOCKER_CONFIG") + "/config.json")
+        let registry = invocation.arguments.first
+        let line =
+            registry.map { "\"\(helpersKey)\": {\"\($0)\": \"vault\"}" } ?? "\"\(storeKey)\": \"vault\""
+        if !invocation.has(.undo), !OtherProgram.isInstalled(HelperName.dockerCredential.rawValue) {
+            Notes.tell(
+                "docker starts \(HelperName.dockerCredential.rawValue), which is not on the PATH. Create it as a "
+                    + "symbolic link to `vault`.")
+        }
+        return try invocation.finish(
+            Setting(
+                lines: ["\(file.path): \(line)"],
+                write: { try edit(file) { try setHelper(for: registry, in: &$0, of: file.path) } },
+                undo: { try edit(file) { removeHelper(for: registry, from: &$0) } }))
+    }
+
+    /// The keys of the file as a tree. Those that this tool does not know stay.
+    private static func edit(
+        _ file: EditedFile, _ change: (inout [String: StoredValue]) throws -> Void
+    ) throws {
+        var members: [String: StoredValue] = [:]
+        if !file.contents.allSatisfy({ " \t\r\n".utf8.contains($0) }) {
+            guard case .dictionary(let found)? = try? StoredValue(json: file.contents) else {
+                throw CommandError.refused("\(file.path) is not a JSON object; it was left alone.")
+            }
+            members = found
+        }
+        let former = members
+        try change(&members)
+        guard members != former else { return }
+        try file.write(ValueText.json(.dictionary(members), isIndented: true) + [UInt8(ascii: "\n")])
+    }
+
+    private static func setHelper(
+        for registry: String?, in members: inout [String: StoredValue], of path: String
+    ) throws(CommandError) {
+        guard let registry else {
+            try check(members[storeKey], "\(storeKey)", path)
+            members[storeKey] = helper
+            return
+        }
+        var helpers = helpers(of: members)
+        try check(helpers[registry], "\(helpersKey) for \(registry)", path)
+        helpers[registry] = helper
+        members[helpersKey] = .dictionary(helpers)
+    }
+
+    /// Another helper may hold logins: it is for a person to decide.
+    private static func check(_ former: StoredValue?, _ what: String, _ path: String) throws(CommandError) {
+        guard former == nil || former == helper else {
+            throw .refused("\(path) has another \(what). Remove it first.")
+        }
+    }
+
+    private static func removeHelper(for registry: String?, from members: inout [String: StoredValue]) {
+        guard let registry else {
+            if members[storeKey] == helper { members[storeKey] = nil }
+            return
+        }
+        var helpers = helpers(of: members)
+        guard helpers[registry] == helper else { return }
+        helpers[registry] = nil
+        members[helpersKey] = helpers.isEmpty ? nil : .dictionary(helpers)
+    }
+
+    private static func helpers(of members: [String: StoredValue]) -> [String: StoredValue] {
+        guard case .dictionary(let helpers)? = members[helpersKey] else { return [:] }
+        return helpers
+    }
+}

@@ -1,0 +1,68 @@
+import LinuxSystem
+import Vault
+
+enum SetupGitMergeCommand: Command {
+    static let description = CommandDescription(
+        name: .setupGitMerge, summary: "let git merge and compare vaults in this repository",
+        options: [.init(name: .dryRun, help: "Show what would be written, and write nothing.")],
+        details: [
+            """
+            Writes a merge driver and a converter for `git diff` to the repository's configuration, and one line to \
+            its .gitattributes. Names, sizes and times are compared, never values. To undo it, remove these lines.
+            """,
+            """
+            git gives the vault's file by a path of its own, so no section of the configuration applies to it. If its \
+            key is in none of the places that `vault help places` lists, name the key here: with --key-file, \
+            --key-command or --identity, or with --vault NAME for the key of a configured vault.
+            """,
+        ],
+        examples: [
+            .init("vault setup git-merge --dry-run", "see the lines first"),
+            .init("vault setup git-merge --vault team", "with the key of a configured vault"),
+        ],
+        exitCodes: [.init(.other, "this is no git repository, or git is not installed")])
+
+    private static let line = "*.vault -text merge=vault diff=vault"
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        let path = try OtherProgram.run(["git", "rev-parse", "--show-toplevel"]) + "/.gitattributes"
+        let file = try EditedFile(path, mode: 0o644)
+        let settings = settings(namingKey: try keyOptions(invocation))
+        let lines = settings.map { "git config \($0.0) \(OtherProgram.quoted($0.1))\n" }.joined() + "\(path): \(line)\n"
+        if !invocation.has(.dryRun) {
+            for (name, value) in settings { _ = try OtherProgram.run(["git", "config", name, value]) }
+            try file.write(withLine(file.contents))
+        }
+        return try invocation.finish(json: ["attributes": path, "written": !invocation.has(.dryRun)]) { lines }
+    }
+
+    /// Returns the settings of git, and their values. git runs them by the shell; %A is our copy, %B the other one.
+    private static func settings(namingKey options: String) -> [(name: String, value: String)] {
+        [
+            ("merge.vault.name", "merge of vaults"),
+            ("merge.vault.driver", "vault merge --detached\(options.replacing("%", with: "%%")) --vault %A %B"),
+            ("diff.vault.textconv", "vault ls --long --detached\(options) --vault"),
+        ]
+    }
+
+    /// Returns the options that name the key; none if it is in its standard place.
+    private static func keyOptions(_ invocation: Invocation) throws -> String {
+        guard !invocation.has(.keyFD) else { throw UsageError.descriptorHandedOn }
+        let places = try invocation.places()
+        var options: [(OptionName, String)] = []
+        if let command = places.keyCommand {
+            options.append((.keyCommand, command))
+        } else if places.keyFile != (try VaultPlaces.standard(vault: places.vault)).keyFile {
+            options.append((.keyFile, absolutePath(places.keyFile)))
+        }
+        if let identity = places.identityFile { options.append((.identity, absolutePath(identity))) }
+        return options.map { " \($0.0.spelling) \(OtherProgram.quoted($0.1))" }.joined()
+    }
+
+    /// Returns the contents of the file with the line, which they may have.
+    private static func withLine(_ former: [UInt8]) -> [UInt8] {
+        guard !former.split(separator: UInt8(ascii: "\n")).contains(Array(line.utf8)[...]) else { return former }
+        let separator = former.isEmpty || former.last == UInt8(ascii: "\n") ? "" : "\n"
+        return former + Array("\(separator)\(line)\n".utf8)
+    }
+}

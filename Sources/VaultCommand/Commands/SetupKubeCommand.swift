@@ -1,0 +1,94 @@
+import FoundationEssentials
+
+enum SetupKubeCommand: Command {
+    /// What `kubectl config view` tells of users.
+    private struct Configuration: Decodable {
+        struct User: Decodable {
+            struct Settings: Decodable {
+                let exec: Exec?
+            }
+
+            let name: String
+            let user: Settings?
+        }
+
+        let users: [User]?
+    }
+
+    private struct Exec: Decodable, Equatable {
+        let apiVersion: String
+        let command: String
+        let args: [String]?
+    }
+
+    /// Every kubectl since 1.11 speaks it, those before 1.22 no later one.
+    private static let version = "client.authentication.k8s.io/v1beta1"
+
+    static let description = CommandDescription(
+        name: .setupKube, summary: "let kubectl take a user's token or certificate from the vault",
+        arguments: [.init(name: "NAME", completion: .secretName, help: "The entry; see `vault help kube-credential`.")],
+        options: [.init(name: .user, value: "USER", help: "The user in the kubeconfig."), .dryRun, .undo],
+        details: [
+            """
+            Lets `kubectl config` write the user's exec to the kubeconfig. Without kubectl, or if that fails, it shows \
+            the lines to add. \
+            A token or certificate that the user has in the kubeconfig is to be removed there.
+            """
+        ],
+        examples: [.init("vault setup kube kube/prod --user prod", "then: kubectl get pods")],
+        exitCodes: [
+            .init(.refused, "the user runs another command"), .init(.other, "kubectl cannot read its configuration"),
+        ])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        guard let user = invocation.value(of: .user) else { throw UsageError.missingOption(.user, of: .setupKube) }
+        let words = [CommandName.kubeCredential.rawValue, invocation.name] + (try invocation.handedOn())
+        let exec = Exec(apiVersion: version, command: "vault", args: words)
+        guard OtherProgram.isInstalled("kubectl") else {
+            return try showLines(
+                exec, of: user, "kubectl is not on the PATH, so the kubeconfig is not changed.", invocation)
+        }
+        let former = try former(of: user)
+        let arguments = words.map { "--exec-arg=\(commaSafe($0))" }
+        let setting = ["--exec-command=\(exec.command)", "--exec-api-version=\(version)"] + arguments
+        let adding = ["kubectl", "config", "set-credentials", user] + setting
+        let removing = ["kubectl", "config", "unset", "users.\(user).exec"]
+        if !invocation.has(.dryRun), !invocation.has(.undo), former != exec {
+            guard former == nil else {
+                throw CommandError.refused("The user \(user) runs another command. Remove it first.")
+            }
+            // That of Debian 12 crashes here, whatever it is to set.
+            guard (try? OtherProgram.run(adding)) != nil else {
+                return try showLines(exec, of: user, "kubectl could not change the kubeconfig.", invocation)
+            }
+        }
+        return try invocation.finish(
+            Setting(
+                lines: [OtherProgram.line(adding)], undoing: [OtherProgram.line(removing)], write: {},
+                undo: { if former == exec { _ = try OtherProgram.run(removing) } }))
+    }
+
+    private static func former(of user: String) throws -> Exec? {
+        let view = try OtherProgram.run(["kubectl", "config", "view", "--output=json"])
+        let configuration = try? JSONDecoder().decode(Configuration.self, from: Data(view.utf8))
+        return configuration?.users?.first { $0.name == user }?.user?.exec
+    }
+
+    /// kubectl splits this option's value at commas.
+    private static func commaSafe(_ word: String) -> String {
+        word.contains(",") || word.contains("\"") ? "\"\(word.replacing("\"", with: "\"\""))\"" : word
+    }
+
+    private static func showLines(
+        _ exec: Exec, of user: String, _ reason: String, _ invocation: Invocation
+    ) throws -> ExitCode {
+        func text(_ word: String) -> String { "\"\(String(decoding: Escaping.json(word), as: UTF8.self))\"" }
+        let lines =
+            [
+                "users:", "- name: \(text(user))", "  user:", "    exec:", "      apiVersion: \(exec.apiVersion)",
+                "      command: \(exec.command)", "      args:",
+            ] + (exec.args ?? []).map { "      - \(text($0))" }
+        if !invocation.wantsJSON { Notes.tell("\(reason) These are the lines for it:") }
+        return try invocation.finish(json: ["settings": lines, "written": false]) { lines.map { $0 + "\n" }.joined() }
+    }
+}

@@ -1,0 +1,58 @@
+import Formats
+import Vault
+
+/// The credentials of docker in a vault: entries below `docker/`, which are found by the attribute `docker`, the
+/// address of the registry as docker gives it. So a person may give them other names.
+struct DockerLogins {
+    static let prefix = "docker/"
+    private static let server = "docker"
+
+    let keychain: Keychain
+    /// The command that reads them.
+    let invocation: Invocation
+
+    /// Returns the user name and the secret for a registry; nil if there is none.
+    func find(_ server: String) throws -> (username: String, secret: HeldSecret)? {
+        guard let item = try items(for: server).max(by: { $0.modified < $1.modified }),
+            let secret = try invocation.held(item.name, from: keychain, action: "get")
+        else { return nil }
+        return (item.attributes[Login.AttributeKey.username] ?? "", secret)
+    }
+
+    /// Stores a login. One that is there already is not written again.
+    func store(_ given: DockerCredential) throws {
+        try keychain.transaction { (transaction) throws(VaultError) in
+            let known = try items(for: given.server).first?.name
+            let place = given.server.hasPrefix("https://") ? String(given.server.dropFirst(8)) : given.server
+            let proposed = DockerLogins.prefix + (place.hasSuffix("/") ? String(place.dropLast()) : place)
+            let name = if let known { known } else { try keychain.freeName(like: proposed) }
+            let isEqual = try transaction.has(given.secret, under: name)
+            // Read after the value: if another process changes them now, the transaction runs again.
+            let former = try keychain.item(name)?.attributes
+            let own = [DockerLogins.server: given.server, Login.AttributeKey.username: given.username]
+            let attributes = (former ?? [:]).merging(own) { $1 }
+            guard !isEqual || attributes != former else { return }
+            try transaction.set(name, to: given.secret.bytes, attributes: attributes)
+        }
+    }
+
+    /// Removes the login of a registry. Returns whether there was one.
+    func erase(_ server: String) throws -> Bool {
+        try keychain.transaction { (transaction) throws(VaultError) in
+            let names = try items(for: server).map(\.name)
+            for name in names { try transaction.remove(name) }
+            return !names.isEmpty
+        }
+    }
+
+    /// Returns the user name for each registry.
+    func usernames() throws -> [(server: String, username: String)] {
+        try keychain.items(prefix: DockerLogins.prefix).compactMap { item in
+            item.attributes[DockerLogins.server].map { ($0, item.attributes[Login.AttributeKey.username] ?? "") }
+        }
+    }
+
+    private func items(for server: String) throws(VaultError) -> [Keychain.Item] {
+        try keychain.items(prefix: DockerLogins.prefix, attributes: [DockerLogins.server: server])
+    }
+}

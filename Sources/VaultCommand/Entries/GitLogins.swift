@@ -1,0 +1,172 @@
+import Formats
+import FoundationEssentials
+import Vault
+
+/// The credentials of git in a vault: entries below `git/`, which are found by their attributes `protocol`, `host`,
+/// `path` and `username`. So a person may give them other names.
+struct GitLogins {
+    static let prefix = "git/"
+
+    let keychain: Keychain
+    /// The command that reads them.
+    let invocation: Invocation
+
+    /// Returns the credential for a request; nil if there is none. Of several, one without a path goes before others
+    /// unless a path is asked for, and then the newest one.
+    ///
+    /// - Throws: as ``Keychain/get(_:)``.
+    func find(_ request: GitCredential) throws -> GitCredential? {
+        guard request.isAddressed else { return nil }
+        let items = try keychain.items(prefix: GitLogins.prefix, attributes: request.purpose)
+        let knowsAuthtype = request.capabilities.contains(GitCredential.authtypeCapability)
+        let logins = items.filter { !$0.isField && ($0.attributes[Key.authtype] == nil || knowsAuthtype) }
+        if let login = newest(of: logins, for: request), let secret = try read(login.name) {
+            return try credential(login, secret)
+        }
+        // The password has expired; git hands the token on to a helper that gets a new one.
+        guard let field = newest(of: items.filter(\.isField), for: request) else { return nil }
+        var found = GitCredential()
+        found.username = field.attributes[Key.username]
+        found.refreshToken = try read(field.name)
+        return found
+    }
+
+    private func newest(of items: [Keychain.Item], for request: GitCredential) -> Keychain.Item? {
+        let withoutPath = request.path == nil ? items.filter { $0.attributes[Key.path] == nil } : []
+        return (withoutPath.isEmpty ? items : withoutPath).max { $0.modified < $1.modified }
+    }
+
+    private func read(_ name: String) throws -> HeldSecret? {
+        try invocation.held(name, from: keychain, action: "get")
+    }
+
+    private func credential(_ login: Keychain.Item, _ secret: HeldSecret) throws -> GitCredential {
+        var found = GitCredential()
+        found.username = login.attributes[Key.username]
+        found.authtype = login.attributes[Key.authtype]
+        if found.authtype == nil { found.password = secret } else { found.credential = secret }
+        found.expiry = login.expires.map { Int64($0.timeIntervalSince1970) }
+        found.refreshToken = try read(Login.name(of: .refreshToken, in: login.name))
+        return found
+    }
+
+    // MARK: Storing
+
+    /// Stores a credential that has worked. One that is there already is not written again.
+    ///
+    /// An older git does not know of expiry and refresh tokens: what it leaves out stays while the password does.
+    ///
+    /// - Throws: as ``Keychain/transaction(_:)``.
+    func store(_ given: GitCredential) throws {
+        guard let secret = given.kept else { return }
+        try keychain.transaction { (transaction) throws(VaultError) in
+            let name = try name(for: given)
+            let field = Login.name(of: .refreshToken, in: name)
+            let isEqual = try transaction.has(secret, under: name)
+            // Read after the value: if another process changes them now, the transaction runs again.
+            let former = try keychain.item(name)
+            var attributes = former?.attributes ?? [:]
+            attributes[Key.authtype] = nil
+            attributes.merge(given.purpose) { $1 }
+            if let authtype = given.authtype { attributes[Key.authtype] = authtype }
+            let expires =
+                given.expiry.map { Date(timeIntervalSince1970: Double($0)) } ?? (isEqual ? former?.expires : nil)
+            if !isEqual || attributes != former?.attributes || expires != former?.expires {
+                try transaction.set(name, to: secret.bytes, attributes: attributes, expires: expires)
+            }
+            if let token = given.refreshToken {
+                guard try !transaction.has(token, under: field) else { return }
+                let attributes = given.purpose.merging([Key.field: Login.Field.refreshToken.rawValue]) { $1 }
+                try transaction.set(field, to: token.bytes, attributes: attributes)
+            } else if !isEqual {
+                try transaction.remove(field)
+            }
+        }
+    }
+
+    /// Returns the name of the entry that is for the same, or of a new one.
+    private func name(for given: GitCredential) throws(VaultError) -> String {
+        let items = try keychain.items(prefix: GitLogins.prefix, attributes: given.purpose).filter {
+            $0.attributes[Key.path] == given.path && $0.attributes[Key.username] == given.username
+        }
+        if let login = items.first(where: { !$0.isField }) { return login.name }
+        // The password has expired.
+        if let field = items.first(where: \.isField), let (login, _) = Login.split(field.name) { return login }
+        return try keychain.freeName(like: given.name, withField: .refreshToken)
+    }
+
+    // MARK: Erasing
+
+    /// Removes all that a request is about. One that has a password removes only an equal one: another git may have
+    /// stored a new one since.
+    ///
+    /// - Throws: as ``Keychain/transaction(_:)``.
+    func erase(_ request: GitCredential) throws {
+        guard request.isAddressed else { return }
+        try keychain.transaction { (transaction) throws(VaultError) in
+            for item in try keychain.items(prefix: GitLogins.prefix, attributes: request.purpose) {
+                guard try isRejected(item, request, &transaction) else { continue }
+                try transaction.remove(item.name)
+                if !item.isField { try transaction.remove(Login.name(of: .refreshToken, in: item.name)) }
+            }
+        }
+    }
+
+    private func isRejected(
+        _ item: Keychain.Item, _ request: GitCredential, _ transaction: inout Keychain.Transaction
+    ) throws(VaultError) -> Bool {
+        if item.isField {
+            // Without a password to compare with, a token is removed with its login, or once that has expired.
+            guard request.password == nil, request.credential == nil else { return false }
+            guard let token = request.refreshToken else { return true }
+            return try transaction.has(token, under: item.name)
+        }
+        let hasAuthtype = item.attributes[Key.authtype] != nil
+        guard let secret = request.password ?? request.credential else { return true }
+        guard hasAuthtype == (request.password == nil) else { return false }
+        return try transaction.has(secret, under: item.name)
+    }
+}
+
+/// The keys of attributes.
+private enum Key {
+    static let scheme = "protocol"
+    static let host = "host"
+    static let path = "path"
+    static let username = Login.AttributeKey.username
+    static let authtype = "authtype"
+    /// Of an entry that has a login's field. It has the login's attributes too: it is found without it.
+    static let field = "field"
+}
+
+extension Keychain.Item {
+    fileprivate var isField: Bool { attributes[Key.field] != nil }
+}
+
+extension GitCredential {
+    /// Whether it says what it is for. git does in each request; one without would be about all of them.
+    fileprivate var isAddressed: Bool { scheme != nil && (host != nil || path != nil) }
+
+    /// What it is for, as attributes.
+    fileprivate var purpose: [String: String] {
+        let pairs = [(Key.scheme, scheme), (Key.host, host), (Key.path, path), (Key.username, username)]
+        return Dictionary(uniqueKeysWithValues: pairs.compactMap { pair in pair.1.map { (pair.0, $0) } })
+    }
+
+    /// The name of a new entry: `git/github.com/mia`; with its protocol unless that is https, and with its path if it
+    /// is for that alone.
+    fileprivate var name: String {
+        let place = (scheme == "https" ? "" : "\(scheme ?? "")://") + (host ?? "")
+        let path = path.map { $0.hasPrefix("/") ? String($0.dropFirst()) : $0 }
+        return GitLogins.prefix
+            + [place, path, username].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "/")
+    }
+
+    /// The secret to store; nil if there is none, or if it is not to be kept.
+    var kept: HeldSecret? {
+        guard isAddressed, !isEphemeral, expiry.map({ Double($0) > Date().timeIntervalSince1970 }) ?? true else {
+            return nil
+        }
+        return authtype != nil ? credential : username != nil ? password : nil
+    }
+}

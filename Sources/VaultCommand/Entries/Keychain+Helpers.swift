@@ -1,0 +1,39 @@
+import Formats
+import Vault
+
+// What the helpers of several programs need.
+
+extension Invocation {
+    /// Returns what ``reading(_:from:action:starting:)`` does, as bytes.
+    func held(_ name: String, from keychain: Keychain, action: String? = nil) throws -> HeldSecret? {
+        guard let value = try reading(name, from: keychain, action: action) else { return nil }
+        return HeldSecret(value.takeBytes())
+    }
+}
+
+extension Keychain {
+    /// Returns a name of which nothing exists: neither an entry nor a field. Where the proposed one is taken, a number
+    /// follows it: `git/github.com/mia~2`.
+    func freeName(like proposed: String, withField field: Login.Field? = nil) throws(VaultError) -> String {
+        var (name, number) = (proposed, 1)
+        while try isTaken(name, field) {
+            number += 1
+            name = "\(proposed)~\(number)"
+        }
+        return name
+    }
+
+    private func isTaken(_ name: String, _ field: Login.Field?) throws(VaultError) -> Bool {
+        if try exists(name) { return true }
+        guard let field else { return false }
+        return try exists(Login.name(of: field, in: name))
+    }
+}
+
+extension Keychain.Transaction {
+    /// Returns whether a name has this value. The time depends only on the lengths.
+    mutating func has(_ secret: HeldSecret, under name: String) throws(VaultError) -> Bool {
+        guard let value = try get(name) else { return false }
+        return value.isEqual(to: secret.bytes)
+    }
+}

@@ -1,0 +1,30 @@
+import LinuxSystem
+
+/// A file of another program in which a command changes some lines. Symbolic links to it are followed.
+struct EditedFile {
+    let path: String
+    /// Empty if there is no file.
+    let contents: [UInt8]
+    private let mode: UInt32
+
+    /// - Parameter mode: of a new file. An existing one keeps its own.
+    init(_ path: String, mode: UInt32 = 0o600) throws(CommandError) {
+        do throws(SystemError) {
+            if let found = try WholeFile(path, in: PosixFileSystem()).read(upTo: 16 << 20) {
+                (contents, self.mode) = (found.bytes, found.status.mode)
+            } else {
+                (contents, self.mode) = ([], mode)
+            }
+        } catch { throw .system("\(path) could not be read", error.number) }
+        self.path = path
+    }
+
+    /// Replaces the contents, unless they are the same. Creates the file's folder if there is none.
+    func write(_ bytes: [UInt8]) throws(CommandError) {
+        guard bytes != contents else { return }
+        do throws(SystemError) { try PosixFileSystem().makeFolders(resolvedPath(path).parentFolder) } catch {
+            throw .system("The folder of \(path) could not be created", error.number)
+        }
+        try NewFile.write(bytes, to: path, mode: mode, replacing: true)
+    }
+}

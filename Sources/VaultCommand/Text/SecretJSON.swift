@@ -1,0 +1,61 @@
+import Formats
+import Sealing
+import Vault
+
+/// JSON for another program, with secrets in it: it is composed in guarded memory. Members stay in their order.
+enum SecretJSON {
+    case number(Int)
+    case text(String)
+    case secret(HeldSecret)
+    case object([(key: String, value: SecretJSON)])
+
+    /// Returns whether a value looks like an object, whose parts are meant.
+    static func beginsObject(_ value: borrowing SecretBytes) -> Bool {
+        value.withUnsafeBytes { $0.first == UInt8(ascii: "{") }
+    }
+
+    /// Leaves out what is missing.
+    static func object(_ members: KeyValuePairs<String, SecretJSON?>) -> SecretJSON {
+        .object(members.compactMap { member in member.value.map { (member.key, $0) } })
+    }
+
+    /// Returns it on one line; nil if a secret is not UTF-8, which JSON cannot hold.
+    func line() throws -> SecretBytes? {
+        guard isText else { return nil }
+        return try SecretBytes(composing: { put in
+            emit(put)
+            put(UInt8(ascii: "\n"))
+        })
+    }
+
+    private var isText: Bool {
+        switch self {
+        case .number, .text: true
+        case .secret(let secret): secret.bytes.withUnsafeBytes { $0.isUTF8 }
+        case .object(let members): members.allSatisfy { $0.value.isText }
+        }
+    }
+
+    private func emit(_ put: (UInt8) -> Void) {
+        switch self {
+        case .number(let number): number.description.utf8.forEach(put)
+        case .text(let text):
+            put(UInt8(ascii: "\""))
+            Escaping.json(text).forEach(put)
+            put(UInt8(ascii: "\""))
+        case .secret(let secret):
+            put(UInt8(ascii: "\""))
+            secret.bytes.withUnsafeBytes { Escaping.json($0, put) }
+            put(UInt8(ascii: "\""))
+        case .object(let members):
+            put(UInt8(ascii: "{"))
+            for (index, member) in members.enumerated() {
+                if index > 0 { put(UInt8(ascii: ",")) }
+                SecretJSON.text(member.key).emit(put)
+                put(UInt8(ascii: ":"))
+                member.value.emit(put)
+            }
+            put(UInt8(ascii: "}"))
+        }
+    }
+}

@@ -2,8 +2,11 @@
 #include "CLinux.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -84,6 +87,37 @@ int vault_set_dumpable(int dumpable) {
 
 int vault_signal_descriptor(const void *signals) {
     return signalfd(-1, signals, SFD_CLOEXEC);
+}
+
+int vault_next_signal(int descriptor, int *isFromKernel) {
+    struct signalfd_siginfo signal;
+    if (read(descriptor, &signal, sizeof signal) != sizeof signal) return -1;
+    *isFromKernel = signal.ssi_code == SI_KERNEL;
+    return (int)signal.ssi_signo;
+}
+
+int vault_open_terminal(char *path, uint64_t size) {
+    int outer = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (outer < 0) return -1;
+    int error = grantpt(outer) != 0 || unlockpt(outer) != 0 ? errno : ptsname_r(outer, path, size);
+    if (error == 0) return outer;
+    close(outer);
+    errno = error;
+    return -1;
+}
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8U
+#endif
+
+int vault_memory_file(void) {
+    int descriptor = memfd_create("vault", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+    // Before Linux 6.3 there is no such flag.
+    return descriptor < 0 && errno == EINVAL ? memfd_create("vault", MFD_CLOEXEC | MFD_ALLOW_SEALING) : descriptor;
+}
+
+int vault_seal_memory_file(int descriptor) {
+    return fcntl(descriptor, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 }
 
 void vault_name_thread(const char *name) {

@@ -34,6 +34,10 @@ const char *vault_argument(int index) {
     return index >= 0 && index < argument_count ? arguments[index] : 0;
 }
 
+char *const *vault_arguments(int first) {
+    return arguments + first;
+}
+
 // Swift's runtime asks this for the arguments. Its own version comes with a constructor that reads all of /proc/self/maps
 // to find them, at each start. This one is weak: a later runtime that needs more of its own file gets it undisturbed.
 __attribute__((weak, swiftcall)) char **_swift_stdlib_getUnsafeArgvArgc(int *count) {

@@ -2,8 +2,12 @@
 package struct FormatError: Error, Hashable, Sendable {
     /// The line on which it is, from 1 on; nil if the format has no lines, or the whole is wrong.
     package let line: Int?
+    /// The character of the line at which it is, from 1 on; nil if the line tells enough.
+    package let column: Int?
     /// What is wrong, as a sentence without its full stop: `a quotation mark is missing`.
     package let problem: String
 
-    package init(line: Int? = nil, _ problem: String) { (self.line, self.problem) = (line, problem) }
+    package init(line: Int? = nil, column: Int? = nil, _ problem: String) {
+        (self.line, self.column, self.problem) = (line, column, problem)
+    }
 }

@@ -104,6 +104,9 @@ package struct ChildProcess: ~Copyable {
         return wait(process, 0) ?? .unseen
     }
 
+    /// Returns how a child that was started in another way has ended; nil for one that still runs.
+    package static func exit(of process: Int32) -> Exit? { wait(process, WNOHANG) }
+
     /// Returns nil for a process that still runs.
     private static func wait(_ process: pid_t, _ options: Int32) -> Exit? {
         var status: Int32 = 0

@@ -7,35 +7,32 @@ enum VaultTool {
 
     private static func run() -> ExitCode {
         let endsByClosedPipe = ProcessState.harden()
-        var wantsJSON = false
+        var parser = CommandLineParser(readWords())
         do {
-            let words = try readWords()
-            // The parser may fail before it reaches the option, and the error has to have the form that was asked for.
-            wantsJSON = words.prefix { $0 != "--" }.contains(OptionName.json.spelling)
-            let invocation = try CommandLineParser.parse(words)
+            let invocation = try parser.parse()
             return try invocation.command.command.run(invocation)
-        } catch UsageError.noCommand where !wantsJSON {
+        } catch UsageError.noCommand where !parser.wantsJSON {
             StandardError.write(TextLayout.fitted(HelpText.short(), to: terminalWidth(STDERR_FILENO)))
             return .usage
         } catch {
-            let error = CommandError(error)
+            var error = CommandError(error)
             if endsByClosedPipe, error == .unwritableOutput(EPIPE) {
                 signal(SIGPIPE, SIG_DFL)
                 raise(SIGPIPE)
             }
-            Notes.report(error, asJSON: wantsJSON)
+            if let exit = parser.description?.failure, ![.notExecutable, .notInstalled].contains(error.exit) {
+                error.exit = exit
+            }
+            Notes.report(error, asJSON: parser.wantsJSON)
             return error.exit
         }
     }
 
-    /// Returns the words after the program's name. Swift's own list repairs what is not UTF-8, and a repaired path
-    /// leads to another file. A helper's name stands for the command before them.
-    private static func readWords() throws(UsageError) -> [String] {
-        var words: [String] = []
-        while let pointer = vault_argument(Int32(words.count + 1)) {
-            guard let word = String(validatingCString: pointer) else { throw .notUnicode(words.count + 1) }
-            words.append(word)
-        }
+    /// Returns the words after the program's name; nil for one that is not UTF-8. Swift's own list repairs such words,
+    /// and a repaired path leads to another file. A helper's name stands for the command before them.
+    private static func readWords() -> [String?] {
+        var words: [String?] = []
+        while let pointer = vault_argument(Int32(words.count + 1)) { words.append(String(validatingCString: pointer)) }
         let program = vault_argument(0).flatMap(String.init(validatingCString:)) ?? ""
         return HelperName.words(forProgramAt: program) + words
     }
@@ -43,29 +40,40 @@ enum VaultTool {
 
 /// Turns the words of a command line into an ``Invocation``, by the table of commands and without side effects.
 struct CommandLineParser {
-    private var rest: ArraySlice<String>
-    private var description: CommandDescription?
+    private let count: Int
+    private var rest: ArraySlice<String?>
+    private(set) var description: CommandDescription?
     /// The first word of a command that has two.
     private var group: String?
     private var arguments: [String] = []
     private var options: [OptionName: [String]] = [:]
 
+    /// - Parameter words: nil stands for one that is not UTF-8.
+    init(_ words: [String?]) { (count, rest) = (words.count, words[...]) }
+
     static func parse(_ words: [String]) throws(UsageError) -> Invocation {
-        var parser = CommandLineParser(rest: words[...])
-        try parser.readWords()
-        let invocation = try parser.finish()
+        var parser = CommandLineParser(words)
+        return try parser.parse()
+    }
+
+    mutating func parse() throws(UsageError) -> Invocation {
+        try readWords()
+        let invocation = try finish()
         // An invalid value is an error before anything is read or asked for.
         _ = try invocation.lockTimeout
         return invocation
     }
 
+    /// Whether JSON was asked for. The parser may have failed before it reached the option, and the error has to have
+    /// the form that was asked for.
+    var wantsJSON: Bool { options[.json] != nil || rest.prefix { $0 != "--" }.contains(OptionName.json.spelling) }
+
     private mutating func readWords() throws(UsageError) {
-        while let word = rest.popFirst() {
+        while let word = try nextWord() {
             if !word.isOption {
                 try take(argument: word)
             } else if word == "--" {
-                for word in rest { try take(argument: word) }
-                return
+                try takeArguments()
             } else if word.utf8.starts(with: "--".utf8) {
                 try take(longOption: word)
             } else {
@@ -74,9 +82,29 @@ struct CommandLineParser {
         }
     }
 
+    /// Takes all that follows `--`. Nothing of it is an option.
+    private mutating func takeArguments() throws(UsageError) {
+        if description?.takesProgram == true { return takeProgram() }
+        while let word = try nextWord() { try take(argument: word) }
+    }
+
+    /// Takes all words that are left as those of another program. They may have any bytes; the program gets them as
+    /// they are, and not from here.
+    private mutating func takeProgram() {
+        arguments += rest.map { $0 ?? "" }
+        rest = []
+    }
+
+    private mutating func nextWord() throws(UsageError) -> String? {
+        guard let word = rest.popFirst() else { return nil }
+        guard let word else { throw .notUnicode(count - rest.count) }
+        return word
+    }
+
     private mutating func take(argument word: String) throws(UsageError) {
-        if description != nil {
+        if let description {
             arguments.append(word)
+            if description.takesProgram { takeProgram() }
         } else if let group {
             guard let name = CommandName(rawValue: "\(group) \(word)") else {
                 let known = CommandName.inGroup(group).map { String($0.rawValue.dropFirst(group.count + 1)) }
@@ -104,11 +132,16 @@ struct CommandLineParser {
         if description == nil, let group { throw .unknownSubcommand(nil, of: group, near: nil) }
         guard let description else { throw .noCommand }
         let expected = description.arguments
-        let needed = expected.filter { ![.optional, .upToTwo].contains($0.count) }
+        let needed = expected.filter { ![.optional, .upToTwo, .any].contains($0.count) }
         if arguments.count < needed.count {
             throw .missingArgument(needed[arguments.count].name, of: description.name)
         }
-        let most = expected.last?.count == .oneOrMore ? Int.max : expected.last?.count == .upToTwo ? 2 : expected.count
+        let most =
+            switch expected.last?.count {
+            case .oneOrMore, .any, .program: Int.max
+            case .upToTwo: 2
+            case .one, .optional, nil: expected.count
+            }
         if arguments.count > most {
             throw .surplusArgument(description.mayHoldSecrets ? nil : arguments[most], of: description.name)
         }
@@ -138,9 +171,10 @@ struct CommandLineParser {
         var value = attached
         if let placeholder = option.value, attached == nil {
             // A word that looks like an option is never a value: `--vault --json` is a slip, not a file name.
-            guard let next = rest.popFirst(), !next.isOption else {
+            if case .some(.some(let next)) = rest.first, next.isOption {
                 throw .missingValue(option.name, placeholder: placeholder)
             }
+            guard let next = try nextWord() else { throw .missingValue(option.name, placeholder: placeholder) }
             value = next
         }
         // An unset shell variable leaves an empty path.

@@ -41,11 +41,12 @@ RUNS = (
     "restore a", "undo", "log --on", "get a", "log", "setup git", "setup docker", "setup aws a", "key ls",
     "key add --file new.key", "key rm 2", "key check", "key replace own.key", "--key-file own.key key rotate",
     "--key-file own.key key show", "--key-file own.key drop d -o d.drop --to", "--key-file own.key backup copy",
-    "--key-file own.key merge copy", "lock", "--key-file own.key generate p --show",
+    "--key-file own.key merge copy", "--key-file own.key env A=a B=b", "--key-file own.key inject -o filled", "lock",
+    "--key-file own.key generate p --show",
 )  # fmt: skip
 # What they need besides is tested where they are: a terminal, the kernel's keyring, a repository, another program.
 ELSEWHERE = {
-    "unlock", "key split", "key join", "collect", "setup git-merge", "setup kube", "otp",
+    "unlock", "key split", "key join", "collect", "setup git-merge", "setup kube", "otp", "run",
 }  # fmt: skip
 # Their output is that of another program's protocol.
 ELSEWHERE |= {

@@ -48,6 +48,32 @@ import Testing
         #expect(try parse("--json rm --json -ff n").has(.force))
     }
 
+    @Test(arguments: [
+        "run --env A=b sh -c --json -- x", "run --env A=b -- sh -c --json -- x", "-- run sh -c --json -- x",
+    ])
+    func theWordsAfterAProgramAreItsOwn(line: String) throws {
+        let invocation = try parse(line)
+        #expect(invocation.arguments == ["sh", "-c", "--json", "--", "x"])
+        #expect(!invocation.has(.json))
+    }
+
+    @Test func theWordsOfAProgramMayHaveAnyBytes() throws {
+        var parser = CommandLineParser(["run", "sh", nil])
+        #expect(try parser.parse().arguments.count == 2)
+        var other = CommandLineParser(["get", nil])
+        #expect(throws: UsageError.notUnicode(2)) { try other.parse() }
+    }
+
+    @Test(arguments: [
+        ("get --nope --json", true), ("--vault --json ls", true), ("rm -- --json", false), ("run --nope sh", false),
+        ("run --json --env A=b sh", true), ("run sh --json", false),
+    ])
+    func anErrorHasTheFormThatWasAskedFor(line: String, wantsJSON: Bool) {
+        var parser = CommandLineParser(line.split(separator: " ").map(String.init))
+        _ = try? parser.parse()
+        #expect(parser.wantsJSON == wantsJSON)
+    }
+
     @Test func whoeverAsksForHelpGetsIt() throws {
         #expect(
             try parse("set --help")
@@ -89,6 +115,8 @@ import Testing
         ("ls a b", .surplusArgument("b", of: .list)),
         ("info x", .surplusArgument("x", of: .info)),
         ("set n x", .surplusArgument(nil, of: .set)),
+        ("run", .missingArgument("PROGRAM", of: .run)),
+        ("run --env A=b --", .missingArgument("PROGRAM", of: .run)),
     ])
     func aWrongLineIsToldWhatIsWrong(line: String, expected: UsageError) {
         #expect(throws: expected) { try parse(line) }

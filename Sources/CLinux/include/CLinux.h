@@ -42,7 +42,8 @@ int vault_set_dumpable(int dumpable);
 /// one again.
 void vault_forbid_core_dumps(void);
 
-/// Allows a child process the core dumps that this process was allowed before it forbade them itself.
+/// Allows a child process, or with 0 this one, the core dumps that this process was allowed before it forbade them
+/// itself.
 void vault_permit_core_dumps(int32_t process);
 
 /// Returns a descriptor that is readable while one of the signals is pending, by signalfd(2); -1, with errno, if that
@@ -50,6 +51,22 @@ void vault_permit_core_dumps(int32_t process);
 ///
 /// - Parameter signals: a sigset_t.
 int vault_signal_descriptor(const void *_Nonnull signals);
+
+/// Takes a pending signal from such a descriptor, and returns its number; -1, with errno, if that fails.
+///
+/// - Parameter isFromKernel: whether no process has sent it: the terminal sends Ctrl-C to a whole process group.
+int vault_next_signal(int descriptor, int *_Nonnull isFromKernel);
+
+/// Opens a new pseudo-terminal, and returns the descriptor of its outer side; -1, with errno, if that fails.
+///
+/// - Parameter path: memory for the path of its inner side.
+int vault_open_terminal(char *_Nonnull path, uint64_t size);
+
+/// Creates a file in memory that has no path, by memfd_create(2), for this process alone; -1, with errno, if that fails.
+int vault_memory_file(void);
+
+/// Makes a file in memory unchangeable, by fcntl(2) with F_ADD_SEALS; -1, with errno, if that fails.
+int vault_seal_memory_file(int descriptor);
 
 /// Returns a descriptor that is readable after eight bytes that are not all zero were written to it, by eventfd(2); -1,
 /// with errno, if that fails.

@@ -24,6 +24,7 @@ enum CommandName: String, CaseIterable, Sendable, Encodable {
     case keySplit = "key split"
     case keyJoin = "key join"
     case drop, collect
+    case run, env, inject
     case backup, merge
     case setupGitMerge = "setup git-merge"
     case setupGit = "setup git"
@@ -57,6 +58,11 @@ struct CommandDescription: Sendable {
     var exitCodes: [ExitCodeDescription] = []
     /// Whether a person may have typed a secret among the words by mistake: then no error repeats a word.
     var mayHoldSecrets = false
+    /// The exit code of all its failures; nil if each has its own.
+    var failure: ExitCode?
+
+    /// Whether its arguments are the words of another program, with options of their own.
+    var takesProgram: Bool { arguments.last?.count == .program }
 }
 
 struct ExampleDescription: Sendable, Encodable {
@@ -75,9 +81,11 @@ struct ExitCodeDescription: Sendable, Encodable {
 
 struct ArgumentDescription: Sendable, Encodable {
     enum Count: String, Sendable, Encodable {
-        case one, optional, oneOrMore
+        case one, optional, oneOrMore, any
         /// One or two words: a command's name.
         case upToTwo
+        /// Another program and its words: all that is left of the line.
+        case program
     }
 
     let name: String
@@ -117,6 +125,8 @@ enum OptionName: String, CaseIterable, Sendable, Encodable {
     case noAmbiguous = "no-ambiguous"
     case off, on, since
     case local, profile, undo, user
+    case env, stdin, redact, format, `in`, out
+    case envFile = "env-file"
 
     /// As it is typed: `--key-file`.
     var spelling: String { "--" + rawValue }

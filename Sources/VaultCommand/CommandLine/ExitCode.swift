@@ -11,6 +11,10 @@ enum ExitCode: Int32, CaseIterable, Sendable, Encodable {
     case inputOutput = 8
     case alarm = 9
     case expiring = 10
+    // As env(1) ends if it starts no program, or one that cannot be started.
+    case notStarted = 125
+    case notExecutable = 126
+    case notInstalled = 127
 
     var meaning: String {
         switch self {
@@ -25,6 +29,9 @@ enum ExitCode: Int32, CaseIterable, Sendable, Encodable {
         case .inputOutput: "reading or writing failed"
         case .alarm: "the vault file was rolled back, has diverged or was exchanged"
         case .expiring: "names expire within the time that `ls --expiring` was given"
+        case .notStarted: "`vault run` failed itself, and has started no program"
+        case .notExecutable: "`vault run` could not start the program"
+        case .notInstalled: "`vault run` did not find the program"
         }
     }
 }

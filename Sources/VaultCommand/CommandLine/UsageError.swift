@@ -13,6 +13,8 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
     case badHistory, keepForAllNames, badKeyFile, oneKeySource, descriptorHandedOn, noOptionsForDocker
     case missingOption(OptionName, of: CommandName)
     case badNumber(String)
+    case badVariable(String)
+    case doubledVariable(String)
     case badDuration(OptionName)
     case unknownSubcommand(String?, of: String, near: String?)
     case unknownCommand(String, near: String?)
@@ -76,6 +78,9 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
         case .missingOption(let option, let command):
             return "`vault \(command.rawValue)` needs the option \(option.spelling)." + seeHelp(command)
         case .badSplit: return "Write how many shares are enough, and how many there are, such as 3 of 5."
+        case .badVariable(let what):
+            return "\(what) takes NAME=REFERENCE: the name of a variable (letters, digits and _), and that of an entry."
+        case .doubledVariable(let name): return "The variable \(name) is set twice."
         case .badNumber(let what): return "\(what) takes a whole number from 1 on."
         case .badDuration(let option):
             return "Option \(option.spelling) takes a time such as 90, 30s, 15m, 8h or 7d."

@@ -43,6 +43,9 @@ extension CommandName {
         case .keyJoin: KeyJoinCommand.self
         case .drop: DropCommand.self
         case .collect: CollectCommand.self
+        case .run: RunCommand.self
+        case .env: EnvCommand.self
+        case .inject: InjectCommand.self
         case .backup: BackupCommand.self
         case .merge: MergeCommand.self
         case .setupGitMerge: SetupGitMergeCommand.self

@@ -29,6 +29,8 @@ enum HelpText {
             case .one: " \(argument.name)"
             case .optional, .upToTwo: " [\(argument.name)]"
             case .oneOrMore: " \(argument.name)..."
+            case .any: " [\(argument.name)...]"
+            case .program: " [--] \(argument.name)..."
             }
         }
         let usage = "Usage: vault \(command.name.rawValue) [OPTIONS]" + arguments.joined()

@@ -109,6 +109,8 @@ enum HelpTopic: String, CaseIterable {
           lock      {"vault", "was_unlocked"}
           drop      {"name", "file"}, if it writes a file
           collect   {"names": [NAME]}
+          env       {"variables": [{"name", "value"}]}, or "value_base64" as for get
+          inject    {"file", "names": [NAME]}, if it writes a file
           backup    {"vault", "entries", "bytes"}
           merge     {"changed": [NAME], "conflicts": [NAME], "dropped": [NAME],
                      "keys"}
@@ -130,6 +132,7 @@ enum HelpTopic: String, CaseIterable {
 
         log --on and log --off write "is_on" and "file" alone. "dropped" is the number
         of older reads that made room. Without a name, a switch was recorded.
+        The output of `run` is its program's; only errors of vault are JSON.
 
         ls and find write their object while they read the vault. If they fail midway,
         the object is incomplete, and the exit code says why.

@@ -1,3 +1,4 @@
+import Formats
 import LinuxSystem
 import Vault
 

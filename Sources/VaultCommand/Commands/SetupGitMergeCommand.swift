@@ -1,3 +1,4 @@
+import Formats
 import LinuxSystem
 import Vault
 
@@ -28,7 +29,7 @@ enum SetupGitMergeCommand: Command {
         let path = try OtherProgram.run(["git", "rev-parse", "--show-toplevel"]) + "/.gitattributes"
         let file = try EditedFile(path, mode: 0o644)
         let settings = settings(namingKey: try keyOptions(invocation))
-        let lines = settings.map { "git config \($0.0) \(OtherProgram.quoted($0.1))\n" }.joined() + "\(path): \(line)\n"
+        let lines = settings.map { "git config \($0.0) \(ShellQuoting.quoted($0.1))\n" }.joined() + "\(path): \(line)\n"
         if !invocation.has(.dryRun) {
             for (name, value) in settings { _ = try OtherProgram.run(["git", "config", name, value]) }
             try file.write(withLine(file.contents))
@@ -56,7 +57,7 @@ enum SetupGitMergeCommand: Command {
             options.append((.keyFile, absolutePath(places.keyFile)))
         }
         if let identity = places.identityFile { options.append((.identity, absolutePath(identity))) }
-        return options.map { " \($0.0.spelling) \(OtherProgram.quoted($0.1))" }.joined()
+        return options.map { " \($0.0.spelling) \(ShellQuoting.quoted($0.1))" }.joined()
     }
 
     /// Returns the contents of the file with the line, which they may have.

@@ -1,3 +1,4 @@
+import Formats
 import LinuxSystem
 import Sealing
 import Vault
@@ -7,7 +8,7 @@ import Vault
 struct CommandError: Error, Equatable, Encodable {
     /// Stable, as documented by `vault help json`.
     let code: String
-    let exit: ExitCode
+    var exit: ExitCode
     /// One sentence or more, never a secret.
     var message: String
 }
@@ -37,6 +38,12 @@ extension CommandError {
 
     static func invalid(_ message: String) -> CommandError { .init(code: "invalid", exit: .usage, message: message) }
     static func refused(_ message: String) -> CommandError { .init(code: "refused", exit: .refused, message: message) }
+
+    /// A text that does not have the form of its format.
+    static func malformed(_ error: FormatError, in source: String) -> CommandError {
+        let place = [source, error.line.map { "line \($0)" }, error.column.map { "column \($0)" }]
+        return invalid("\(place.compactMap(\.self).joined(separator: ", ")): \(error.problem).")
+    }
 
     static let tooLarge = invalid(
         "The value is too large (at most \(Keychain.maximumValueSize >> 20) MiB); nothing was stored.")

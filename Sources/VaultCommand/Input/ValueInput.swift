@@ -66,6 +66,12 @@ enum ValueInput {
         return max(4096, status.st_size + 1)
     }
 
+    /// Reads a template, which holds no secret: from a file, or from standard input, also at a terminal.
+    static func readTemplate(at path: String?) throws -> [UInt8] {
+        guard let path else { return try readToEnd(STDIN_FILENO, named: "Standard input", isExact: true).unsafeArray() }
+        return try readFile(at: path).unsafeArray()
+    }
+
     /// Reads the shares of a key from standard input, also at a terminal: a share alone tells nothing.
     static func readShares() throws -> SecretBytes {
         if isatty(STDIN_FILENO) == 1 { StandardError.write("Shares, and Ctrl-D on a line of its own at the end:\n") }

@@ -1,4 +1,5 @@
 import LinuxSystem
+import Sealing
 
 /// A file that a command writes for a person, whole or not at all.
 enum NewFile {
@@ -7,13 +8,26 @@ enum NewFile {
         try write(bytes, to: path, mode: 0o600, replacing: false)
     }
 
+    /// Writes a file of mode 0600 from guarded memory.
+    static func write(_ bytes: borrowing SecretBytes, to path: String, replacing: Bool) throws(CommandError) {
+        try bytes.withUnsafeBytes { (bytes) throws(CommandError) in
+            try write(bytes, to: path, mode: 0o600, replacing: replacing)
+        }
+    }
+
     static func write(_ bytes: [UInt8], to path: String, mode: UInt32, replacing: Bool) throws(CommandError) {
+        try bytes.withRawBytes { (bytes) throws(CommandError) in
+            try write(bytes, to: path, mode: mode, replacing: replacing)
+        }
+    }
+
+    private static func write(
+        _ bytes: UnsafeRawBufferPointer, to path: String, mode: UInt32, replacing: Bool
+    ) throws(CommandError) {
         let (files, path) = (PosixFileSystem(), resolvedPath(path))
         do throws(SystemError) {
-            try bytes.withRawBytes { (bytes) throws(SystemError) in
-                let file = try WholeFile(path, in: files).replace(with: bytes, replacing: replacing)
-                try files.setMode(file, mode)
-            }
+            let file = try WholeFile(path, in: files).replace(with: bytes, replacing: replacing)
+            try files.setMode(file, mode)
         } catch {
             guard !error.isExisting else { throw .refused("\(path) already exists; it was left alone.") }
             throw .system("\(path) could not be written", error.number)

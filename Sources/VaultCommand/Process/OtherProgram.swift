@@ -1,3 +1,4 @@
+import Formats
 import Glibc
 import LinuxSystem
 import SealedLog
@@ -28,13 +29,8 @@ enum OtherProgram {
     static func line(_ words: [String]) -> String {
         let plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,"
         return words.map { word in
-            word.isEmpty || !word.allSatisfy(plain.contains) ? quoted(word) : word
+            word.isEmpty || !word.allSatisfy(plain.contains) ? ShellQuoting.quoted(word) : word
         }.joined(separator: " ")
-    }
-
-    /// Quotes a word for the shell.
-    static func quoted(_ word: String) -> String {
-        "'\(word.replacing("'", with: "'\\''"))'"
     }
 
     // MARK: Their files

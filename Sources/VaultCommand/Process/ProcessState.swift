@@ -1,8 +1,21 @@
 import CLinux
 import CVaultCommand
 import Glibc
+import LinuxSystem
 
 enum ProcessState {
+    /// What ``harden()`` has changed, and what another program is to find as it was.
+    struct Former {
+        var closedStreams: [Int32] = []
+        /// The signals that ended the process, and are ignored now.
+        var endingSignals: [Int32] = []
+        var fileModeMask: mode_t = 0o022
+    }
+
+    private static let held = Mutex(Former())
+
+    static var former: Former { held.withLock { $0 } }
+
     /// Forbids core dumps and reading of this process's memory by the user's other programs, makes new files private,
     /// and turns a closed pipe or a file size limit into an error instead of a silent death. If the system refuses one
     /// of these, the tool continues: they are a second line of defence.
@@ -10,15 +23,38 @@ enum ProcessState {
     /// - Returns: whether a closed pipe would have ended the process, as it ends others: SIGPIPE was not ignored.
     static func harden() -> Bool {
         vault_restore_environment()
-        occupyStandardDescriptors()
+        var former = Former()
+        former.closedStreams = occupyStandardDescriptors()
         vault_forbid_core_dumps()
         _ = vault_set_dumpable(0)
-        let endsByClosedPipe = !isIgnored(SIGPIPE)
-        for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
+        former.endingSignals = [SIGPIPE, SIGXFSZ].filter { !isIgnored($0) }
+        for number in former.endingSignals { signal(number, SIG_IGN) }
         // An interrupted compaction leaves no temporary file behind.
         vault_remove_temporary_on_signals()
-        umask(0o077)
-        return endsByClosedPipe
+        former.fileModeMask = umask(0o077)
+        held.withLock { [former] in $0 = former }
+        return former.endingSignals.contains(SIGPIPE)
+    }
+
+    /// Makes the process as it was, for the program that is to replace this one. The kernel does the rest: it lets the
+    /// memory of a new program be read again, and gives signals that have a handler their default action.
+    static func restore() {
+        let former = former
+        vault_permit_core_dumps(0)
+        for number in former.endingSignals { signal(number, SIG_DFL) }
+        umask(former.fileModeMask)
+        for descriptor in former.closedStreams { close(descriptor) }
+    }
+
+    /// Runs `body` with the limits that a child process is to inherit.
+    static func withFormerLimits<Result>(_ body: () -> Result) -> Result {
+        vault_permit_core_dumps(0)
+        umask(former.fileModeMask)
+        defer {
+            vault_forbid_core_dumps()
+            umask(0o077)
+        }
+        return body()
     }
 
     /// Whether the process ignores the signal, as `nohup` arranges.
@@ -32,10 +68,12 @@ enum ProcessState {
     /// Opens /dev/null in place of closed standard streams. Otherwise the vault's file would get such a number, and a
     /// value meant for standard output would be written into it. They are opened the wrong way round, so that reading
     /// and writing fail as before.
-    private static func occupyStandardDescriptors() {
-        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
-            _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
-        }
+    ///
+    /// - Returns: those that were closed.
+    private static func occupyStandardDescriptors() -> [Int32] {
+        let closed = (STDIN_FILENO...STDERR_FILENO).filter { fcntl($0, F_GETFD) < 0 }
+        for descriptor in closed { _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) }
+        return closed
     }
 }
 

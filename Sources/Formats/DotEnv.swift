@@ -1,0 +1,149 @@
+/// The text of a `.env` file: one `NAME=VALUE` per line.
+///
+/// The programs that read such files differ. These are the rules that they share, as far as a shell agrees with them:
+///
+/// - Blank lines and lines that begin with `#` are ignored. `export` before a name is ignored.
+/// - A name has ASCII letters, digits, `_`, `.` and `-`. There may be spaces around the `=`.
+/// - A value without quotation marks ends with its line, or before a `#` that follows a space. Spaces around it are
+///   dropped. All other characters stand for themselves.
+/// - A value in single quotation marks stands for itself. It may have several lines.
+/// - A value in double quotation marks may have several lines too. In it, `\n`, `\r`, `\t`, `\"`, `\\` and `\$` are
+///   escapes; any other backslash stands for itself.
+/// - Nothing is expanded: `$HOME` is five characters.
+package enum DotEnv {
+    package struct Variable: Hashable, Sendable {
+        package let name: String
+        package let value: [UInt8]
+        /// The line of the name, from 1 on.
+        package let line: Int
+    }
+
+    /// Returns the variables in their order. A name that is set twice is there twice.
+    package static func variables(in text: [UInt8]) throws(FormatError) -> [Variable] {
+        var reader = DotEnvReader(rest: text[...])
+        return try reader.readAll()
+    }
+}
+
+private struct DotEnvReader {
+    var rest: ArraySlice<UInt8>
+    private var line = 1
+
+    init(rest: ArraySlice<UInt8>) { self.rest = rest }
+
+    mutating func readAll() throws(FormatError) -> [DotEnv.Variable] {
+        // Some editors write a byte order mark.
+        if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
+        var variables: [DotEnv.Variable] = []
+        while !rest.isEmpty {
+            dropSpaces()
+            if let byte = rest.first, !byte.isLineEnd, byte != UInt8(ascii: "#") {
+                variables.append(try readVariable())
+            }
+            dropComment()
+            endLine()
+        }
+        return variables
+    }
+
+    private mutating func readVariable() throws(FormatError) -> DotEnv.Variable {
+        let first = line
+        var name = readName()
+        if name == "export", rest.first?.isSpace == true {
+            dropSpaces()
+            // Without a name after it, it is a name itself.
+            if rest.first?.isNameByte == true { name = readName() }
+        }
+        dropSpaces()
+        guard !name.isEmpty, rest.first == UInt8(ascii: "=") else { throw fault("it is not NAME=VALUE") }
+        rest = rest.dropFirst()
+        return .init(name: name, value: try readValue(), line: first)
+    }
+
+    private mutating func readName() -> String {
+        let name = rest.prefix(while: \.isNameByte)
+        rest = rest[name.endIndex...]
+        return String(decoding: name, as: UTF8.self)
+    }
+
+    private mutating func readValue() throws(FormatError) -> [UInt8] {
+        let untrimmed = rest
+        dropSpaces()
+        guard let quote = rest.first, quote == UInt8(ascii: "'") || quote == UInt8(ascii: "\"") else {
+            rest = untrimmed
+            return readPlainValue()
+        }
+        let value = try readQuotedValue()
+        let end = rest
+        dropSpaces()
+        if let byte = rest.first, !byte.isLineEnd, byte != UInt8(ascii: "#") || end.startIndex == rest.startIndex {
+            throw fault("there is text after the closing quotation mark")
+        }
+        return value
+    }
+
+    private mutating func readPlainValue() -> [UInt8] {
+        // The `=` is no space: "A=#1" has a value, "A= #1" has an empty one.
+        var value = rest.prefix { $0 != UInt8(ascii: "\n") }
+        rest = rest[value.endIndex...]
+        let comment = value.indices.dropFirst().first { value[$0] == UInt8(ascii: "#") && value[$0 - 1].isSpace }
+        if let comment { value = value[..<comment] }
+        let isBlank: (UInt8) -> Bool = { $0.isSpace || $0 == UInt8(ascii: "\r") }
+        return Array(value.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
+    }
+
+    private mutating func readQuotedValue() throws(FormatError) -> [UInt8] {
+        let first = line
+        let quote = rest.removeFirst()
+        var value: [UInt8] = []
+        while let byte = rest.popFirst() {
+            if byte == quote { return value }
+            if byte == UInt8(ascii: "\n") { line += 1 }
+            if byte == UInt8(ascii: "\\"), quote == UInt8(ascii: "\""), let next = rest.first,
+                let escaped = next.escaped
+            {
+                rest = rest.dropFirst()
+                value.append(escaped)
+            } else {
+                value.append(byte)
+            }
+        }
+        throw FormatError(line: first, "the closing quotation mark is missing")
+    }
+
+    private mutating func dropSpaces() { rest = rest.drop(while: \.isSpace) }
+
+    private mutating func dropComment() { rest = rest.drop { $0 != UInt8(ascii: "\n") } }
+
+    private mutating func endLine() {
+        if rest.popFirst() != nil { line += 1 }
+    }
+
+    private func fault(_ problem: String) -> FormatError { FormatError(line: line, problem) }
+}
+
+extension UInt8 {
+    fileprivate var isSpace: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
+
+    fileprivate var isLineEnd: Bool { self == UInt8(ascii: "\n") || self == UInt8(ascii: "\r") }
+
+    fileprivate var isNameByte: Bool {
+        switch self {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+
+    /// What the byte after a backslash stands for; nil if the two are no escape.
+    fileprivate var escaped: UInt8? {
+        switch self {
+        case UInt8(ascii: "n"): UInt8(ascii: "\n")
+        case UInt8(ascii: "r"): UInt8(ascii: "\r")
+        case UInt8(ascii: "t"): UInt8(ascii: "\t")
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "$"): self
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Formats
+import Sealing
+import Vault
+
+enum InjectCommand: Command {
+    static let description = CommandDescription(
+        name: .inject, summary: "fill the placeholders of a template",
+        options: [
+            .init(
+                name: .in, short: "i", value: "PATH", completion: .file,
+                help: "The template (default: standard input)."),
+            .init(
+                name: .out, short: "o", value: "PATH", completion: .file,
+                help: "The file to be written, of mode 0600 (default: standard output)."),
+            .init(name: .force, short: "f", help: "Replace an existing file."),
+        ],
+        details: [
+            """
+            A placeholder is {{ vault:NAME }}, on one line; NAME is a name as `vault get` takes it. All other text is \
+            written byte for byte. For two opening braces of its own, a template has {{ "{{" }}.
+            """,
+            "If a name is missing or a placeholder is malformed, its line and column are told, and nothing is written.",
+        ],
+        examples: [
+            .init("vault inject -i app.conf.tmpl -o app.conf", "a configuration file with its secrets"),
+            .init("vault inject < app.conf.tmpl | app --config /dev/stdin", "without a file"),
+        ],
+        exitCodes: [
+            .init(.notFound, "one of the names is missing, or several; all are named"),
+            .init(.refused, "the file exists already"),
+        ])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        let input = invocation.value(of: .in)
+        let source = input ?? "Standard input"
+        let text = try ValueInput.readTemplate(at: input)
+        let template: Template
+        do throws(FormatError) { template = try Template(parsing: text) } catch {
+            throw CommandError.malformed(error, in: source)
+        }
+        let placeholders = template.placeholders
+        let values = try HeldValues(of: placeholders.map(\.name), invocation) { error, name in
+            let first = placeholders.first { $0.name == name }
+            let place = first.map { "\(source), line \($0.line), column \($0.column): " } ?? ""
+            return CommandError(code: error.code, exit: error.exit, message: place + error.message)
+        }
+        let filled = try fill(template, from: values)
+        guard let output = invocation.value(of: .out) else {
+            try filled.withUnsafeBytes(StandardOutput.write)
+            return .success
+        }
+        try NewFile.write(filled, to: output, replacing: invocation.has(.force))
+        return try invocation.finish(json: ["file": output, "names": Set(placeholders.map(\.name)).sorted()])
+    }
+
+    private static func fill(_ template: Template, from values: HeldValues) throws -> SecretBytes {
+        try SecretBytes(composing: { put in
+            for piece in template.pieces {
+                switch piece {
+                case .text(let text): text.forEach(put)
+                case .placeholder(let placeholder):
+                    values[placeholder.name]?.bytes.withUnsafeBytes { $0.forEach(put) }
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,73 @@
+import Formats
+import Sealing
+import Vault
+
+/// A variable of the environment that another program is to get.
+struct VariableRequest {
+    enum Source {
+        case entry(String)
+        /// A value that is not in the vault, and where it is from.
+        case plain(HeldValue)
+    }
+
+    let name: String
+    let source: Source
+
+    var entry: String? {
+        if case .entry(let name) = source { name } else { nil }
+    }
+
+    /// Reads `NAME=REFERENCE`.
+    ///
+    /// - Parameter what: what the error names, such as an option.
+    static func parse(_ pairs: [String], _ what: String) throws(UsageError) -> [VariableRequest] {
+        var requests: [VariableRequest] = []
+        for pair in pairs {
+            guard let (name, entry) = Attributes.split(pair), isVariable(name), !entry.isEmpty else {
+                throw .badVariable(what)
+            }
+            requests.append(.init(name: name, source: .entry(entry)))
+        }
+        return requests
+    }
+
+    /// Reads `.env` files. A value `vault:NAME` is that of an entry. All others stand for themselves.
+    static func read(_ paths: [String]) throws -> [VariableRequest] {
+        try paths.flatMap { path in
+            // A file in the clear keeps no secret of its own: it is parsed in ordinary memory.
+            let text = try ValueInput.readFile(at: path).unsafeArray()
+            do { return try DotEnv.variables(in: text).map { try VariableRequest($0, in: path) } } catch let error
+                as FormatError
+            { throw CommandError.malformed(error, in: path) }
+        }
+    }
+
+    private init(_ variable: DotEnv.Variable, in path: String) throws {
+        guard VariableRequest.isVariable(variable.name) else {
+            throw FormatError(line: variable.line, "the name of a variable has only letters, digits and _")
+        }
+        name = variable.name
+        let scheme = Array("vault:".utf8)
+        guard variable.value.starts(with: scheme) else {
+            let label = "The value on line \(variable.line) of \(path)"
+            source = .plain(HeldValue(label, try SecretBytes(copying: variable.value)))
+            return
+        }
+        guard let entry = String(validating: variable.value.dropFirst(scheme.count), as: UTF8.self), !entry.isEmpty
+        else {
+            throw FormatError(line: variable.line, "vault: is not followed by the name of an entry")
+        }
+        source = .entry(entry)
+    }
+
+    private init(name: String, source: Source) { (self.name, self.source) = (name, source) }
+
+    /// Whether shells take it for the name of a variable.
+    private static func isVariable(_ name: String) -> Bool {
+        let isFirst: (UInt8) -> Bool = {
+            $0 == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20)
+        }
+        let isDigit: (UInt8) -> Bool = { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return name.utf8.first.map(isFirst) == true && name.utf8.allSatisfy { isFirst($0) || isDigit($0) }
+    }
+}

@@ -1,0 +1,34 @@
+import CLinux
+import Glibc
+import Sealing
+
+/// A value in a file that is in memory alone, and that nobody can change: for programs that take a secret as a file.
+///
+/// It ends with the last process that has its descriptor, and has no name in any folder. Its pages may be swapped out,
+/// as those of the program that reads it.
+enum MemoryFile {
+    /// Returns the descriptor of a new file. Other programs inherit it, and this process keeps it open to its end.
+    static func create(_ value: borrowing SecretBytes) throws(CommandError) -> Int32 {
+        let problem = "No file could be created in memory"
+        let file = try SystemCall.retrying(problem) { vault_memory_file() }
+        defer { close(file) }
+        let error = value.withUnsafeBytes { SystemCall.writeAll($0, to: file) }
+        guard error == 0 else { throw .system(problem, error) }
+        // ssh refuses a key that others may read.
+        guard lseek(file, 0, SEEK_SET) == 0, fchmod(file, 0o400) == 0, vault_seal_memory_file(file) == 0 else {
+            throw .system(problem, errno)
+        }
+        // Shell scripts use descriptors up to 9 for their own purposes.
+        return try SystemCall.retrying(problem) { fcntl(file, F_DUPFD, 10) }
+    }
+
+    /// Returns the path by which a program that has inherited the descriptor opens the file.
+    static func path(of descriptor: Int32) throws(CommandError) -> String {
+        guard access("/proc/self/fd", X_OK) == 0 else {
+            throw CommandError(
+                code: "unavailable", exit: .inputOutput,
+                message: "Option --file needs /proc, which is not mounted here. Use --env or --stdin.")
+        }
+        return "/proc/self/fd/\(descriptor)"
+    }
+}

@@ -1,0 +1,89 @@
+import Glibc
+import LinuxSystem
+import Sealing
+
+/// Passes bytes from one descriptor to another, with secrets replaced. It never waits for either: a call is made when
+/// `poll` says that it can be. What was read goes on before more is read.
+final class Relay {
+    /// Few enough for a pipe that is ready to be written to.
+    private static let pieceSize = 4_096
+
+    private let source: Int32
+    private let target: Int32
+    /// The source, if nothing else uses it.
+    private var pipe: FileDescriptor?
+    private var redactor: Redactor
+    private var pending: [UInt8] = []
+    /// Whether nothing more comes.
+    private(set) var hasEnded = false
+    /// Whether the target takes nothing more.
+    private var isBroken = false
+
+    /// Takes the end of a pipe. If the target takes nothing more, its writer learns of it.
+    init(from pipe: consuming FileDescriptor, to target: Int32, hiding patterns: [Redactor.Pattern]) {
+        (source, self.target, redactor) = (pipe.number, target, Redactor(patterns))
+        self.pipe = consume pipe
+    }
+
+    init(sharing source: Int32, to target: Int32, hiding patterns: [Redactor.Pattern] = []) {
+        (self.source, self.target, redactor) = (source, target, Redactor(patterns))
+    }
+
+    /// What to wait for.
+    var interest: pollfd {
+        if !pending.isEmpty { return pollfd(fd: target, events: Int16(POLLOUT), revents: 0) }
+        return pollfd(fd: hasEnded ? -1 : source, events: Int16(POLLIN), revents: 0)
+    }
+
+    var isIdle: Bool { pending.isEmpty }
+    var holdsLittle: Bool { redactor.holdsLittle }
+
+    /// Reads or writes once, when ``interest`` is ready.
+    ///
+    /// - Parameter buffer: memory for what is read.
+    func proceed(_ buffer: inout SecretBytes) {
+        if pending.isEmpty { receive(&buffer) } else { send() }
+    }
+
+    private func receive(_ buffer: inout SecretBytes) {
+        let count = buffer.withUnsafeMutableBytes { read(source, $0.baseAddress, min($0.count, Relay.pieceSize)) }
+        if count < 0, errno == EINTR || errno == EAGAIN { return }
+        // A terminal that no program has open any more fails with EIO.
+        guard count > 0 else {
+            flush()
+            hasEnded = true
+            return
+        }
+        buffer.withUnsafeBytes { redactor.redact(UnsafeRawBufferPointer(rebasing: $0[..<count]), into: &pending) }
+        if isBroken { pending = [] }
+    }
+
+    /// Passes on what is held back.
+    func flush() { redactor.flush(into: &pending) }
+
+    private func send() {
+        let count = pending.withRawBytes { write(target, $0.baseAddress, min($0.count, Relay.pieceSize)) }
+        if count >= 0 {
+            pending.removeFirst(count)
+        } else if errno != EINTR, errno != EAGAIN {
+            breakOff(errno)
+        }
+    }
+
+    private func breakOff(_ number: Int32) {
+        if number != EPIPE, number != EIO { Notes.report(.unwritableOutput(number), asJSON: false) }
+        (pending, isBroken) = ([], true)
+        guard pipe != nil else { return }
+        pipe = nil
+        hasEnded = true
+    }
+
+    /// Writes all that is left, and waits for that.
+    func finish() {
+        flush()
+        while !pending.isEmpty {
+            var wait = interest
+            if poll(&wait, 1, -1) >= 0 { send() }
+        }
+    }
+}

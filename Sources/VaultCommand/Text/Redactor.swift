@@ -1,0 +1,177 @@
+import Sealing
+
+/// Replaces secrets in a stream of bytes by asterisks, wherever the stream is cut into pieces.
+///
+/// Each secret is searched for by the algorithm of Knuth, Morris and Pratt, so the work for a byte does not depend on
+/// what came before it. What may yet become a secret is held back. It is the beginning of a secret, so no copy of it is
+/// needed.
+struct Redactor {
+    /// A text that is replaced.
+    final class Pattern: Sendable {
+        let text: SecretBytes
+        /// For the number of bytes that match, the largest smaller number that match then too.
+        fileprivate let fallbacks: [Int32]
+
+        /// - Parameter text: not empty.
+        init(_ text: consuming SecretBytes) {
+            fallbacks = text.withUnsafeBytes(Pattern.fallbacks)
+            self.text = text
+        }
+
+        fileprivate var count: Int { text.count }
+
+        fileprivate func byte(at index: Int) -> UInt8 { text.withUnsafeBytes { $0[index] } }
+
+        /// Returns how many bytes match after another byte.
+        fileprivate func matched(after matched: Int, _ byte: UInt8) -> Int {
+            text.withUnsafeBytes { text in
+                var matched = matched
+                while matched > 0, text[matched] != byte { matched = Int(fallbacks[matched]) }
+                return text[matched] == byte ? matched + 1 : 0
+            }
+        }
+
+        private static func fallbacks(of text: UnsafeRawBufferPointer) -> [Int32] {
+            var fallbacks = [Int32](repeating: 0, count: text.count + 1)
+            var matched = 0
+            for index in text.indices.dropFirst() {
+                while matched > 0, text[matched] != text[index] { matched = Int(fallbacks[matched]) }
+                if text[matched] == text[index] { matched += 1 }
+                fallbacks[index + 1] = Int32(matched)
+            }
+            return fallbacks
+        }
+    }
+
+    /// A pattern of which the last bytes of the stream are the beginning.
+    private struct Match {
+        let pattern: Int
+        var count: Int
+    }
+
+    private static let mask = Array("********".utf8)
+
+    private let patterns: [Pattern]
+    /// The patterns by their first bytes.
+    private let starting: [[Int]]
+    private var matches: [Match] = []
+    /// How many bytes have come, and how many of them were written or replaced.
+    private var (position, written) = (0, 0)
+    /// The places of secrets that are not written yet, in order.
+    private var secrets: [Range<Int>] = []
+    /// Whether the asterisks for the first of them are written.
+    private var isMasked = false
+
+    init(_ patterns: [Pattern]) {
+        self.patterns = patterns
+        var starting = [[Int]](repeating: [], count: 256)
+        for (index, pattern) in patterns.enumerated() { starting[Int(pattern.byte(at: 0))].append(index) }
+        self.starting = starting
+    }
+
+    /// Whether the bytes that are held back are so few that they rather stand for themselves: a prompt must not wait for
+    /// the answer to it.
+    var holdsLittle: Bool {
+        guard let longest else { return false }
+        return written < position && longest.count <= 3 && longest.count * 3 <= patterns[longest.pattern].count
+    }
+
+    /// Takes the next bytes, and appends what can be written.
+    mutating func redact(_ bytes: UnsafeRawBufferPointer, into output: inout [UInt8]) {
+        for byte in bytes {
+            guard !matches.isEmpty || !starting[Int(byte)].isEmpty else {
+                (position, written) = (position + 1, position + 1)
+                output.append(byte)
+                continue
+            }
+            take(byte, &output)
+        }
+    }
+
+    /// Appends what was held back. A secret that is complete later is replaced as far as it is not written.
+    mutating func flush(into output: inout [UInt8]) {
+        guard let longest else { return }
+        write(upTo: position, &output) { [patterns, position] in
+            patterns[longest.pattern].byte(at: $0 - (position - longest.count))
+        }
+    }
+
+    private var longest: Match? { matches.max { $0.count < $1.count } }
+
+    private mutating func take(_ byte: UInt8, _ output: inout [UInt8]) {
+        let former = longest
+        let start = position - (former?.count ?? 0)
+        position += 1
+        advance(by: byte)
+        let held = matches.max { $0.count < $1.count }?.count ?? 0
+        write(upTo: position - held, &output) { [patterns, position] place in
+            guard let former, place < position - 1 else { return byte }
+            return patterns[former.pattern].byte(at: place - start)
+        }
+    }
+
+    /// Finds all patterns that go on, begin, or end with the byte.
+    private mutating func advance(by byte: UInt8) {
+        let former = matches
+        matches.removeAll(keepingCapacity: true)
+        for match in former { note(match.pattern, patterns[match.pattern].matched(after: match.count, byte)) }
+        for pattern in starting[Int(byte)] where !former.contains(where: { $0.pattern == pattern }) { note(pattern, 1) }
+    }
+
+    private mutating func note(_ index: Int, _ matched: Int) {
+        let pattern = patterns[index]
+        if matched == pattern.count { hide(position - matched..<position) }
+        let goesOn = matched == pattern.count ? Int(pattern.fallbacks[matched]) : matched
+        if goesOn > 0 { matches.append(Match(pattern: index, count: goesOn)) }
+    }
+
+    /// Notes a secret that ends here. With those that it overlaps it becomes one.
+    private mutating func hide(_ secret: Range<Int>) {
+        var start = secret.lowerBound
+        while let last = secrets.last, last.upperBound > start {
+            start = min(start, last.lowerBound)
+            secrets.removeLast()
+        }
+        secrets.append(start..<secret.upperBound)
+    }
+
+    private mutating func write(upTo end: Int, _ output: inout [UInt8], _ byte: (_ place: Int) -> UInt8) {
+        while written < end {
+            guard let secret = secrets.first, secret.lowerBound <= written else {
+                output.append(byte(written))
+                written += 1
+                continue
+            }
+            if !isMasked { output += Redactor.mask }
+            written = min(max(written, secret.upperBound), end)
+            isMasked = written < secret.upperBound
+            if !isMasked { secrets.removeFirst() }
+        }
+    }
+}
+
+extension Redactor {
+    /// Returns what to replace for a value: the whole of it, also with the line ends that a terminal makes, and each
+    /// line of 8 bytes or more, since programs print values of several lines in pieces.
+    static func patterns(for value: borrowing SecretBytes) throws -> [Pattern] {
+        let newline = UInt8(ascii: "\n")
+        return try value.withUnsafeBytes { bytes in
+            var whole = bytes[...]
+            while whole.last == newline { whole = whole.dropLast() }
+            guard !whole.isEmpty else { return [] }
+            var patterns = [Pattern(try SecretBytes(composing: { whole.forEach($0) }))]
+            guard whole.contains(newline) else { return patterns }
+            let onTerminal = try SecretBytes(composing: { put in
+                for byte in whole {
+                    if byte == newline { put(UInt8(ascii: "\r")) }
+                    put(byte)
+                }
+            })
+            patterns.append(Pattern(onTerminal))
+            for line in whole.split(separator: newline) where line.count >= 8 {
+                patterns.append(Pattern(try SecretBytes(composing: { line.forEach($0) })))
+            }
+            return patterns
+        }
+    }
+}

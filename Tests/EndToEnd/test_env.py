@@ -83,8 +83,8 @@ def test_a_terminal_is_not_commanded(vault: Home) -> None:
 
 
 def test_all_missing_names_are_told_and_nothing_is_written(vault: Home) -> None:
-    sentence = vault.refusal(NOT_FOUND, "env", "A=plain", "B=nothing", "C=plane")
-    assert all(name in sentence for name in ('"nothing"', '"plane"', '"plain"?')) and CANARY.decode() not in sentence
+    sentence = vault.refusal(NOT_FOUND, "env", "A=plain", "B=nothing", "C=plaim")
+    assert all(name in sentence for name in ('"nothing"', '"plaim"', '"plain"?')) and CANARY.decode() not in sentence
 
 
 @pytest.mark.parametrize(
@@ -128,10 +128,12 @@ def direnv(home: Home, script: str) -> subprocess.CompletedProcess:
 
 def test_direnv_exports_the_variables_of_an_envrc(vault: Home) -> None:
     words = " ".join(pairs())
-    finished = direnv(vault, f'variables=$(vault env {words})\neval "$variables"\n')
-    assert finished.returncode == 0 and variables(finished.stdout) == EXPECTED
+    finished = direnv(vault, f'variables=$(vault env {words}) || exit\neval "$variables"\n')
+    # What is not UTF-8 does not pass through direnv's JSON.
+    expected = {name: value for name, value in EXPECTED.items() if name != b"V_bytes"}
+    assert finished.returncode == 0 and variables(finished.stdout).items() >= expected.items()
 
 
 def test_direnv_fails_where_vault_does(vault: Home) -> None:
-    finished = direnv(vault, 'variables=$(vault env V_A=nothing)\neval "$variables"\nexport V_B=reached\n')
+    finished = direnv(vault, 'variables=$(vault env V_A=nothing) || exit\neval "$variables"\nexport V_B=reached\n')
     assert finished.returncode != 0 and b"V_B" not in finished.stdout and b'"nothing"' in finished.stderr

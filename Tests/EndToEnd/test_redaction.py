@@ -113,7 +113,7 @@ def test_at_a_terminal_the_program_has_one_of_the_same_size_and_modes(vault: Hom
 
 
 def test_what_is_typed_reaches_the_program_and_ctrl_c_interrupts_it(vault: Home) -> None:
-    with Terminal(vault, *RUN, "sh", "-c", 'echo ready; read -r line; echo "$line $TOKEN"; sleep 60') as terminal:
+    with Terminal(vault, *RUN, "sh", "-c", 'echo ready; read -r line; echo "$line $TOKEN"; exec sleep 60') as terminal:
         terminal.answer("ready", "typed\n")
         terminal.expect("typed " + MASK.decode())
         terminal.type("\x03")
@@ -132,7 +132,7 @@ def test_a_new_size_reaches_the_program(vault: Home) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_the_modes_of_the_terminal_are_restored_when_a_signal_ends_the_program(vault: Home, number: int) -> None:
-    with Terminal(vault, *RUN, "sh", "-c", "echo ready; sleep 60") as terminal:
+    with Terminal(vault, *RUN, "sh", "-c", "echo ready; exec sleep 60") as terminal:
         terminal.expect("ready")
         assert not terminal.echoes
         terminal.process.send_signal(number)
@@ -140,7 +140,7 @@ def test_the_modes_of_the_terminal_are_restored_when_a_signal_ends_the_program(v
 
 
 def test_a_terminal_that_goes_away_ends_the_program(vault: Home) -> None:
-    with Terminal(vault, *RUN, "sh", "-c", "echo ready; sleep 60") as terminal:
+    with Terminal(vault, *RUN, "sh", "-c", "echo ready; exec sleep 60") as terminal:
         terminal.expect("ready")
         terminal.hang_up()
         assert terminal.process.wait(10) != 0
@@ -156,7 +156,7 @@ def test_piped_output_beside_a_terminal_stays_piped(vault: Home) -> None:
     script = 'test -t 1 || echo "out $TOKEN"; echo "err $TOKEN" >&2'
     with Terminal(vault, *RUN, "sh", "-c", script, stdout=subprocess.PIPE) as terminal:
         assert terminal.process.stdout.read() == b"out " + MASK + b"\n"
-        assert terminal.end() == (0, b"err " + MASK + b"\r\n")
+        assert terminal.end() == (0, b"err " + MASK + b"\n")
 
 
 def test_standard_input_from_a_pipe_is_the_programs_at_a_terminal(vault: Home) -> None:

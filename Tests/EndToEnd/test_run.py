@@ -112,10 +112,11 @@ def test_standard_input_is_its_own(vault: Home) -> None:
 # Tells what a program has inherited.
 STATE = """
 import ctypes, json, os, resource
-status = dict(line.rstrip().split(":\\t", 1) for line in open("/proc/self/status") if ":\\t" in line)
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
 numbers = [int(name) for name in os.listdir("/proc/self/fd")]
 print(json.dumps({
-    "signals": [status["SigIgn"], status["SigBlk"]],
+    # Two of them are glibc's own, which its posix_spawn leaves ignored.
+    "signals": [int(status[key], 16) & ~(3 << 31) for key in ("SigIgn", "SigBlk")],
     "umask": status["Umask"],
     "core": resource.getrlimit(resource.RLIMIT_CORE),
     "dumpable": ctypes.CDLL(None).prctl(3),
@@ -145,16 +146,15 @@ def test_everything_that_vault_changes_for_itself_is_as_it_was(vault: Home, is_r
     assert json.loads(found.stdout) == json.loads(plain.stdout)
 
 
+@pytest.mark.parametrize("options", ["", "--redact"], ids=["in place", "redacted"])
 @pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)], ids=str)
-def test_streams_that_were_closed_are_closed(vault: Home, closed: tuple[int, ...]) -> None:
-    closing = " ".join(f"{number}{'<' if number == 0 else '>'}&-" for number in closed)
-    line = f'exec {vault.binary} run --env TOKEN=u.token -- python3 -c "$0" {closing}'
-    # Python opens none of these by itself.
-    script = "import os; open('found', 'w').write(' '.join(set(os.listdir('/proc/self/fd')) & set('012')))"
+def test_streams_that_were_closed_are_closed(vault: Home, closed: tuple[int, ...], options: str) -> None:
+    script = 'for n in 0 1 2; do test -e /proc/$$/fd/$n && found="$found$n"; done; echo "$found" > found'
+    closing = " ".join(f"{number}>&-" for number in closed)
+    line = f'exec {vault.binary} run --env TOKEN=u.token {options} -- sh -c "$0" {closing}'
     subprocess.run(["sh", "-c", line, script], env=vault.environment, cwd=vault.folder, check=True)
-    # The first free number is that of the file that is written, the next one that of the listing.
-    free = [number for number in (*closed, 3, 4)][:2]
-    assert set((vault.folder / "found").read_text().split()) == set("012") - set(map(str, closed)) | set(map(str, free)) & set("012")
+    open_streams = (vault.folder / "found").read_text().strip()
+    assert open_streams == "".join(str(number) for number in (0, 1, 2) if number not in closed)
 
 
 def test_the_key_that_a_descriptor_gives_is_not_handed_on(vault: Home) -> None:
@@ -176,12 +176,12 @@ def test_at_a_terminal_the_program_has_it(vault: Home) -> None:
     script = 'read -r line; echo "$TOKEN $line"; test -t 0 && test -t 1 && exit 9'
     with Terminal(vault, "run", *ENV, "sh", "-c", script) as terminal:
         terminal.type("typed\n")
-        code, shown = terminal.end()
-    assert code == 9 and CANARY + b" typed" in terminal.everything and terminal.modes == terminal.modes_before
+        assert terminal.end()[0] == 9
+        assert CANARY + b" typed" in terminal.everything and terminal.modes == terminal.modes_before
 
 
 def test_ctrl_c_at_the_terminal_ends_the_program(vault: Home) -> None:
-    with Terminal(vault, "run", *ENV, "sh", "-c", "echo ready; sleep 60") as terminal:
+    with Terminal(vault, "run", *ENV, "sh", "-c", "echo ready; exec sleep 60") as terminal:
         terminal.answer("ready", "\x03")
         assert terminal.end()[0] == -signal.SIGINT
 
@@ -197,7 +197,12 @@ assert open(path, "rb").read() == open(path, "rb").read()
 status = os.stat(path)
 assert stat.S_IMODE(status.st_mode) == 0o400 and status.st_nlink == 0, status
 number = int(path.split("/")[-1])
-for change in (lambda: os.truncate(path, 0), lambda: open(path, "ab").write(b"x"), lambda: os.write(number, b"x")):
+for change in (
+    lambda: os.truncate(path, 0),
+    lambda: os.ftruncate(number, 0),
+    lambda: os.write(number, b"x"),
+    lambda: os.write(os.open(path, os.O_WRONLY), b"x"),
+):
     try:
         change()
     except OSError:
@@ -291,7 +296,8 @@ def test_a_program_that_cannot_be_started_is_126_or_127(vault: Home, options: tu
 
 
 def test_help_is_not_the_programs(vault: Home) -> None:
-    assert b"--env-file" in vault.output("run", "--help") and vault.output("run", *ENV, "echo", "--help") == b"--help\n"
+    assert b"--env-file" in vault.output("run", "--help")
+    assert vault.output("run", *ENV, "printf", "%s", "--help") == b"--help"
 
 
 def test_without_proc_a_file_is_refused(vault: Home) -> None:

@@ -22,11 +22,14 @@ enum EnvCommand: Command {
             nothing is written. Every program that the shell starts then gets the values; `vault run` gives them to \
             one program.
             """,
-            "In sh, `set -e` does not see a failure inside of `eval \"$(...)\"`. Assign the output first, as below.",
+            """
+            After a failure, `eval "$(vault env ...)"` would go on without the variables. Assign the output first: \
+            `variables=$(vault env ...) && eval "$variables"`; a script and direnv's .envrc end by `|| exit`.
+            """,
         ],
         examples: [
             .init("vault env GH_TOKEN=gh/token", "see what it writes"),
-            .init("variables=$(vault env GH_TOKEN=gh/token) && eval \"$variables\"", "in sh; a failure ends it"),
+            .init("vault env --env-file .env", "those that a file names"),
             .init("vault env --format fish GH_TOKEN=gh/token | source", "in fish"),
         ],
         exitCodes: [.init(.notFound, "one of the names is missing, or several; all are named")])
@@ -69,7 +72,7 @@ enum EnvCommand: Command {
             "{\"variables\":[".utf8.forEach(put)
             for (index, part) in parts.enumerated() {
                 if index > 0 { put(UInt8(ascii: ",")) }
-                part.bytes.withUnsafeBytes { $0.dropLast().forEach(put) }
+                part.bytes.withUnsafeBytes { $0.forEach(put) }
             }
             "]}\n".utf8.forEach(put)
         })

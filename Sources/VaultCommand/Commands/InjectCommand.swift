@@ -23,7 +23,7 @@ enum InjectCommand: Command {
         ],
         examples: [
             .init("vault inject -i app.conf.tmpl -o app.conf", "a configuration file with its secrets"),
-            .init("vault inject < app.conf.tmpl | app --config /dev/stdin", "without a file"),
+            .init("vault inject -i app.conf.tmpl | app --config /dev/stdin", "without a file"),
         ],
         exitCodes: [
             .init(.notFound, "one of the names is missing, or several; all are named"),

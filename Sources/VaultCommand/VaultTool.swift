@@ -20,6 +20,7 @@ enum VaultTool {
                 signal(SIGPIPE, SIG_DFL)
                 raise(SIGPIPE)
             }
+            // The program that was to be started may end with any other code.
             if let exit = parser.description?.failure, ![.notExecutable, .notInstalled].contains(error.exit) {
                 error.exit = exit
             }

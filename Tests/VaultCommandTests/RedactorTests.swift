@@ -21,7 +21,8 @@ import Vault
         (["hunter2"], "a hunter2 b hunter2\n", "a ******** b ********\n"),
         (["hunter2"], "hunter hunhunter2 hunter", "hunter hun******** hunter"),
         (["hunter2"], "hunter2hunter2", "****************"),
-        (["aab"], "aaaab aab aa", "aa******** ******** aa"),
+        (["aab"], "aaaab aaab aa", "aa******** a******** aa"),
+        (["abcabd"], "abcabcabd", "abc********"),
         (["aa"], "aaaaa b", "******** b"),
         (["abcdef", "cd"], "abcdef abcdx cd", "******** ab********x ********"),
         (["abcd", "cdef"], "abcdef cdab", "******** cdab"),
@@ -52,6 +53,17 @@ import Vault
                 #expect(String(decoding: output, as: UTF8.self) == expected, "\(first) \(second)")
             }
         }
+    }
+
+    @Test(arguments: [
+        ("ab", "a", false), ("abc", "a", true), ("hunter2", "hu", true), ("hunter2", "hun", false),
+        ("a long secret", "a l", true), ("a long secret", "a lo", false), ("a long secret", "along", false),
+    ])
+    func onlyAFewBytesOfASecretCountAsLittle(secret: String, text: String, isLittle: Bool) throws {
+        var redactor = Redactor(try patterns([secret]))
+        var output: [UInt8] = []
+        Array(text.utf8).withUnsafeBytes { redactor.redact($0, into: &output) }
+        #expect(redactor.holdsLittle == isLittle)
     }
 
     @Test func nothingIsHeldBackLongerThanItMayBecomeASecret() throws {

@@ -66,7 +66,6 @@ enum EnvCommand: Command {
     }
 
     private static func json(_ variables: Variables) throws -> SecretBytes {
-        // Of their sizes alone, so that the parts stay in guarded memory.
         let parts = try variables.list.map { HeldValue($0.name, try ValueForm.json($0.value.bytes, name: $0.name)) }
         return try SecretBytes(composing: { put in
             "{\"variables\":[".utf8.forEach(put)

@@ -33,7 +33,7 @@ enum InjectCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let input = invocation.value(of: .in)
         let source = input ?? "Standard input"
-        let text = try ValueInput.readTemplate(at: input)
+        let text = try ValueInput.readText(at: input)
         let template: Template
         do throws(FormatError) { template = try Template(parsing: text) } catch {
             throw CommandError.malformed(error, in: source)

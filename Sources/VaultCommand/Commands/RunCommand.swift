@@ -53,8 +53,8 @@ enum RunCommand: Command {
         failure: .notStarted)
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        let typed = try VariableRequest.parse(invocation.options[.env] ?? [], OptionName.env.spelling(as: "Option"))
-        let files = try VariableRequest.parse(invocation.options[.file] ?? [], OptionName.file.spelling(as: "Option"))
+        let typed = try VariableRequest.parse(invocation.options[.env] ?? [], "Option --env")
+        let files = try VariableRequest.parse(invocation.options[.file] ?? [], "Option --file")
         try checkForDoubles(typed + files)
         let requests = try VariableRequest.read(invocation.options[.envFile] ?? []) + typed
         let input = invocation.value(of: .stdin)
@@ -97,8 +97,4 @@ extension OptionDescription {
     static let envFile = OptionDescription(
         name: .envFile, value: "PATH", isRepeatable: true, completion: .file,
         help: "Set the variables of a .env file; in it, vault:REFERENCE is an entry's value.")
-}
-
-extension OptionName {
-    fileprivate func spelling(as what: String) -> String { "\(what) \(spelling)" }
 }

@@ -34,11 +34,12 @@ struct VariableRequest {
     /// Reads `.env` files. A value `vault:NAME` is that of an entry. All others stand for themselves.
     static func read(_ paths: [String]) throws -> [VariableRequest] {
         try paths.flatMap { path in
-            // A file in the clear keeps no secret of its own: it is parsed in ordinary memory.
-            let text = try ValueInput.readFile(at: path).unsafeArray()
-            do { return try DotEnv.variables(in: text).map { try VariableRequest($0, in: path) } } catch let error
-                as FormatError
-            { throw CommandError.malformed(error, in: path) }
+            let text = try ValueInput.readText(at: path)
+            do {
+                return try DotEnv.variables(in: text).map { try VariableRequest($0, in: path) }
+            } catch let error as FormatError {
+                throw CommandError.malformed(error, in: path)
+            }
         }
     }
 

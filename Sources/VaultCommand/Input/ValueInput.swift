@@ -66,10 +66,15 @@ enum ValueInput {
         return max(4096, status.st_size + 1)
     }
 
-    /// Reads a template, which holds no secret: from a file, or from standard input, also at a terminal.
-    static func readTemplate(at path: String?) throws -> [UInt8] {
-        guard let path else { return try readToEnd(STDIN_FILENO, named: "Standard input", isExact: true).unsafeArray() }
-        return try readFile(at: path).unsafeArray()
+    /// Reads a text that is no secret of the vault: from a file, or from standard input, also at a terminal.
+    static func readText(at path: String?) throws -> [UInt8] {
+        do {
+            if let path { return try readFile(at: path).unsafeArray() }
+            return try readToEnd(STDIN_FILENO, named: "Standard input", isExact: true).unsafeArray()
+        } catch let error as CommandError where error == .tooLarge {
+            let size = Keychain.maximumValueSize >> 20
+            throw CommandError.invalid("\(path ?? "Standard input") is too large (at most \(size) MiB).")
+        }
     }
 
     /// Reads the shares of a key from standard input, also at a terminal: a share alone tells nothing.

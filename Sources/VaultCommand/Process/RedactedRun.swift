@@ -89,6 +89,9 @@ struct RedactedRun: ~Copyable {
             for (relay, state) in zip(relays, polled.dropFirst()) where state.revents != 0 { relay.proceed(&buffer) }
         }
         for output in outputs { output.finish() }
+        // A reader or a terminal that is gone has ended the program, as without this process between them.
+        let failure = outputs.compactMap(\.failure).first { $0 != EPIPE && $0 != EIO }
+        if let failure { throw CommandError.unwritableOutput(failure) }
         return exit ?? .unseen
     }
 

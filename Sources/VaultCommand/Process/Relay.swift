@@ -16,8 +16,8 @@ final class Relay {
     private var pending: [UInt8] = []
     /// Whether nothing more comes.
     private(set) var hasEnded = false
-    /// Whether the target takes nothing more.
-    private var isBroken = false
+    /// Why the target takes nothing more; nil as long as it does.
+    private(set) var failure: Int32?
 
     /// Takes the end of a pipe. If the target takes nothing more, its writer learns of it.
     init(from pipe: consuming FileDescriptor, to target: Int32, hiding patterns: [Redactor.Pattern]) {
@@ -55,7 +55,7 @@ final class Relay {
             return
         }
         buffer.withUnsafeBytes { redactor.redact(UnsafeRawBufferPointer(rebasing: $0[..<count]), into: &pending) }
-        if isBroken { pending = [] }
+        if failure != nil { pending = [] }
     }
 
     /// Passes on what is held back.
@@ -71,8 +71,7 @@ final class Relay {
     }
 
     private func breakOff(_ number: Int32) {
-        if number != EPIPE, number != EIO { Notes.report(.unwritableOutput(number), asJSON: false) }
-        (pending, isBroken) = ([], true)
+        (pending, failure) = ([], number)
         guard pipe != nil else { return }
         pipe = nil
         hasEnded = true

@@ -39,18 +39,19 @@ RUNS = (
     "init", "set a", "set b --exact", "get a", "get b", "get a b", "show a", "attr a k=v", "ls", "find a", "exists a",
     "mv a c", "cp c a", "rm c", "info", "verify", "compact", "salvage out", "version", "set a", "history", "history a",
     "restore a", "undo", "log --on", "get a", "log", "setup git", "setup docker", "setup aws a", "key ls",
-    "key add --file new.key", "key rm 2", "key check", "key replace own.key", "--key-file own.key key rotate",
-    "--key-file own.key key show", "--key-file own.key drop d -o d.drop --to", "--key-file own.key backup copy",
-    "--key-file own.key merge copy", "--key-file own.key env A=a B=b", "--key-file own.key inject -o filled", "lock",
-    "--key-file own.key generate p --show",
+    "key add --file new.key", "setup ssh new.key a", "key rm 2", "key check", "key replace own.key",
+    "--key-file own.key key rotate", "--key-file own.key key show", "--key-file own.key drop d -o d.drop --to",
+    "--key-file own.key backup copy", "--key-file own.key merge copy", "--key-file own.key env A=a B=b",
+    "--key-file own.key inject -o filled", "setup direnv", "prefs set a x", "prefs set b --type data", "prefs get a",
+    "prefs get b", "prefs ls", "prefs rm a", "lock", "--key-file own.key generate p --show",
 )  # fmt: skip
 # What they need besides is tested where they are: a terminal, the kernel's keyring, a repository, another program.
 ELSEWHERE = {
-    "unlock", "key split", "key join", "collect", "setup git-merge", "setup kube", "otp", "run",
+    "unlock", "key split", "key join", "collect", "setup git-merge", "setup kube", "otp", "run", "ssh-add", "askpass",
 }  # fmt: skip
 # Their output is that of another program's protocol.
 ELSEWHERE |= {
-    "git-credential", "docker-credential", "aws-credential", "kube-credential",
+    "git-credential", "docker-credential", "aws-credential", "kube-credential", "systemd-credential",
 }  # fmt: skip
 
 

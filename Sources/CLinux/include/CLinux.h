@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "keyring.h"
+#include "sockets.h"
 
 /// Renames like rename(2), but fails with EEXIST instead of replacing a file. On file systems that cannot do that in
 /// one step, the caller's lock on the folder must keep others away.

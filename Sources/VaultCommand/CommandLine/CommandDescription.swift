@@ -31,16 +31,25 @@ enum CommandName: String, CaseIterable, Sendable, Encodable {
     case setupDocker = "setup docker"
     case setupAWS = "setup aws"
     case setupKube = "setup kube"
+    case setupSSH = "setup ssh"
+    case setupDirenv = "setup direnv"
     case gitCredential = "git-credential"
     case dockerCredential = "docker-credential"
     case awsCredential = "aws-credential"
     case kubeCredential = "kube-credential"
+    case askpass
+    case sshAdd = "ssh-add"
+    case systemdCredential = "systemd-credential"
+    case preferenceGet = "prefs get"
+    case preferenceSet = "prefs set"
+    case preferenceList = "prefs ls"
+    case preferenceRemove = "prefs rm"
     case info, verify, compact, salvage, help, version
 }
 
 extension CommandName {
     /// The first word of the commands that have two.
-    static let groups = ["key", "setup"]
+    static let groups = ["key", "setup", "prefs"]
 
     static func inGroup(_ group: String) -> [CommandName] { allCases.filter { $0.rawValue.hasPrefix(group + " ") } }
 }
@@ -125,6 +134,7 @@ enum OptionName: String, CaseIterable, Sendable, Encodable {
     case noAmbiguous = "no-ambiguous"
     case off, on, since
     case local, profile, undo, user
+    case suite, lifetime, confirm
     case env, stdin, redact, format, `in`, out
     case envFile = "env-file"
 

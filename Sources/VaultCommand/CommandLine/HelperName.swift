@@ -5,12 +5,14 @@
 enum HelperName: String, CaseIterable {
     case gitCredential = "git-credential-vault"
     case dockerCredential = "docker-credential-vault"
+    case askpass = "vault-askpass"
 
     /// The command that the name stands for. The words of the command line follow it.
     var command: CommandName {
         switch self {
         case .gitCredential: .gitCredential
         case .dockerCredential: .dockerCredential
+        case .askpass: .askpass
         }
     }
 
@@ -20,6 +22,7 @@ enum HelperName: String, CaseIterable {
         guard let name = path.split(separator: "/").last, let helper = HelperName(rawValue: String(name)) else {
             return []
         }
-        return [helper.command.rawValue]
+        // A prompt may be a server's text. It is never an option: help would be an answer.
+        return [helper.command.rawValue] + (helper == .askpass ? ["--"] : [])
     }
 }

@@ -53,10 +53,19 @@ extension CommandName {
         case .setupDocker: SetupDockerCommand.self
         case .setupAWS: SetupAWSCommand.self
         case .setupKube: SetupKubeCommand.self
+        case .setupSSH: SetupSSHCommand.self
+        case .setupDirenv: SetupDirenvCommand.self
         case .gitCredential: GitCredentialCommand.self
         case .dockerCredential: DockerCredentialCommand.self
         case .awsCredential: AWSCredentialCommand.self
         case .kubeCredential: KubeCredentialCommand.self
+        case .askpass: AskpassCommand.self
+        case .sshAdd: SSHAddCommand.self
+        case .systemdCredential: SystemdCredentialCommand.self
+        case .preferenceGet: PreferenceGetCommand.self
+        case .preferenceSet: PreferenceSetCommand.self
+        case .preferenceList: PreferenceListCommand.self
+        case .preferenceRemove: PreferenceRemoveCommand.self
         case .info: InfoCommand.self
         case .verify: VerifyCommand.self
         case .compact: CompactCommand.self

@@ -116,8 +116,14 @@ enum HelpTopic: String, CaseIterable {
                      "keys"}
           setup git-merge
                     {"attributes", "written"}
-          setup git, setup docker, setup aws, setup kube
+          setup git, setup docker, setup aws, setup kube, setup ssh, setup direnv
                     {"settings": [TEXT], "written"}
+          askpass   {"name", "value"}, as get
+          ssh-add   {"name", "type", "comment", "lifetime", "confirms"}
+          prefs get {"name", "value"}, or {"name", "value_base64"} if it is not UTF-8
+          prefs set {"name", "file"}
+          prefs ls  {"file", "items": [{"name", "kind"}]}
+          prefs rm  {"removed": [NAME], "file"}
           verify    {"entries", "records", "bytes"}
           compact   {"size_before", "size_after"}
           salvage   {"vault", "certain", "doubtful": [NAME], "older": [NAME],

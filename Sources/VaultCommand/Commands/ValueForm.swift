@@ -71,5 +71,17 @@ struct ValueForm {
 }
 
 extension Invocation {
+    /// Ends a command whose result is one value.
+    func finish(_ stored: consuming SealableValue, of name: String) throws -> ExitCode {
+        let value = try ValueText.shown(stored, of: name)
+        guard wantsJSON else {
+            try ValueForm(newline: newline).write(value)
+            return .success
+        }
+        try ValueForm.json(value, name: name).withUnsafeBytes(StandardOutput.write)
+        try StandardOutput.write("\n")
+        return .success
+    }
+
     var newline: ValueForm.Newline { value(of: .newline).flatMap(ValueForm.Newline.init) ?? .auto }
 }

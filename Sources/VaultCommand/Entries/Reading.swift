@@ -46,7 +46,23 @@ extension Invocation {
     func reading(
         _ name: String, from keychain: Keychain, action: String? = nil, starting program: String? = nil
     ) throws -> SealableValue? {
-        guard let value = try permitted(name, in: keychain) else { return nil }
+        let value = try readingEntry(name, from: keychain, action: action, starting: program)
+        if let value { return value }
+        // An attribute is no secret: lists show it.
+        guard let (login, field) = Login.split(name), let text = try keychain.item(login)?.attributes[field] else {
+            return nil
+        }
+        try keychain.recordAccess { access(to: name, action: action, starting: program) }
+        return SealableValue(kind: .text, bytes: try SecretBytes(utf8: text))
+    }
+
+    /// Does the same for an entry alone.
+    func readingEntry(
+        _ name: String, from keychain: Keychain, action: String? = nil, starting program: String? = nil
+    ) throws -> SealableValue? {
+        guard let item = try keychain.item(name) else { return nil }
+        try checkPolicy(of: item, in: keychain)
+        guard let value = try keychain.sealable(name) else { return nil }
         try keychain.recordAccess { access(to: name, action: action, starting: program) }
         return value
     }
@@ -64,18 +80,6 @@ extension Invocation {
         try ReadingPolicy.check(item.attributes, of: item.name, for: command)
         guard let login = try Login.split(item.name).flatMap({ try keychain.item($0.login) }) else { return }
         try ReadingPolicy.check(login.attributes, of: login.name, for: command)
-    }
-
-    private func permitted(_ name: String, in keychain: Keychain) throws -> SealableValue? {
-        if let item = try keychain.item(name) {
-            try checkPolicy(of: item, in: keychain)
-            return try keychain.sealable(name)
-        }
-        // An attribute is no secret: lists show it.
-        guard let (login, field) = Login.split(name), let text = try keychain.item(login)?.attributes[field] else {
-            return nil
-        }
-        return SealableValue(kind: .text, bytes: try SecretBytes(utf8: text))
     }
 
     /// Describes a read by this command; or, with an empty name, a switch of the log.

@@ -1,0 +1,20 @@
+// Sockets between the processes of one machine (AF_UNIX).
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+/// Connects to the socket at a path. Returns a descriptor that other programs do not inherit; -1, with errno, if that
+/// fails.
+int vault_connect_local(const char *_Nonnull path);
+
+struct vault_local_peer {
+    /// The address that the other end has bound. An abstract one begins with a zero byte; an unbound one is empty.
+    uint8_t name[108];
+    size_t name_size;
+    /// The user who has connected.
+    uint32_t user;
+};
+
+/// Looks at the other end of a connected socket. Returns -1, with errno, if that fails: ENOTSOCK for what is no socket,
+/// EAFNOSUPPORT for one of another kind.
+int vault_look_at_peer(int descriptor, struct vault_local_peer *_Nonnull peer);

@@ -1,0 +1,46 @@
+package import Sealing
+
+/// The messages to an SSH agent that hand it a private key, and its answer (draft-miller-ssh-agent, sections 3.2, 5.2).
+package enum SSHAgentMessage {
+    private static let addIdentity: UInt8 = 17
+    private static let addConstrained: UInt8 = 25
+    private static let lifetimeConstraint: UInt8 = 1
+    private static let confirmationConstraint: UInt8 = 2
+    private static let success: [UInt8] = [0, 0, 0, 1, 6]
+
+    /// How many bytes of an answer tell whether the agent has done it: a length and a type.
+    package static let answerSize = 5
+
+    /// Writes the message that adds a key.
+    ///
+    /// - Parameters:
+    ///   - comment: by which a person knows the key.
+    ///   - lifetime: after how many seconds the agent drops the key; nil to keep it.
+    ///   - confirming: whether the agent asks before each use.
+    package static func adding(
+        _ key: borrowing SSHKey, comment: String, lifetime: UInt32?, confirming: Bool
+    ) throws(SealingError) -> SecretBytes {
+        var constraints: [UInt8] = []
+        if let lifetime { constraints += [lifetimeConstraint] + bytes(of: lifetime) }
+        if confirming { constraints.append(confirmationConstraint) }
+        let tail = bytes(of: UInt32(truncatingIfNeeded: comment.utf8.count)) + Array(comment.utf8) + constraints
+        let size = 1 + key.fields.count + tail.count
+        let head = bytes(of: UInt32(truncatingIfNeeded: size)) + [constraints.isEmpty ? addIdentity : addConstrained]
+        var message = try SecretBytes(zeros: 4 + size)
+        message.withUnsafeMutableBytes { message in
+            message.copyBytes(from: head)
+            key.fields.withUnsafeBytes { fields in
+                UnsafeMutableRawBufferPointer(rebasing: message[head.count...]).copyMemory(from: fields)
+            }
+            UnsafeMutableRawBufferPointer(rebasing: message[(head.count + key.fields.count)...]).copyBytes(from: tail)
+        }
+        return message
+    }
+
+    /// Returns whether the agent has done what it was asked for. It gives no reasons.
+    package static func isSuccess(_ answer: [UInt8]) -> Bool { answer == success }
+
+    private static func bytes(of number: UInt32) -> [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+    }
+}

@@ -1,0 +1,153 @@
+package import Sealing
+
+/// A private key in OpenSSH's own format, as `ssh-keygen` writes it without a passphrase: PROTOCOL.key of OpenSSH.
+package struct SSHKey: ~Copyable {
+    /// The types that an agent takes without hardware.
+    package enum KeyType: String, CaseIterable, Sendable {
+        case ed25519 = "ssh-ed25519"
+        case rsa = "ssh-rsa"
+        case ecdsa256 = "ecdsa-sha2-nistp256"
+        case ecdsa384 = "ecdsa-sha2-nistp384"
+        case ecdsa521 = "ecdsa-sha2-nistp521"
+
+        /// How many fields the private key has after its type.
+        fileprivate var fieldCount: Int {
+            switch self {
+            case .ed25519: 2
+            case .rsa: 6
+            case .ecdsa256, .ecdsa384, .ecdsa521: 3
+            }
+        }
+    }
+
+    package let type: KeyType
+    package let comment: String
+    /// The type and the fields of the private key, encoded as both the file and the agent have them.
+    let fields: SecretBytes
+}
+
+/// What a text may be that was stored as a private key.
+package enum SSHKeyFile: ~Copyable {
+    case key(SSHKey)
+    /// OpenSSH's format, under a passphrase.
+    case encrypted
+    /// A PEM file of another format, such as PKCS#1 or PKCS#8.
+    case otherFormat
+    /// A key of a type that needs hardware, or that OpenSSH has given up.
+    case unsupported
+
+    /// - Throws: ``FormatError`` for what is none of these; ``SealingError`` if there is no guarded memory left.
+    package init(_ text: borrowing SecretBytes) throws {
+        switch try text.withUnsafeBytes({ try PEMText(first: $0) }) {
+        case .none: throw FormatError("it does not begin with a line such as -----BEGIN OPENSSH PRIVATE KEY-----")
+        case .otherLabel: self = .otherFormat
+        case .openSSH(let binary): self = try binary.withUnsafeBytes { try SSHKeyFile(binary: $0) }
+        }
+    }
+
+    private init(binary: UnsafeRawBufferPointer) throws {
+        var reader = SSHReader(binary)
+        guard try reader.bytes(15).elementsEqual("openssh-key-v1\0".utf8) else {
+            throw FormatError("it does not begin as a private key of OpenSSH does")
+        }
+        guard try reader.string().elementsEqual("none".utf8) else {
+            self = .encrypted
+            return
+        }
+        // The names of a key derivation and its options are of no meaning without a cipher.
+        _ = (try reader.string(), try reader.string())
+        guard try reader.integer() == 1 else { throw FormatError("it holds more than one key") }
+        _ = try reader.string()
+        let privatePart = try reader.string()
+        guard reader.isAtEnd else { throw FormatError("there are bytes after the key") }
+        guard let key = try SSHKey(privatePart: privatePart) else {
+            self = .unsupported
+            return
+        }
+        self = .key(key)
+    }
+}
+
+extension SSHKey {
+    /// nil if its type is not among those of ``KeyType``.
+    fileprivate init?(privatePart: UnsafeRawBufferPointer) throws {
+        var reader = SSHReader(privatePart)
+        guard try reader.integer() == reader.integer() else { throw FormatError("its check numbers differ") }
+        let start = reader.position
+        let name = String(decoding: try reader.string(), as: UTF8.self)
+        guard let type = KeyType(rawValue: name) else { return nil }
+        for _ in 0..<type.fieldCount { _ = try reader.string() }
+        let fields = UnsafeRawBufferPointer(rebasing: privatePart[start..<reader.position])
+        let comment = String(decoding: try reader.string(), as: UTF8.self)
+        // Up to a multiple of a cipher's block: 1, 2, 3 and so on.
+        guard zip(try reader.rest(), 1...).allSatisfy({ Int($0) == $1 }) else {
+            throw FormatError("its padding is wrong")
+        }
+        self.init(type: type, comment: comment, fields: try SecretBytes(copyOf: fields))
+    }
+}
+
+/// The first part of a text between lines such as `-----BEGIN LABEL-----` and `-----END LABEL-----`, from base64.
+private enum PEMText: ~Copyable {
+    case none, otherLabel
+    case openSSH(SecretBytes)
+
+    private static let begin = Array("-----BEGIN OPENSSH PRIVATE KEY-----".utf8)
+    private static let end = Array("-----END OPENSSH PRIVATE KEY-----".utf8)
+
+    init(first text: UnsafeRawBufferPointer) throws {
+        let whiteSpace = Array(" \t\r\n".utf8)
+        let text = text.drop { whiteSpace.contains($0) }
+        guard text.starts(with: PEMText.begin) else {
+            self = text.starts(with: "-----BEGIN ".utf8) ? .otherLabel : .none
+            return
+        }
+        let body = text.dropFirst(PEMText.begin.count)
+        guard let dash = body.firstIndex(of: UInt8(ascii: "-")), body[dash...].starts(with: PEMText.end) else {
+            throw FormatError("its last line is missing, or has changed")
+        }
+        var digits = try SecretBytes(zeros: body[..<dash].count { !whiteSpace.contains($0) })
+        digits.withUnsafeMutableBytes { digits in
+            for (index, digit) in body[..<dash].lazy.filter({ !whiteSpace.contains($0) }).enumerated() {
+                digits[index] = digit
+            }
+        }
+        self = .openSSH(try PEMText.decoded(digits))
+    }
+
+    private static func decoded(_ digits: borrowing SecretBytes) throws -> SecretBytes {
+        let padding = digits.withUnsafeBytes { $0.suffix(2).count { $0 == UInt8(ascii: "=") } }
+        guard let size = Base64.size(ofDigits: digits.count - padding) else { throw FormatError("it is no base64") }
+        var bytes = try SecretBytes(zeros: size)
+        let isValid = digits.withUnsafeBytes { digits in
+            bytes.withUnsafeMutableBytes { Base64.decode(digits, padding: .equalSigns, into: $0) }
+        }
+        guard isValid else { throw FormatError("it is no base64") }
+        return bytes
+    }
+}
+
+/// Reads numbers and strings as SSH's protocols encode them (RFC 4251, section 5), in place. Each call returns what is
+/// there or throws, whatever the bytes are.
+struct SSHReader {
+    private let buffer: UnsafeRawBufferPointer
+    private(set) var position = 0
+
+    init(_ buffer: UnsafeRawBufferPointer) { self.buffer = buffer }
+
+    var isAtEnd: Bool { position == buffer.count }
+
+    mutating func bytes(_ count: Int) throws(FormatError) -> UnsafeRawBufferPointer {
+        guard count <= buffer.count - position else { throw FormatError("it is cut short") }
+        defer { position += count }
+        return UnsafeRawBufferPointer(rebasing: buffer[position..<position + count])
+    }
+
+    mutating func integer() throws(FormatError) -> UInt32 {
+        try bytes(4).reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    mutating func string() throws(FormatError) -> UnsafeRawBufferPointer { try bytes(Int(integer())) }
+
+    mutating func rest() throws(FormatError) -> UnsafeRawBufferPointer { try bytes(buffer.count - position) }
+}

@@ -1,0 +1,50 @@
+private import CLinux
+private import Glibc
+
+/// A connection to another process of this machine, through a socket in the file system.
+package struct LocalSocket: ~Copyable {
+    private let descriptor: FileDescriptor
+
+    package init(connectingTo path: String) throws(SystemError) {
+        descriptor = FileDescriptor(owning: vault_connect_local(path))
+        guard descriptor.number >= 0 else { throw SystemError(errno, "connect") }
+    }
+
+    package func send(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let part = UnsafeRawBufferPointer(rebasing: rest)
+            let sent = Glibc.send(descriptor.number, part.baseAddress, part.count, Int32(MSG_NOSIGNAL))
+            if sent < 0, errno != EINTR { throw SystemError(errno, "send") }
+            rest = rest.dropFirst(max(sent, 0))
+        }
+    }
+
+    /// Waits for this many bytes. Returns fewer if the other end closes the connection before.
+    package func receive(_ count: Int) throws(SystemError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < count {
+            var part = [UInt8](repeating: 0, count: count - bytes.count)
+            let received = recv(descriptor.number, &part, part.count, 0)
+            if received == 0 { break }
+            if received < 0, errno != EINTR { throw SystemError(errno, "receive") }
+            bytes += part.prefix(max(received, 0))
+        }
+        return bytes
+    }
+}
+
+/// Who is at the other end of a connected socket.
+package struct LocalPeer: Hashable, Sendable {
+    /// The address that it has bound; one that is not in the file system begins with a zero byte.
+    package let address: [UInt8]
+    package let user: UInt32
+
+    /// - Throws: ``SystemError`` for a descriptor that is no socket of this machine, or has no other end.
+    package init(of descriptor: Int32) throws(SystemError) {
+        var peer = vault_local_peer()
+        guard vault_look_at_peer(descriptor, &peer) == 0 else { throw SystemError(errno, "look at") }
+        user = peer.user
+        address = withUnsafeBytes(of: peer.name) { Array($0.prefix(peer.name_size)) }
+    }
+}

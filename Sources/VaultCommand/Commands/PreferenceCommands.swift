@@ -1,0 +1,180 @@
+import Glibc
+import Sealing
+import Vault
+
+enum PreferenceGetCommand: Command {
+    static let description = CommandDescription(
+        name: .preferenceGet, summary: "write a preference to standard output",
+        arguments: [.init(name: "KEY", help: "The key.")],
+        options: [SuiteFile.option, ValueForm.newlineOption],
+        details: [
+            "The text is that which `vault get` writes of a value in the vault: dates are UTC, arrays and dictionaries JSON.",
+            SuiteFile.whichFile,
+        ],
+        examples: [.init("vault prefs get --suite mail theme", "what the program mail keeps as `theme`")],
+        exitCodes: [
+            .init(.notFound, "no such key; a similar one is suggested"),
+            .init(.damaged, "the property list is damaged; nothing is written to it"),
+        ])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        let (suite, key) = (try SuiteFile(invocation), invocation.name)
+        guard let value = try suite.value(of: key) else { throw try suite.absent(key) }
+        return try invocation.finish(SealableValue(value, for: key), of: key)
+    }
+}
+
+enum PreferenceSetCommand: Command {
+    static let description = CommandDescription(
+        name: .preferenceSet, summary: "store a preference in a plain property list",
+        arguments: [
+            .init(name: "KEY", help: "The key."),
+            .init(name: "VALUE", count: .optional, help: "The value. Without it, it is read from standard input."),
+        ],
+        options: [
+            SuiteFile.option,
+            .init(
+                name: .type, value: "TYPE", choices: ValueType.allCases.map(\.rawValue),
+                help: "What a program reads it as: string (default), bool, int, real, data, date or json."),
+        ],
+        details: [
+            """
+            A preference is not secret: it is kept as it is, in a file that any tool for property lists reads. Secrets \
+            belong in the vault: `vault set`. Other keys of the file keep their values and types.
+            """,
+            "Write a VALUE that begins with a dash after two dashes. The types have the forms of `vault help set`.",
+            SuiteFile.whichFile,
+        ],
+        examples: [
+            .init("vault prefs set --suite mail theme dark", "for the program mail, which reads a String"),
+            .init("vault prefs set --suite mail limit --type int -- -1", "a number that begins with a dash"),
+        ],
+        exitCodes: [
+            .init(.usage, "the value is not of its type"),
+            .init(.damaged, "the property list is damaged; nothing is written to it"),
+        ])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        let (suite, key) = (try SuiteFile(invocation), invocation.name)
+        let type = invocation.value(of: .type).flatMap(ValueType.init) ?? .string
+        let value = try StoredValue(type.value(readText(invocation), for: key), of: key)
+        try suite.commit([key: value])
+        return try invocation.finish(json: ["name": key, "file": suite.path])
+    }
+
+    private static func readText(_ invocation: Invocation) throws -> SecretBytes {
+        if invocation.arguments.count > 1 { return try SecretBytes(utf8: invocation.arguments[1]) }
+        guard isatty(STDIN_FILENO) == 0 else { throw UsageError.missingArgument("VALUE", of: .preferenceSet) }
+        return try ValueInput.read(from: STDIN_FILENO, named: "Standard input", isExact: false)
+    }
+}
+
+enum PreferenceListCommand: Command {
+    static let description = CommandDescription(
+        name: .preferenceList, summary: "list the keys of preferences",
+        arguments: [.init(name: "PREFIX", count: .optional, help: "List only keys that begin with it.")],
+        options: [
+            SuiteFile.option, .init(name: .long, short: "l", help: "Show the kind of each value before its key."),
+        ],
+        details: [
+            "One key per line, sorted bytewise. No match is not an error, and neither is a file that does not exist.",
+            SuiteFile.whichFile,
+        ],
+        examples: [.init("vault prefs ls --suite mail -l", "the keys and kinds of the program mail")],
+        exitCodes: [.init(.damaged, "the property list is damaged")])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        let suite = try SuiteFile(invocation)
+        let items = try suite.contents(prefix: invocation.arguments.first ?? "").map { key, value in
+            (name: key, kind: try SealableValue(value, for: key).kind.description)
+        }.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        let json: JSONObject = ["file": suite.path, "items": items.map { ["name": $0.name, "kind": $0.kind] }]
+        let width = items.map(\.kind.utf8.count).max() ?? 0
+        return try invocation.finish(json: json) {
+            items.map { item in
+                let kind = invocation.has(.long) ? TextLayout.padded(item.kind, to: width) + "  " : ""
+                return kind + StandardOutput.shown(item.name) + "\n"
+            }.joined()
+        }
+    }
+}
+
+enum PreferenceRemoveCommand: Command {
+    static let description = CommandDescription(
+        name: .preferenceRemove, summary: "remove preferences",
+        arguments: [.init(name: "KEY", count: .oneOrMore, help: "A key to remove.")],
+        options: [SuiteFile.option, .init(name: .force, short: "f", help: "Ignore keys that do not exist.")],
+        details: [
+            "Removes all keys at once or, if one of them does not exist, none. It cannot be undone.",
+            SuiteFile.whichFile,
+        ],
+        examples: [.init("vault prefs rm --suite mail theme limit", "both or neither")],
+        exitCodes: [
+            .init(.notFound, "one of the keys does not exist; none was removed"),
+            .init(.damaged, "the property list is damaged; nothing is written to it"),
+        ])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        let suite = try SuiteFile(invocation)
+        var changes: [String: StoredValue?] = [:]
+        for key in invocation.arguments {
+            if try suite.value(of: key) != nil {
+                changes.updateValue(nil, forKey: key)
+            } else if !invocation.has(.force) {
+                throw try suite.absent(key)
+            }
+        }
+        if !changes.isEmpty { try suite.commit(changes) }
+        let removed = changes.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return try invocation.finish(json: ["removed": removed, "file": suite.path])
+    }
+}
+
+/// The property list that the commands of the group `prefs` are about. No vault is opened for it.
+private struct SuiteFile {
+    static let option = OptionDescription(
+        name: .suite, value: "NAME", help: "Whose preferences: a program's name (default: vault).")
+
+    static let whichFile = """
+        The file is vault/preferences/NAME.plist in $XDG_CONFIG_HOME (default: ~/.config). A program that uses the \
+        library has the suite of its own name, unless it has chosen another.
+        """
+
+    let path: String
+    private let preferences: Preferences
+
+    /// Without the option, the suite is that of this program's name, as for any other program.
+    init(_ invocation: Invocation) throws(CommandError) {
+        let preferences = Preferences(suite: invocation.value(of: .suite) ?? "vault")
+        self.preferences = preferences
+        path = try SuiteFile.translated { () throws(VaultError) in try preferences.path }
+    }
+
+    func value(of key: String) throws -> StoredValue? {
+        try SuiteFile.translated { () throws(VaultError) in try preferences.value(of: key) }
+    }
+
+    func contents(prefix: String) throws -> [String: StoredValue] {
+        try SuiteFile.translated { () throws(VaultError) in try preferences.contents(prefix: prefix) }
+    }
+
+    func commit(_ changes: [String: StoredValue?]) throws {
+        _ = try SuiteFile.translated { () throws(VaultError) in try preferences.commit(StoreBatch(changes)) }
+    }
+
+    /// Returns the error for a missing key, which also says where it was looked for: the suite may be another.
+    func absent(_ key: String) throws -> CommandError {
+        let near = NearName.nearest(to: key, among: try contents(prefix: "").keys.sorted())
+        return CommandError(
+            code: "absent", exit: .notFound,
+            message: "No key \"\(key)\" in \(path).\(NearName.question(near))")
+    }
+
+    /// Translates an error without the hints, which are about vaults.
+    private static func translated<Result>(_ body: () throws(VaultError) -> Result) throws(CommandError) -> Result {
+        do throws(VaultError) { return try body() } catch {
+            let row = CommandError.row(of: error.code)
+            throw CommandError(code: row.code, exit: row.exit, message: error.message)
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import Formats
+import Glibc
+import LinuxSystem
+import Sealing
+import Vault
+
+enum SSHAddCommand: Command {
+    static let description = CommandDescription(
+        name: .sshAdd, summary: "hand a private key to the running SSH agent",
+        arguments: [.init(name: "NAME", completion: .secretName, help: "The name of the private key.")],
+        options: [
+            .init(
+                name: .lifetime, short: "t", value: "TIME",
+                help: "The agent drops the key after this time, such as 90, 15m, 8h or 7d."),
+            .init(name: .confirm, short: "c", help: "The agent asks before each use of the key."),
+        ],
+        details: [
+            """
+            The key goes from the vault to the agent's socket, $SSH_AUTH_SOCK: no file is written, and no other \
+            program is started. `ssh-add -l` then lists it, and `ssh-add -d` takes it back.
+            """,
+            """
+            `vault set NAME --file FILE` stores the key. It is one that `ssh-keygen` has made, of the type ed25519, rsa \
+            or ecdsa, without a passphrase: the vault seals it. `ssh-keygen -p -N '' -f FILE` takes the passphrase off, and makes one of an older format a \
+            key of OpenSSH's.
+            """,
+        ],
+        examples: [
+            .init("vault ssh-add -t 8h ssh/laptop", "for a day's work"),
+            .init("vault ssh-add -c ssh/laptop", "for one that is rarely used"),
+        ],
+        exitCodes: [
+            .init(.usage, "the value is no private key of OpenSSH's without a passphrase"),
+            .init(.notFound, "no such name; a similar one is suggested"),
+            .init(.refused, "the agent refuses the key"),
+            .init(.inputOutput, "no agent is running"),
+        ])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        let lifetime = try lifetime(invocation)
+        let key = try key(of: invocation)
+        let comment = key.comment.isEmpty ? invocation.name : key.comment
+        let message = try SSHAgentMessage.adding(
+            key, comment: comment, lifetime: lifetime, confirming: invocation.has(.confirm))
+        try send(message)
+        let json: JSONObject = [
+            "name": invocation.name, "type": key.type.rawValue, "comment": comment, "lifetime": lifetime,
+            "confirms": invocation.has(.confirm),
+        ]
+        return try invocation.finish(json: json)
+    }
+
+    /// Returns the number of seconds, which the agent's protocol has 32 bits for.
+    private static func lifetime(_ invocation: Invocation) throws(UsageError) -> UInt32? {
+        guard let duration = try invocation.duration(of: .lifetime) else { return nil }
+        guard let seconds = UInt32(exactly: duration.components.seconds) else { throw .badDuration(.lifetime) }
+        return seconds
+    }
+
+    private static func key(of invocation: Invocation) throws -> SSHKey {
+        let (keychain, name) = (try invocation.openVault(), invocation.name)
+        guard let value = try invocation.reading(name, from: keychain) else { throw keychain.absent(name) }
+        let file: SSHKeyFile
+        do { file = try SSHKeyFile(value.bytes) } catch let error as FormatError {
+            throw CommandError.invalid("The value of \"\(name)\" is no private key for an agent: \(error.problem).")
+        }
+        switch consume file {
+        case .key(let key): return key
+        case .encrypted:
+            throw CommandError.invalid(
+                "The key \"\(name)\" has a passphrase. Store it without one, since the vault seals it: "
+                    + "take the passphrase off the file with `ssh-keygen -p -N '' -f FILE`, and store that.")
+        case .otherFormat:
+            throw CommandError.invalid(
+                "The key \"\(name)\" is not in OpenSSH's format. `ssh-keygen -p -N '' -f FILE` converts the file; "
+                    + "store that.")
+        case .unsupported:
+            let types = SSHKey.KeyType.allCases.map(\.rawValue).joined(separator: ", ")
+            throw CommandError.invalid("The key \"\(name)\" is of a type that is not supported. These are: \(types).")
+        }
+    }
+
+    private static func send(_ message: borrowing SecretBytes) throws(CommandError) {
+        guard let path = getenv("SSH_AUTH_SOCK").map({ String(cString: $0) }), !path.isEmpty else {
+            throw CommandError(
+                code: "unavailable", exit: .inputOutput,
+                message: "SSH_AUTH_SOCK is not set: no SSH agent is running. Start one with `eval $(ssh-agent)`.")
+        }
+        let answer: [UInt8]
+        do throws(SystemError) {
+            let agent = try LocalSocket(connectingTo: path)
+            try message.withUnsafeBytes { (message) throws(SystemError) in try agent.send(message) }
+            answer = try agent.receive(SSHAgentMessage.answerSize)
+        } catch { throw .system("The SSH agent at \(path) does not answer", error.number) }
+        guard SSHAgentMessage.isSuccess(answer) else {
+            throw .refused("The SSH agent at \(path) refuses the key. It may be locked: `ssh-add -X` unlocks it.")
+        }
+    }
+}

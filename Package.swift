@@ -32,7 +32,7 @@ let package = Package(
             swiftSettings: settings),
         .systemLibrary(name: "CNettle", pkgConfig: "nettle", providers: [.apt(["nettle-dev"])]),
         .target(name: "OneTimeCode", dependencies: ["CNettle", "Sealing"], swiftSettings: settings),
-        .target(name: "Formats", dependencies: ["Sealing"], swiftSettings: settings),
+        .target(name: "Formats", dependencies: ["PropertyList", "Sealing"], swiftSettings: settings),
         .target(name: "VaultAccount", dependencies: ["Vault"], packageAccess: false, swiftSettings: settings),
         .target(name: "CVaultTesting", dependencies: ["CLinux"]),
         .target(

@@ -18,11 +18,11 @@ package struct PropertyListError: Error, Hashable, Sendable {
     /// are not secret, but error texts travel.
     package let sentence: String
 
-    static func malformed(_ what: String) -> Self { Self(code: .malformed, sentence: what) }
+    package static func malformed(_ what: String) -> Self { Self(code: .malformed, sentence: what) }
     static func unsupported(_ what: String) -> Self { Self(code: .unsupported, sentence: what) }
     static func unrepresentable(_ what: String) -> Self { Self(code: .unrepresentable, sentence: what) }
     static func tooLarge(_ what: String) -> Self { Self(code: .tooLarge, sentence: what) }
-    static let tooDeep = Self(
+    package static let tooDeep = Self(
         code: .tooDeep, sentence: "more than \(StoredValue.maximumDepth) containers inside each other")
 
     /// A key on the way to a value, as errors show it: `["window"]`.

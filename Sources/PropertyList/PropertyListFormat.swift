@@ -32,7 +32,12 @@ package enum PropertyListFormat: Hashable, Sendable {
         _ bytes: [UInt8], allowsUIDs: Bool = false
     ) throws(PropertyListError) -> (tree: StoredValue, format: Self) {
         try check(size: bytes.count)
-        guard bytes.starts(with: "bplist".utf8) else { return (try XMLReader().read(bytes), .xml) }
+        guard bytes.starts(with: "bplist".utf8) else {
+            let builder = XMLTreeBuilder()
+            try XMLReader(builder).read(bytes)
+            guard let root = builder.root else { throw .malformed("no property list") }
+            return (root, .xml)
+        }
         var reader = try BinaryReader(bytes, allowsUIDs: allowsUIDs)
         return (try reader.read(), .binary)
     }

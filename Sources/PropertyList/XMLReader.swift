@@ -1,28 +1,36 @@
 import CExpat
 
-/// The boundary to expat: the only file that calls it. Passes the parser's events to an ``XMLTreeBuilder``.
+/// Learns what is in an XML document while it is read.
+package protocol XMLEvents: AnyObject {
+    func start(_ element: String, attributes: [String: String]) throws(PropertyListError)
+    /// Text comes in pieces.
+    func text(_ characters: [UInt8]) throws(PropertyListError)
+    func end() throws(PropertyListError)
+}
+
+/// The boundary to expat: the only file that calls it.
 ///
 /// No external entity is fetched: expat does so only through a handler, and none is set.
-final class XMLReader {
+package final class XMLReader {
     private let parser: XML_Parser
-    private var builder = XMLTreeBuilder()
+    private let events: any XMLEvents
     private var failure: PropertyListError?
 
-    init() throws(PropertyListError) {
+    package init(_ events: any XMLEvents) throws(PropertyListError) {
         guard let parser = XML_ParserCreate(nil) else { throw .tooLarge("no memory for a parser") }
-        self.parser = parser
+        (self.parser, self.events) = (parser, events)
         XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
         XML_SetElementHandler(
             parser,
             { context, name, attributes in
-                XMLReader.step(context) { builder throws(PropertyListError) in
-                    try builder.start(XMLReader.text(name), attributes: XMLReader.names(attributes))
+                XMLReader.step(context) { events throws(PropertyListError) in
+                    try events.start(XMLReader.text(name), attributes: XMLReader.attributes(attributes))
                 }
             },
-            { context, _ in XMLReader.step(context) { builder throws(PropertyListError) in try builder.end() } })
+            { context, _ in XMLReader.step(context) { events throws(PropertyListError) in try events.end() } })
         XML_SetCharacterDataHandler(parser) { context, start, count in
-            let characters = UnsafeRawBufferPointer(start: start, count: Int(count))
-            XMLReader.step(context) { builder throws(PropertyListError) in try builder.text(characters) }
+            let characters = Array(UnsafeRawBufferPointer(start: start, count: Int(count)))
+            XMLReader.step(context) { events throws(PropertyListError) in try events.text(characters) }
         }
         // Entities of its own could make a document grow without bound, and no property list has any.
         XML_SetStartDoctypeDeclHandler(parser) { context, _, _, _, hasSubset in
@@ -40,23 +48,21 @@ final class XMLReader {
     deinit { XML_ParserFree(parser) }
 
     /// Reads a document of at most ``PropertyListFormat/maximumSize``. To be called once: a parser reads no second one.
-    func read(_ bytes: [UInt8]) throws(PropertyListError) -> StoredValue {
+    package func read(_ bytes: [UInt8]) throws(PropertyListError) {
         guard let length = Int32(exactly: bytes.count) else { throw .tooLarge("too many bytes") }
         let status = bytes.withUnsafeBytes { XML_Parse(parser, $0.bindMemory(to: CChar.self).baseAddress, length, 1) }
         if status != XML_STATUS_OK { fail(error(XML_GetErrorCode(parser))) }
         if let failure { throw failure }
-        guard let root = builder.root else { throw .malformed("no property list") }
-        return root
     }
 
     /// Passes an event on. The first error ends the parse; expat may still report the rest of the current element.
     private static func step(
-        _ context: UnsafeMutableRawPointer?, _ body: (inout XMLTreeBuilder) throws(PropertyListError) -> Void
+        _ context: UnsafeMutableRawPointer?, _ body: (any XMLEvents) throws(PropertyListError) -> Void
     ) {
         guard let context else { return }
         let reader = Unmanaged<XMLReader>.fromOpaque(context).takeUnretainedValue()
         guard reader.failure == nil else { return }
-        do { try body(&reader.builder) } catch {
+        do { try body(reader.events) } catch {
             reader.fail(error)
             XML_StopParser(reader.parser, 0)
         }
@@ -72,16 +78,17 @@ final class XMLReader {
         switch code {
         case XML_ERROR_NO_MEMORY: .tooLarge("not enough memory")
         case XML_ERROR_UNKNOWN_ENCODING, XML_ERROR_INCORRECT_ENCODING: .unsupported("an unknown or incorrect encoding")
-        case XML_ERROR_NO_ELEMENTS: .malformed("no property list")
+        case XML_ERROR_NO_ELEMENTS: .malformed("no element")
         default: .malformed(XMLReader.text(XML_ErrorString(code)))
         }
     }
 
     private static func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "" }
 
-    /// Returns the names in expat's list of names and values, which a null pointer ends.
-    private static func names(_ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>?) -> [String] {
-        (0...).lazy.map { attributes?[2 * $0] }.prefix { $0 != nil }.map(text)
+    /// Reads expat's list of names and values, which a null pointer ends. No name is there twice.
+    private static func attributes(_ list: UnsafeMutablePointer<UnsafePointer<CChar>?>?) -> [String: String] {
+        let names = (0...).lazy.map { list?[2 * $0] }.prefix { $0 != nil }.map(text)
+        return Dictionary(names.enumerated().map { ($1, text(list?[2 * $0 + 1])) }) { first, _ in first }
     }
 }
 
@@ -90,7 +97,7 @@ final class XMLReader {
 /// The parser has checked that the document is well-formed. What is left is the check against PropertyList-1.0.dtd, and
 /// what that leaves open: one value below `<plist>`, no key twice. A value without `<plist>` is read too, as
 /// CoreFoundation does. An attribute other than `version` would not be kept, so it is refused.
-struct XMLTreeBuilder {
+final class XMLTreeBuilder: XMLEvents {
     /// An array or dictionary whose end has not come yet.
     private struct Container {
         let isDictionary: Bool
@@ -109,10 +116,10 @@ struct XMLTreeBuilder {
     /// The tree, once it is complete.
     private(set) var root: StoredValue?
 
-    mutating func start(_ name: String, attributes: [String]) throws(PropertyListError) {
+    func start(_ name: String, attributes: [String: String]) throws(PropertyListError) {
         guard let element = XMLElement(rawValue: name) else { throw .malformed("an unknown element") }
         if let leaf { throw .malformed("an element inside a \(leaf.element.rawValue)") }
-        guard attributes.allSatisfy({ element == .plist && $0 == "version" }) else {
+        guard attributes.keys.allSatisfy({ element == .plist && $0 == "version" }) else {
             throw .unsupported("an attribute of \(name)")
         }
         defer { hasStarted = true }
@@ -137,12 +144,12 @@ struct XMLTreeBuilder {
         }
     }
 
-    mutating func text(_ characters: UnsafeRawBufferPointer) throws(PropertyListError) {
+    func text(_ characters: [UInt8]) throws(PropertyListError) {
         guard leaf != nil || characters.allSatisfy(\.isXMLSpace) else { throw .malformed("text between elements") }
         leaf?.text.append(contentsOf: characters)
     }
 
-    mutating func end() throws(PropertyListError) {
+    func end() throws(PropertyListError) {
         if let (element, text) = leaf.take() {
             if element == .key {
                 containers[containers.count - 1].key = try XMLElement.string(text)
@@ -157,7 +164,7 @@ struct XMLTreeBuilder {
         }
     }
 
-    private mutating func add(_ value: StoredValue) throws(PropertyListError) {
+    private func add(_ value: StoredValue) throws(PropertyListError) {
         let last = containers.count - 1
         if last < 0 {
             root = value

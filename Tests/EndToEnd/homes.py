@@ -152,6 +152,8 @@ COMMANDS = [
     "run",
     "env",
     "inject",
+    "import",
+    "export",
     "backup",
     "merge",
     "setup git-merge",

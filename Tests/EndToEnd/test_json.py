@@ -43,7 +43,8 @@ RUNS = (
     "--key-file own.key key rotate", "--key-file own.key key show", "--key-file own.key drop d -o d.drop --to",
     "--key-file own.key backup copy", "--key-file own.key merge copy", "--key-file own.key env A=a B=b",
     "--key-file own.key inject -o filled", "setup direnv", "prefs set a x", "prefs set b --type data", "prefs get a",
-    "prefs get b", "prefs ls", "prefs rm a", "lock", "--key-file own.key generate p --show",
+    "prefs get b", "prefs ls", "prefs rm a", "--key-file own.key import env - --dry-run",
+    "--key-file own.key export json --plaintext -o out.json", "lock", "--key-file own.key generate p --show",
 )  # fmt: skip
 # What they need besides is tested where they are: a terminal, the kernel's keyring, a repository, another program.
 ELSEWHERE = {
@@ -64,7 +65,8 @@ def test_every_command_writes_the_json_that_is_documented(home: Home) -> None:
         words = run.split()
         if "drop" in words:
             words.append(json.loads(home.output("--key-file", "own.key", "info", "--json"))["drop_box"])
-        output = home.output("--json", *words, stdin=b"\xff" if "b" in words else b"tok")
+        stdin = b"A=1" if "import" in words else b"\xff" if "b" in words else b"tok"
+        output = home.output("--json", *words, stdin=stdin)
         title = run.removeprefix("--key-file own.key ")
         title = "history NAME" if title == "history a" else title
         command = next(name for name in sorted((*COMMANDS, "history NAME"), key=len)[::-1] if title.startswith(name))

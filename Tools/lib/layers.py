@@ -34,7 +34,7 @@ ALONE = {
     "CSodium": {"Sealing"},
     "CExpat": {"PropertyList"},
     "CNettle": {"OneTimeCode"},
-    "PropertyList": {"Vault"},
+    "PropertyList": {"Formats", "Vault"},
 }
 
 IMPORT = re.compile(

@@ -23,8 +23,8 @@ package final class UpkeepProgress: Sendable {
         return total == 0 ? 0 : min(1, Double(doneBytes.load(ordering: .relaxed)) / Double(total))
     }
 
-    func begin(_ total: UInt64) { totalBytes.store(total, ordering: .relaxed) }
-    func advance(by bytes: UInt64) { doneBytes.add(bytes, ordering: .relaxed) }
+    package func begin(_ total: UInt64) { totalBytes.store(total, ordering: .relaxed) }
+    package func advance(by bytes: UInt64) { doneBytes.add(bytes, ordering: .relaxed) }
 
     /// Sets the fraction to 1: the total was an estimate.
     package func finish() {

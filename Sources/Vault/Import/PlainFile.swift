@@ -27,7 +27,14 @@ public struct PlainFile: ~Copyable {
         let path = resolvedPath(path)
         let file = WholeFile(path, in: fileSystem)
         guard let bytes = try PlainFile.contents(of: file) else { return nil }
-        do { values = try PlainFile.values(in: bytes) } catch let error as PropertyListError {
+        values = try PlainFile.values(in: bytes, from: path)
+        self.bytes = bytes
+        self.file = file
+    }
+
+    /// Reads bytes that have one of the formats of ``init(path:)``.
+    package static func values(in bytes: [UInt8], from path: String) throws(VaultError) -> [String: StoredValue] {
+        do { return try values(in: bytes) } catch let error as PropertyListError {
             throw VaultError(
                 .damaged, "\(path) is neither a property list nor JSON that can be read: \(error.sentence).")
         } catch let finding as ImportFinding {
@@ -36,8 +43,6 @@ public struct PlainFile: ~Copyable {
             // A decoding error may quote a value.
             throw VaultError(.damaged, "\(path) is neither a property list nor JSON with an object at its root.")
         }
-        self.bytes = bytes
-        self.file = file
     }
 
     /// Removes the file durably, unless it was changed since it was read. A file that is already removed is no error.

@@ -25,6 +25,8 @@ enum CommandName: String, CaseIterable, Sendable, Encodable {
     case keyJoin = "key join"
     case drop, collect
     case run, env, inject
+    case importEntries = "import"
+    case export
     case backup, merge
     case setupGitMerge = "setup git-merge"
     case setupGit = "setup git"
@@ -137,6 +139,7 @@ enum OptionName: String, CaseIterable, Sendable, Encodable {
     case suite, lifetime, confirm
     case env, stdin, redact, format, `in`, out
     case envFile = "env-file"
+    case plaintext, prefix, replace, skip
 
     /// As it is typed: `--key-file`.
     var spelling: String { "--" + rawValue }

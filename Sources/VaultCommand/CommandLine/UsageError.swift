@@ -11,7 +11,9 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
     case onlyWithWords(OptionName)
     case badSince, switchAlone
     case badHistory, keepForAllNames, badKeyFile, oneKeySource, descriptorHandedOn, noOptionsForDocker
+    case replaceOrSkip
     case missingOption(OptionName, of: CommandName)
+    case badArgument(String, choices: [String])
     case badNumber(String)
     case badVariable(String)
     case doubledVariable(String)
@@ -45,6 +47,8 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
         case .missingValue(let option, let placeholder):
             return "Option \(option.spelling) needs a value. If the value begins with a dash, write "
                 + "\(option.spelling)=\(placeholder)."
+        case .badArgument(let name, let choices): return "\(name) is one of: \(choices.joined(separator: ", "))."
+        case .replaceOrSkip: return "Give one of --replace and --skip."
         case .emptyPath(let option): return "The path for \(option.spelling) is empty."
         case .doubledOption(let option): return "Option \(option.spelling) is given twice; it takes one value."
         case .unexpectedValue(let option): return "Option \(option.spelling) takes no value."

@@ -46,6 +46,8 @@ extension CommandName {
         case .run: RunCommand.self
         case .env: EnvCommand.self
         case .inject: InjectCommand.self
+        case .importEntries: ImportCommand.self
+        case .export: ExportCommand.self
         case .backup: BackupCommand.self
         case .merge: MergeCommand.self
         case .setupGitMerge: SetupGitMergeCommand.self

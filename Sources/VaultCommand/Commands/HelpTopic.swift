@@ -111,6 +111,9 @@ enum HelpTopic: String, CaseIterable {
           collect   {"names": [NAME]}
           env       {"variables": [{"name", "value"}]}, or "value_base64" as for get
           inject    {"file", "names": [NAME]}, if it writes a file
+          import    {"dry_run", "skipped", "entries": [{"name", "size", "attributes",
+                     "change"}]}
+          export    {"file", "entries"}, if it writes a file
           backup    {"vault", "entries", "bytes"}
           merge     {"changed": [NAME], "conflicts": [NAME], "dropped": [NAME],
                      "keys"}
@@ -150,8 +153,9 @@ enum HelpTopic: String, CaseIterable {
         unknown or missing is null. A kind is the type that a program has stored, or
         `set --type`: "text", "data", "boolean", "integer", "real", "date", "array",
         "dictionary", "null". What `set` stores without --type is "unspecified". The
-        keys of a merge are "same", "of-this-copy" or "of-other-copy".
-        The kind of a one-time code is "totp", "hotp" or "steam".
+        kind of a one-time code is "totp", "hotp" or "steam". The change of an import
+        is "stored", "replaced", "unchanged" or "kept". The keys of a merge are "same",
+        "of-this-copy" or "of-other-copy".
 
         Standard error gets one object per line. An error:
           {"error": {"code", "exit", "message"}}

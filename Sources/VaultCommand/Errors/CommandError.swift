@@ -48,6 +48,17 @@ extension CommandError {
     static let tooLarge = invalid(
         "The value is too large (at most \(Keychain.maximumValueSize >> 20) MiB); nothing was stored.")
 
+    /// Returns names for the end of a message, each on a line of its own.
+    static func lines(_ names: [String]) -> String {
+        names.prefix(50).map { "\n  \($0)" }.joined() + (names.count > 50 ? "\n  …" : "")
+    }
+
+    /// A file of another program that cannot be read. Nothing of its text is repeated.
+    static func malformed(_ source: String, _ error: FormatError) -> CommandError {
+        let place = error.line.map { "\(source), line \(Quantity.number($0))" } ?? source
+        return invalid("\(place): \(error.problem); nothing was imported.")
+    }
+
     static func absent(_ name: String, near: String?) -> CommandError {
         .init(code: "absent", exit: .notFound, message: "No entry named \"\(name)\".\(NearName.question(near))")
     }

@@ -5,6 +5,11 @@ import Sealing
 enum NewFile {
     /// Writes a file of mode 0600, never over another one.
     static func write(_ bytes: [UInt8], to path: String) throws(CommandError) {
+        try bytes.withRawBytes { (bytes) throws(CommandError) in try write(bytes, to: path) }
+    }
+
+    /// Writes straight from memory, so that a secret stays in guarded memory.
+    static func write(_ bytes: UnsafeRawBufferPointer, to path: String) throws(CommandError) {
         try write(bytes, to: path, mode: 0o600, replacing: false)
     }
 

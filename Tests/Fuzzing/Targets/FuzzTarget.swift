@@ -14,7 +14,7 @@ package struct FuzzTarget: Sendable, CustomStringConvertible {
 
     package static let all: [FuzzTarget] = [
         .vault, .sealed, .key, .memory, .xml, .binary, .json, .archive, .account, .value, .age, .drop, .share,
-        .configuration, .otpauth, .helpers, .ssh, .dotEnv, .template,
+        .configuration, .otpauth, .helpers, .ssh, .formats, .dotEnv, .template,
     ]
 
     package static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

@@ -1,0 +1,100 @@
+/// Comma-separated values, as RFC 4180 has them.
+///
+/// A byte order mark is skipped. Lines end with CR LF or LF. A blank line is skipped.
+package enum CSV {
+    package struct Record: Hashable, Sendable {
+        /// Where it begins, from 1 on.
+        package let line: Int
+        package let fields: [String]
+    }
+
+    package static func records(in text: [UInt8]) throws(FormatError) -> [Record] {
+        var reader = CSVReader(rest: text[...])
+        return try reader.readAll()
+    }
+
+    /// Writes a field, in quotation marks if it needs them.
+    package static func write(_ field: some Collection<UInt8>, _ put: (UInt8) -> Void) {
+        let quote = UInt8(ascii: "\"")
+        // A reader that trims fields keeps those in quotation marks.
+        guard field.contains(where: { ",\"\r\n \t".utf8.contains($0) }) else { return field.forEach(put) }
+        put(quote)
+        for byte in field {
+            if byte == quote { put(quote) }
+            put(byte)
+        }
+        put(quote)
+    }
+}
+
+private struct CSVReader {
+    private var rest: ArraySlice<UInt8>
+    private var line = 1
+
+    init(rest: ArraySlice<UInt8>) {
+        self.rest = rest.starts(with: [0xEF, 0xBB, 0xBF]) ? rest.dropFirst(3) : rest
+    }
+
+    mutating func readAll() throws(FormatError) -> [CSV.Record] {
+        var records: [CSV.Record] = []
+        while !rest.isEmpty {
+            let first = line
+            var fields = [try readField()]
+            while rest.first == UInt8(ascii: ",") {
+                rest = rest.dropFirst()
+                fields.append(try readField())
+            }
+            endLine()
+            if fields != [""] { records.append(.init(line: first, fields: fields)) }
+        }
+        return records
+    }
+
+    private mutating func readField() throws(FormatError) -> String {
+        let first = line
+        let bytes = rest.first == UInt8(ascii: "\"") ? try readQuoted() : try readPlain()
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw FormatError(line: first, "it is not UTF-8")
+        }
+        return text
+    }
+
+    private mutating func readPlain() throws(FormatError) -> [UInt8] {
+        let field = rest.prefix { !",\n\r\"".utf8.contains($0) }
+        rest = rest[field.endIndex...]
+        if rest.first == UInt8(ascii: "\"") {
+            throw FormatError(line: line, "a quotation mark stands inside a field without them")
+        }
+        try checkEnd()
+        return Array(field)
+    }
+
+    private mutating func readQuoted() throws(FormatError) -> [UInt8] {
+        let (quote, first) = (UInt8(ascii: "\""), line)
+        var field: [UInt8] = []
+        rest = rest.dropFirst()
+        while let byte = rest.popFirst() {
+            if byte == quote {
+                guard rest.first == quote else {
+                    try checkEnd()
+                    return field
+                }
+                rest = rest.dropFirst()
+            }
+            if byte == UInt8(ascii: "\n") { line += 1 }
+            field.append(byte)
+        }
+        throw FormatError(line: first, "the closing quotation mark is missing")
+    }
+
+    /// Checks that a field is followed by another one, or by the end of its line.
+    private func checkEnd() throws(FormatError) {
+        let isEnd = rest.isEmpty || rest.starts(with: [0x0D, 0x0A]) || ",\n".utf8.contains(rest[rest.startIndex])
+        guard isEnd else { throw FormatError(line: line, "a field is not followed by a comma or the end of the line") }
+    }
+
+    private mutating func endLine() {
+        if rest.first == UInt8(ascii: "\r") { rest = rest.dropFirst() }
+        if rest.popFirst() != nil { line += 1 }
+    }
+}

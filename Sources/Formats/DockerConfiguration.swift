@@ -1,0 +1,46 @@
+import FoundationEssentials
+
+/// Docker's `config.json`, in which `docker login` keeps passwords if it has no helper.
+package enum DockerConfiguration {
+    /// docker's name for the user of an identity token, in the protocol of its helpers.
+    private static let tokenUser = "<token>"
+
+    package static func items(in text: [UInt8]) throws(FormatError) -> ImportedItems {
+        let root = try JSONNode(parsing: text)
+        guard let servers = try root.members()["auths"]?.members() else {
+            throw FormatError(line: root.line, "it is not docker's config.json: the member auths is missing")
+        }
+        var found = ImportedItems()
+        for (server, node) in servers.sorted(by: { $0.key < $1.key }) {
+            if let item = try item(for: server, node) {
+                found.items.append(item)
+            } else {
+                found.skipped += 1
+            }
+        }
+        return found
+    }
+
+    /// nil if a helper has the password: then there is only the server's name.
+    private static func item(for server: String, _ node: JSONNode) throws(FormatError) -> ImportedItem? {
+        let members = try node.members()
+        var (username, password) = (try members.string("username"), try members.string("password"))
+        if let text = try members.string("auth"), !text.isEmpty {
+            guard let data = Data(base64Encoded: text), let pair = String(validating: data, as: UTF8.self),
+                let colon = pair.utf8.firstIndex(of: UInt8(ascii: ":"))
+            else { throw FormatError(line: members["auth"]?.line, "auth is not the base64 of USER:PASSWORD") }
+            username = String(pair[..<colon])
+            // docker ignores zero bytes around it.
+            password = String(pair[pair.utf8.index(after: colon)...].filter { $0 != "\0" })
+        }
+        if let token = try members.string("identitytoken"), !token.isEmpty { (username, password) = (tokenUser, token) }
+        guard let password, !password.isEmpty else { return nil }
+        let place = server.hasPrefix("https://") ? server.dropFirst("https://".count) : server[...]
+        let parts = place.split(separator: "/").map(String.init)
+        var item = ImportedItem(title: parts.last ?? server, line: node.line)
+        item.folder = (["docker"] + parts.dropLast()).joined(separator: "/")
+        (item.username, item.password) = (username, password)
+        item.add("docker", server)
+        return item
+    }
+}

@@ -1,0 +1,31 @@
+extension DotEnv {
+    /// Returns the variable for a name: in capitals, with `_` for what no variable can have: `DB_PASSWORD` for
+    /// `db/password`.
+    package static func variableName(of name: String) -> String {
+        let letters = name.uppercased().utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): byte
+            default: UInt8(ascii: "_")
+            }
+        }
+        let isNumber = letters.first.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? true
+        return (isNumber ? "_" : "") + String(decoding: letters, as: UTF8.self)
+    }
+
+    /// Writes a value in quotation marks, byte by byte: ``variables(in:)`` reads the same.
+    package static func write(_ value: some Sequence<UInt8>, _ put: (UInt8) -> Void) {
+        put(UInt8(ascii: "\""))
+        for byte in value {
+            let letter: UInt8? =
+                switch byte {
+                case UInt8(ascii: "\n"): UInt8(ascii: "n")
+                case UInt8(ascii: "\r"): UInt8(ascii: "r")
+                case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "$"): byte
+                default: nil
+                }
+            if letter != nil { put(UInt8(ascii: "\\")) }
+            put(letter ?? byte)
+        }
+        put(UInt8(ascii: "\""))
+    }
+}

@@ -1,0 +1,50 @@
+import FoundationEssentials
+
+/// The JSON that `vault export json` writes: entries as they are, so that an import brings back the same.
+package enum EntryDocument {
+    package static let version = 1
+
+    package struct Entry: Hashable, Sendable {
+        package let name: String
+        /// The name of the value's kind.
+        package let kind: String
+        package let value: [UInt8]
+        package let attributes: [String: String]
+        package let expires: String?
+        package let line: Int
+    }
+
+    package static func entries(in text: [UInt8]) throws(FormatError) -> [Entry] {
+        let root = try JSONNode(parsing: text)
+        let members = try root.members()
+        guard let version = members["vault_export"], let entries = members["entries"] else {
+            throw FormatError(line: root.line, "it is not what `vault export json` writes")
+        }
+        guard try version.integer() == Self.version else {
+            throw FormatError(line: version.line, "a later version of vault has written it")
+        }
+        return try entries.elements().map { (node) throws(FormatError) in try entry(node) }
+    }
+
+    private static func entry(_ node: JSONNode) throws(FormatError) -> Entry {
+        let members = try node.members()
+        guard let name = try members.string("name") else { throw FormatError(line: node.line, "an entry has no name") }
+        var attributes: [String: String] = [:]
+        for (key, value) in try members["attributes"]?.members() ?? [:] { attributes[key] = try value.string() }
+        return Entry(
+            name: name, kind: try members.string("kind") ?? "unspecified", value: try value(members, node.line),
+            attributes: attributes, expires: try members.string("expires"), line: node.line)
+    }
+
+    private static func value(_ members: [String: JSONNode], _ line: Int) throws(FormatError) -> [UInt8] {
+        switch (try members.string("value"), try members.string("value_base64")) {
+        case (let text?, nil): return Array(text.utf8)
+        case (nil, let text?):
+            guard let data = Data(base64Encoded: text) else {
+                throw FormatError(line: members["value_base64"]?.line, "value_base64 is not base64")
+            }
+            return Array(data)
+        default: throw FormatError(line: line, "an entry has no value, or two")
+        }
+    }
+}

@@ -1,0 +1,67 @@
+/// `~/.git-credentials`, in which `git credential-store` keeps passwords: one address per line, such as
+/// `https://mia:secret@github.com/org`, with what is not plain encoded by percent signs.
+package enum GitCredentialStore {
+    package static func items(in text: [UInt8]) throws(FormatError) -> ImportedItems {
+        var items: [ImportedItem] = []
+        for (index, line) in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
+            let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+            if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
+            items.append(try item(line, on: index + 1))
+        }
+        return ImportedItems(items)
+    }
+
+    private static func item(_ text: ArraySlice<UInt8>, on line: Int) throws(FormatError) -> ImportedItem {
+        guard let separator = text.firstRange(of: Array("://".utf8)) else {
+            throw FormatError(line: line, "it is not an address such as https://USER:PASSWORD@HOST")
+        }
+        let rest = text[separator.upperBound...]
+        let authority = rest.prefix { $0 != UInt8(ascii: "/") }
+        guard let at = authority.firstIndex(of: UInt8(ascii: "@")),
+            let colon = authority[..<at].firstIndex(of: UInt8(ascii: ":"))
+        else { throw FormatError(line: line, "the address has no user or no password") }
+        let read = { (part: ArraySlice<UInt8>) throws(FormatError) in try decoded(part, on: line) }
+        let (scheme, host) = (try read(text[..<separator.lowerBound]), try read(authority[(at + 1)...]))
+        let (username, password) = (try read(authority[..<colon]), try read(authority[(colon + 1)..<at]))
+        let path = try read(rest[authority.endIndex...]).split(separator: "/").joined(separator: "/")
+        guard !host.isEmpty else { throw FormatError(line: line, "the address has no host") }
+        var item = ImportedItem(title: username, line: line)
+        let place = scheme == "https" ? host : "\(scheme)://\(host)"
+        item.folder = path.isEmpty ? "git/\(place)" : "git/\(place)/\(path)"
+        (item.username, item.password) = (username, password)
+        item.add("protocol", scheme)
+        item.add("host", host)
+        item.add("path", path)
+        return item
+    }
+
+    private static func decoded(_ part: ArraySlice<UInt8>, on line: Int) throws(FormatError) -> String {
+        guard let text = unescaped(part) else {
+            throw FormatError(line: line, "the percent-encoding is malformed, or does not stand for UTF-8")
+        }
+        // git's protocol of helpers cannot carry them.
+        guard !text.utf8.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
+            throw FormatError(line: line, "a part of the address has a line break or a zero byte")
+        }
+        return text
+    }
+
+    /// nil if a percent sign is not followed by two digits, or the bytes are not UTF-8.
+    private static func unescaped(_ text: ArraySlice<UInt8>) -> String? {
+        var rest = text
+        var bytes: [UInt8] = []
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = rest.prefix(2)
+            guard digits.count == 2, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
+                let decoded = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            else { return nil }
+            bytes.append(decoded)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

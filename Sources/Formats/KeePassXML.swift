@@ -1,0 +1,111 @@
+import PropertyList
+
+/// KeePass 2's plain XML, as KeePass and KeePassXC export it.
+///
+/// Groups are folders, without the root group. Earlier versions of entries and what is in the recycle bin are left
+/// out. That an entry expires is a reminder in KeePass, so it stays an attribute: an expired entry of a vault would be
+/// absent.
+package enum KeePassXML {
+    package static func items(in text: [UInt8]) throws(FormatError) -> ImportedItems {
+        let events = KeePassEvents()
+        do throws(PropertyListError) { try XMLReader(events).read(text) } catch { throw FormatError(error.sentence) }
+        guard events.hasRoot else { throw FormatError("it is not the XML of KeePass: there is no KeePassFile") }
+        return events.found
+    }
+}
+
+private final class KeePassEvents: XMLEvents {
+    private struct Group {
+        var name = ""
+        var isBin = false
+    }
+
+    private(set) var found = ImportedItems()
+    private(set) var hasRoot = false
+    /// The elements that are open.
+    private var open: [String] = []
+    private var text: [UInt8] = []
+    private var groups: [Group] = []
+    private var entry: ImportedItem?
+    private var recycleBin: String?
+    // Of the String element of an entry.
+    private var (key, value, isSecret) = ("", "", false)
+    // Of the Times element of an entry.
+    private var (expires, expiry) = (false, "")
+
+    func start(_ element: String, attributes: [String: String]) throws(PropertyListError) {
+        if open.isEmpty { hasRoot = element == "KeePassFile" }
+        guard open.count < 512 else { throw .tooDeep }
+        switch element {
+        case "Group": groups.append(Group())
+        case "Entry" where open.last == "Group":
+            entry = ImportedItem(title: "")
+            (expires, expiry) = (false, "")
+        case "String": (key, value, isSecret) = ("", "", false)
+        case "Value" where open.last == "String":
+            // In a database the inner cipher has encrypted it.
+            guard attributes["Protected"] != "True" else {
+                throw .malformed("a value is encrypted; export the database as plain XML")
+            }
+            isSecret = attributes["ProtectInMemory"] == "True"
+        default: break
+        }
+        open.append(element)
+        text = []
+    }
+
+    func text(_ characters: [UInt8]) { text += characters }
+
+    func end() throws(PropertyListError) {
+        let (element, content) = (open.popLast() ?? "", String(decoding: text, as: UTF8.self))
+        text = []
+        // A former version of an entry.
+        if open.contains("History") { return }
+        switch (open.last ?? "", element) {
+        case ("Meta", "RecycleBinUUID"): recycleBin = content
+        case ("Group", "UUID"): changeGroup { $0.isBin = content == recycleBin }
+        case ("Group", "Name"): changeGroup { $0.name = content }
+        case ("String", "Key"): key = content
+        case ("String", "Value"): value = content
+        case ("Entry", "String"): takeString()
+        case ("Entry", "Binary"): found.skipped += 1
+        case ("Entry", "Tags"): entry?.add("tags", content)
+        case ("Times", "Expires"): expires = content == "True"
+        case ("Times", "ExpiryTime"): expiry = content
+        case (_, "Entry"): takeEntry()
+        case (_, "Group"): _ = groups.popLast()
+        default: break
+        }
+    }
+
+    private func changeGroup(_ body: (inout Group) -> Void) {
+        if !groups.isEmpty { body(&groups[groups.count - 1]) }
+    }
+
+    private func takeString() {
+        guard !value.isEmpty else { return }
+        switch key {
+        case "Title": entry?.title = value
+        case "UserName": entry?.username = value
+        case "Password": entry?.password = value
+        case "URL": entry?.urls.insert(value, at: 0)
+        case "Notes": entry?.notes = value
+        case "otp": entry?.otp = value
+        // KeePassXC's further addresses: KP2A_URL, KP2A_URL_1 …
+        case _ where key.hasPrefix("KP2A_URL"): entry?.urls.append(value)
+        default: entry?.add(key, value, isSecret: isSecret || key.hasPrefix("TimeOtp-Secret"))
+        }
+    }
+
+    private func takeEntry() {
+        guard var item = entry.take() else { return }
+        guard !groups.contains(where: \.isBin) else {
+            found.skipped += 1
+            return
+        }
+        item.folder = groups.dropFirst().map(\.name).joined(separator: "/")
+        // An export of format 4 may have the time in binary.
+        if expires, expiry.contains("T"), expiry.hasSuffix("Z") { item.add("expires", expiry) }
+        found.items.append(item)
+    }
+}

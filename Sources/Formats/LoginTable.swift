@@ -1,0 +1,132 @@
+import FoundationEssentials
+
+/// The CSV exports of password managers and browsers: one login per row, and a first row that names the columns.
+package enum LoginTable: String, CaseIterable, Sendable {
+    case bitwarden = "Bitwarden"
+    case onePassword = "1Password"
+    case keePassXC = "KeePassXC"
+    case chrome = "Chrome"
+    case firefox = "Firefox"
+
+    /// What is in a column.
+    private enum Column {
+        case folder, title, username, password, url, notes, otp, fields, tags, ignored
+    }
+
+    /// By the name of the column, in lower case. 1Password has changed its own: `Url` was `Website`, and `OTPAuth` was
+    /// `One-time password`.
+    private var columns: [String: Column] {
+        switch self {
+        case .bitwarden:
+            [
+                "folder": .folder, "collections": .folder, "favorite": .ignored, "type": .ignored, "name": .title,
+                "notes": .notes, "fields": .fields, "reprompt": .ignored, "login_uri": .url,
+                "login_username": .username, "login_password": .password, "login_totp": .otp,
+            ]
+        case .onePassword:
+            [
+                "title": .title, "url": .url, "website": .url, "username": .username, "password": .password,
+                "otpauth": .otp, "one-time password": .otp, "favorite": .ignored, "favorite status": .ignored,
+                "archived": .ignored, "archived status": .ignored, "tags": .tags, "notes": .notes,
+            ]
+        case .keePassXC:
+            [
+                "group": .folder, "title": .title, "username": .username, "password": .password, "url": .url,
+                "notes": .notes, "totp": .otp, "icon": .ignored, "last modified": .ignored, "created": .ignored,
+            ]
+        case .chrome:
+            ["name": .title, "url": .url, "username": .username, "password": .password, "note": .notes]
+        case .firefox:
+            [
+                "url": .url, "username": .username, "password": .password, "httprealm": .ignored,
+                "formactionorigin": .ignored, "guid": .ignored, "timecreated": .ignored, "timelastused": .ignored,
+                "timepasswordchanged": .ignored,
+            ]
+        }
+    }
+
+    /// Without these the first row is not that of the program.
+    private var required: [String] {
+        switch self {
+        case .bitwarden: ["name", "login_uri", "login_username", "login_password"]
+        case .onePassword: ["title", "username", "password"]
+        case .keePassXC: ["group", "title", "username", "password"]
+        case .chrome: ["name", "url", "username", "password"]
+        case .firefox: ["url", "username", "password"]
+        }
+    }
+
+    package func items(in text: [UInt8]) throws(FormatError) -> ImportedItems {
+        let records = try CSV.records(in: text)
+        let header = records.first?.fields ?? []
+        let names = header.map { $0.lowercased() }
+        guard let missing = required.first(where: { !names.contains($0) }) else {
+            var items: [ImportedItem] = []
+            for record in records.dropFirst() {
+                guard record.fields.count == header.count else {
+                    throw FormatError(
+                        line: record.line,
+                        "the row has \(record.fields.count) fields, and the first row \(header.count)")
+                }
+                items.append(item(record, header))
+            }
+            return ImportedItems(items)
+        }
+        throw FormatError(line: 1, "it is not the first row of a \(rawValue) export: the column \(missing) is missing")
+    }
+
+    private func item(_ record: CSV.Record, _ header: [String]) -> ImportedItem {
+        var item = ImportedItem(title: "", line: record.line)
+        let columns = columns
+        for (name, value) in zip(header, record.fields) where !value.isEmpty {
+            switch columns[name.lowercased()] {
+            case .folder: item.folder = folder(value)
+            case .title: item.title = value
+            case .username: item.username = value
+            case .password: item.password = value
+            case .url: item.urls = urls(value)
+            case .notes: item.notes = value
+            case .otp: item.otp = value
+            case .fields:
+                for field in Self.fields(value) { item.add(field.name, field.value, isSecret: true) }
+            case .tags: item.add("tags", value)
+            case .ignored: break
+            // Nothing says whether a column that a later version may have is secret.
+            case nil: item.add(name, value, isSecret: true)
+            }
+        }
+        if item.title.isEmpty, let url = item.urls.first { item.title = URL(string: url)?.host() ?? url }
+        return item
+    }
+
+    /// All groups of KeePassXC are in the root group, which says no more than the file's name.
+    private func folder(_ text: String) -> String {
+        guard self == .keePassXC else { return text }
+        return text.split(separator: "/").dropFirst().joined(separator: "/")
+    }
+
+    /// Bitwarden joins several by commas, which an address may contain too.
+    private func urls(_ text: String) -> [String] {
+        guard self == .bitwarden else { return [text] }
+        return text.split(separator: ",").reduce(into: []) { urls, part in
+            if urls.isEmpty || part.contains("://") || part.contains(".") && !part.contains("/") {
+                urls.append(String(part))
+            } else {
+                urls[urls.count - 1] += "," + part
+            }
+        }
+    }
+
+    /// Bitwarden's own fields: one `NAME: VALUE` per line. A value may have several lines.
+    private static func fields(_ text: String) -> [(name: String, value: String)] {
+        text.split(separator: "\n", omittingEmptySubsequences: false).reduce(into: []) { fields, line in
+            if let colon = line.firstRange(of: ": ") {
+                fields.append((String(line[..<colon.lowerBound]), String(line[colon.upperBound...])))
+            } else if fields.isEmpty {
+                fields.append(("field", String(line)))
+            } else {
+                fields[fields.count - 1].value += "\n" + line
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+/// The text of one entry of `pass`: the password on the first line, and then lines of `KEY: VALUE`, an `otpauth://`
+/// address, and whatever a person has written.
+package enum PassEntry {
+    /// - Parameter path: its place in the store, without `.gpg`: `web/github`.
+    package static func item(_ path: String, _ text: [UInt8]) throws(FormatError) -> ImportedItem {
+        guard let text = String(validating: text, as: UTF8.self) else { throw FormatError("it is not UTF-8") }
+        let parts = path.split(separator: "/")
+        var item = ImportedItem(title: parts.last.map(String.init) ?? path)
+        item.folder = parts.dropLast().joined(separator: "/")
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
+        item.password = lines.popFirst().map(String.init)
+        var notes: [Substring] = []
+        for line in lines where !take(line, &item) { notes.append(line) }
+        // Blank lines around them only separate.
+        let start = notes.drop(while: \.isEmpty)
+        item.notes = start.lastIndex { !$0.isEmpty }.map { start[...$0].joined(separator: "\n") }
+        return item
+    }
+
+    /// Returns false for a line that is a part of the notes.
+    private static func take(_ line: Substring, _ item: inout ImportedItem) -> Bool {
+        if line.hasPrefix("otpauth://") {
+            guard item.otp == nil else { return false }
+            item.otp = String(line)
+            return true
+        }
+        guard let colon = line.firstRange(of: ": "), !line[..<colon.lowerBound].contains(" ") else { return false }
+        let (key, value) = (line[..<colon.lowerBound], String(line[colon.upperBound...].drop { $0 == " " }))
+        let name = key.lowercased()
+        if ["user", "username", "login", "email"].contains(name), item.username == nil {
+            item.username = value
+        } else if ["url", "website", "site"].contains(name) {
+            item.urls.append(value)
+        } else if ["otp", "totp"].contains(name), item.otp == nil {
+            item.otp = value
+        } else {
+            // All that pass keeps is secret.
+            item.add(String(key), value, isSecret: true)
+        }
+        return true
+    }
+}

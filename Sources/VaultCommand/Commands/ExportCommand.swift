@@ -1,0 +1,60 @@
+import Vault
+
+enum ExportCommand: Command {
+    static let description = CommandDescription(
+        name: .export, summary: "write entries in plain text, for another program",
+        arguments: [
+            .init(name: "FORMAT", help: ExportFormat.allCases.map(\.rawValue).joined(separator: ", ") + ".")
+        ],
+        options: [
+            .init(name: .plaintext, help: "Confirm that values are written in plain text. Required."),
+            .init(name: .prefix, value: "PREFIX", help: "Only the names that begin with it."),
+            .init(
+                name: .output, short: "o", value: "PATH", completion: .file,
+                help: "The file to be written, readable by you alone (default: standard output, if it is no terminal)."),
+        ],
+        details: [
+            """
+            json has everything but the history: `vault import json` brings back the same names, values, kinds, \
+            attributes and expiry times. Use `vault backup` for a copy that stays sealed.
+            """,
+            """
+            env makes variables of the names: db/password becomes DB_PASSWORD. csv has one row per login, with the \
+            columns name, username, password, url, notes and otp; other attributes are not in it. Both hold text \
+            alone: other values are refused, with their names.
+            """,
+        ],
+        examples: [
+            .init("vault export json --plaintext -o vault.json", "to a new file of mode 0600"),
+            .init("vault export json --plaintext | age -r age1... > vault.age", "never in the plain on a disk"),
+        ],
+        exitCodes: [
+            .init(
+                .refused,
+                "--plaintext is missing, the file exists, standard output is a terminal, or an entry does not fit")
+        ])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        guard let format = ExportFormat(rawValue: invocation.name) else {
+            throw UsageError.badArgument("FORMAT", choices: ExportFormat.allCases.map(\.rawValue))
+        }
+        guard invocation.has(.plaintext) else {
+            throw CommandError.refused(
+                "This writes all values in plain text; nothing was written. Use --plaintext if you want that.")
+        }
+        let output = invocation.value(of: .output)
+        guard output != nil || !StandardOutput.isTerminal else {
+            throw CommandError.refused(
+                "Standard output is a terminal, which would show all values. Name a file with --output, or pipe it.")
+        }
+        let keychain = try invocation.openVault()
+        let (text, count) = try format.text(of: keychain, prefix: invocation.value(of: .prefix) ?? "") { name in
+            try invocation.readingEntry(name, from: keychain)
+        }
+        try text.write(to: output)
+        guard let output else { return .success }
+        return try invocation.finish(json: ["file": output, "entries": count]) {
+            "Wrote \(Quantity.entries(count)) in plain text to \(StandardOutput.shown(output)).\n"
+        }
+    }
+}

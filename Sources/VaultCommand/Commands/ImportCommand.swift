@@ -1,0 +1,186 @@
+import Formats
+import FoundationEssentials
+import Glibc
+import Sealing
+import Vault
+
+enum ImportCommand: Command {
+    static let description = CommandDescription(
+        name: .importEntries, summary: "take in what another program has kept",
+        arguments: [
+            .init(
+                name: "FORMAT", help: "What FILE is: " + ImportFormat.allCases.map(\.rawValue).joined(separator: ", ")),
+            .init(
+                name: "FILE", completion: .file,
+                help: "The file; - is standard input. The folder of pass, or for libsecret ATTRIBUTE=VALUE."),
+        ],
+        options: [
+            .init(name: .prefix, value: "FOLDER/", help: "What the names begin with."),
+            .init(name: .dryRun, help: "List what would be stored: names, sizes and attributes, never values."),
+            .init(name: .replace, help: "Replace the values of names that have other ones."),
+            .init(name: .skip, help: "Keep the values of names that have other ones."),
+        ],
+        details: [
+            """
+            All is stored, or nothing. A name that has the same value already is left as it is, so an import can be \
+            run again. Another value is refused unless --replace or --skip decides.
+            """,
+            """
+            A login becomes an entry with the password, named by folder and title: work/mail. User name and addresses \
+            are attributes; each further secret is an entry of its own: work/mail.otp, work/mail.notes. A note is an \
+            entry with its text. Attachments and earlier passwords are not imported.
+            """,
+            """
+            For pass, gpg decrypts each file; for libsecret, secret-tool prints what has the attribute. Both may ask \
+            you to unlock.
+            """,
+            """
+            The file stays, with all the secrets in it. Delete it once you have checked the import.
+            """,
+        ],
+        examples: [
+            .init("vault import bitwarden-json export.json --dry-run", "see what would be stored"),
+            .init("vault import chrome-csv Passwords.csv --prefix chrome/", "below a folder"),
+            .init("vault import git-credentials ~/.git-credentials", "where git's helper finds them"),
+        ],
+        exitCodes: [
+            .init(.usage, "the file is malformed; the error names the line, and nothing is stored"),
+            .init(.refused, "names have other values; nothing is stored"),
+        ])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        guard let format = ImportFormat(rawValue: invocation.name) else {
+            throw UsageError.badArgument("FORMAT", choices: ImportFormat.allCases.map(\.rawValue))
+        }
+        guard !invocation.has(.replace) || !invocation.has(.skip) else { throw UsageError.replaceOrSkip }
+        var contents = try read(format, invocation)
+        contents.dropExpired(at: Date())
+        let keychain = try openVault(invocation)
+        let changes = try store(contents.plan.entries, in: keychain, invocation)
+        let report = ImportReport(contents, changes, isDryRun: invocation.has(.dryRun))
+        let exit = try invocation.finish(json: report.json) { report.text }
+        if !invocation.has(.dryRun), !invocation.wantsJSON, format.isPlainFile, invocation.arguments[1] != "-" {
+            Notes.tell(
+                "\(invocation.arguments[1]) still has the secrets in plain text. Delete it when you have checked the import."
+            )
+        }
+        keychain?.finishUpkeep()
+        return exit
+    }
+
+    private static func read(_ format: ImportFormat, _ invocation: Invocation) throws -> ImportContents {
+        let (source, prefix) = (invocation.arguments[1], invocation.value(of: .prefix) ?? "")
+        let shown = source == "-" && format.isPlainFile ? "Standard input" : source
+        do {
+            switch format {
+            case .pass:
+                let items = try invocation.withProgress("Decrypting") { progress in
+                    try PassStore.items(in: source) { count in
+                        progress?.begin(UInt64(count))
+                        progress?.advance(by: 1)
+                    }
+                }
+                return try ImportContents(items, prefix: prefix)
+            case .libsecret: return try ImportContents(SecretTool.items(with: source), prefix: prefix)
+            default: return try format.read(bytes(of: source, named: shown), from: shown, prefix: prefix)
+            }
+        } catch let error as FormatError {
+            throw CommandError.malformed(shown, error)
+        }
+    }
+
+    private static func bytes(of source: String, named name: String) throws -> [UInt8] {
+        let limit = 64 << 20
+        do {
+            let file =
+                try source == "-"
+                ? ValueInput.read(from: STDIN_FILENO, named: name, isExact: true, upTo: limit)
+                : ValueInput.readFile(at: source, upTo: limit)
+            return file.unsafeArray()
+        } catch let error as CommandError where error == .tooLarge {
+            throw CommandError.invalid("\(name) is larger than \(limit >> 20) MiB; nothing was imported.")
+        }
+    }
+
+    /// Returns nil if there is no vault, for a dry run, which creates none.
+    private static func openVault(_ invocation: Invocation) throws -> Keychain? {
+        let isDryRun = invocation.has(.dryRun)
+        do { return try invocation.openVault(creatingIfAbsent: !isDryRun) } catch let error as VaultError {
+            guard isDryRun, error.code == .noVault else { throw error }
+            return nil
+        }
+    }
+
+    private static func store(
+        _ entries: [PlannedEntry], in keychain: Keychain?, _ invocation: Invocation
+    ) throws -> [EntryChange] {
+        guard let keychain else { return entries.map { _ in .stored } }
+        let policy: ClashPolicy = invocation.has(.replace) ? .replace : invocation.has(.skip) ? .keep : .refuse
+        return try invocation.withProgress("Importing") { progress in
+            progress?.begin(UInt64(entries.count))
+            return try keychain.store(entries, onClash: policy, isDryRun: invocation.has(.dryRun)) {
+                progress?.advance(by: 1)
+            }
+        }
+    }
+}
+
+extension ImportContents {
+    /// Leaves out what would be absent.
+    fileprivate mutating func dropExpired(at now: Date) {
+        skipped += plan.removeAll { $0.expires.map { $0 <= now } ?? false }
+    }
+}
+
+extension ImportFormat {
+    /// Whether what is imported is a file that can be deleted.
+    fileprivate var isPlainFile: Bool { self != .pass && self != .libsecret }
+}
+
+/// What an import has done, or would do.
+private struct ImportReport {
+    let contents: ImportContents
+    let changes: [EntryChange]
+    let isDryRun: Bool
+
+    init(_ contents: ImportContents, _ changes: [EntryChange], isDryRun: Bool) {
+        (self.contents, self.changes, self.isDryRun) = (contents, changes, isDryRun)
+    }
+
+    private struct Line: Encodable {
+        let name: String
+        let size: Int
+        let attributes: [String: String]
+        let change: EntryChange
+    }
+
+    var json: JSONObject {
+        let lines = zip(contents.plan.entries, changes).map { entry, change in
+            Line(name: entry.name, size: entry.value.bytes.count, attributes: entry.attributes, change: change)
+        }
+        return ["dry_run": isDryRun, "entries": lines, "skipped": contents.skipped]
+    }
+
+    var text: String { (isDryRun ? list : "") + summary }
+
+    private var list: String {
+        zip(contents.plan.entries, changes).map { entry, change in
+            let attributes = entry.attributes.sorted { $0.key < $1.key }.map { "  \($0.key)=\($0.value)" }.joined()
+            let line = "\(entry.name)  \(Quantity.size(entry.value.bytes.count))\(attributes)"
+            return "\(StandardOutput.shown(line))\(change == .stored ? "" : "  (\(change.rawValue))")\n"
+        }.joined()
+    }
+
+    /// `Imported 120 items (143 entries), skipped 2, 3 unchanged.`
+    private var summary: String {
+        let count = changes.count { $0 == .stored || $0 == .replaced }
+        let items = contents.items.map { "\(Quantity.number($0)) \($0 == 1 ? "item" : "items") (" }
+        var text = isDryRun ? "Would import " : "Imported "
+        text += (items ?? "") + Quantity.entries(count) + (items == nil ? "" : ")")
+        let skipped = contents.skipped + changes.count { $0 == .kept }
+        if skipped > 0 { text += ", skipped \(Quantity.number(skipped))" }
+        let unchanged = changes.count { $0 == .unchanged }
+        if unchanged > 0 { text += ", \(Quantity.number(unchanged)) unchanged" }
+        return text + ".\n"
+    }
+}

@@ -1,0 +1,66 @@
+import Formats
+import FoundationEssentials
+import LinuxSystem
+import SealedLog
+import Sealing
+import Vault
+
+// What other programs do not keep in a file that can be read: they are run to print it.
+
+/// The store of `pass`: a folder of files that gpg decrypts.
+enum PassStore {
+    /// - Parameter step: called with the number of entries before each of them.
+    static func items(in folder: String, step: (_ count: Int) -> Void) throws -> ImportedItems {
+        let files: [String]
+        do { files = try FileManager.default.subpathsOfDirectory(atPath: resolvedPath(folder)) } catch {
+            throw CommandError.invalid("\(folder) is not a folder that can be read; nothing was imported.")
+        }
+        let ending = ".gpg"
+        let entries = files.filter { $0.hasSuffix(ending) && !$0.hasPrefix(".") && !$0.contains("/.") }.sorted()
+        guard !entries.isEmpty else {
+            throw CommandError.invalid("\(folder) has no files of pass; nothing was imported.")
+        }
+        return ImportedItems(
+            try entries.map { entry in
+                step(entries.count)
+                let path = "\(folder)/\(entry)"
+                let text = try ProgramOutput.of("gpg", ["--quiet", "--batch", "--decrypt", path], about: path)
+                do throws(FormatError) { return try PassEntry.item(String(entry.dropLast(ending.count)), text) } catch {
+                    throw CommandError.malformed(path, error)
+                }
+            })
+    }
+}
+
+/// GNOME's keyring, or another Secret Service.
+enum SecretTool {
+    /// Returns the items that have an attribute, `KEY=VALUE`: secret-tool cannot list all.
+    static func items(with attribute: String) throws -> ImportedItems {
+        guard let (key, value) = Attributes.split(attribute) else { throw UsageError.badAttribute }
+        // Up to version 0.20 it prints attributes to standard error.
+        let script = "exec secret-tool search --all --unlock -- \"$1\" \"$2\" 2>&1"
+        let output = try ProgramOutput.of("sh", ["-c", script, "sh", key, value], about: "secret-tool")
+        let found: ImportedItems
+        do throws(FormatError) { found = try SecretToolOutput.items(in: output) } catch {
+            throw CommandError.malformed("secret-tool", error)
+        }
+        guard !found.items.isEmpty else {
+            throw CommandError.invalid("secret-tool finds no item with this attribute; nothing was imported.")
+        }
+        return found
+    }
+}
+
+private enum ProgramOutput {
+    /// Runs a program. Its output is copied into ordinary memory, since parsers take texts.
+    static func of(_ program: String, _ arguments: [String], about subject: String) throws(CommandError) -> [UInt8] {
+        do throws(LogError) {
+            return try ChildProcess.output(of: program, [program] + arguments, input: .empty).unsafeArray()
+        } catch {
+            let reason = error.systemError.map { "\(error.detail): \(SystemError.words(for: $0))" } ?? error.detail
+            throw CommandError(
+                code: "unavailable", exit: .inputOutput,
+                message: "\(subject) was not read (\(program): \(reason)); nothing was imported.")
+        }
+    }
+}

@@ -1,0 +1,190 @@
+import Formats
+import SealedLog
+import Sealing
+import Vault
+
+/// What `vault export` writes.
+enum ExportFormat: String, CaseIterable {
+    case json, env, csv
+
+    /// Puts the entries whose names begin with `prefix` together as one text.
+    ///
+    /// - Parameter reading: reads the value of an entry.
+    /// - Returns: the text, and how many entries are in it.
+    /// - Throws: ``CommandError``: refused for entries that the format cannot hold; as ``Keychain/get(_:)``.
+    func text(
+        of keychain: Keychain, prefix: String, reading: (String) throws -> SealableValue?
+    ) throws -> (text: ExportedText, entries: Int) {
+        let entries = try keychain.exported(prefix: prefix, asTexts: self != .json, reading: reading)
+        let text =
+            switch self {
+            case .json: try JSONDocument.text(of: entries)
+            case .env: try EnvironmentFile.text(of: entries)
+            case .csv: try LoginRows.text(of: entries)
+            }
+        return (ExportedText(bytes: text), entries.count)
+    }
+}
+
+/// A whole export in guarded memory.
+final class ExportedText {
+    private let bytes: SecretBytes
+
+    init(bytes: consuming SecretBytes) { self.bytes = bytes }
+
+    /// Writes it to a new file, or to standard output.
+    func write(to path: String?) throws {
+        try bytes.withUnsafeBytes { bytes in
+            if let path { try NewFile.write(bytes, to: path) } else { try StandardOutput.write(bytes) }
+        }
+    }
+}
+
+/// An entry with its value.
+private final class ExportedEntry {
+    let item: Keychain.Item
+    let kind: Keychain.ValueKind
+    let bytes: SecretBytes
+
+    /// - Parameter isText: whether a date, an array or a dictionary is wanted as `get` shows it.
+    init(_ item: Keychain.Item, _ value: consuming SealableValue, asText isText: Bool) throws {
+        (self.item, kind) = (item, value.kind)
+        bytes = isText ? try ValueText.shown(value, of: item.name) : value.takeBytes()
+    }
+
+    var name: String { item.name }
+
+    /// Whether it is text that every program can read.
+    var isText: Bool { bytes.withUnsafeBytes { $0.isUTF8 && !$0.contains(0) } }
+}
+
+extension Keychain {
+    /// In the order of the names. One that others remove meanwhile is left out.
+    fileprivate func exported(
+        prefix: String, asTexts: Bool, reading: (String) throws -> SealableValue?
+    ) throws -> [ExportedEntry] {
+        var (listing, entries) = (try listing(prefix: prefix), [ExportedEntry]())
+        while let item = try listing.next() {
+            guard let value = try reading(item.name) else { continue }
+            entries.append(try ExportedEntry(item, value, asText: asTexts))
+        }
+        return entries
+    }
+}
+
+extension CommandError {
+    fileprivate static func cannotHold(_ names: [String], _ reason: String) -> CommandError {
+        .refused("\(reason); nothing was written. `vault export json` takes all entries.\(lines(names))")
+    }
+}
+
+/// All that there is of the entries, as `vault import json` reads it.
+private enum JSONDocument {
+    static func text(of entries: [ExportedEntry]) throws -> SecretBytes {
+        var text = try SecretText()
+        try text.append("{\"vault_export\":\(EntryDocument.version),\"entries\":[")
+        for (index, entry) in entries.enumerated() {
+            // One per line: an error of an import names the line.
+            try text.append(index == 0 ? "\n" : ",\n")
+            try append(entry, to: &text)
+        }
+        try text.append("\n]}\n")
+        return text.finish()
+    }
+
+    private static func append(_ entry: ExportedEntry, to text: inout SecretText) throws {
+        let item = entry.item
+        try text.append("{\"name\":")
+        try text.append(json: item.name)
+        try text.append(",\"kind\":\"\(entry.kind)\",\"attributes\":{")
+        for (index, (key, value)) in item.attributes.sorted(by: { $0.key < $1.key }).enumerated() {
+            if index > 0 { try text.append(",") }
+            try text.append(json: key)
+            try text.append(":")
+            try text.append(json: value)
+        }
+        let expires = item.expires.map { "\"\(Timestamp.text($0))\"" } ?? "null"
+        let (created, modified) = (Timestamp.text(item.created), Timestamp.text(item.modified))
+        try text.append("},\"created\":\"\(created)\",\"modified\":\"\(modified)\",\"expires\":\(expires),")
+        try entry.bytes.withUnsafeBytes { bytes in
+            if bytes.isUTF8 {
+                try text.append("\"value\":\"")
+                try text.append(SecretBytes(composing: { put in Escaping.json(bytes, put) }))
+            } else {
+                try text.append("\"value_base64\":\"")
+                try text.append(SecretBytes(base64Of: bytes))
+            }
+        }
+        try text.append("\"}")
+    }
+}
+
+/// Variables, as `vault import env` and other readers of `.env` files take them.
+private enum EnvironmentFile {
+    static func text(of entries: [ExportedEntry]) throws -> SecretBytes {
+        let others = entries.filter { !$0.isText }.map(\.name)
+        guard others.isEmpty else {
+            throw CommandError.cannotHold(others, "A variable is text, and these values are not")
+        }
+        let names = Dictionary(grouping: entries.map(\.name), by: DotEnv.variableName)
+        let clashes = names.values.filter { $0.count > 1 }.flatMap(\.self).sorted()
+        guard clashes.isEmpty else { throw CommandError.cannotHold(clashes, "These names would be the same variable") }
+        var text = try SecretText()
+        for entry in entries {
+            try text.append(DotEnv.variableName(of: entry.name) + "=")
+            try entry.bytes.withUnsafeBytes { bytes in
+                try text.append(SecretBytes(composing: { put in DotEnv.write(bytes, put) }))
+            }
+            try text.append("\n")
+        }
+        return text.finish()
+    }
+}
+
+/// One row per login, with its one-time code and notes.
+private enum LoginRows {
+    private static let columns = ["name", "username", "password", "url", "notes", "otp"]
+
+    static func text(of entries: [ExportedEntry]) throws -> SecretBytes {
+        let others = entries.filter { !$0.isText }.map(\.name)
+        guard others.isEmpty else { throw CommandError.cannotHold(others, "CSV is text, and these values are not") }
+        let byName = Dictionary(entries.map { (EntryName($0.name), $0) }) { first, _ in first }
+        var text = try SecretText()
+        try text.append(columns.joined(separator: ",") + "\r\n")
+        for entry in entries where !isField(entry, of: byName) {
+            let attributes = entry.item.attributes
+            try append(entry.name, to: &text)
+            try text.append(",")
+            try append(attributes[Login.AttributeKey.username] ?? "", to: &text)
+            try text.append(",")
+            try append(entry, to: &text)
+            try text.append(",")
+            try append(attributes[Login.AttributeKey.url] ?? "", to: &text)
+            for field in [Login.Field.notes, .otp] {
+                try text.append(",")
+                if let entry = byName[EntryName(Login.name(of: field, in: entry.name))] { try append(entry, to: &text) }
+            }
+            try text.append("\r\n")
+        }
+        return text.finish()
+    }
+
+    /// Whether an entry is in the row of its login.
+    private static func isField(_ entry: ExportedEntry, of entries: [EntryName?: ExportedEntry]) -> Bool {
+        guard let (login, field) = Login.split(entry.name) else { return false }
+        return (field == Login.Field.notes.rawValue || field == Login.Field.otp.rawValue)
+            && entries[EntryName(login)] != nil
+    }
+
+    private static func append(_ field: String, to text: inout SecretText) throws {
+        var bytes: [UInt8] = []
+        CSV.write(Array(field.utf8)) { bytes.append($0) }
+        try text.append(bytes)
+    }
+
+    private static func append(_ entry: ExportedEntry, to text: inout SecretText) throws {
+        try entry.bytes.withUnsafeBytes { bytes in
+            try text.append(SecretBytes(composing: { put in CSV.write(bytes, put) }))
+        }
+    }
+}

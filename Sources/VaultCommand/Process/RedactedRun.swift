@@ -103,8 +103,13 @@ struct RedactedRun: ~Copyable {
         case SIGCHLD: return ChildProcess.exit(of: child)
         case SIGWINCH: terminal?.takeSize(of: screen)
         default:
-            // A signal of the terminal's has reached the child, unless it is in a session of its own.
-            if !isFromKernel { kill(child, number) } else if terminal != nil { kill(-child, number) }
+            // A signal of the terminal's has reached the child, unless it is in a session of its own. That the terminal
+            // is gone may be told to this process alone.
+            if !isFromKernel || number == SIGHUP && terminal == nil {
+                kill(child, number)
+            } else if terminal != nil {
+                kill(-child, number)
+            }
             if number == SIGTSTP { stop() }
         }
         return nil

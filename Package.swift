@@ -122,7 +122,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "VaultCommandTests",
-            dependencies: ["CLinux", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultCommand"],
+            dependencies: [
+                "CLinux", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultCommand", "VaultTesting",
+            ],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

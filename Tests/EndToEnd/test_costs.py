@@ -79,7 +79,10 @@ OPENING: Table = {
     ("openat", MEMORY + "/*.upkeep"): (1, "a compaction that failed; there is none"),
 }
 
-GETTING: Table = {("write", ""): (1, "the value")}
+GETTING: Table = {
+    ("pread64", VAULT): (1, "the manifest, which says whether reads are recorded"),
+    ("write", ""): (1, "the value"),
+}
 
 SETTING: Table = {
     ("newfstatat", ""): (1, "standard input: is it a file, and how large"),

@@ -25,6 +25,15 @@ def checked(folder: Path, text: str, places: Places = NOWHERE, file: str = FILE)
     return [complaint.replace(f"{folder}/", "") for complaint in complaints(folder, places)]
 
 
+@pytest.mark.parametrize("call", ["get(name)", "sealable(name)", "withSecret(name) { use($0) }", "unsafeString(name)"])
+def test_a_command_reads_no_value_around_the_access_log(tmp_path: Path, call: str) -> None:
+    line = f"let value = try keychain.{call}\n"
+    (complaint,) = checked(tmp_path / "command", line, file="VaultCommand/Commands/GetCommand.swift")
+    assert "Invocation.reading" in complaint
+    for file in ("VaultCommand/Entries/Reading.swift", "Vault/TypedKeys/TypedKeys.swift"):
+        assert checked(tmp_path / file, line, file=file) == []
+
+
 @pytest.mark.parametrize(
     ("line", "word"),
     [

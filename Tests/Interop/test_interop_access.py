@@ -85,7 +85,7 @@ def test_both_say_where_a_log_was_changed(logged: Command) -> None:
     changes = {
         "a byte of the first": (bytes([original[0] ^ 1]) + original[1:], 0, 2),
         "a byte of the box in the middle": (first + second[:60] + bytes([second[60] ^ 1]) + second[61:] + third, 1, 2),
-        "a byte of the last": (original[:-1] + bytes([original[-1] ^ 1]), 2, 2),
+        "a byte of the last": (original[:-9] + bytes([original[-9] ^ 1]) + original[-8:], 2, 2),
         "dropped": (first + third, 1, 2),
         "doubled": (first + second + second + third, 2, 4),
         "swapped": (first + third + second, 1, 3),

@@ -111,6 +111,7 @@ import Vault
         (.identityMissing, ["--identity"]),
         (.fingerprintUnknown, ["--vault-fingerprint"]),
         (.valuesLeft, ["`vault compact`"]),
+        (.accessLogUnusable, ["no value is read", "`vault log --off`"]),
     ])
     func whatTheCodeDoesNotTellApartHasAHintOfItsOwn(cause: VaultError.Cause, words: [String]) {
         let message = CommandError(VaultError(.locked, "The sentence.", causes: [cause])).message

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks what no source may do outside of named places: handle raw memory, and trap.
+"""Checks what no source may do outside of named places: handle raw memory, trap, and, in a command, read a value.
 
 Bytes from outside must never crash a program or be read past their end. The compiler allows both anywhere. Traps that
-no text shows, such as those of subscripts and of arithmetic, are the fuzzers' to find.
+no text shows, such as those of subscripts and of arithmetic, are the fuzzers' to find. A command that read a value in another way would get around its policy and the access log.
 
 Usage: limits.py SOURCES
 """
@@ -124,6 +124,9 @@ PUBLIC = re.compile(r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:public|open)\s(?!import\b
 # Ways out of guarded memory to memory that is not wiped.
 GUARDED = re.compile(r"(?:^|/)SecretBytes[^/]*\.swift$")
 EXIT = re.compile(r"\b(func|var)\s+(\w+)[^{]*?(?:->|:)\s*(?:String|\[UInt8\]|Data|Array<UInt8>|Substring)\??\s*$")
+# Where commands read values, and how else they could.
+READER = "VaultCommand/Entries/Reading.swift"
+READ = re.compile(r"\bkeychain\??\.(?:get|sealable|withSecret|unsafe\w+|value|contents)\(")
 
 
 class Places(NamedTuple):
@@ -220,7 +223,7 @@ def complaints(sources: Path, places: Places = PLACES) -> Iterator[str]:
                 used.add((file, line.strip()))
                 if (file, line.strip()) not in places.traps:
                     yield f"{path}:{number}: {found.group()} can trap; throw, or name it in Tools/lib/limits.py"
-        yield from (f"{path}:{number}: {words}" for number, words in exposures(file, text))
+        yield from (f"{path}:{number}: {words}" for number, words in (*exposures(file, text), *reads(file, text)))
     named = [(words, place) for _, places_of_rule, words in rules for place in places_of_rule] + list(places.traps)
     for place in named:
         if place not in used:
@@ -238,7 +241,15 @@ def exposures(file: str, text: str) -> Iterator[tuple[int, str]]:
             yield number, "a way out of guarded memory whose name does not say unsafe"
 
 
+def reads(file: str, text: str) -> Iterator[tuple[int, str]]:
+    """Yields what reads a value in a command, around its policy and the access log."""
+    if not file.startswith("VaultCommand/") or file == READER:
+        return
+    for found in READ.finditer(text):
+        yield text.count("\n", 0, found.start()) + 1, f"{found.group()} reads a value; use Invocation.reading(_:from:)"
+
+
 if __name__ == "__main__":
     found = list(complaints(Path(sys.argv[1])))
-    print("\n".join(found) or "raw memory and traps are where they may be")
+    print("\n".join(found) or "raw memory, traps and reads of values are where they may be")
     sys.exit(bool(found))

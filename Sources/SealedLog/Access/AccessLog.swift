@@ -8,7 +8,7 @@ import Sealing
 /// the place of the one before it.
 struct AccessLog: Sendable {
     /// A file that would become larger is full. There are two files.
-    static let fileSize: UInt64 = 8 << 20
+    var fileSize: UInt64 = 8 << 20
 
     let folder: MemoryFolder
     let records: AccessRecords
@@ -41,7 +41,7 @@ struct AccessLog: Sendable {
         let end = try end(of: file, size)
         let last = if let last = end.last { last } else { try lastOfFormer() }
         let record = try records.sealed(access, after: last)
-        guard end.offset == 0 || end.offset + UInt64(record.count) <= AccessLog.fileSize else { return false }
+        guard end.offset == 0 || end.offset + UInt64(record.count) <= fileSize else { return false }
         if end.isTorn {
             // First, so that a write that is cut off as well leaves zeros behind it.
             try write([UInt8](repeating: 0, count: Int(size - end.offset)), to: file, at: end.offset)
@@ -118,7 +118,7 @@ struct AccessLog: Sendable {
     private func bytes(
         of file: borrowing FileDescriptor, from start: UInt64, to end: UInt64
     ) throws(LogError) -> [UInt8] {
-        guard end <= 2 * AccessLog.fileSize else {
+        guard end <= 2 * fileSize else {
             throw LogError(.accessLogUnusable, "\(location) is too large")
         }
         var bytes = [UInt8](repeating: 0, count: Int(end - start))

@@ -26,12 +26,15 @@ struct AccessRecords: Sendable {
         var plaintext = record.encoded
         let frame = AccessFrame(holding: plaintext.count)
         plaintext += [UInt8](repeating: 0, count: frame.plaintextSize - plaintext.count)
-        let nonce = NonceSource.one()
-        var writer = ByteWriter(reserving: frame.recordSize)
-        writer.append(frame.encoded(vaultID: vaultID))
-        writer.nonce(nonce)
-        writer.append(try keys.seal(plaintext, nonce: nonce))
-        return writer.bytes
+        while true {
+            let nonce = NonceSource.one()
+            var writer = ByteWriter(reserving: frame.recordSize)
+            writer.append(frame.encoded(vaultID: vaultID))
+            writer.nonce(nonce)
+            writer.append(try keys.seal(plaintext, nonce: nonce))
+            // A zero at the end would look as if the record was not written completely.
+            if writer.bytes.last != 0 { return writer.bytes }
+        }
     }
 
     /// Opens the record at an offset; nil if none is there that authenticates.
@@ -70,9 +73,7 @@ struct AccessRecords: Sendable {
             if rest.isZero { return .none }
             guard rest.count <= AccessFrame.largestSize else { return .damaged }
             guard let frame = AccessFrame(rest, vaultID: vaultID), frame.recordSize <= rest.count else { return .torn }
-            // A box ends with 16 zeros once in 2^128.
-            let end = rest[frame.recordSize - Authenticator.size..<frame.recordSize]
-            return UnsafeRawBufferPointer(rebasing: end).isZero ? .torn : .damaged
+            return rest[frame.recordSize - 1] == 0 ? .torn : .damaged
         }
     }
 }

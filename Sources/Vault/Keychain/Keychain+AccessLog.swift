@@ -1,7 +1,35 @@
 package import SealedLog
 
 // The `vault` command records its reads; a program that uses the library does not yet.
+/// A value, with what decides whether a command may give it out.
+package struct GuardedSealable: ~Copyable {
+    package let value: SealableValue
+    package let attributes: [String: String]
+    /// Those of the login whose field it is.
+    package let loginAttributes: [String: String]
+    package let isAccessLogged: Bool
+
+    package consuming func takeValue() -> SealableValue { value }
+}
+
 extension Keychain {
+    /// Returns the value of a name with its attributes, those of the login whose field it is, and whether the access
+    /// log is on; nil if there is no value.
+    ///
+    /// - Throws: as ``get(_:)``.
+    package func guardedValue(_ name: String, of login: String?) throws(VaultError) -> GuardedSealable? {
+        let shownLogin = if let login { EntryName(try shownName(login)) } else { EntryName?.none }
+        guard let shown = EntryName(try shownName(name)),
+            let found = try translated(log.openGuarded(shown, of: shownLogin))
+        else { return nil }
+        let (attributes, isAccessLogged) = (Keychain.dictionary(found.attributes), found.isAccessLogged)
+        let loginAttributes = Keychain.dictionary(found.loginAttributes)
+        let opened = found.takeValue()
+        return GuardedSealable(
+            value: SealableValue(kind: ValueKind(rawValue: opened.kind), bytes: opened.takeBytes()),
+            attributes: attributes, loginAttributes: loginAttributes, isAccessLogged: isAccessLogged)
+    }
+
     /// Whether the vault says that the reads of its values are recorded.
     ///
     /// - Throws: as ``item(_:)``.

@@ -31,7 +31,7 @@ enum LogCommand: Command {
             """
             A record that was changed, removed or moved is noticed, unless it is the last one: that the end was cut off, \
             or the file was removed, is not. It has room for 16 MiB; then the older half makes room. A power loss may \
-            take the last records.
+            take or damage the last ones.
             """,
             """
             The attribute policy=run lets only `vault run` read a value. It guards against slips: whoever can open the \
@@ -41,7 +41,6 @@ enum LogCommand: Command {
         examples: [
             .init("vault log --on", "record from now on"),
             .init("vault log u.token --since 7d", "who has read it this week"),
-            .init("vault set bank -a policy=run", "a value that only `vault run` may read"),
         ],
         exitCodes: [
             .init(.usage, "--on or --off with anything else, or a time that cannot be read"),

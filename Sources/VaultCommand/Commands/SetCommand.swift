@@ -60,6 +60,7 @@ enum SetCommand: Command {
             .init("vault set u.token", "ask for the value"),
             .init("gh auth token | vault set github -a host=github.com", "take it from a program"),
             .init("vault set ssh/key --file ~/.ssh/id_ed25519", "take it from a file"),
+            .init("vault set bank -a policy=run", "only `vault run` may read it; see `vault help log`"),
             .init("echo 42 | vault set mail/limit --type int", "for the program mail, which reads an Int"),
             .init("vault set web/shop -a username=mia --expires 90d", "a login, for three months"),
         ],

@@ -60,11 +60,14 @@ extension Invocation {
     func readingEntry(
         _ name: String, from keychain: Keychain, action: String? = nil, starting program: String? = nil
     ) throws -> SealableValue? {
-        guard let item = try keychain.item(name) else { return nil }
-        try checkPolicy(of: item, in: keychain)
-        guard let value = try keychain.sealable(name) else { return nil }
-        try keychain.recordAccess { access(to: name, action: action, starting: program) }
-        return value
+        let login = Login.split(name)?.login
+        guard let found = try keychain.guardedValue(name, of: login) else { return nil }
+        try ReadingPolicy.check(found.attributes, of: name, for: command)
+        if let login { try ReadingPolicy.check(found.loginAttributes, of: login, for: command) }
+        if found.isAccessLogged {
+            try keychain.recordAccess { access(to: name, action: action, starting: program) }
+        }
+        return found.takeValue()
     }
 
     /// Keeps to the policy of an entry, and records a read, for a command that reads the value in a transaction.

@@ -113,5 +113,5 @@ def is_damage(rest: bytes, vault_id: bytes) -> bool:
     if not any(rest):
         return False
     size = size_of_record(rest, vault_id)
-    is_whole = size is not None and size <= len(rest) and any(rest[size - 16 : size])
+    is_whole = size is not None and size <= len(rest) and rest[size - 1] != 0
     return len(rest) > LARGEST or is_whole

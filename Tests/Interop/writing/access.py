@@ -14,9 +14,12 @@ def record(
     content += b"".join(counted(text.encode()) for text in (name, "get", "/usr/bin/python3", started))
     size = -(-(16 + 24 + 16 + len(content)) // 64) * 64
     frame = b"vacc" + u32(size)
-    nonce = os.urandom(24)
     padded = content.ljust(size - 16 - 24 - 16, b"\0")
-    return frame + siphash(frame, vault_id) + nonce + nacl.bindings.crypto_secretbox(padded, nonce, key)
+    while True:
+        nonce = os.urandom(24)
+        box = nacl.bindings.crypto_secretbox(padded, nonce, key)
+        if box[-1] != 0:
+            return frame + siphash(frame, vault_id) + nonce + box
 
 
 def authenticator(record: bytes) -> bytes:

@@ -48,8 +48,11 @@ struct TotalityTests {
         let manifest = Manifest(
             created: 1, totals: Totals(), chain: [randomAuthenticator()], labels: [SlotLabel(created: 1, text: "x")],
             settings: [Attribute(key: "k", value: "v")])
+        let access = AccessRecord(
+            number: 3, previous: randomAuthenticator(), time: 5,
+            access: Access(name: "a", command: "get", program: "/bin/sh", process: 7, user: 1_000, started: "x"))
         let header = Array(try Header.sample(slots: 2).sealed(with: randomKeys())[..<Header.size])
-        return [page.encoded(level: 0), index.encoded, manifest.encoded, header]
+        return [page.encoded(level: 0), index.encoded, manifest.encoded, header, access.encoded]
     }
 
     private func parseAll(_ bytes: [UInt8]) {
@@ -64,6 +67,7 @@ struct TotalityTests {
         _ = try? reader.totals()
         _ = try? reader.name()
         _ = EntryName(bytes: bytes)
+        _ = try? AccessRecord(parsing: bytes)
         guard let page = try? Page(parsing: bytes, at: 0) else { return }
         for index in 0..<page.count {
             _ = try? page.entry(index)

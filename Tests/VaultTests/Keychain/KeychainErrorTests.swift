@@ -104,6 +104,10 @@ struct VaultErrorTests {
         Case(
             log: LogError(.pinWrong, "1234-5678"), code: .locked,
             words: ["/v/a.vault", "1234-5678", "rotated", "Ask its owner"]),
+        Case(
+            log: LogError(.accessLogUnusable, "/s/1.access: No space left on device", systemError: ENOSPC),
+            code: .unavailable, words: ["The access log of /v/a.vault", "/s/1.access: No space left on device"],
+            cause: .accessLogUnusable),
         Case(log: LogError(.conflict), code: .busy, words: ["Try again"]),
         Case(log: LogError(.outOfMemory), code: .unavailable, words: ["guarded memory"]),
     ]
@@ -131,12 +135,13 @@ struct VaultErrorTests {
                 .keyDamaged, .keyUnsuitable, .keyWrong, .passphraseNeeded, .passphraseWrong, .commandFailed,
                 .commandUntrusted, .identityMissing, .identityUnreadable, .identityExposed, .identityWrong,
                 .slotExists, .slotGone, .unpinned, .pinWrong, .damaged, .copyDamaged, .newerFormat, .rolledBack,
-                .diverged, .exchanged, .busy, .unavailable, .outcomeUnknown, .conflict, .outOfMemory:
+                .diverged, .exchanged, .busy, .unavailable, .outcomeUnknown, .conflict, .outOfMemory,
+                .accessLogUnusable:
                 VaultErrorTests.cases.contains { $0.log.code == code }
             }
         }
         #expect(VaultErrorTests.cases.allSatisfy { isInTable($0.log.code) })
-        #expect(Set(VaultErrorTests.cases.map(\.log.code)).count == 35)
+        #expect(Set(VaultErrorTests.cases.map(\.log.code)).count == 36)
     }
 
     @Test func theirCodesAreStableWords() {

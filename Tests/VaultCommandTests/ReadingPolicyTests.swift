@@ -1,0 +1,33 @@
+import Testing
+
+@testable import VaultCommand
+
+@Suite struct ReadingPolicyTests {
+    private func isAllowed(_ attributes: [String: String], _ command: CommandName) -> Bool {
+        (try? ReadingPolicy.check(attributes, of: "bank", for: command)) != nil
+    }
+
+    @Test(arguments: CommandName.allCases) func runAloneLetsNoOtherCommandRead(command: CommandName) {
+        #expect(isAllowed(["policy": "run"], command) == (command.rawValue == "run"))
+        #expect(isAllowed([:], command) && isAllowed(["policy": ""], command))
+    }
+
+    @Test(arguments: CommandName.allCases, ["Run", "run ", "never", "get"])
+    func aPolicyThatIsNotKnownLetsNoneRead(command: CommandName, policy: String) {
+        #expect(!isAllowed(["policy": policy], command))
+    }
+
+    @Test(arguments: [("run", true), ("", true), ("Run", false), ("get", false)])
+    func onlyAPolicyThatExistsIsSet(policy: String, isValid: Bool) {
+        #expect(((try? ReadingPolicy.check(["policy": policy, "url": "x"])) != nil) == isValid)
+    }
+
+    @Test func aRefusalSaysHowToLiftIt() {
+        #expect(
+            throws: CommandError.refused(
+                "Only `vault run` may read \"bank\". To lift that, run `vault attr bank policy=`.")
+        ) {
+            try ReadingPolicy.check(["policy": "run"], of: "bank", for: .get)
+        }
+    }
+}

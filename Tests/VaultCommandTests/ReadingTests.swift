@@ -1,0 +1,69 @@
+import Glibc
+import SealedLog
+import Sealing
+import Testing
+import Vault
+import VaultTesting
+
+@testable import VaultCommand
+
+/// The one way in which commands read values.
+@Suite struct ReadingTests {
+    private let folder: TemporaryFolder
+    private let keychain: Keychain
+
+    init() throws {
+        folder = try TemporaryFolder()
+        let places = VaultPlaces(
+            vault: folder.file("a.vault"), keyFile: folder.file("a.key"), rollbackMemory: folder.file("state"))
+        keychain = try Keychain.create(at: places)
+        try keychain.set("bank", to: "a secret", attributes: ["policy": "run", "username": "ada"])
+        try keychain.set("bank.otp", to: "a seed")
+        try keychain.set("u.token", to: "tok", attributes: ["policy": ""])
+    }
+
+    private func read(_ name: String) throws -> String? {
+        guard let value = try Invocation(command: .get).reading(name, from: keychain) else { return nil }
+        return value.bytes.unsafeString()
+    }
+
+    private func recorded() throws -> [String] { try keychain.accesses().records.map(\.access.name) }
+
+    @Test func isOfAnEntryOrOfAnAttribute() throws {
+        #expect(try read("u.token") == "tok")
+        #expect(try read("bank.username") == "ada")
+        #expect(try read("bank.nothing") == nil)
+        #expect(try read("nothing") == nil)
+        #expect(try recorded() == [])
+    }
+
+    @Test(arguments: ["bank", "bank.otp"]) func keepsToThePolicyOfALogin(name: String) throws {
+        try keychain.setAccessLogged(true)
+        #expect(throws: CommandError.self) { try read(name) }
+        #expect(try recorded() == [])
+    }
+
+    @Test func isRecordedWithWhatAsked() throws {
+        try keychain.setAccessLogged(true)
+        _ = try read("u.token")
+        _ = try Invocation(command: .get).reading("u.token", from: keychain, action: "erase", starting: "/bin/true")
+        _ = try read("nothing")
+        let found = try keychain.accesses().records.map(\.access)
+        #expect(found.map(\.name) == ["u.token", "u.token"])
+        #expect(found.map(\.command) == ["get", "get erase"])
+        #expect(found.map(\.started) == ["", "/bin/true"])
+        for access in found {
+            #expect(access.process == UInt64(getppid()) && access.user == UInt64(getuid()))
+            #expect(!access.program.isEmpty)
+        }
+    }
+
+    @Test func nothingIsReadThatCannotBeRecorded() throws {
+        try keychain.setAccessLogged(true)
+        let path = try #require(keychain.accessLogPath)
+        try #require(mkdir(path, 0o700) == 0)
+        #expect(throws: VaultError.self) { try read("u.token") }
+        try #require(rmdir(path) == 0)
+        #expect(try read("u.token") == "tok")
+    }
+}

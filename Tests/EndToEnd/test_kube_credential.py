@@ -128,13 +128,13 @@ def test_the_setup_is_said_before_written_once_and_undone(home: Home) -> None:
     path.parent.mkdir()
     former = "apiVersion: v1\nkind: Config\nusers:\n- name: noa\n  user:\n    token: of-noa\n"
     path.write_text(former)
-    if run(home, "kubectl", "config", "set-credentials", "noa", "--token=of-noa").returncode != 0:
-        pytest.skip("this kubectl crashes when it sets a user's credentials")
-    path.write_text(former)
     words = ("setup", "kube", "a,b \"c\"", "--user", "mia.a@b", "--vault", "v.vault")
     told = home.output(*words, "--dry-run")
     assert path.read_text() == former
-    assert home.output(*words) == home.output(*words) == told
+    if (shown := home.output(*words)) != told:
+        assert shown.startswith(b"users:") and path.read_text() == former
+        pytest.skip("this kubectl crashes when it sets a user's credentials")
+    assert home.output(*words) == told
     users = json.loads(output(home, "kubectl", "config", "view", "--raw", "--output=json"))["users"]
     execs = {user["name"]: user["user"].get("exec") for user in users}
     assert execs["noa"] is None and execs["mia.a@b"]["args"] == [

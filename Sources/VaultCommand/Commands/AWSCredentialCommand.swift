@@ -19,10 +19,7 @@ enum AWSCredentialCommand: Command {
             entry expires.
             """,
         ],
-        examples: [
-            .init("vault set aws/work -a access-key-id=AKIA...", "store the secret access key"),
-            .init("vault setup aws aws/work --profile work", "let AWS tools use it"),
-        ],
+        examples: [.init("vault aws-credential aws/work", "what AWS tools get")],
         exitCodes: [
             .init(.usage, "the entry has no access key id"), .init(.notFound, "no such name, or it has expired"),
         ])

@@ -36,7 +36,7 @@ enum DockerCredentialCommand: Command {
             """,
             "As the protocol asks for, errors are written to standard output too, and the exit code is 1.",
         ],
-        examples: [.init("docker-credential-vault list", "the registries and user names, as docker sees them")],
+        examples: [.init("vault docker-credential list", "the registries and user names, as docker sees them")],
         exitCodes: [.init(.other, "any error")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {

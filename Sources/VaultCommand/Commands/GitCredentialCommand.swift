@@ -26,10 +26,7 @@ enum GitCredentialCommand: Command {
             """,
         ],
         examples: [
-            .init("git config --global credential.helper '!vault git-credential'", "what `vault setup git` does"),
-            .init(
-                "vault set git/github.com/mia -a protocol=https -a host=github.com -a username=mia",
-                "store a token for git before it asks"),
+            .init("printf 'protocol=https\\nhost=github.com\\n' | vault git-credential get", "what git would get")
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {

@@ -25,10 +25,6 @@ enum KubeCredentialCommand: Command {
             NAME.certificate and NAME.key; NAME itself is not needed then. kubectl asks again when one of them expires.
             """,
         ],
-        examples: [
-            .init("vault set kube/prod", "store the token"),
-            .init("vault setup kube kube/prod --user prod", "let kubectl use it"),
-        ],
         exitCodes: [
             .init(.other, "it was not started by kubectl, or by one that speaks another version"),
             .init(.usage, "a certificate has no key, or a key no certificate"),

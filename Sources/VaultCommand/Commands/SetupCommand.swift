@@ -1,15 +1,14 @@
 import Formats
 import LinuxSystem
-import Vault
 
-// What the commands `vault setup PROGRAM` have in common: each writes some lines to the configuration of a program, says
-// which, and takes them out again.
+// What the commands `vault setup PROGRAM` have in common: each writes some lines to the configuration of a program,
+// says which, and takes them out again.
 
 /// Lines in the configuration of another program.
 struct Setting {
     /// What is written, for a person: one line each.
     let lines: [String]
-    /// What takes them out again, or where they are taken out.
+    /// What takes them out again, if a program does that; nil if they are taken out of a file.
     var undoing: [String]?
     let write: () throws -> Void
     let undo: () throws -> Void

@@ -4,8 +4,8 @@ enum SetupGitCommand: Command {
         options: [.init(name: .local, help: "For this repository, not for all of yours."), .dryRun, .undo],
         details: [
             """
-            Adds `vault git-credential` to git's credential helpers. Those that git has already stay: it asks one after \
-            the other, and stores in all of them. `git config --get-all credential.helper` lists them.
+            Adds `vault git-credential` to git's credential helpers. Those that git has already stay: it asks one \
+            after the other, and stores in all of them. `git config --get-all credential.helper` lists them.
             """,
             "With --vault or --key-file, git uses this vault and key.",
         ],

@@ -1,5 +1,6 @@
 import Formats
 import LinuxSystem
+import Vault
 
 // What the commands `vault setup PROGRAM` have in common: each writes some lines to the configuration of a program,
 // says which, and takes them out again.

@@ -1,7 +1,9 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
+#include <spawn.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 // Set by a constructor, before there is a second thread.
 static int is_under_test;
@@ -22,6 +24,11 @@ void vault_forbid_core_dumps(void) {
 
 void vault_permit_core_dumps(int32_t process) {
     if (has_forbidden_core_dumps) prlimit(process, RLIMIT_CORE, &former_core_limit, 0);
+}
+
+int vault_spawn_apart(void *actions, int16_t *flags) {
+    *flags |= POSIX_SPAWN_SETSID;
+    return posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
 }
 
 void vault_set_under_test(void) {

@@ -3,7 +3,7 @@ private import CLinux
 
 /// Another program that this one starts and waits for. One that was not waited for is ended.
 ///
-/// It gets this process's environment and standard streams, but no other open file.
+/// It gets this process's environment and standard streams, but no other file that this process has opened.
 package struct ChildProcess: ~Copyable {
     package enum Input {
         case inherited, empty
@@ -32,9 +32,15 @@ package struct ChildProcess: ~Copyable {
     ///   - program: its path; a name without a slash is looked up in PATH.
     ///   - arguments: the first is the program's name by custom.
     ///   - output: the descriptor that becomes its standard output.
-    package init(_ program: String, _ arguments: [String], input: Input, output: Int32) throws(SystemError) {
+    ///   - errors: the descriptor that becomes its standard error.
+    ///   - outlivesTerminal: gives it a session of its own, which does not end with the terminal, and none of the files
+    ///     that this process has inherited.
+    package init(
+        _ program: String, _ arguments: [String], input: Input, output: Int32, errors: Int32 = STDERR_FILENO,
+        outlivesTerminal: Bool = false
+    ) throws(SystemError) {
         var started: pid_t = 0
-        let error = ChildProcess.spawn(program, arguments, input, output, &started)
+        let error = ChildProcess.spawn(program, arguments, input, output, errors, outlivesTerminal, &started)
         guard error == 0 else { throw SystemError(error, "start") }
         number = started
         vault_permit_core_dumps(started)
@@ -46,7 +52,8 @@ package struct ChildProcess: ~Copyable {
 
     /// Returns 0, or why it failed.
     private static func spawn(
-        _ program: String, _ arguments: [String], _ input: Input, _ output: Int32, _ process: inout pid_t
+        _ program: String, _ arguments: [String], _ input: Input, _ output: Int32, _ errors: Int32,
+        _ outlivesTerminal: Bool, _ process: inout pid_t
     ) -> Int32 {
         var actions = posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
@@ -61,6 +68,9 @@ package struct ChildProcess: ~Copyable {
             case .descriptor(let descriptor): posix_spawn_file_actions_adddup2(&actions, descriptor, STDIN_FILENO)
             }
         if error == 0 { error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
+        if error == 0 { error = posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO) }
+        var flags = Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
+        if error == 0, outlivesTerminal { error = vault_spawn_apart(&actions, &flags) }
         guard error == 0 else { return error }
         // This process may have blocked signals, or ignore those of closed pipes and full files: the program does not.
         var (none, defaults) = (sigset_t(), sigset_t())
@@ -69,13 +79,25 @@ package struct ChildProcess: ~Copyable {
         for number in [SIGPIPE, SIGXFSZ] { sigaddset(&defaults, number) }
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setsigdefault(&attributes, &defaults)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        posix_spawnattr_setflags(&attributes, flags)
         var copies = arguments.map { strdup($0) } + [nil]
         defer { for copy in copies { free(copy) } }
         return posix_spawnp(&process, program, &actions, &attributes, &copies, __environ)
     }
 
     // MARK: Ending
+
+    /// Sends it a signal.
+    package func send(_ signal: Int32) { kill(number, signal) }
+
+    /// Lets the program run without this process.
+    package consuming func detach() { exit = .unseen }
+
+    /// Returns nil while the program runs.
+    package mutating func exitIfEnded() -> Exit? {
+        if exit == nil { exit = ChildProcess.wait(number, WNOHANG) }
+        return exit
+    }
 
     /// Waits for the program's end.
     package mutating func wait() -> Exit {

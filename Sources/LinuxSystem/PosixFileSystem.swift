@@ -202,6 +202,14 @@ package enum Clock {
     }
 
     package static func sleep(microseconds: UInt32) { usleep(microseconds) }
+
+    /// Sleeps by a clock that goes on while the machine is suspended.
+    package static func sleep(secondsWithSuspension seconds: Int) {
+        var end = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &end)
+        end.tv_sec += seconds
+        while clock_nanosleep(CLOCK_BOOTTIME, Int32(TIMER_ABSTIME), &end, nil) == EINTR {}
+    }
 }
 
 extension timespec {

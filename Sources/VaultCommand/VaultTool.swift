@@ -7,8 +7,10 @@ enum VaultTool {
 
     private static func run() -> ExitCode {
         let endsByClosedPipe = ProcessState.harden()
-        var parser = CommandLineParser(readWords())
+        let words = readWords()
+        var parser = CommandLineParser(words)
         do {
+            if ClipboardClearing.isThisProcess { return try ClipboardClearing.run(words.compactMap(\.self)) }
             let invocation = try parser.parse()
             return try invocation.command.command.run(invocation)
         } catch UsageError.noCommand where !parser.wantsJSON {

@@ -49,6 +49,7 @@ RUNS = (
 # What they need besides is tested where they are: a terminal, the kernel's keyring, a repository, another program.
 ELSEWHERE = {
     "unlock", "key split", "key join", "collect", "setup git-merge", "setup kube", "otp", "run", "ssh-add", "askpass",
+    "edit", "copy", "pick",
 }  # fmt: skip
 # Their output is that of another program's protocol.
 ELSEWHERE |= {

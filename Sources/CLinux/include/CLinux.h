@@ -47,6 +47,14 @@ void vault_forbid_core_dumps(void);
 /// itself.
 void vault_permit_core_dumps(int32_t process);
 
+/// Lets a program that posix_spawn(3) starts have a session of its own, and no open file but the standard streams.
+/// Returns 0 or the error's number.
+///
+/// - Parameters:
+///   - actions: a posix_spawn_file_actions_t.
+///   - flags: those of its attributes, to which one is added.
+int vault_spawn_apart(void *_Nonnull actions, int16_t *_Nonnull flags);
+
 /// Returns a descriptor that is readable while one of the signals is pending, by signalfd(2); -1, with errno, if that
 /// fails.
 ///
@@ -84,6 +92,13 @@ void vault_remove_temporary_on_signals(void);
 /// Names the file that is removed when a signal ends the process, or none. Has no effect before
 /// ``vault_remove_temporary_on_signals``.
 void vault_guard_temporary(const char *_Nullable path);
+
+/// Overwrites an open file with zeros, in place; -1, with errno, if that fails.
+int vault_wipe_file(int descriptor);
+
+/// Overwrites and removes all files below a folder, then removes it. Follows no symbolic link. Returns -1 if something
+/// is left.
+int vault_wipe_folder(const char *_Nonnull path);
 
 /// Names the calling thread, for tools that show threads. The name has at most 15 bytes.
 void vault_name_thread(const char *_Nonnull name);

@@ -3,9 +3,11 @@ import Vault
 /// The commands, in the order in which help lists them.
 enum CommandName: String, CaseIterable, Sendable, Encodable {
     case initialize = "init"
-    case set, get, show
+    case set, get, show, edit
     case attribute = "attr"
     case otp, generate
+    case clipboard = "copy"
+    case pick
     case list = "ls"
     case find, exists
     case remove = "rm"
@@ -140,6 +142,8 @@ enum OptionName: String, CaseIterable, Sendable, Encodable {
     case env, stdin, redact, format, `in`, out
     case envFile = "env-file"
     case plaintext, prefix, replace, skip
+    case clearAfter = "clear-after"
+    case copy, name, print, with
 
     /// As it is typed: `--key-file`.
     var spelling: String { "--" + rawValue }

@@ -12,6 +12,7 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
     case badSince, switchAlone
     case badHistory, keepForAllNames, badKeyFile, oneKeySource, descriptorHandedOn, noOptionsForDocker
     case replaceOrSkip
+    case oneUse
     case missingOption(OptionName, of: CommandName)
     case badArgument(String, choices: [String])
     case badNumber(String)
@@ -72,6 +73,7 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
         case .noOptionsForDocker:
             return "docker hands no options on to its helper. Name the vault and its key in the configuration, or by "
                 + "VAULT_FILE and VAULT_KEY_FILE."
+        case .oneUse: return "Give one of --copy, --print, --show and --name."
         case .badHistory: return "Option --keep takes a number of values and of days, such as 10,90."
         case .badSince:
             return "Option --since takes a UTC time such as 2026-01-31 or 2026-01-31T09:05:00Z, or a span such as 8h."

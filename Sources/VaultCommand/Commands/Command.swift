@@ -20,6 +20,9 @@ extension CommandName {
         case .attribute: AttributeCommand.self
         case .otp: OTPCommand.self
         case .generate: GenerateCommand.self
+        case .edit: EditCommand.self
+        case .clipboard: ClipboardCommand.self
+        case .pick: PickCommand.self
         case .list: ListCommand.self
         case .find: FindCommand.self
         case .exists: ExistsCommand.self

@@ -75,6 +75,9 @@ enum HelpTopic: String, CaseIterable {
                      "account"}
           generate  {"name", "value", "entropy_bits", "replaced"}, the value only
                      without NAME, or with --show
+          edit      {"name", "size", "outcome"}
+          copy      {"name", "tool", "clear_after"}
+          pick      what copy, get or, with --show, show writes; with --name {"name"}
           ls, find  {"items": [{"name", "size", "kind", "created", "modified",
                      "expires", "attributes": {KEY: VALUE}}]}
           exists    {"name", "exists"}
@@ -155,7 +158,8 @@ enum HelpTopic: String, CaseIterable {
         "dictionary", "null". What `set` stores without --type is "unspecified". The
         kind of a one-time code is "totp", "hotp" or "steam". The change of an import
         is "stored", "replaced", "unchanged" or "kept". The keys of a merge are "same",
-        "of-this-copy" or "of-other-copy".
+        "of-this-copy" or "of-other-copy". The outcome of an edit is "stored",
+        "replaced" or "unchanged". clear_after is seconds.
 
         Standard error gets one object per line. An error:
           {"error": {"code", "exit", "message"}}

@@ -139,7 +139,4 @@ extension AccessRecord {
 
 extension String {
     fileprivate var nonEmpty: String? { isEmpty ? nil : self }
-
-    /// A path may have newlines, and a line is one read.
-    fileprivate var onOneLine: String { forTerminal.replacing("\n", with: "\\n") }
 }

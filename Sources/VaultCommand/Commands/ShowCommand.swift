@@ -9,13 +9,17 @@ enum ShowCommand: Command {
         exitCodes: [.init(.notFound, "no such name; a similar one is suggested")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        let keychain = try invocation.openVault()
-        let fields = try fields(of: invocation.name, in: keychain)
-        let item = try keychain.item(invocation.name)
-        guard item != nil || !fields.isEmpty else { throw keychain.absent(invocation.name) }
-        return try invocation.finish(json: report(invocation.name, item, fields)) {
+        try show(invocation.name, in: invocation.openVault(), invocation)
+    }
+
+    /// Ends a command that shows a name.
+    static func show(_ name: String, in keychain: Keychain, _ invocation: Invocation) throws -> ExitCode {
+        let fields = try fields(of: name, in: keychain)
+        let item = try keychain.item(name)
+        guard item != nil || !fields.isEmpty else { throw keychain.absent(name) }
+        return try invocation.finish(json: report(name, item, fields)) {
             TextLayout.table(
-                [("Name", StandardOutput.shown(invocation.name))] + (item.map(rows) ?? [])
+                [("Name", StandardOutput.shown(name))] + (item.map(rows) ?? [])
                     + fields.map { ("Field", StandardOutput.shown($0)) })
         }
     }

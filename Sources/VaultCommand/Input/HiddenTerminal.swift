@@ -1,12 +1,11 @@
-import CLinux
 import Glibc
 import LinuxSystem
 
 /// The terminal with its echo off. The echo is restored however the process ends: by return, error or signal.
 ///
-/// There is no signal handler: while the echo is off, signals are blocked and polled together with the keyboard. If one
-/// is pending, the echo is restored before the signal is unblocked, so that it ends or stops the process as usual. If
-/// the process continues, the echo is turned off again.
+/// There is no signal handler: while the echo is off, signals are held back and polled together with the keyboard. If
+/// one is pending, the echo is restored before the signal is released, so that it ends or stops the process as usual.
+/// If the process continues, the echo is turned off again.
 struct HiddenTerminal: ~Copyable {
     enum Event {
         case byte
@@ -16,11 +15,18 @@ struct HiddenTerminal: ~Copyable {
         case interruption
     }
 
+    /// What is shown while the echo is off.
+    enum Display {
+        case prompt
+        /// Lines from the cursor on, which are erased before the terminal is restored. A change of the terminal's size
+        /// is an interruption. Ctrl-C is a key, and no signal.
+        case list
+    }
+
     private let device: FileDescriptor
-    private let pendingSignals: FileDescriptor
-    private let signals: sigset_t
-    private let formerSignals: sigset_t
+    private let signals: HeldSignals
     private let formerModes: termios
+    private let display: Display
 
     var descriptor: Int32 { device.number }
 
@@ -33,30 +39,28 @@ struct HiddenTerminal: ~Copyable {
         }
     }
 
-    static func open() throws(CommandError) -> HiddenTerminal {
+    static func open(for display: Display = .prompt) throws(CommandError) -> HiddenTerminal {
         // In some containers standard input is a terminal, but not the process's controlling one.
         let own = Glibc.open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         let device = FileDescriptor(owning: own >= 0 ? own : dup(STDIN_FILENO))
-        var signals = deliverableSignals()
-        let pendingSignals = FileDescriptor(owning: vault_signal_descriptor(&signals))
         var modes = termios()
-        guard pendingSignals.number >= 0, tcgetattr(device.number, &modes) == 0 else {
-            throw .system("The terminal could not be prepared for hidden input", errno)
-        }
-        var former = sigset_t()
-        sigprocmask(SIG_BLOCK, nil, &former)
-        let terminal = HiddenTerminal(
-            device: device, pendingSignals: pendingSignals, signals: signals, formerSignals: former, formerModes: modes)
+        guard tcgetattr(device.number, &modes) == 0 else { throw .system(HiddenTerminal.isUnusable, errno) }
+        let signals = try HeldSignals(
+            besides: [SIGCHLD, SIGURG, SIGTTIN, SIGTTOU] + (display == .list ? [] : [SIGWINCH]),
+            problem: HiddenTerminal.isUnusable)
+        let terminal = HiddenTerminal(device: device, signals: signals, formerModes: modes, display: display)
         try terminal.hide()
         return terminal
     }
+
+    private static let isUnusable = "The terminal could not be prepared for hidden input"
 
     deinit { show() }
 
     /// Waits for a key, with -1 forever, and reads its byte straight into the caller's guarded memory, which has room.
     func next(into free: UnsafeMutableRawBufferPointer, within milliseconds: Int32) throws(CommandError) -> Event {
         var waiting = [
-            pollfd(fd: pendingSignals.number, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: device.number, events: Int16(POLLIN), revents: 0),
         ]
         let problem = "The terminal could not be read"
@@ -72,15 +76,16 @@ struct HiddenTerminal: ~Copyable {
         return .byte
     }
 
-    /// Blocks the signals first: one that arrived in between would leave the echo off.
+    /// Holds the signals back first: one that arrived in between would leave the echo off.
     private func hide() throws(CommandError) {
-        var blocked = signals
-        sigprocmask(SIG_BLOCK, &blocked, nil)
+        signals.hold()
         var modes = formerModes
         modes.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON)
         withUnsafeMutableBytes(of: &modes.c_cc) { keys in
             keys[Int(VMIN)] = 1
             keys[Int(VTIME)] = 0
+            // 0 is no key.
+            if display == .list { keys[Int(VINTR)] = 0 }
         }
         guard tcsetattr(device.number, TCSAFLUSH, &modes) == 0 else {
             throw .system("The terminal's echo could not be turned off", errno)
@@ -89,20 +94,11 @@ struct HiddenTerminal: ~Copyable {
 
     /// Restores the echo. Drops pending input: a paste beyond the value must not reach the shell as a command.
     private func show() {
+        // From the start of the line to the end of the screen.
+        if display == .list { SystemCall.writeAll("\r\u{1b}[J", to: device.number) }
         var modes = formerModes
         tcsetattr(device.number, TCSAFLUSH, &modes)
         // Now a pending signal takes effect.
-        var mask = formerSignals
-        sigprocmask(SIG_SETMASK, &mask, nil)
-    }
-
-    /// All signals that may end or stop the process, except its own faults and those that it was told to ignore.
-    private static func deliverableSignals() -> sigset_t {
-        var set = sigset_t()
-        sigfillset(&set)
-        let faults = [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS]
-        let harmless = [SIGCHLD, SIGWINCH, SIGURG, SIGTTIN, SIGTTOU]
-        for number in faults + harmless + (1..<64).filter(ProcessState.isIgnored) { sigdelset(&set, number) }
-        return set
+        signals.release()
     }
 }

@@ -1,0 +1,102 @@
+import Glibc
+import LinuxSystem
+import Sealing
+import Vault
+
+/// A way to the clipboard: a program that serves the text to others, or the terminal by an escape sequence.
+enum Clipboard: String, CaseIterable {
+    case wlCopy = "wl-copy"
+    case xclip, xsel
+    /// The number of the escape sequence.
+    case terminal = "osc52"
+
+    /// Those that this process's environment names, the best first.
+    static var candidates: [Clipboard] {
+        let wayland: [Clipboard] = environmentVariable("WAYLAND_DISPLAY") == nil ? [] : [.wlCopy]
+        let x11: [Clipboard] = environmentVariable("DISPLAY") == nil ? [] : [.xclip, .xsel]
+        return wayland + x11 + (TerminalClipboard.path == nil ? [] : [.terminal])
+    }
+
+    /// Returns whether it has copied the text.
+    ///
+    /// - Throws: ``CommandError`` for a text that the terminal does not take, and if the system fails.
+    func copy(_ text: borrowing SecretBytes) throws -> Bool {
+        switch self {
+        case .wlCopy:
+            // With a type it starts no program to guess one. Versions before 2.3 do not know --sensitive.
+            let words = ["wl-copy", "--type", "text/plain"]
+            // It copies its input to a temporary file first. The folder that every Wayland session has is in memory.
+            if let folder = environmentVariable("XDG_RUNTIME_DIR") { setenv("TMPDIR", folder, 1) }
+            return try Clipboard.feed(text, to: words + ["--sensitive"]) || Clipboard.feed(text, to: words)
+        case .xclip: return try Clipboard.feed(text, to: Clipboard.xclipInput)
+        case .xsel: return try Clipboard.feed(text, to: ["xsel", "--clipboard", "--input"])
+        case .terminal:
+            guard let path = TerminalClipboard.path else { return false }
+            return try TerminalClipboard.copy(text, to: path)
+        }
+    }
+
+    /// Returns what the clipboard has; nil if it is unknown, for the terminal always.
+    func contents() throws -> SecretBytes? {
+        switch self {
+        case .wlCopy: try Clipboard.output(of: ["wl-paste", "--no-newline", "--type", "text/plain"])
+        case .xclip: try Clipboard.output(of: ["xclip", "-selection", "clipboard", "-out"])
+        case .xsel: try Clipboard.output(of: ["xsel", "--clipboard", "--output"])
+        case .terminal: nil
+        }
+    }
+
+    /// - Parameter terminal: the path of the terminal that has copied the text.
+    func clear(_ terminal: String) throws {
+        let nothing = try SecretBytes(zeroCount: 0)
+        switch self {
+        case .wlCopy: _ = try Clipboard.feed(nothing, to: ["wl-copy", "--clear"])
+        // It can only serve another text: an empty one.
+        case .xclip: _ = try Clipboard.feed(nothing, to: Clipboard.xclipInput)
+        case .xsel: _ = try Clipboard.feed(nothing, to: ["xsel", "--clipboard", "--clear"])
+        case .terminal: TerminalClipboard.clear(terminal)
+        }
+    }
+
+    // MARK: Programs
+
+    private static let xclipInput = ["xclip", "-selection", "clipboard", "-in"]
+
+    /// Runs a program with a text as its standard input, which no list of processes shows. Returns whether it took it.
+    private static func feed(_ text: borrowing SecretBytes, to words: [String]) throws -> Bool {
+        let pipe = try Pipe()
+        guard var process = try start(words, input: .descriptor(pipe.reading.number)) else { return false }
+        // Otherwise a program that ends without reading would let the writing wait for ever.
+        discard(pipe.reading)
+        let number = pipe.writing.number
+        _ = text.withUnsafeBytes { SystemCall.writeAll($0, to: number) }
+        discard(pipe.writing)
+        return process.wait() == .status(0)
+    }
+
+    /// Returns what a program has written; nil if it has failed.
+    private static func output(of words: [String]) throws -> SecretBytes? {
+        let pipe = try Pipe()
+        guard var process = try start(words, input: .empty, output: pipe.writing.number) else { return nil }
+        discard(pipe.writing)
+        let output = try ValueInput.read(from: pipe.reading.number, named: words[0], isExact: true)
+        guard process.wait() == .status(0) else { return nil }
+        return output
+    }
+
+    /// Starts a program that may go on in the background to serve the text: so it gets none of the standard streams.
+    /// Returns nil if there is no such program.
+    private static func start(
+        _ words: [String], input: ChildProcess.Input, output: Int32? = nil
+    ) throws -> ChildProcess? {
+        let nothing = FileDescriptor(owning: open("/dev/null", O_RDWR | O_CLOEXEC))
+        do throws(SystemError) {
+            return try ChildProcess(
+                words[0], words, input: input, output: output ?? nothing.number, errors: nothing.number,
+                outlivesTerminal: true)
+        } catch {
+            if error.isMissing { return nil }
+            throw CommandError.system("\(words[0]) could not be started", error.number)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import CLinux
+import CVaultCommand
+import Glibc
+import LinuxSystem
+import Sealing
+import Vault
+
+/// Clears the clipboard some time after a value was copied, if it still has the value.
+///
+/// A process of its own waits: this program under another name. It has opened no vault, and knows the value only by a
+/// keyed hash.
+enum ClipboardClearing {
+    /// As lists of processes show it, with the clipboard and the time.
+    private static let programName = "vault-clear-clipboard"
+    private static let keySize = 32
+
+    /// Starts the process.
+    static func start(
+        _ clipboard: Clipboard, afterSeconds seconds: Int, unlessChangedFrom text: borrowing SecretBytes
+    ) throws {
+        let pipe = try Pipe()
+        let nothing = FileDescriptor(owning: open("/dev/null", O_RDWR | O_CLOEXEC))
+        let words = [programName, clipboard.rawValue, String(seconds), TerminalClipboard.path ?? ""]
+        let process = try started(words, input: pipe.reading.number, output: nothing.number)
+        let number = pipe.writing.number
+        let key = (0..<keySize).map { _ in UInt8.random(in: .min ... .max) }
+        _ = try (key + hash(text, key)).withRawBytes { SystemCall.writeAll($0, to: number) }
+        process.detach()
+    }
+
+    /// Where there is no /proc, the program is found by the path by which it was started.
+    private static func started(_ words: [String], input: Int32, output: Int32) throws -> ChildProcess {
+        let start = { (path: String) throws(SystemError) in
+            try ChildProcess(
+                path, words, input: .descriptor(input), output: output, errors: output, outlivesTerminal: true)
+        }
+        do throws(SystemError) {
+            do throws(SystemError) { return try start("/proc/self/exe") } catch {
+                guard error.isMissing, let path = vault_program_path() else { throw error }
+                return try start(String(cString: path))
+            }
+        } catch {
+            throw CommandError.system("The process that clears the clipboard could not be started", error.number)
+        }
+    }
+
+    private static func hash(_ text: borrowing SecretBytes, _ key: [UInt8]) throws -> [UInt8] {
+        var hash = [UInt8](repeating: 0, count: KeyedHash.size)
+        try text.withUnsafeBytes { text in
+            try key.withUnsafeBytes { key in
+                try hash.withUnsafeMutableBytes { try KeyedHash.hash(text, key: key, into: $0) }
+            }
+        }
+        return hash
+    }
+
+    // MARK: The process
+
+    /// Whether this process was started to clear the clipboard.
+    static var isThisProcess: Bool {
+        vault_argument(0).flatMap(String.init(validatingCString:)) == programName
+    }
+
+    static func run(_ words: [String]) throws -> ExitCode {
+        // It keeps no file system busy, and ends with no terminal.
+        chdir("/")
+        let expected = try ValueInput.read(from: STDIN_FILENO, named: "The hash", isExact: true).unsafeArray()
+        guard words.count == 3, let clipboard = Clipboard(rawValue: words[0]), let seconds = Int(words[1]),
+            expected.count == keySize + KeyedHash.size
+        else { return .usage }
+        Clock.sleep(secondsWithSuspension: seconds)
+        if clipboard != .terminal {
+            let key = Array(expected.prefix(keySize))
+            guard let contents = try clipboard.contents(), try key + hash(contents, key) == expected else {
+                return .success
+            }
+        }
+        try clipboard.clear(words[2])
+        return .success
+    }
+}

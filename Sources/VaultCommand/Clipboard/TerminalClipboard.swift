@@ -1,0 +1,55 @@
+import Glibc
+import LinuxSystem
+import Sealing
+import Vault
+
+/// The clipboard of the terminal emulator, also over ssh: the control sequence OSC 52 sets it. Few terminals let
+/// programs read it, so nothing tells whether it has the text, or still has it.
+enum TerminalClipboard {
+    /// Terminals take sequences of 100,000 bytes at least, in base64.
+    static let largestText = 74_994
+
+    /// The path of the terminal that one of the standard streams is. It is opened anew to clear the clipboard.
+    static var path: String? {
+        for descriptor in [STDERR_FILENO, STDIN_FILENO, STDOUT_FILENO] {
+            if let path = ttyname(descriptor) { return String(cString: path) }
+        }
+        return nil
+    }
+
+    /// - Throws: ``CommandError`` for a text that is too long.
+    static func copy(_ text: borrowing SecretBytes, to path: String) throws -> Bool {
+        guard text.count <= largestText else {
+            throw CommandError.refused(
+                "The value is too long for the terminal's clipboard (at most 74,994 bytes); it was not copied.")
+        }
+        return try text.withUnsafeBytes { text in
+            let sequence = try sequence(SecretBytes(base64Of: text))
+            return sequence.withUnsafeBytes { write($0, to: path) }
+        }
+    }
+
+    /// Sets a blank, which all terminals and tmux take, and then nothing, which clears it in those that allow it.
+    static func clear(_ path: String) {
+        for text in ["IA==", ""] {
+            guard let sequence = try? sequence(SecretBytes(utf8: text)) else { continue }
+            _ = sequence.withUnsafeBytes { write($0, to: path) }
+        }
+    }
+
+    private static func sequence(_ base64: borrowing SecretBytes) throws -> SecretBytes {
+        try base64.withUnsafeBytes { base64 in
+            try SecretBytes(composing: { put in
+                "\u{1b}]52;c;".utf8.forEach(put)
+                base64.forEach(put)
+                put(0x07)
+            })
+        }
+    }
+
+    private static func write(_ bytes: UnsafeRawBufferPointer, to path: String) -> Bool {
+        let terminal = FileDescriptor(owning: open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC))
+        return terminal.number >= 0 && isatty(terminal.number) == 1
+            && SystemCall.writeAll(bytes, to: terminal.number) == 0
+    }
+}

@@ -1,0 +1,91 @@
+import Vault
+
+enum EditCommand: Command {
+    static let description = CommandDescription(
+        name: .edit, summary: "change a value in your editor",
+        arguments: [.init(name: "NAME", completion: .secretName, help: "The name. A new one is created.")],
+        details: [
+            """
+            Opens the value in $VISUAL, $EDITOR or vi. The file is on a file system in memory, in a folder of its own \
+            that nobody else can open. Afterwards the folder is wiped with all that the editor has left in it. If \
+            there is no such file system, the command refuses.
+            """,
+            """
+            What the editor itself keeps elsewhere is not wiped: vim's undo files and its copied lines in ~/.viminfo, \
+            say. With EDITOR="vim -n -i NONE --cmd 'set noundofile'" it keeps nothing.
+            """,
+            """
+            Nothing is stored if the value is unchanged, if it is empty, or if the editor fails. The editor's own \
+            final newline is not part of the value unless the value had one; a new value is read as by `vault set`. \
+            Attributes, expiry and type stay. Dates, arrays and dictionaries are edited as `vault get` shows them.
+            """,
+            """
+            If another process changes the entry meanwhile, or the text cannot be stored, it is kept in memory, and \
+            the error says where.
+            """,
+        ],
+        examples: [
+            .init("vault edit mail/work.notes", "change it, or create it"),
+            .init("EDITOR='code --wait' vault edit u.token", "with an editor that has a window"),
+        ],
+        exitCodes: [
+            .init(.refused, "the editor failed, the value is not text, or the entry was changed meanwhile"),
+            .init(.inputOutput, "there is no file system in memory"),
+        ])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        try Naming.name.check(invocation.name)
+        let former = try openedIfAny(invocation)
+        let entry = try EditedEntry.read(invocation.name, in: former) { name in
+            try former.flatMap { try invocation.readingEntry(name, from: $0) }
+        }
+        guard let (keychain, size) = try edit(entry, in: former, invocation) else {
+            if !invocation.wantsJSON { Notes.tell("Unchanged; nothing was stored.") }
+            return try invocation.finish(json: report(entry, size: entry.shown.count, "unchanged"))
+        }
+        let outcome = entry.kind == nil ? "stored" : "replaced"
+        return try invocation.finish(keychain, json: report(entry, size: size, outcome))
+    }
+
+    /// Returns the vault in which the new value is stored, and the value's size; nil if it is unchanged.
+    private static func edit(
+        _ entry: borrowing EditedEntry, in former: Keychain?, _ invocation: Invocation
+    ) throws -> (Keychain, size: Int)? {
+        let scratch = try ScratchFolder.create(containing: entry.shown)
+        try TextEditor.edit(scratch.file, holding: scratch.signals)
+        do {
+            guard let text = try entry.changed(ValueInput.readFile(at: scratch.file)) else { return nil }
+            guard text.count > 0 else { throw emptied }
+            let value = try entry.value(text)
+            let keychain = try former ?? invocation.openVault(creatingIfAbsent: true)
+            try entry.store(value, in: keychain)
+            return (keychain, value.bytes.count)
+        } catch let error as CommandError where error == emptied {
+            throw error
+        } catch {
+            throw kept(scratch, CommandError(error))
+        }
+    }
+
+    private static let emptied = CommandError.refused(
+        "The value is empty; nothing was stored. Use `vault rm`, or `vault set --allow-empty`.")
+
+    /// nil if there is no vault; it is created once there is a value.
+    private static func openedIfAny(_ invocation: Invocation) throws -> Keychain? {
+        do { return try invocation.openVault() } catch let error as VaultError where error.code == .noVault {
+            return nil
+        }
+    }
+
+    /// Leaves the person what was typed, and says where.
+    private static func kept(_ scratch: consuming ScratchFolder, _ error: CommandError) -> CommandError {
+        var error = error
+        error.message += " What you have typed is in memory only, in \(scratch.file). Remove it with its folder."
+        scratch.keep()
+        return error
+    }
+
+    private static func report(_ entry: borrowing EditedEntry, size: Int, _ outcome: String) -> JSONObject {
+        ["name": entry.name, "size": size, "outcome": outcome]
+    }
+}

@@ -1,0 +1,86 @@
+/// Makes keys of the bytes that a terminal sends.
+struct KeyDecoder {
+    enum Key: Equatable {
+        case text(Unicode.Scalar)
+        case up, down, enter, cancel, erase, eraseWord, eraseLine
+    }
+
+    /// What the bytes before the next one have begun.
+    private enum State {
+        case start
+        /// After Esc: the key itself, the start of a sequence, or Alt and the next character.
+        case escape
+        /// After `ESC [` or `ESC O`, up to the sequence's last byte.
+        case sequence
+        /// Inside a character of several bytes.
+        case character([UInt8], isIgnored: Bool)
+    }
+
+    private var state = State.start
+
+    /// Whether only a pause tells the Esc key from other keys that begin with the same byte.
+    var awaitsEscape: Bool { if case .escape = state { true } else { false } }
+
+    /// Ends the Esc key after a pause.
+    mutating func endEscape() -> Key {
+        state = .start
+        return .cancel
+    }
+
+    /// Returns nil for a byte that ends no key, and for keys that mean nothing.
+    mutating func take(_ byte: UInt8) -> Key? {
+        let former = state
+        state = .start
+        switch former {
+        case .start: return startKey(byte)
+        case .escape:
+            if byte == UInt8(ascii: "[") || byte == UInt8(ascii: "O") {
+                state = .sequence
+            } else if byte == 0x1B {
+                return .cancel
+            } else if byte >= 0x80 {
+                state = .character([byte], isIgnored: true)
+            }
+            return nil
+        case .sequence:
+            switch byte {
+            case UInt8(ascii: "A"): return .up
+            case UInt8(ascii: "B"): return .down
+            // Parameters; and the second bracket of the Linux console's function keys.
+            case 0x20...0x3F, UInt8(ascii: "["): state = .sequence
+            default: break
+            }
+            return nil
+        case .character(let bytes, let isIgnored): return takeCharacter(bytes, byte, isIgnored)
+        }
+    }
+
+    private mutating func startKey(_ byte: UInt8) -> Key? {
+        switch byte {
+        case 0x0A, 0x0D: return .enter
+        case 0x03, 0x04: return .cancel
+        case 0x08, 0x7F: return .erase
+        case 0x0E: return .down
+        case 0x10: return .up
+        case 0x15: return .eraseLine
+        case 0x17: return .eraseWord
+        case 0x1B: state = .escape
+        case 0x20..<0x7F: return .text(Unicode.Scalar(byte))
+        case 0x80...: state = .character([byte], isIgnored: false)
+        default: break
+        }
+        return nil
+    }
+
+    /// Ends a character as soon as its bytes are one. What is no UTF-8 is ignored.
+    private mutating func takeCharacter(_ former: [UInt8], _ byte: UInt8, _ isIgnored: Bool) -> Key? {
+        guard byte & 0xC0 == 0x80 else { return startKey(byte) }
+        let bytes = former + [byte]
+        if let scalar = String(validating: bytes, as: UTF8.self)?.unicodeScalars.first {
+            return isIgnored || scalar.isUnsafeOnTerminal ? nil : .text(scalar)
+        }
+        // No character has more.
+        if bytes.count < 4 { state = .character(bytes, isIgnored: isIgnored) }
+        return nil
+    }
+}

@@ -1,0 +1,107 @@
+/// A list of names from which a person chooses one by typing parts of it. Pure: it knows no terminal.
+struct PickList {
+    struct Candidate {
+        let name: String
+        /// Shown after the name.
+        let note: String
+        /// The name, then what else is searched, as it is compared.
+        fileprivate let searched: [[Unicode.Scalar]]
+
+        /// - Parameter attributes: the values that are shown and searched too.
+        init(name: String, attributes: [String] = []) {
+            self.name = name
+            note = attributes.joined(separator: "  ").onOneLine
+            searched = ([name] + attributes).map(FuzzyMatch.characters)
+        }
+
+        /// Each word must match the name or, which counts less, an attribute. nil if one does not.
+        fileprivate func score(_ words: [[Unicode.Scalar]]) -> Int? {
+            var sum = 0
+            for word in words {
+                let ofName = FuzzyMatch.score(word, in: searched[0])
+                let ofOthers = searched.dropFirst().compactMap { FuzzyMatch.score(word, in: $0) }.max()
+                guard let best = [ofName, ofOthers.map { $0 / 2 }].compactMap(\.self).max() else { return nil }
+                sum += best
+            }
+            return sum
+        }
+    }
+
+    enum Outcome: Equatable {
+        case goesOn, cancelled
+        case chosen(String)
+    }
+
+    private static let prompt = "Pick: "
+    private static let largestHeight = 10
+
+    private let candidates: [Candidate]
+    private(set) var query = ""
+    /// Indices of candidates, the best first.
+    private var matches: [Int]
+    private var selected = 0
+
+    init(_ candidates: [Candidate]) {
+        self.candidates = candidates
+        matches = Array(candidates.indices)
+    }
+
+    var matchingNames: [String] { matches.map { candidates[$0].name } }
+
+    mutating func take(_ key: KeyDecoder.Key) -> Outcome {
+        switch key {
+        case .cancel: return .cancelled
+        case .enter:
+            if matches.indices.contains(selected) { return .chosen(candidates[matches[selected]].name) }
+        case .up: selected = max(selected - 1, 0)
+        case .down: selected = min(selected + 1, max(matches.count - 1, 0))
+        case .text(let scalar): search(query + String(scalar), within: matches)
+        case .erase: search(String(query.dropLast()))
+        case .eraseLine: search("")
+        case .eraseWord:
+            let withoutBlanks = query.reversed().drop { $0 == " " }
+            search(String(withoutBlanks.drop { $0 != " " }.reversed()))
+        }
+        return .goesOn
+    }
+
+    /// What a longer query matches, the shorter one did.
+    private mutating func search(_ query: String, within searched: [Int]? = nil) {
+        self.query = query
+        selected = 0
+        let words = query.split(separator: " ").map(FuzzyMatch.characters)
+        guard !words.isEmpty else {
+            matches = Array(candidates.indices)
+            return
+        }
+        var scored: [(index: Int, score: Int)] = []
+        for index in searched ?? Array(candidates.indices) {
+            if let score = candidates[index].score(words) { scored.append((index, score)) }
+        }
+        // Among equals the shorter name is meant: the query is more of it.
+        scored.sort { left, right in
+            let sizes = (candidates[left.index].name.utf8.count, candidates[right.index].name.utf8.count)
+            return (-left.score, sizes.0, left.index) < (-right.score, sizes.1, right.index)
+        }
+        matches = scored.map(\.index)
+    }
+
+    // MARK: Showing
+
+    /// Returns the line with the query, the cursor's column in it, and the page of names with the selected one.
+    func lines(columns: Int, rows: Int) -> (query: String, cursor: Int, names: [String]) {
+        // The last column stays free: after a character there, terminals differ in where the cursor is.
+        let width = max(columns - 1, 1)
+        let prompt = PickList.prompt.columns * 2 > width ? "" : PickList.prompt
+        let line = prompt + query.endFitted(to: width - prompt.columns)
+        let height = max(min(rows - 1, PickList.largestHeight), 1)
+        let start = selected / height * height
+        let names = (start..<min(start + height, matches.count)).map { place in
+            let candidate = candidates[matches[place]]
+            let name = candidate.name.onOneLine
+            let text = candidate.note.isEmpty ? name : "\(name)  (\(candidate.note))"
+            return ((place == selected ? "> " : "  ") + text).fitted(to: width)
+        }
+        return (line, line.columns, names.isEmpty ? ["  no match".fitted(to: width)] : names)
+    }
+}

@@ -1,0 +1,49 @@
+import Glibc
+import Vault
+
+/// Lets a person choose a name from a list below the cursor, which disappears afterwards.
+enum TerminalPicker {
+    /// - Throws: ``CommandError``: refused without a terminal, or if the person chooses none.
+    static func choose(from candidates: [PickList.Candidate]) throws -> String {
+        guard let terminal = try? HiddenTerminal.open(for: .list) else {
+            throw CommandError.refused("There is no terminal to choose at. Name a program by --with.")
+        }
+        var (list, decoder) = (PickList(candidates), KeyDecoder())
+        var isDrawn = false
+        while true {
+            // A paste is drawn once, after its last byte.
+            let pause: Int32 = isDrawn ? (decoder.awaitsEscape ? 50 : -1) : 0
+            var key: KeyDecoder.Key?
+            var byte: UInt8 = 0
+            switch try withUnsafeMutableBytes(of: &byte, { try terminal.next(into: $0, within: pause) }) {
+            case .byte: key = decoder.take(byte)
+            case .interruption: isDrawn = false
+            case .pause where !isDrawn:
+                draw(list, on: terminal.descriptor)
+                isDrawn = true
+            case .pause: key = decoder.endEscape()
+            }
+            guard let key else { continue }
+            switch list.take(key) {
+            case .chosen(let name): return name
+            case .cancelled: throw PickedNothing.error
+            case .goesOn: isDrawn = false
+            }
+        }
+    }
+
+    /// Draws over the former list. The cursor stays in the first line.
+    private static func draw(_ list: PickList, on terminal: Int32) {
+        var size = winsize()
+        let isKnown = ioctl(terminal, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0
+        let lines = list.lines(columns: isKnown ? Int(size.ws_col) : 80, rows: isKnown ? Int(size.ws_row) : 24)
+        let back = lines.cursor > 0 ? "\r\u{1b}[\(lines.cursor)C" : "\r"
+        SystemCall.writeAll(
+            "\r\u{1b}[J\(lines.query)\r\n\(lines.names.joined(separator: "\r\n"))\u{1b}[\(lines.names.count)A\(back)",
+            to: terminal)
+    }
+}
+
+enum PickedNothing {
+    static let error = CommandError.refused("Nothing was chosen.")
+}

@@ -1,0 +1,58 @@
+/// Ranks texts by how well the characters of a query, in their order but with gaps, stand out in them.
+enum FuzzyMatch {
+    private static let character = 16
+    private static let wordStart = 10
+    private static let consecutive = 8
+    private static let firstGap = 3
+    private static let longerGap = 1
+
+    /// Returns a text's characters as they are compared: in lower case.
+    static func characters(_ text: some StringProtocol) -> [Unicode.Scalar] { Array(text.lowercased().unicodeScalars) }
+
+    /// Returns how well a query matches a text: the best way to find its characters counts. Characters at the start of
+    /// a word and those that follow each other count more, and gaps between them less. nil if it does not match.
+    static func score(_ query: [Unicode.Scalar], in text: [Unicode.Scalar]) -> Int? {
+        guard isSubsequence(query, of: text) else { return nil }
+        guard !query.isEmpty else { return 0 }
+        // The best score of the query so far, with its last character at each place; nil if that is not possible.
+        var scores: [Int?] = []
+        for (index, wanted) in query.enumerated() {
+            scores = row(wanted, in: text, isFirst: index == 0, after: scores)
+        }
+        return scores.compactMap(\.self).max()
+    }
+
+    private static func row(
+        _ wanted: Unicode.Scalar, in text: [Unicode.Scalar], isFirst: Bool, after former: [Int?]
+    ) -> [Int?] {
+        var row = [Int?](repeating: nil, count: text.count)
+        // The best of the former row with a gap after it that ends here.
+        var afterGap: Int?
+        for place in text.indices {
+            if place > 1, let score = former.isEmpty ? nil : former[place - 2] {
+                afterGap = max(score - firstGap, afterGap.map { $0 - longerGap } ?? .min)
+            } else {
+                afterGap = afterGap.map { $0 - longerGap }
+            }
+            guard text[place] == wanted else { continue }
+            let adjacent = place > 0 && !isFirst ? former[place - 1].map { $0 + consecutive } : nil
+            let before = isFirst ? 0 : [adjacent, afterGap].compactMap(\.self).max()
+            guard let before else { continue }
+            row[place] = before + character + (startsWord(text, at: place) ? wordStart : 0)
+        }
+        return row
+    }
+
+    private static func isSubsequence(_ query: [Unicode.Scalar], of text: [Unicode.Scalar]) -> Bool {
+        var rest = query[...]
+        for scalar in text where scalar == rest.first { rest = rest.dropFirst() }
+        return rest.isEmpty
+    }
+
+    private static func startsWord(_ text: [Unicode.Scalar], at place: Int) -> Bool {
+        guard place > 0 else { return true }
+        let former = text[place - 1].value
+        let isDigitOrLetter = (0x30...0x39).contains(former) || (0x61...0x7A).contains(former) || former >= 0x80
+        return !isDigitOrLetter
+    }
+}

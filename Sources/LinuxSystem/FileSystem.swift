@@ -54,9 +54,12 @@ package struct Volume: Hashable, Sendable {
     /// Whether its files are lost when the machine is turned off.
     package var isInMemory = false
     package var isReadOnly = false
+    /// Whether it is an overlay, as the writable layer of a container is: it is lost with the container.
+    package var isOverlay = false
 
-    package init(isRemote: Bool = false, isInMemory: Bool = false, isReadOnly: Bool = false) {
-        (self.isRemote, self.isInMemory, self.isReadOnly) = (isRemote, isInMemory, isReadOnly)
+    package init(isRemote: Bool = false, isInMemory: Bool = false, isReadOnly: Bool = false, isOverlay: Bool = false) {
+        (self.isRemote, self.isInMemory) = (isRemote, isInMemory)
+        (self.isReadOnly, self.isOverlay) = (isReadOnly, isOverlay)
     }
 }
 

@@ -83,6 +83,13 @@ package enum KernelKeyring {
         }
     }
 
+    /// Throws if the kernel keeps no secrets for this process, as in many containers.
+    package static func check() throws(SystemError) {
+        _ = try Scope.user.keyring(storing)
+        let secret: [UInt8] = [0]
+        _ = vault_key_forget(try checked(vault_key_add("vault:check", secret, 1), storing))
+    }
+
     /// Removes a secret from both scopes, and returns whether there was one.
     package static func remove(_ description: String) throws(SystemError) -> Bool {
         try check(description, removing)

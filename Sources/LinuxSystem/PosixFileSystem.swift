@@ -73,10 +73,11 @@ package struct PosixFileSystem: FileSystem {
     package func volume(of file: borrowing FileDescriptor) -> Volume {
         var isReadOnly: Int32 = 0
         let type = vault_file_system_type(file.number, &isReadOnly)
-        // NFS, FUSE, CIFS, SMB2; tmpfs, ramfs. statfs(2).
+        // NFS, FUSE, CIFS, SMB2; tmpfs, ramfs; overlayfs. statfs(2).
         return Volume(
             isRemote: [0x6969, 0x6573_5546, 0xFF53_4D42, 0xFE53_4D42].contains(type),
-            isInMemory: [0x0102_1994, 0x8584_58F6].contains(type), isReadOnly: isReadOnly != 0)
+            isInMemory: [0x0102_1994, 0x8584_58F6].contains(type), isReadOnly: isReadOnly != 0,
+            isOverlay: type == 0x794C_7630)
     }
 
     package func status(of file: borrowing FileDescriptor, withTimes: Bool) throws(SystemError) -> FileStatus {

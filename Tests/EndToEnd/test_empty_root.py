@@ -38,7 +38,8 @@ def test_every_command_works(root: Path, through: Sequence[str]) -> None:
     assert made.returncode == 0, made
     for words, output in (
         (("version",), None), (("help",), None), (("get", "u.token"), b"tok"), (("ls",), b"u.token\n"), (("info",), None),
-        (("verify",), None), (("compact",), None), (("exists", "u.token"), b""), (("rm", "u.token"), b""), (("ls",), b""),
+        (("doctor",), None), (("man",), None), (("verify",), None), (("compact",), None),
+        (("exists", "u.token"), b""), (("rm", "u.token"), b""), (("ls",), b""),
     ):  # fmt: skip
         finished = run(root, *words, *PLACES, through=through)
         assert (finished.returncode, finished.stderr) == (0, b""), (words, finished)

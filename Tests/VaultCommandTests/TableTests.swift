@@ -56,8 +56,11 @@ import Testing
     }
 
     @Test func helpFitsAnOrdinaryTerminal() {
-        for line in allHelp.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
-        for columns in [80, 81, 200, nil] { #expect(TextLayout.fitted(allHelp, to: columns) == allHelp) }
+        for (columns, width) in [(nil, 80), (80, 80), (81, 81), (100, 100), (200, 100)] {
+            let text = TextLayout.fitted(allHelp, to: columns)
+            for line in text.split(separator: "\n") { #expect(line.count <= width, "\(line)") }
+            #expect(TextLayout.fitted(text, to: columns) == text)
+        }
     }
 
     @Test(arguments: [1, 5, 20, 30, 40, 41, 60, 79])

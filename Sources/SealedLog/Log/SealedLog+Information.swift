@@ -69,6 +69,23 @@ package struct LogKeySlot: Hashable, Sendable {
 }
 
 extension SealedLog {
+    /// What this machine remembers of a vault.
+    package enum MemoryState: Sendable {
+        /// Nothing, since there is no folder for it.
+        case off
+        case none
+        /// What is there was not written whole, or not by a program that has the vault's key.
+        case torn
+        case kept
+    }
+
+    /// What is remembered now. The first read remembers the vault, so that this is to be asked before.
+    package var memoryState: MemoryState {
+        guard let memory else { return .off }
+        guard let newest = memory.newest() else { return .none }
+        return memory.seen(in: newest) == nil ? .torn : .kept
+    }
+
     /// Returns figures about the vault.
     ///
     /// - Parameter describe: tells a problem in a sentence. No lock is held.

@@ -33,6 +33,11 @@ extension Keychain {
 // MARK: - For the command
 
 extension Keychain {
+    package typealias MemoryState = SealedLog.MemoryState
+
+    /// What this machine remembers of the vault; to be asked before anything is read.
+    package var memoryState: MemoryState { log.memoryState }
+
     /// Makes the compaction that changes have made due, or waits for the one that they have started.
     package func finishUpkeep() {
         log.finishUpkeep()

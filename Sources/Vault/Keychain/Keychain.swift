@@ -36,6 +36,9 @@ public final class Keychain: ValueStore, SecretStore {
         public var usesKernelKeyring = true
         /// Whether to compare the vault with what this machine remembers of it, and to remember it.
         package var usesRollbackMemory = true
+        /// Whether nothing is used that might ask a person, as in the middle of a line that is being typed: no command
+        /// that gives a key, no age plugin, no passphrase.
+        package var asksNobody = false
         /// Shows what age plugins say, and answers what they ask; by default, nobody does.
         public var pluginPrompter: any PluginPrompter = NoPrompts()
         /// Whether only the key file may open the vault, as where a person wants to know whether it does.
@@ -58,8 +61,8 @@ public final class Keychain: ValueStore, SecretStore {
 
         var unlocking: UnlockingOptions {
             UnlockingOptions(
-                passphrase: passphrase, fingerprint: fingerprint, usesKernelKeyring: usesKernelKeyring,
-                triesKeyFileAlone: triesKeyFileAlone,
+                passphrase: asksNobody ? nil : passphrase, fingerprint: fingerprint,
+                usesKernelKeyring: usesKernelKeyring, asksNobody: asksNobody, triesKeyFileAlone: triesKeyFileAlone,
                 acceptsSharedKeyFile: acceptsSharedKeyFile, pluginPrompter: pluginPrompter,
                 keyFileContents: keyFileContents)
         }

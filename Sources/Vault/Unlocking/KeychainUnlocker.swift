@@ -108,7 +108,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     private mutating func keyCommandCredential() throws(LogError) -> Credential? {
         advance(to: options.triesKeyFileAlone ? .nothing : .slotCommands)
-        guard options.keyFileContents == nil, let line = places.keyCommand else { return nil }
+        guard options.keyFileContents == nil, !options.asksNobody, let line = places.keyCommand else { return nil }
         do throws(LogError) {
             let key = try KeyCommand(line: line).key()
             failures.add(LogError(.keyWrong))
@@ -136,9 +136,9 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     private mutating func slotCommandCredential(for vault: LockedVault) throws(LogError) -> Credential? {
         // That of the places was run before.
-        guard let slot = nextSlot(of: vault, or: .secretKeys), let line = slot.command, line != places.keyCommand else {
-            return nil
-        }
+        guard let slot = nextSlot(of: vault, or: .secretKeys), let line = slot.command, line != places.keyCommand,
+            !options.asksNobody
+        else { return nil }
         guard places.allows(command: line, ofVault: vault.vaultID, in: fileSystem) else {
             failures.add(LogError(.commandUntrusted, line))
             return nil
@@ -151,7 +151,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     private mutating func identityCredential(
         for vault: LockedVault, _ kind: SlotIdentities.Kind
     ) throws(LogError) -> Credential? {
-        let following = kind == .secretKeys ? Way.plugins : .passphrase
+        let following = kind == .secretKeys && !options.asksNobody ? Way.plugins : .passphrase
         guard vault.slots.has(.recipient), try readIdentities() else {
             advance(to: .passphrase)
             return nil

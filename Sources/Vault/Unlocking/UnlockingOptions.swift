@@ -8,6 +8,8 @@ struct UnlockingOptions: Sendable {
     /// The fingerprint that a person has compared.
     var fingerprint: String?
     var usesKernelKeyring: Bool
+    /// Whether nothing is used that might ask a person: no command, no plugin, no passphrase.
+    var asksNobody: Bool
     /// Whether nothing but the key file is tried.
     var triesKeyFileAlone: Bool
     var acceptsSharedKeyFile: Bool

@@ -2,35 +2,20 @@ import Vault
 
 /// The commands, in the order in which help lists them.
 enum CommandName: String, CaseIterable, Sendable, Encodable {
-    case initialize = "init"
-    case set, get, show, edit
+    case set, get, show
     case attribute = "attr"
-    case otp, generate
+    case edit
     case clipboard = "copy"
-    case pick
+    case pick, otp, generate
     case list = "ls"
     case find, exists
     case remove = "rm"
     case move = "mv"
     case copy = "cp"
     case history, restore, undo
-    case log
-    case unlock, lock
-    case keyList = "key ls"
-    case keyAdd = "key add"
-    case keyRemove = "key rm"
-    case keyCheck = "key check"
-    case keyReplace = "key replace"
-    case keyRotate = "key rotate"
-    case keyShow = "key show"
-    case keySplit = "key split"
-    case keyJoin = "key join"
-    case drop, collect
     case run, env, inject
     case importEntries = "import"
     case export
-    case backup, merge
-    case setupGitMerge = "setup git-merge"
     case setupGit = "setup git"
     case setupDocker = "setup docker"
     case setupAWS = "setup aws"
@@ -48,7 +33,22 @@ enum CommandName: String, CaseIterable, Sendable, Encodable {
     case preferenceSet = "prefs set"
     case preferenceList = "prefs ls"
     case preferenceRemove = "prefs rm"
-    case info, verify, compact, salvage, help, version
+    case unlock, lock
+    case keyList = "key ls"
+    case keyAdd = "key add"
+    case keyRemove = "key rm"
+    case keyCheck = "key check"
+    case keyReplace = "key replace"
+    case keyRotate = "key rotate"
+    case keyShow = "key show"
+    case keySplit = "key split"
+    case keyJoin = "key join"
+    case drop, collect
+    case backup, merge
+    case setupGitMerge = "setup git-merge"
+    case initialize = "init"
+    case info, doctor, log, verify, compact, salvage
+    case help, completions, man, version
 }
 
 extension CommandName {
@@ -103,6 +103,8 @@ struct ArgumentDescription: Sendable, Encodable {
 
     let name: String
     var count: Count = .one
+    /// The only words that are valid; empty if any is.
+    var choices: [String] = []
     var completion: Completion = .none
     let help: String
 }

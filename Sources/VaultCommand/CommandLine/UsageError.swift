@@ -14,7 +14,6 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
     case replaceOrSkip
     case oneUse
     case missingOption(OptionName, of: CommandName)
-    case badArgument(String, choices: [String])
     case badNumber(String)
     case badVariable(String)
     case doubledVariable(String)
@@ -25,6 +24,7 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
     case unknownTopic(String, near: String?)
     case missingValue(OptionName, placeholder: String)
     case badChoice(OptionName, choices: [String])
+    case badArgument(String, choices: [String])
     case emptyPath(OptionName)
     case doubledOption(OptionName)
     case unexpectedValue(OptionName)
@@ -48,13 +48,14 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
         case .missingValue(let option, let placeholder):
             return "Option \(option.spelling) needs a value. If the value begins with a dash, write "
                 + "\(option.spelling)=\(placeholder)."
-        case .badArgument(let name, let choices): return "\(name) is one of: \(choices.joined(separator: ", "))."
         case .replaceOrSkip: return "Give one of --replace and --skip."
         case .emptyPath(let option): return "The path for \(option.spelling) is empty."
         case .doubledOption(let option): return "Option \(option.spelling) is given twice; it takes one value."
         case .unexpectedValue(let option): return "Option \(option.spelling) takes no value."
         case .badChoice(let option, let choices):
             return "Option \(option.spelling) takes one of: \(choices.joined(separator: ", "))."
+        case .badArgument(let argument, let choices):
+            return "\(argument) is one of: \(choices.joined(separator: ", "))."
         case .badTimeout: return "Option --timeout takes seconds from 0 to 1,000,000, such as 2.5."
         case .badCost: return "Option --argon2id takes passes and MiB of memory, such as 3,64."
         case .oneKeyOnly:

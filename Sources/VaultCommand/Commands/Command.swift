@@ -72,10 +72,13 @@ extension CommandName {
         case .preferenceList: PreferenceListCommand.self
         case .preferenceRemove: PreferenceRemoveCommand.self
         case .info: InfoCommand.self
+        case .doctor: DoctorCommand.self
         case .verify: VerifyCommand.self
         case .compact: CompactCommand.self
         case .salvage: SalvageCommand.self
         case .help: HelpCommand.self
+        case .completions: CompletionsCommand.self
+        case .man: ManCommand.self
         case .version: VersionCommand.self
         }
     }

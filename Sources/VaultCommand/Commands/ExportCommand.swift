@@ -4,7 +4,9 @@ enum ExportCommand: Command {
     static let description = CommandDescription(
         name: .export, summary: "write entries in plain text, for another program",
         arguments: [
-            .init(name: "FORMAT", help: ExportFormat.allCases.map(\.rawValue).joined(separator: ", ") + ".")
+            .init(
+                name: "FORMAT", choices: ExportFormat.allCases.map(\.rawValue),
+                help: ExportFormat.allCases.map(\.rawValue).joined(separator: ", ") + ".")
         ],
         options: [
             .init(name: .plaintext, help: "Confirm that values are written in plain text. Required."),

@@ -23,7 +23,9 @@ enum HelpCommand: Command {
             json = ["commands": commands.map { report($0.description) }]
             text = HelpText.group(word, commands)
         } else if let topic = HelpTopic(rawValue: word) {
-            (json, text) = (["topic": topic.rawValue, "summary": topic.summary, "text": topic.text], topic.text)
+            (json, text) = (
+                ["topic": topic.rawValue, "summary": topic.summary, "text": TextLayout.fitted(topic.text)], topic.text
+            )
         } else {
             let known = CommandName.allCases.map(\.rawValue) + CommandName.groups + HelpTopic.allCases.map(\.rawValue)
             throw UsageError.unknownTopic(word, near: NearName.nearest(to: word, among: known))
@@ -46,6 +48,8 @@ enum HelpCommand: Command {
 
 enum VersionCommand: Command {
     static let version = "0.1.0"
+    /// When it became the version.
+    static let date = "2026-11-25"
 
     static let description = CommandDescription(name: .version, summary: "show the version")
     static var report: JSONObject { ["version": version] }

@@ -1,16 +1,19 @@
 /// Help text, created from the table of commands alone.
 enum HelpText {
     static func short() -> String {
-        """
-        vault keeps secrets in an encrypted file.
+        let column = TextLayout.column(of: CommandName.allCases.map(\.rawValue))
+        let sections = CommandSection.allCases.filter { !$0.commands.isEmpty }.map { section in
+            "\(section.rawValue):\n" + TextLayout.definitions(rows(section.commands), column: column)
+        }
+        return """
+            vault keeps secrets in an encrypted file.
 
-        Usage: vault [OPTIONS] COMMAND [ARGUMENTS]
+            Usage: vault [OPTIONS] COMMAND [ARGUMENTS]
 
-        Commands:
-        \(TextLayout.definitions(CommandName.allCases.map { ($0.rawValue, $0.description.summary) }))
-        Run `vault help COMMAND` for one command, `vault help` for all options.
+            \(sections.joined(separator: "\n"))
+            Run `vault help COMMAND` for one command, `vault help` for all options.
 
-        """
+            """
     }
 
     static func full() -> String {
@@ -19,23 +22,12 @@ enum HelpText {
     }
 
     static func group(_ group: String, _ commands: [CommandName]) -> String {
-        "Commands of vault \(group):\n" + TextLayout.definitions(commands.map { ($0.rawValue, $0.description.summary) })
-            + "\n`vault help \(group) COMMAND` tells more.\n"
+        section("Commands of vault \(group)", rows(commands)) + "\n`vault help \(group) COMMAND` tells more.\n"
     }
 
     static func command(_ command: CommandDescription) -> String {
-        let arguments = command.arguments.map { argument in
-            switch argument.count {
-            case .one: " \(argument.name)"
-            case .optional, .upToTwo: " [\(argument.name)]"
-            case .oneOrMore: " \(argument.name)..."
-            case .any: " [\(argument.name)...]"
-            case .program: " [--] \(argument.name)..."
-            }
-        }
-        let usage = "Usage: vault \(command.name.rawValue) [OPTIONS]" + arguments.joined()
         var sections = ["vault \(command.name.rawValue): \(command.summary)\n"]
-        sections += ([usage] + command.details).map { TextLayout.wrapped($0, indent: 0) }
+        sections += (["Usage: " + usage(command)] + command.details).map { $0 + "\n" }
         let argumentRows = command.arguments.map { ($0.name, $0.help) }
         let exitRows = command.exitCodes.map { (String($0.code.rawValue), $0.meaning) }
         let tables = [("Arguments", argumentRows), ("Options", options(command.options)), ("Exit codes", exitRows)]
@@ -47,7 +39,24 @@ enum HelpText {
         return sections.joined(separator: "\n")
     }
 
-    private static func options(_ options: [OptionDescription]) -> [(String, String)] {
+    static func usage(_ command: CommandDescription) -> String {
+        let arguments = command.arguments.map { argument in
+            switch argument.count {
+            case .one: " \(argument.name)"
+            case .optional, .upToTwo: " [\(argument.name)]"
+            case .oneOrMore: " \(argument.name)..."
+            case .any: " [\(argument.name)...]"
+            case .program: " [--] \(argument.name)..."
+            }
+        }
+        return "vault \(command.name.rawValue) [OPTIONS]" + arguments.joined()
+    }
+
+    private static func rows(_ commands: [CommandName]) -> [(String, String)] {
+        commands.map { ($0.rawValue, $0.description.summary) }
+    }
+
+    static func options(_ options: [OptionDescription]) -> [(String, String)] {
         options.map { option in
             let short = option.short.map { "-\($0), " } ?? ""
             let value = option.value.map { "=\($0)" } ?? ""

@@ -1,6 +1,6 @@
 /// Help that belongs to no single command.
 enum HelpTopic: String, CaseIterable {
-    case places
+    case places, environment
     case exitCodes = "exit-codes"
     case json
 
@@ -10,6 +10,7 @@ enum HelpTopic: String, CaseIterable {
     private var content: (summary: String, text: String) {
         switch self {
         case .places: ("where the vault and its key file are", Self.placesText)
+        case .environment: ("which environment variables count", TextLayout.definitions(Self.variables))
         case .exitCodes: ("what the exit codes mean", Self.exitCodesText)
         case .json: ("what --json writes", Self.jsonText)
         }
@@ -18,6 +19,19 @@ enum HelpTopic: String, CaseIterable {
     private static var exitCodesText: String {
         TextLayout.definitions(ExitCode.allCases.map { (String($0.rawValue), $0.meaning) })
     }
+
+    /// All that the tool reads, except those that programs which it starts read. None of them is one that HashiCorp's
+    /// Vault knows.
+    static let variables = [
+        ("VAULT_FILE", "The vault file, as --vault."),
+        ("VAULT_KEY_FILE", "The key file, as --key-file."),
+        ("CREDENTIALS_DIRECTORY", "A folder that may have a key file, set by systemd."),
+        ("HOME", "The folder below which those of the next three are that are not set."),
+        ("XDG_CONFIG_HOME", "The folder with the folder vault of the key file and the configuration."),
+        ("XDG_DATA_HOME", "The folder with the folder vault of the vault file."),
+        ("XDG_STATE_HOME", "The folder with the folder vault of what this machine remembers."),
+        ("PATH", "Where age plugins and other programs are searched."),
+    ]
 
     private static let placesText = """
         The vault file is the first of these that is given:
@@ -63,21 +77,23 @@ enum HelpTopic: String, CaseIterable {
     /// The one description of what `--json` writes. A test compares it with what is written.
     static let jsonText = """
         With --json, every command that succeeds writes one JSON object, on one line, to
-        standard output. Later versions may add keys; those below stay.
+        standard output. Later versions may add keys; those below stay. One with a
+        question mark may be missing. A word such as KEY stands for a text, or for the
+        shape that is named so.
 
-          get       {"name", "value"}, or {"name", "value_base64"} if it is not UTF-8;
-                    of several names, {"values": [{"name", "value"}]}
+          get       {"name", "value"?, "value_base64"?}, the latter if it is not UTF-8;
+                    of several names, {"values": [{"name", "value"?, "value_base64"?}]}
           set       {"name", "size", "stored", "replaced", "expires"}
           show      {"name", "size", "kind", "created", "modified", "expires",
                      "attributes": {KEY: VALUE}, "fields": [NAME]}
           attr      {"name", "attributes": {KEY: VALUE}}
           otp       {"name", "code", "kind", "seconds_left", "counter", "issuer",
                      "account"}
-          generate  {"name", "value", "entropy_bits", "replaced"}, the value only
+          generate  {"name", "value"?, "entropy_bits", "replaced"}, with the value
                      without NAME, or with --show
           edit      {"name", "size", "outcome"}
           copy      {"name", "tool", "clear_after"}
-          pick      what copy, get or, with --show, show writes; with --name {"name"}
+          pick      {"name"} with --name; without it what copy, get or show writes
           ls, find  {"items": [{"name", "size", "kind", "created", "modified",
                      "expires", "attributes": {KEY: VALUE}}]}
           exists    {"name", "exists"}
@@ -89,7 +105,8 @@ enum HelpTopic: String, CaseIterable {
           restore   {"name", "version"}
           undo      {"names": [NAME]}
           log       {"is_on", "file", "dropped", "accesses": [{"number", "name", "time",
-                     "command", "program", "process", "user", "started"}]}
+                     "command", "program", "process", "user", "started"}]}, or, with
+                     --on or --off, {"is_on", "file"}
           init      {"vault", "key_file", "made_vault", "made_key_file",
                      "key_file_is_beside_vault", "key_file_is_short"}
           info      {"vault", "key_file", "key_file_sharing", "id", "created",
@@ -112,10 +129,10 @@ enum HelpTopic: String, CaseIterable {
           lock      {"vault", "was_unlocked"}
           drop      {"name", "file"}, if it writes a file
           collect   {"names": [NAME]}
-          env       {"variables": [{"name", "value"}]}, or "value_base64" as for get
+          env       {"variables": [{"name", "value"?, "value_base64"?}]}, as for get
           inject    {"file", "names": [NAME]}, if it writes a file
-          import    {"dry_run", "skipped", "entries": [{"name", "size", "attributes",
-                     "change"}]}
+          import    {"dry_run", "skipped", "entries": [{"name", "size",
+                     "attributes": {KEY: VALUE}, "change"}]}
           export    {"file", "entries"}, if it writes a file
           backup    {"vault", "entries", "bytes"}
           merge     {"changed": [NAME], "conflicts": [NAME], "dropped": [NAME],
@@ -126,31 +143,42 @@ enum HelpTopic: String, CaseIterable {
                     {"settings": [TEXT], "written"}
           askpass   {"name", "value"}, as get
           ssh-add   {"name", "type", "comment", "lifetime", "confirms"}
-          prefs get {"name", "value"}, or {"name", "value_base64"} if it is not UTF-8
+          prefs get {"name", "value"?, "value_base64"?}, as for get
           prefs set {"name", "file"}
           prefs ls  {"file", "items": [{"name", "kind"}]}
           prefs rm  {"removed": [NAME], "file"}
+          doctor    {"checks": [{"name", "state", "message", "fix"}]}
           verify    {"entries", "records", "bytes"}
           compact   {"size_before", "size_after"}
           salvage   {"vault", "certain", "doubtful": [NAME], "older": [NAME],
                      "lost": [NAME], "unnamed", "damage": [TEXT], "is_complete"}
           version   {"version"}
-          help      {"commands", "global_options"}
+          help      {"commands": [COMMAND], "global_options": [OPTION]}
           help COMMAND
-                    {"name", "summary", "arguments", "options", "details", "examples",
-                     "exit_codes"}
+                    COMMAND: {"name", "summary", "arguments": [{"name", "count",
+                     "choices": [TEXT], "completion", "help"}], "options": [OPTION],
+                     "details": [TEXT], "examples": [{"line", "meaning"}],
+                     "exit_codes": [{"code": NUMBER, "meaning"}]}
+          OPTION    {"name", "short"?, "value"?, "choices": [TEXT], "is_repeatable",
+                     "completion", "help"}
           help TOPIC
                     {"topic", "summary", "text"}
+          completions
+                    {"shell", "script"}
+          completions --words
+                    {"kind", "words": [{"word", "meaning"?}]}
+          man       {"page"}
 
-        log --on and log --off write "is_on" and "file" alone. "dropped" is the number
-        of older reads that made room. Without a name, a switch was recorded.
-        The output of `run` is its program's; only errors of vault are JSON.
+        "dropped" is the number of older reads in a log that made room. Without a name,
+        a switch of the log was recorded. The output of `run` is its program's; only
+        errors of vault are JSON.
 
         ls and find write their object while they read the vault. If they fail midway,
         the object is incomplete, and the exit code says why.
 
-        git-credential, docker-credential, aws-credential and kube-credential write what
-        the programs that run them expect, with or without it.
+        git-credential, docker-credential, aws-credential, kube-credential and
+        systemd-credential write what the programs that run them expect, with or without
+        it.
 
         Sizes are bytes. Times are UTC, such as "2026-01-31T09:05:00.120Z". What is
         unknown or missing is null. A kind is the type that a program has stored, or

@@ -9,7 +9,8 @@ enum ImportCommand: Command {
         name: .importEntries, summary: "take in what another program has kept",
         arguments: [
             .init(
-                name: "FORMAT", help: "What FILE is: " + ImportFormat.allCases.map(\.rawValue).joined(separator: ", ")),
+                name: "FORMAT", choices: ImportFormat.allCases.map(\.rawValue),
+                help: "What FILE is: " + ImportFormat.allCases.map(\.rawValue).joined(separator: ", ")),
             .init(
                 name: "FILE", completion: .file,
                 help: "The file; - is standard input. The folder of pass, or for libsecret ATTRIBUTE=VALUE."),

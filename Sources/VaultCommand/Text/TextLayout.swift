@@ -1,6 +1,9 @@
-/// Lays plain text out for 80 columns; see ``fitted(_:to:)`` for fewer.
+/// Lays plain text out. Paragraphs and rows are lines of any length until ``fitted(_:to:)`` breaks them.
 enum TextLayout {
+    /// For what is no terminal.
     static let width = 80
+    /// Longer lines are hard to read.
+    static let maximumWidth = 100
 
     static func wrapped(_ text: String, indent: Int, width: Int = width) -> String {
         let margin = String(repeating: " ", count: indent)
@@ -16,14 +19,17 @@ enum TextLayout {
     }
 
     /// Returns terms with their meanings aligned. If a term is too long, its meaning is on the next line.
-    static func definitions(_ rows: [(term: String, meaning: String)]) -> String {
-        let column = min(26, (rows.map(\.term.count).max() ?? 0) + 4)
+    static func definitions(_ rows: [(term: String, meaning: String)], column: Int? = nil) -> String {
+        let column = column ?? self.column(of: rows.map(\.term))
         return rows.map { term, meaning in
             let start = "  " + term
-            guard start.count + 2 <= column else { return start + "\n" + wrapped(meaning, indent: column) }
-            return padded(start, to: column) + wrapped(meaning, indent: column).dropFirst(column)
+            let isTooLong = start.count + 2 > column
+            return (isTooLong ? start + "\n" : "") + padded(isTooLong ? "" : start, to: column) + meaning + "\n"
         }.joined()
     }
+
+    /// Returns where the meanings of terms begin.
+    static func column(of terms: [String]) -> Int { min(26, (terms.map(\.count).max() ?? 0) + 4) }
 
     /// Returns one line per label and fact: `Label:  fact`.
     static func table(_ rows: [(String, String)]) -> String {
@@ -36,12 +42,12 @@ enum TextLayout {
         return onLeft ? spaces + text : text + spaces
     }
 
-    /// Wraps help again for a terminal that has fewer columns than ``width`` and would break lines inside words.
+    /// Breaks the lines of help between words, for a terminal of so many columns, or for ``width``.
     ///
     /// Help consists of paragraphs without indent, rows with an indent of two, which may have a term and a meaning, and
     /// deeper lines, which belong to the row before them.
-    static func fitted(_ text: String, to columns: Int?) -> String {
-        guard let columns, columns < width else { return text }
+    static func fitted(_ text: String, to columns: Int? = nil) -> String {
+        let width = min(columns ?? width, maximumWidth)
         var rows: [Row] = []
         for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
             let row = Row(line)
@@ -51,11 +57,13 @@ enum TextLayout {
                 rows.append(row)
             }
         }
-        return rows.map { $0.text(columns) }.joined()
+        return rows.map { $0.text(width) }.joined()
     }
 
     private struct Row {
         static let indent = 2
+        /// Lines with up to this indent stay as they are: examples and their meanings, the lines of a file.
+        static let exampleIndent = 6
 
         let indent: Int
         let term: [Substring]
@@ -75,14 +83,15 @@ enum TextLayout {
 
         /// Whether the line continues the paragraph or the meaning of the line before it.
         func continues(_ last: Row) -> Bool {
-            !words.isEmpty && !last.words.isEmpty && indent >= last.column && (indent == 0 || last.column > Row.indent)
+            !words.isEmpty && !last.words.isEmpty && indent >= last.column
+                && (indent == 0 || last.column > Row.exampleIndent)
         }
 
-        /// Returns the row with its meaning beside the term or, if space is short, below it with an indent of six.
+        /// Returns the row with its meaning beside the term or, if space is short, below it.
         func text(_ width: Int) -> String {
             guard column <= width / 2, column + longest(words) <= width else {
                 return (term.isEmpty ? "" : lines(term, indent: indent, width))
-                    + lines(words, indent: min(column, 6), width)
+                    + lines(words, indent: min(column, Row.exampleIndent), width)
             }
             let start = String(repeating: " ", count: indent) + term.joined(separator: " ")
             return TextLayout.padded(start, to: column) + lines(words, indent: column, width).dropFirst(column)

@@ -1,0 +1,120 @@
+import Vault
+
+/// What may follow some words of a command line, by the table of commands.
+struct Candidates {
+    enum Kind: String, Encodable { case words, files }
+
+    /// A word, and what it means, if that is known.
+    struct Word: Encodable {
+        let word: String
+        var meaning: String?
+    }
+
+    var kind = Kind.words
+    var words: [Word] = []
+
+    /// - Parameters:
+    ///   - words: those before the cursor, without the program's name.
+    ///   - current: what is typed of the word at the cursor.
+    init(after words: [String], current: String) {
+        var parser = CommandLineParser(words)
+        do {
+            try parser.readWords()
+        } catch .missingValue(let name, placeholder: _) {
+            if let option = parser.allowed.first(where: { $0.name == name }) {
+                offer(option.completion, option.choices, current, parser)
+            }
+            return
+        } catch { return }
+        if current.isOption, !words.contains("--") {
+            offerOptions(current, parser)
+        } else if let description = parser.description {
+            offerArgument(of: description, current, parser)
+        } else {
+            add(Self.commands(in: parser.group), current)
+        }
+    }
+
+    private mutating func add(_ candidates: [Word], _ current: String) {
+        words += candidates.filter { $0.word.utf8.starts(with: current.utf8) }
+    }
+
+    private mutating func offerOptions(_ current: String, _ parser: CommandLineParser) {
+        let pair = Attributes.split(current)
+        if let pair, let option = parser.allowed.first(where: { $0.name.spelling == pair.key && $0.value != nil }) {
+            offer(option.completion, option.choices, pair.value, parser)
+            words = words.map { Word(word: "\(pair.key)=\($0.word)", meaning: $0.meaning) }
+        } else {
+            let fresh = parser.allowed.filter { $0.isRepeatable || parser.options[$0.name] == nil }
+            add(fresh.map { Word(word: $0.name.spelling, meaning: $0.help) }, current)
+        }
+    }
+
+    private mutating func offerArgument(
+        of description: CommandDescription, _ current: String, _ parser: CommandLineParser
+    ) {
+        let (arguments, index) = (description.arguments, parser.arguments.count)
+        guard let last = arguments.last,
+            index < arguments.count || [.oneOrMore, .any, .program, .upToTwo].contains(last.count)
+        else {
+            return
+        }
+        let argument = index < arguments.count ? arguments[index] : last
+        if argument.completion == .command {
+            let isTopic = parser.arguments.isEmpty
+            add(Self.commands(in: parser.arguments.first), current)
+            if isTopic { add(HelpTopic.allCases.map { Word(word: $0.rawValue, meaning: $0.summary) }, current) }
+        } else {
+            offer(argument.completion, argument.choices, current, parser)
+        }
+    }
+
+    private mutating func offer(
+        _ completion: Completion, _ choices: [String], _ current: String, _ parser: CommandLineParser
+    ) {
+        add(choices.map { Word(word: $0) }, current)
+        switch completion {
+        case .file: kind = .files
+        case .secretName:
+            let invocation = Invocation(command: .list, options: parser.options)
+            words += (try? invocation.names(beginningWith: current))?.map { Word(word: $0) } ?? []
+        case .command, .none: break
+        }
+    }
+
+    /// Returns the first words of the commands, or the second ones of a group.
+    private static func commands(in group: String?) -> [Word] {
+        if let group {
+            return CommandName.inGroup(group).map { command in
+                Word(word: String(command.rawValue.dropFirst(group.count + 1)), meaning: command.description.summary)
+            }
+        }
+        let groups = CommandName.groups.map { group in
+            Word(word: group, meaning: commands(in: group).map(\.word).joined(separator: ", "))
+        }
+        let single = CommandName.allCases.filter { !$0.rawValue.contains(" ") }
+        return single.map { Word(word: $0.rawValue, meaning: $0.description.summary) } + groups
+    }
+}
+
+extension Invocation {
+    /// Returns the names that begin with a text, up to the next slash after it, without asking anybody and without
+    /// accepting anything.
+    fileprivate func names(beginningWith prefix: String) throws -> [String] {
+        let naming: Set<OptionName> = [.vault, .keyFile, .keyCommand, .identity]
+        let opening = Invocation(command: command, options: options.filter { naming.contains($0.key) })
+        var unattended = try opening.vaultOptions()
+        unattended.asksNobody = true
+        unattended.lockTimeout = .zero
+        unattended.onWaiting = nil
+        let keychain = try Keychain(at: opening.places(), options: unattended, failures: FailureLog { _, _ in })
+        var listing = try keychain.names(prefix: prefix)
+        var names: [String] = []
+        while let name = try listing.next() {
+            let slash = name.utf8.dropFirst(prefix.utf8.count).firstIndex(of: UInt8(ascii: "/"))
+            let piece = slash.map { String(name[...$0]) } ?? name
+            if piece != names.last { names.append(piece) }
+        }
+        return names
+    }
+}

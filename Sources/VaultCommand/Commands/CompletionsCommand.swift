@@ -1,0 +1,60 @@
+import Glibc
+import Vault
+
+enum CompletionsCommand: Command {
+    static let description = CommandDescription(
+        name: .completions, summary: "print a script that lets a shell complete commands and names",
+        arguments: [
+            .init(name: "SHELL", choices: ShellScript.allCases.map(\.rawValue), help: "bash, zsh or fish.")
+        ],
+        options: [
+            .init(
+                name: .words,
+                help: "For the script: read the words of a command line from a pipe, and print what may follow.")
+        ],
+        details: [
+            """
+            Names are completed if the vault opens without a question: by its key file, an age identity, or after \
+            `vault unlock`. No passphrase is asked for, and no command or plugin is run. No value is opened.
+            """,
+            "With --words, each word ends with a zero byte. The last one is to be completed.",
+        ],
+        examples: [
+            .init("vault completions bash > ~/.vault.bash", "then `. ~/.vault.bash` in ~/.bashrc"),
+            .init("vault completions zsh > ~/.vault.zsh", "then `. ~/.vault.zsh` in ~/.zshrc, after compinit"),
+            .init("vault completions fish | source", "in ~/.config/fish/config.fish"),
+        ])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        // The parser has checked that it is one of them.
+        guard let shell = ShellScript(rawValue: invocation.arguments[0]) else { return .usage }
+        guard invocation.has(.words) else {
+            return try invocation.finish(json: ["shell": shell.rawValue, "script": shell.text]) { shell.text }
+        }
+        var candidates = try read(in: shell)
+        candidates.words.removeAll { $0.word.unicodeScalars.contains(where: \.isUnsafeOnTerminal) }
+        return try invocation.finish(json: ["kind": candidates.kind, "words": candidates.words]) {
+            ([candidates.kind.rawValue] + candidates.words.map { line($0, in: shell) }).map { $0 + "\n" }.joined()
+        }
+    }
+
+    /// Reads what the script writes: the words or, from bash, the line and the characters that break words.
+    private static func read(in shell: ShellScript) throws -> Candidates {
+        let input = try ValueInput.read(from: STDIN_FILENO, named: "Standard input", isExact: true, upTo: 1 << 20)
+        let words = input.unsafeString()?.split(separator: "\0", omittingEmptySubsequences: false).map(String.init)
+        guard let words, words.last == "", words.count > 2 else {
+            throw CommandError.invalid("With --words, each word on standard input ends with a zero byte.")
+        }
+        guard shell == .bash else {
+            return Candidates(after: Array(words[1...].dropLast(2)), current: words[words.count - 2])
+        }
+        let line = ShellLine(words[0], breaks: words[1])
+        var candidates = Candidates(after: Array(line.words.dropFirst().dropLast()), current: line.words.last ?? "")
+        candidates.words = candidates.words.map { .init(word: line.ending($0.word), meaning: $0.meaning) }
+        return candidates
+    }
+
+    private static func line(_ word: Candidates.Word, in shell: ShellScript) -> String {
+        shell == .bash ? word.word : word.word + (word.meaning.map { "\t\($0)" } ?? "")
+    }
+}

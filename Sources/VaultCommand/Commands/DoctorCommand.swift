@@ -1,0 +1,53 @@
+import Glibc
+import LinuxSystem
+import Vault
+
+enum DoctorCommand: Command {
+    static let description = CommandDescription(
+        name: .doctor, summary: "look for what commonly goes wrong, and say how to fix it",
+        details: [
+            """
+            One line per check: ok, warning or problem. The vault is opened as by any command, but no value in it is. \
+            `vault verify` reads everything.
+            """
+        ],
+        exitCodes: [.init(.other, "there is a problem")])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        let checks = vaultChecks(invocation) + SystemChecks.all
+        let hasProblem = checks.contains { $0.state == .problem }
+        return try invocation.finish(hasProblem ? .other : .success, json: ["checks": checks.map(\.report)]) {
+            checks.map { StandardOutput.shown($0.line) }.joined()
+        }
+    }
+
+    private static func vaultChecks(_ invocation: Invocation) -> [HealthCheck] {
+        let places: VaultPlaces
+        do { places = try invocation.places() } catch { return [.problem("places", error)] }
+        let files = FileChecks(places: places, rules: rules(places, invocation)).all
+        let warnings = Mutex<[HealthCheck]>([])
+        let failures = FailureLog { error, _ in
+            warnings.withLock { $0.append(.warning("use", CommandError(error).message)) }
+        }
+        do {
+            let keychain = try Keychain(at: places, options: invocation.vaultOptions(), failures: failures)
+            let found = try VaultChecks.all(keychain, memory: keychain.memoryState)
+            return files + found + warnings.withLock { $0 }
+        } catch let error as VaultError where error.code == .noVault {
+            return files
+        } catch { return files + [.problem("opening", error)] }
+    }
+
+    /// Returns by which rules the vault and its key file were found.
+    private static func rules(_ places: VaultPlaces, _ invocation: Invocation) -> (vault: String, key: String) {
+        func rule(_ path: String, _ options: [OptionName], _ variable: String, standard: String) -> String {
+            if let option = options.first(where: invocation.has) { return "by \(option.spelling)" }
+            if let value = getenv(variable), String(cString: value) == path { return "by $\(variable)" }
+            return path.hasSuffix(standard) ? "in its standard place" : "by the configuration"
+        }
+        return (
+            rule(places.vault, [.vault], "VAULT_FILE", standard: "/vault/default.vault"),
+            rule(places.keyFile, [.keyFile, .keyFD], "VAULT_KEY_FILE", standard: "/vault/default.key")
+        )
+    }
+}

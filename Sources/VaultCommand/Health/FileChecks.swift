@@ -1,0 +1,92 @@
+import Glibc
+import LinuxSystem
+import Vault
+
+/// Looks at the files of a vault from outside: modes, folders, file systems.
+struct FileChecks {
+    let places: VaultPlaces
+    /// By which rule the two were found.
+    let rules: (vault: String, key: String)
+
+    var all: [HealthCheck] {
+        let folders = Set([places.vault, places.keyFile].map { resolvedPath($0).parentFolder })
+        return [vault, key] + folders.sorted().compactMap(folder) + [fileSystem, space].compactMap(\.self)
+    }
+
+    private var vault: HealthCheck {
+        let place = "\(places.vault) (\(rules.vault))"
+        guard let status = Self.status(places.vault) else {
+            return .warning("vault", "There is none yet at \(place).", fix: "`vault init` creates it.")
+        }
+        guard status.st_mode & 0o022 == 0 else {
+            return .warning("vault", "Others can change \(place).", fix: "Fix it with `chmod go-w \(places.vault)`.")
+        }
+        guard status.st_uid == geteuid() else {
+            return .warning("vault", "\(place) belongs to another user.", fix: "Fix it with `chown`, as root.")
+        }
+        return .ok("vault", place)
+    }
+
+    private var key: HealthCheck {
+        if let command = places.keyCommand { return .ok("key", "the output of `\(command)`") }
+        let place = "\(places.keyFile) (\(rules.key))"
+        guard Self.status(places.keyFile) != nil else {
+            return .warning("key", "There is no key file at \(place).", fix: "`vault help places` lists the others.")
+        }
+        guard resolvedPath(places.keyFile).parentFolder != resolvedPath(places.vault).parentFolder else {
+            return .warning(
+                "key", "\(place) is beside the vault, so a copy of the folder contains both.",
+                fix: "Move it, and name it with --key-file or VAULT_KEY_FILE.")
+        }
+        return .ok("key", place)
+    }
+
+    /// Whoever may write to a folder can put other files in place of those in it.
+    private func folder(_ path: String) -> HealthCheck? {
+        guard let status = Self.status(path), status.st_mode & 0o022 != 0, status.st_mode & S_ISVTX == 0 else {
+            return nil
+        }
+        return .warning(
+            "folder", "Others can exchange the files in \(path).", fix: "Fix it with `chmod go-w \(path)`.")
+    }
+
+    private var fileSystem: HealthCheck? {
+        let files = PosixFileSystem()
+        guard let folder = try? files.open(resolvedPath(places.vault).parentFolder, .folder) else { return nil }
+        let volume = files.volume(of: folder)
+        if volume.isRemote {
+            return .warning(
+                "file system", "The vault is on NFS, SMB or FUSE: reads need a lock, and changes are noticed late.",
+                fix: "Keep it on a local disk, and merge copies with `vault merge`.")
+        }
+        if volume.isInMemory {
+            return .warning("file system", "The vault is in memory: a restart loses it.", fix: "Keep it on a disk.")
+        }
+        if volume.isOverlay {
+            return .warning(
+                "file system", "The vault is in the writable layer of a container: it is lost with the container.",
+                fix: "Keep it in a volume.")
+        }
+        if volume.isReadOnly { return .ok("file system", "It is mounted read-only: the vault can only be read.") }
+        return .ok("file system", "local")
+    }
+
+    private var space: HealthCheck? {
+        var status = statvfs()
+        guard statvfs(resolvedPath(places.vault).parentFolder, &status) == 0 else { return nil }
+        // A file system may state any numbers.
+        let (bytes, isTooMuch) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        let free = isTooMuch ? Int.max : Int(clamping: bytes)
+        // A compaction writes the vault a second time.
+        let needed = Int(Self.status(places.vault)?.st_size ?? 0) + 16 << 20
+        guard free < needed else { return .ok("space", "\(Quantity.size(free)) free") }
+        return .warning(
+            "space", "Only \(Quantity.size(free)) free for the vault, which may need \(Quantity.size(needed)).",
+            fix: "Free some.")
+    }
+
+    private static func status(_ path: String) -> stat? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status : nil
+    }
+}

@@ -1,0 +1,92 @@
+import CLinux
+import Glibc
+import LinuxSystem
+
+/// Looks at what the system grants this process.
+enum SystemChecks {
+    static var all: [HealthCheck] { [coreDumps, lockedMemory, keyring] + programs }
+
+    private static var coreDumps: HealthCheck {
+        var limit = rlimit()
+        // The call returns what holds since the start.
+        guard getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0, limit.rlim_cur == 0,
+            vault_set_dumpable(0) == 0
+        else {
+            return .warning("core dumps", "The system does not let this process forbid them.")
+        }
+        return .ok("core dumps", "forbidden, as is reading its memory by your other programs")
+    }
+
+    private static var lockedMemory: HealthCheck {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit) == 0 else {
+            return .ok("locked memory", "without a known limit")
+        }
+        guard limit.rlim_cur >= 1 << 20 else {
+            return .warning(
+                "locked memory", "Only \(Quantity.size(Int(limit.rlim_cur))) can be locked against swapping.",
+                fix: "Raise `ulimit -l` to 8192.")
+        }
+        let size = limit.rlim_cur > UInt(Int.max) ? "no limit" : "up to \(Quantity.size(Int(limit.rlim_cur)))"
+        return .ok("locked memory", size)
+    }
+
+    private static var keyring: HealthCheck {
+        do throws(SystemError) { try KernelKeyring.check() } catch {
+            return .warning(
+                "kernel keyring", "`vault unlock` does not work here: \(SystemError.words(for: error.number)).",
+                fix: "Containers often forbid it: allow the calls add_key and keyctl.")
+        }
+        return .ok("kernel keyring", "usable: `vault unlock` works")
+    }
+
+    // MARK: Programs
+
+    private static var programs: [HealthCheck] { [command, helpers, hashiCorp, clipboard].compactMap(\.self) }
+
+    private static var command: HealthCheck {
+        guard let found = path(of: "vault") else {
+            return .warning("command", "`vault` is not on the PATH.", fix: "Add its folder to the PATH.")
+        }
+        guard let own = vault_program_path(), !isSameFile(String(cString: own), found) else {
+            return .ok("command", found)
+        }
+        return .warning(
+            "command", "`vault` on the PATH is another file: \(found). HashiCorp's Vault has this name too.",
+            fix: "Put the folder of this one first on the PATH, or call it `svault`.")
+    }
+
+    private static var helpers: HealthCheck? {
+        let missing = HelperName.allCases.map(\.rawValue).filter { path(of: $0) == nil }
+        guard !missing.isEmpty else { return .ok("helpers", "on the PATH") }
+        return .warning(
+            "helpers", "Not on the PATH: \(missing.joined(separator: ", ")).",
+            fix: "Link these names to `vault`, in a folder on the PATH, for the programs that you want to use them.")
+    }
+
+    private static var hashiCorp: HealthCheck? {
+        let found = ["VAULT_ADDR", "VAULT_TOKEN", "VAULT_NAMESPACE"].filter { (name: String) in getenv(name) != nil }
+        guard !found.isEmpty else { return nil }
+        return .ok("environment", "\(found.joined(separator: ", ")): for HashiCorp's Vault, not read by this tool")
+    }
+
+    /// Only for a desktop.
+    private static var clipboard: HealthCheck? {
+        let tools = getenv("WAYLAND_DISPLAY") != nil ? ["wl-copy"] : getenv("DISPLAY") != nil ? ["xclip", "xsel"] : []
+        guard !tools.isEmpty else { return nil }
+        if let tool = tools.first(where: { path(of: $0) != nil }) { return .ok("clipboard", tool) }
+        return .warning("clipboard", "There is no program for it.", fix: "Install \(tools[0]).")
+    }
+
+    /// Returns the first executable file of a name on the PATH.
+    private static func path(of name: String) -> String? {
+        guard let folders = getenv("PATH").map({ String(cString: $0) }) else { return nil }
+        return folders.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+    }
+
+    private static func isSameFile(_ one: String, _ other: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        return stat(one, &first) == 0 && stat(other, &second) == 0
+            && (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino)
+    }
+}

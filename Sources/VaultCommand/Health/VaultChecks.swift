@@ -1,0 +1,64 @@
+import FoundationEssentials
+import Vault
+
+/// Looks at an opened vault. No value is opened.
+enum VaultChecks {
+    /// - Parameter memory: what this machine remembered before the vault was read.
+    static func all(_ keychain: Keychain, memory: Keychain.MemoryState) throws -> [HealthCheck] {
+        let information = try keychain.information()
+        return [
+            .ok("opening", "The key opens the vault, and what was read of it is intact. `vault verify` reads all."),
+            self.memory(memory, isKept: information.memoryIsKept), keysInMemory(information), upkeep(information),
+        ] + information.problems.map { .warning("upkeep", $0) } + (try entries(keychain))
+    }
+
+    private static func memory(_ state: Keychain.MemoryState, isKept: Bool) -> HealthCheck {
+        let name = "rollback memory"
+        switch state {
+        case .kept where isKept: return .ok(name, "kept")
+        case .torn:
+            return .warning(name, "It was damaged: until now, an older vault would not have been noticed here.")
+        case .none where isKept: return .ok(name, "This machine remembers the vault from now on.")
+        case .kept, .none, .off:
+            return .warning(
+                name, "It cannot be kept: an older vault would not be noticed.",
+                fix: "Set HOME or XDG_STATE_HOME to a folder that you can write to.")
+        }
+    }
+
+    private static func keysInMemory(_ information: Keychain.Information) -> HealthCheck {
+        guard !information.keysAreLockedInMemory else { return .ok("keys in memory", "locked") }
+        return .warning("keys in memory", "They are not locked, and may be swapped out.", fix: "Raise `ulimit -l`.")
+    }
+
+    private static func upkeep(_ information: Keychain.Information) -> HealthCheck {
+        let dead = Quantity.size(information.deadBytes)
+        guard information.deadBytes > max(1 << 20, information.liveBytes) else {
+            return .ok("size", "\(Quantity.size(information.fileSize)), \(dead) of it outdated")
+        }
+        return .warning("size", "\(dead) of the file are outdated.", fix: "`vault compact` frees them.")
+    }
+
+    private static func entries(_ keychain: Keychain) throws -> [HealthCheck] {
+        let now = Date()
+        let soon = now.addingTimeInterval(14 * 86_400)
+        var (newest, expiring) = (Date.distantPast, [String]())
+        var listing = try keychain.listing()
+        while let item = try listing.next() {
+            newest = max(newest, item.modified)
+            if let expires = item.expires, expires < soon { expiring.append(item.name) }
+        }
+        // Machines that share a vault differ by some seconds.
+        let isAhead = newest > now.addingTimeInterval(300)
+        let clock =
+            isAhead
+            ? HealthCheck.warning(
+                "clock", "It is \(Timestamp.text(now)) here, and an entry was changed at \(Timestamp.text(newest)).",
+                fix: "Set the clock right: expiry and history follow it.")
+            : .ok("clock", Timestamp.text(now))
+        guard !expiring.isEmpty else { return [clock] }
+        let names = expiring.prefix(10).map(StandardOutput.shown).joined(separator: ", ")
+        let more = expiring.count > 10 ? " and \(Quantity.number(expiring.count - 10)) more" : ""
+        return [clock, .warning("expiry", "These expire within 14 days: \(names)\(more).", fix: "Set new values.")]
+    }
+}

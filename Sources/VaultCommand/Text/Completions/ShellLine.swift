@@ -1,0 +1,71 @@
+/// A line as bash gives it to a completion: not yet split, with its quotes, up to the cursor.
+///
+/// bash replaces only the end of the last word: what follows a quote that is open, or the last of its word breaks, such
+/// as a colon. So what it gets has to be that end of a whole word, and quoted as the place where it is put demands.
+struct ShellLine: Equatable {
+    /// What is open at the end of the line.
+    enum Quote: Equatable { case none, single, double }
+
+    /// Without quotes. The last one is at the cursor, and may be empty.
+    private(set) var words = [""]
+    private(set) var quote = Quote.none
+    /// The part of the last word that bash does not replace.
+    private(set) var kept = ""
+
+    /// - Parameter breaks: bash's COMP_WORDBREAKS.
+    init(_ line: String, breaks: String) {
+        var scalars = line.unicodeScalars.makeIterator()
+        var isInWord = false
+        while let scalar = scalars.next() {
+            switch (quote, scalar) {
+            case (.none, " "), (.none, "\t"), (.none, "\n"):
+                if isInWord { words.append("") }
+                (isInWord, kept) = (false, "")
+                continue
+            case (.none, "'"): open(.single)
+            case (.none, "\""): open(.double)
+            case (.single, "'"), (.double, "\""): (quote, kept) = (.none, keptBeforeQuote)
+            case (.none, "\\"): if let next = scalars.next() { append(next) }
+            case (.double, "\\"):
+                guard let next = scalars.next() else { break }
+                if !Self.escapedInDouble.contains(next) { append("\\") }
+                append(next)
+            case (.none, _) where breaks.unicodeScalars.contains(scalar):
+                append(scalar)
+                kept = words[words.count - 1]
+            default: append(scalar)
+            }
+            isInWord = true
+        }
+    }
+
+    private var keptBeforeQuote = ""
+
+    private mutating func open(_ new: Quote) {
+        (quote, keptBeforeQuote) = (new, kept)
+        kept = words[words.count - 1]
+    }
+
+    private mutating func append(_ scalar: Unicode.Scalar) { words[words.count - 1].unicodeScalars.append(scalar) }
+
+    private static let escapedInDouble: Set<Unicode.Scalar> = ["\"", "\\", "$", "`"]
+
+    /// Returns what replaces the end of the last word, for a word that begins with the last one.
+    func ending(_ word: String) -> String {
+        var quoted = ""
+        for scalar in word.unicodeScalars.dropFirst(kept.unicodeScalars.count) {
+            switch quote {
+            case .single where scalar == "'": quoted += "'\\''"
+            case .double where Self.escapedInDouble.contains(scalar), .none where !Self.isPlain(scalar):
+                quoted += "\\\(scalar)"
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted
+    }
+
+    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        !scalar.isASCII || scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+            || "_@%+=:,./-".unicodeScalars.contains(scalar)
+    }
+}

@@ -1,0 +1,48 @@
+/// The language of manual pages, as man(7) describes it.
+enum Roff {
+    /// Returns a line of text. What is between backticks becomes bold.
+    static func text(_ text: String) -> String {
+        let pieces = text.split(separator: "`", omittingEmptySubsequences: false)
+        guard pieces.count % 2 == 1 else { return line(escaped(text)) }
+        let formatted = pieces.enumerated().map { index, piece in
+            index % 2 == 0 ? escaped(piece) : "\\fB\(escaped(piece))\\fR"
+        }
+        return line(formatted.joined())
+    }
+
+    static func macro(_ name: String, _ arguments: String...) -> String {
+        ".\(name)" + arguments.map { " \"\(escaped($0))\"" }.joined() + "\n"
+    }
+
+    /// Returns terms, each with its meaning below.
+    static func definitions(_ rows: [(term: String, meaning: String)]) -> String {
+        rows.map { macro("TP") + ".B \"\(escaped($0.term))\"\n" + text($0.meaning) }.joined()
+    }
+
+    /// Returns lines that stay as they are.
+    static func literal(_ lines: some StringProtocol) -> String {
+        let lines = lines.split(separator: "\n", omittingEmptySubsequences: false).map { line(escaped($0)) }
+        return macro("nf") + lines.joined() + macro("fi")
+    }
+
+    private static func line(_ escaped: String) -> String { (escaped.hasPrefix(".") ? "\\&" : "") + escaped + "\n" }
+
+    /// Escapes what has a meaning for roff, or would be shown as another character.
+    private static func escaped(_ text: some StringProtocol) -> String {
+        text.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\\": "\\e"
+            case "-": "\\-"
+            case "'": "\\(aq"
+            case "`": "\\(ga"
+            case "\"": "\\(dq"
+            case "^": "\\(ha"
+            case "~": "\\(ti"
+            case _ where scalar.isASCII: String(scalar)
+            default:
+                "\\[u" + String(repeating: "0", count: scalar.value < 0x1000 ? 1 : 0)
+                    + String(scalar.value, radix: 16, uppercase: true) + "]"
+            }
+        }.joined()
+    }
+}

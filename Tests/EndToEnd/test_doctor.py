@@ -1,0 +1,139 @@
+"""`vault doctor`: what it notices, what it says, and how it ends."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+from homes import Home
+from key_slots import lose_key_file
+
+
+def checks(home: Home, *words: str, code: int = 0) -> dict[str, dict]:
+    """What it says of each thing. Of several checks of one name, the worst counts."""
+    finished = home.run("doctor", "--json", *words)
+    assert (finished.returncode, finished.stderr) == (code, b""), finished
+    found = json.loads(finished.stdout)["checks"]
+    states = ["ok", "warning", "problem"]
+    return {check["name"]: check for check in sorted(found, key=lambda check: states.index(check["state"]))}
+
+
+def warning(home: Home, name: str, *words: str) -> str:
+    found = checks(home, *words)[name]
+    assert found["state"] == "warning", found
+    return f"{found['message']} {found['fix']}"
+
+
+def test_a_sound_vault_is_fine_and_no_value_is_shown(home: Home) -> None:
+    home.set("u.token", b"a-value")
+    found = checks(home)
+    for name in ("vault", "key", "opening", "rollback memory", "clock", "size"):
+        assert found[name]["state"] == "ok" and found[name]["fix"] is None, found[name]
+    assert found["vault"]["message"] == f"{home.vault} (in its standard place)"
+    lines = home.output("doctor").decode().splitlines()
+    assert all(line.split()[0] in ("ok", "warning") for line in lines) and "a-value" not in str(lines)
+    assert home.files() == [".config/vault/default.key", ".local/share/vault/default.vault"]
+
+
+def test_the_rule_that_found_the_vault_and_its_key_is_said(home: Home) -> None:
+    home.set("a", b"tok")
+    named = home.with_variables(VAULT_FILE=str(home.vault), VAULT_KEY_FILE=str(home.key))
+    assert "(by $VAULT_FILE)" in checks(named)["vault"]["message"]
+    assert "(by $VAULT_KEY_FILE)" in checks(named)["key"]["message"]
+    assert "(by --vault)" in checks(home, "--vault", str(home.vault))["vault"]["message"]
+
+
+def test_without_a_vault_or_a_home_it_says_so_and_looks_at_the_rest(home: Home) -> None:
+    assert "`vault init`" in warning(home, "vault") and home.files() == []
+    finished = subprocess.run([home.binary, "doctor", "--json"], env={}, capture_output=True)
+    found = {check["name"]: check["state"] for check in json.loads(finished.stdout)["checks"]}
+    assert finished.returncode == 1 and found["places"] == "problem" and found["core dumps"] == "ok"
+
+
+def test_what_keeps_the_vault_from_opening_is_a_problem(home: Home) -> None:
+    home.set("a", b"tok")
+    home.key.chmod(0o644)
+    found = checks(home, code=1)["opening"]
+    assert found["state"] == "problem" and "chmod 600" in found["message"]
+    home.key.chmod(0o600)
+    contents = bytearray(home.vault.read_bytes())
+    contents[100] ^= 1
+    home.vault.write_bytes(contents)
+    assert checks(home, code=1)["opening"]["state"] == "problem"
+    assert home.run("doctor").returncode == 1
+    lose_key_file(home)
+    assert checks(home, code=1)["key"]["state"] == "warning"
+
+
+def test_what_others_may_change_is_a_warning_with_its_fix(home: Home) -> None:
+    home.set("a", b"tok")
+    home.vault.chmod(0o660)
+    assert f"`chmod go-w {home.vault}`" in warning(home, "vault")
+    home.vault.parent.chmod(0o777)
+    assert f"`chmod go-w {home.vault.parent}`" in warning(home, "folder")
+    home.vault.parent.chmod(0o1777)
+    assert "folder" not in checks(home), "in a sticky folder nobody exchanges the files of others"
+
+
+def test_a_key_beside_its_vault_is_a_warning(home: Home) -> None:
+    places = ("--vault", str(home.folder / "my.vault"), "--key-file", str(home.folder / "my.key"))
+    home.output("init", *places)
+    assert "beside the vault" in warning(home, "key", *places)
+
+
+def test_a_memory_that_is_missing_torn_or_impossible_is_said(home: Home) -> None:
+    home.set("a", b"tok")
+    (seen,) = home.memory.glob("*.seen")
+    seen.write_bytes(seen.read_bytes()[:50])
+    assert "was damaged" in warning(home, "rollback memory")
+    assert checks(home)["rollback memory"]["message"] == "kept"
+    seen.unlink()
+    assert "from now on" in checks(home)["rollback memory"]["message"]
+    assert "XDG_STATE_HOME" in warning(home.without_memory(), "rollback memory")
+
+
+def test_another_vault_on_the_path_is_noticed(home: Home) -> None:
+    folder = home.folder / "bin"
+    folder.mkdir()
+    path = f"{folder}:{os.environ['PATH']}"
+    (folder / "vault").symlink_to(home.binary)
+    assert checks(home.with_variables(PATH=path))["command"]["state"] == "ok"
+    (folder / "vault").unlink()
+    other = folder / "vault"
+    other.write_text("#!/bin/sh\n")
+    other.chmod(0o755)
+    assert str(other) in warning(home.with_variables(PATH=path), "command")
+    assert "not on the PATH" in warning(home.with_variables(PATH="/nowhere"), "command")
+    hashicorp = home.with_variables(VAULT_ADDR="https://vault.example", VAULT_TOKEN="t")
+    assert "VAULT_ADDR, VAULT_TOKEN" in checks(hashicorp)["environment"]["message"]
+
+
+def test_locked_memory_and_file_systems_in_memory_are_looked_at(home: Home, tmp_path: Path) -> None:
+    home.set("a", b"tok")
+    limited = home.started_through("prlimit", "--memlock=65536:65536", "--")
+    assert "64 KiB" in warning(limited, "locked memory") and "ulimit -l" in warning(limited, "locked memory")
+    if Path("/dev/shm").is_dir():
+        places = ("--vault", f"/dev/shm/{tmp_path.parent.name}-{os.getpid()}.vault")
+        home.output("init", *places)
+        try:
+            assert "a restart loses it" in warning(home, "file system", *places)
+        finally:
+            Path(places[1]).unlink()
+
+
+def test_none_of_our_variables_is_one_of_hashicorps(home: Home) -> None:
+    """Both programs may be installed. The list is that of HashiCorp's documentation of its command."""
+    theirs = {
+        "VAULT_ADDR", "VAULT_AGENT_ADDR", "VAULT_CACERT", "VAULT_CACERT_BYTES", "VAULT_CAPATH", "VAULT_CLIENT_CERT",
+        "VAULT_CLIENT_KEY", "VAULT_CLIENT_TIMEOUT", "VAULT_CLI_NO_COLOR", "VAULT_CLUSTER_ADDR", "VAULT_DISABLE_REDIRECTS",
+        "VAULT_FORMAT", "VAULT_HEADERS", "VAULT_HTTP_PROXY", "VAULT_LICENSE", "VAULT_LICENSE_PATH", "VAULT_LOG_LEVEL",
+        "VAULT_MAX_RETRIES", "VAULT_MFA", "VAULT_NAMESPACE", "VAULT_PROXY_ADDR", "VAULT_RATE_LIMIT",
+        "VAULT_REDIRECT_ADDR", "VAULT_SKIP_VERIFY", "VAULT_SRV_LOOKUP", "VAULT_TLS_SERVER_NAME", "VAULT_TOKEN",
+        "VAULT_UI", "VAULT_WRAP_TTL", "VAULT_API_ADDR", "VAULT_RAFT_NODE_ID", "VAULT_SKIP_DEFAULT_TOKEN_HELPER",
+        "VAULT_CONFIG_PATH", "VAULT_TOKEN_HELPER", "VAULT_DETAILED", "VAULT_ADDR_FILE",
+    }  # fmt: skip
+    documented = {line.split()[0] for line in home.output("help", "environment").decode().splitlines() if line[2] != " "}
+    assert {"VAULT_FILE", "VAULT_KEY_FILE"} <= documented and not documented & theirs
+    sources = "".join(path.read_text() for path in Path(__file__).parents[2].glob("Sources/**/*.swift"))
+    for variable in theirs & {word for word in sources.split('"') if word.startswith("VAULT_")}:
+        assert variable in ("VAULT_ADDR", "VAULT_TOKEN", "VAULT_NAMESPACE"), "doctor alone looks whether it is set"

@@ -71,6 +71,12 @@ def all_shapes(text: str) -> list[Shape]:
     return shapes
 
 
+def is_documented(report: object, command: str, home: Home) -> bool:
+    """Whether what a command has written has a shape that `vault help json` shows for it."""
+    shapes = documented(home)
+    return any(fits(report, shape, shapes) for shape in shapes[command])
+
+
 def fits(value: object, shape: Shape, shapes: dict[str, list[Shape]]) -> bool:
     if value is None:
         return True

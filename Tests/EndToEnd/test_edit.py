@@ -14,7 +14,7 @@ import pytest
 
 from homes import AS_NOBODY, NOBODY, Home, mode
 from terminals import Terminal
-from test_json import documented
+from json_shapes import is_documented
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_what_is_no_text_is_not_edited(edited: Home) -> None:
 def test_the_outcome_is_told_as_json(edited: Home) -> None:
     report = editing(edited, 'echo noise; echo new > "$1"').run("edit", "--json", "u.token")
     assert json.loads(report.stdout) == {"name": "u.token", "size": 3, "outcome": "replaced"}
-    assert set(json.loads(report.stdout)) == documented(edited)["edit"]
+    assert is_documented(json.loads(report.stdout), "edit", edited)
     report = editing(edited, "true").output("edit", "--json", "u.token")
     assert json.loads(report) == {"name": "u.token", "size": 3, "outcome": "unchanged"}
     report = editing(edited, 'echo new > "$1"').output("edit", "--json", "x")

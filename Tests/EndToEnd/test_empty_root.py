@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from homes import Home
+from homes import COMMANDS, Home
 from tracing import trace
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can change the root")
@@ -45,6 +45,42 @@ def test_every_command_works(root: Path, through: Sequence[str]) -> None:
         assert (finished.returncode, finished.stderr) == (0, b""), (words, finished)
         assert output is None or finished.stdout == output
     assert sorted(path.name for path in root.iterdir()) == ["data", "keys", "vault"]
+
+
+# Each command, and how it ends where there is no other program, no /proc, no /dev, no HOME and no terminal. The
+# vault has the entries a and seed.
+RUNS = [
+    ("set n", 0), ("get a", 0), ("show a", 0), ("attr a k=v", 0), ("edit a", 8), ("copy a", 8), ("pick", 4),
+    ("otp seed", 0), ("generate p --show", 0), ("ls", 0), ("find a", 0), ("exists a", 0), ("rm n", 0), ("mv a b", 0),
+    ("cp b a", 0), ("history b", 3), ("restore b", 3), ("undo", 0), ("run --env X=b -- /vault version", 0),
+    ("run --file X=b -- /vault version", 125), ("env X=b", 0), ("inject", 0), ("import env -", 0),
+    ("export json --plaintext", 0), ("setup git", 1), ("setup docker", 2), ("setup aws b", 1),
+    ("setup kube b --user u", 0), ("setup ssh /own.key b", 2), ("setup direnv", 1), ("git-credential get", 0),
+    ("docker-credential list", 0), ("aws-credential b", 2), ("kube-credential b", 1), ("askpass Password:", 1),
+    ("ssh-add b", 2), ("systemd-credential", 2), ("prefs set k v", 8), ("prefs get k", 8), ("prefs ls", 8),
+    ("prefs rm k", 8), ("unlock", 0), ("lock", 0), ("key ls", 0), ("key add --file /second.key", 0), ("key rm 2", 0),
+    ("key check", 0), ("key rotate", 0), ("key show", 0), ("key split 2 of 3", 0), ("key join /joined.key", 2),
+    ("drop d --to age1 -o /d.drop", 2), ("collect /d.drop", 8), ("backup /copy.vault", 0), ("merge /copy.vault", 0),
+    ("setup git-merge", 1), ("init", 4), ("info", 0), ("doctor", 0), ("log", 8), ("verify", 0), ("compact", 0),
+    ("salvage /saved.vault", 0), ("help", 0), ("completions bash", 0), ("man", 0), ("version", 0),
+    ("key replace /third.key", 0),
+]  # fmt: skip
+
+
+def test_every_command_ends_as_it_should_where_there_is_nothing(root: Path) -> None:
+    named = {max((name for name in COMMANDS if run.startswith(name)), key=len) for run, _ in RUNS}
+    assert named == set(COMMANDS)
+    for name, value in (("a", b"tok"), ("seed", b"GEZDGNBVGY3TQOJQ")):
+        assert run(root, "set", name, *PLACES, stdin=value).returncode == 0
+    inputs = {"inject": b"{{ vault:b }}\n", "import": b"A=x\n", "set": b"x", "git-credential": b"protocol=https\nhost=a\n"}
+    failed = []
+    for line, code in RUNS:
+        words = line.split()
+        finished = run(root, *PLACES, *words, stdin=inputs.get(words[0], b""))
+        said = finished.stderr.decode()
+        if finished.returncode != code or (code != 0 and not said.startswith("vault: ")):
+            failed.append((line, code, finished.returncode, said or finished.stdout[-200:]))
+    assert not failed, "\n".join(map(str, failed))
 
 
 @pytest.mark.parametrize("setting", ["enable=no", "enable=yes", "nonsense", "timeout=x", "swift-backtrace=/nowhere", ""])

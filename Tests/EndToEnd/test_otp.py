@@ -15,7 +15,7 @@ import pytest
 
 from homes import Home
 from terminals import on_terminal
-from test_json import documented
+from json_shapes import is_documented
 
 OTHER, USAGE, ABSENT, IO = 1, 2, 3, 8
 # That of RFC 4226 and RFC 6238, in base32.
@@ -178,7 +178,7 @@ def test_a_code_that_lasts_is_shown_alone(home: Home) -> None:
 def test_the_json_is_the_documented_one_and_counts_the_seconds(home: Home) -> None:
     store(home, f"otpauth://totp/ACME:mia?secret={SECRET}&period=60")
     report = json.loads(home.output("otp", "web/x", "--json", "--at", "59"))
-    assert set(report) == documented(home)["otp"]
+    assert is_documented(report, "otp", home)
     assert (report["kind"], report["seconds_left"], report["counter"]) == ("totp", 1, None)
     assert (report["issuer"], report["account"]) == ("ACME", "mia")
     for at, left in ((60, 60), (119, 1), (100, 20)):

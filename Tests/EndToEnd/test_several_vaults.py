@@ -105,7 +105,7 @@ def test_a_section_can_have_a_command_and_an_identity(home: Home) -> None:
     # A key that is given has nothing to do with the command.
     home.output("get", "u.token", "--vault", "one", "--key-file", str(taken))
     assert not (home.folder / "ran").exists()
-    assert home.output("get", "u.token", "--vault", "two", "--fingerprint", pin) == b"tok"
+    assert home.output("get", "u.token", "--vault", "two", "--vault-fingerprint", pin) == b"tok"
 
 
 # Names

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -74,6 +75,7 @@ def test_the_commands_of_a_block_run(block: Block, home: Home, tmp_path: Path) -
     (home.folder / ".ssh").mkdir()
     key = home.folder / ".ssh/id_ed25519"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+    shutil.copy(ROOT / "Tests/EndToEnd/imports/bitwarden.json", home.folder / "export.json")
     environment = home.environment | {"PATH": f"{programs}:{os.environ['PATH']}"}
     if not re.search(r"vault (set|init)", block.code):
         home.set("u.token", b"a-token")

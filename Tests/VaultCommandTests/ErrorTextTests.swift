@@ -129,6 +129,7 @@ import Vault
         let numbers: [ExitCode: Int32] = [
             .success: 0, .other: 1, .usage: 2, .notFound: 3, .refused: 4, .locked: 5, .damaged: 6, .busy: 7,
             .inputOutput: 8, .alarm: 9, .expiring: 10,
+            .notStarted: 125, .notExecutable: 126, .notInstalled: 127,
         ]
         #expect(numbers.count == ExitCode.allCases.count)
         for (code, number) in numbers { #expect(code.rawValue == number) }

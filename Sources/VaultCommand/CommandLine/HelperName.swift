@@ -19,9 +19,8 @@ enum HelperName: String, CaseIterable {
     /// Returns what stands before the words of a command line for a program that was started by this path: nothing for
     /// any name that is not in the table.
     static func words(forProgramAt path: String) -> [String] {
-        guard let name = path.split(separator: "/").last, let helper = HelperName(rawValue: String(name)) else {
-            return []
-        }
+        let name = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[path.utf8.index(after: $0)...] } ?? path[...]
+        guard let helper = HelperName(rawValue: String(name)) else { return [] }
         // A prompt may be a server's text. It is never an option: help would be an answer.
         return [helper.command.rawValue] + (helper == .askpass ? ["--"] : [])
     }

@@ -34,7 +34,7 @@ enum DropCommand: Command {
         guard output != nil || !StandardOutput.isTerminal else { throw UsageError.binaryOutput }
         try Naming.name.check(invocation.name)
         let attributes = try invocation.options[.attribute].map(Attributes.parse) ?? [:]
-        let value = try SetCommand.readValue(invocation, nil)
+        let value = try SetCommand.readValue(invocation, nil, isAsked: SetCommand.asksForValue(invocation))
         let bytes = try Keychain.drop(
             invocation.name, value, kind: .unspecified, attributes: attributes, to: recipient,
             asking: TerminalPluginPrompter())

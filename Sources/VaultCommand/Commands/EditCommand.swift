@@ -25,8 +25,7 @@ enum EditCommand: Command {
             """,
         ],
         examples: [
-            .init("vault edit mail/work.notes", "change it, or create it"),
-            .init("EDITOR='code --wait' vault edit u.token", "with an editor that has a window"),
+            .init("vault edit mail/work.notes", "change it, or create it")
         ],
         exitCodes: [
             .init(.refused, "the editor failed, the value is not text, or the entry was changed meanwhile"),

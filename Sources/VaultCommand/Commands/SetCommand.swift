@@ -77,10 +77,11 @@ enum SetCommand: Command {
         // Name and value are checked first: no vault is created for what is then refused.
         try Naming.name.check(invocation.name)
         let type = invocation.value(of: .type).flatMap(ValueType.init)
-        if try existsBeforeAsking(invocation), invocation.has(.ifAbsent) {
+        let isAsked = try asksForValue(invocation)
+        if isAsked, try exists(invocation), invocation.has(.ifAbsent) {
             return try finish(.kept, size: nil, expires: nil, in: nil, invocation)
         }
-        let text = try readValue(invocation, type)
+        let text = try readValue(invocation, type, isAsked: isAsked)
         try type?.check(text)
         guard text.count > 0 || invocation.has(.allowEmpty) else {
             throw CommandError.invalid("The value is empty; nothing was stored. Use --allow-empty to store it.")
@@ -133,15 +134,17 @@ enum SetCommand: Command {
         return try type.value(text, for: name)
     }
 
-    static func readValue(_ invocation: Invocation, _ type: ValueType?) throws -> SecretBytes {
-        if try asksForValue(invocation) { return try ValueInput.ask(for: invocation.name) { try type?.check($0) } }
+    /// - Parameter isAsked: whether a person is asked for it; see ``asksForValue(_:)``.
+    static func readValue(_ invocation: Invocation, _ type: ValueType?, isAsked: Bool) throws -> SecretBytes {
+        if isAsked { return try ValueInput.ask(for: invocation.name) { try type?.check($0) } }
         let path = invocation.value(of: .file)
         if let path, path != "-" { return try ValueInput.readFile(at: path) }
         let isExact = path != nil || invocation.has(.exact)
         return try ValueInput.read(from: STDIN_FILENO, named: "Standard input", isExact: isExact)
     }
 
-    private static func asksForValue(_ invocation: Invocation) throws(UsageError) -> Bool {
+    /// Whether a person is asked for the value: it comes from no file, and standard input is a terminal.
+    static func asksForValue(_ invocation: Invocation) throws(UsageError) -> Bool {
         guard !invocation.has(.file), isatty(STDIN_FILENO) == 1 else { return false }
         // In `vault set token=secret` the secret is meant as a value, but lists would show it as a name.
         guard !invocation.name.utf8.contains(UInt8(ascii: "=")) else { throw .valueInName }
@@ -150,8 +153,7 @@ enum SetCommand: Command {
 
     /// Whether there is a value already. A person should not type a secret twice only to learn that, or that the vault
     /// is locked.
-    private static func existsBeforeAsking(_ invocation: Invocation) throws -> Bool {
-        guard try asksForValue(invocation) else { return false }
+    private static func exists(_ invocation: Invocation) throws -> Bool {
         do { return try invocation.openVault().exists(invocation.name) } catch let error as VaultError
             where error.code == .noVault
         {

@@ -2,7 +2,8 @@
 """Checks what no source may do outside of named places: handle raw memory, trap, and, in a command, read a value.
 
 Bytes from outside must never crash a program or be read past their end. The compiler allows both anywhere. Traps that
-no text shows, such as those of subscripts and of arithmetic, are the fuzzers' to find. A command that read a value in another way would get around its policy and the access log.
+no text shows, such as those of subscripts and of arithmetic, are the fuzzers' to find. A command that read a value in
+another way would get around its policy and the access log.
 
 Usage: limits.py SOURCES
 """

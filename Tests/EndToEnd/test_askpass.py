@@ -8,6 +8,7 @@ import pytest
 
 from clients import installed as installed_home
 from homes import Home, told
+from json_shapes import is_documented
 from ssh_agents import agent, listed, new_key, signs, tool
 
 OTHER, NOT_FOUND, USAGE, IO = 1, 3, 2, 8
@@ -198,6 +199,7 @@ def test_of_two_entries_for_one_prompt_none_is_the_answer(installed: Home, key: 
 def test_as_json_it_is_what_get_writes(installed: Home, key: Path) -> None:
     prompt = f"Enter passphrase for {key}: "
     report = json.loads(installed.output("askpass", "--json", "--", prompt))
+    assert is_documented(report, "askpass", installed)
     assert report == {"name": prompt, "value": SECRET.decode()}
 
 

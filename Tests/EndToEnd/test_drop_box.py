@@ -9,6 +9,7 @@ import pytest
 
 import interop  # noqa: F401
 from homes import Home, mode
+from json_shapes import is_documented
 from key_slots import new_identity
 from reading.cursor import Cursor
 from reading.entries import read_attributes
@@ -130,7 +131,8 @@ def test_the_reports(owner: Home, sender: Home) -> None:
     words = ("drop", "--to", drop_box(owner), "deploy", "-o", "x.drop", "--json")
     assert json.loads(sender.output(*words, stdin=CANARY)) == {"name": "deploy", "file": "x.drop"}
     files = [send(sender, owner, name) for name in ("one", "two")]
-    assert json.loads(owner.output("collect", "--force", "--json", *files)) == {"names": ["one", "two"]}
+    report = json.loads(owner.output("collect", "--force", "--json", *files))
+    assert report == {"names": ["one", "two"]} and is_documented(report, "collect", owner)
 
 
 # Looking before it is stored

@@ -11,6 +11,7 @@ import pytest
 
 from copies import all_values
 from homes import NO_MEMORY, Home, mode
+from json_shapes import is_documented
 
 OTHER = 1
 LINE = "*.vault -text merge=vault diff=vault\n"
@@ -282,6 +283,7 @@ def test_in_a_folder_of_a_repository_it_is_set_up_for_all_of_it(repository: Clon
     below = Clone(repository.home, repository.folder / "below")
     below.folder.mkdir()
     report = json.loads(below.set_up("--json"))
+    assert is_documented(report, "setup git-merge", below.home)
     assert report == {"attributes": str(repository.attributes), "written": True}
     assert repository.attributes.read_text() == LINE and not below.attributes.exists()
 

@@ -10,6 +10,7 @@ import pytest
 
 from clients import Handler, Server, installed, output, run, serving, traced
 from homes import Home
+from json_shapes import is_documented
 
 CANARY = "canary-c07a"
 OTHER, USAGE, NOT_FOUND, REFUSED = 1, 2, 3, 4
@@ -158,6 +159,7 @@ def test_without_kubectl_the_lines_are_shown(home: Home, server: Server) -> None
     ask(home, server)
     assert server.requests == [(f"Bearer {CANARY}", None)]
     report = json.loads(home.with_variables(PATH="/nowhere").output("setup", "kube", "a", "--user", "b", "--json"))
+    assert is_documented(report, "setup kube", home)
     assert report["written"] is False and "users:" in report["settings"]
 
 

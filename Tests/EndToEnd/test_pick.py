@@ -7,6 +7,7 @@ import time
 import pytest
 
 from homes import Home
+from json_shapes import is_documented
 from terminals import END, Terminal
 from test_clipboard import osc52
 from test_json import read_json
@@ -71,8 +72,10 @@ def test_the_value_goes_to_a_pipe_and_the_rest_only_if_asked_for(filled: Home) -
         "value": "value of web/gitlab.com",
     }
     shown = read_json(picked(filled, "hub\r", "--json", "--show")[1])
+    assert is_documented(shown, "show", filled)
     assert shown["attributes"] == {"username": "octocat"}
-    assert read_json(picked(filled, "lab\r", "--json", "--name")[1]) == {"name": "web/gitlab.com"}
+    name = read_json(picked(filled, "lab\r", "--json", "--name")[1])
+    assert name == {"name": "web/gitlab.com"} and is_documented(name, "pick", filled)
 
 
 def test_at_a_terminal_it_copies(filled: Home) -> None:

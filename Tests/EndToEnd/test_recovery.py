@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from homes import Home, mode
+from json_shapes import is_documented
 from key_slots import private_file
 from qr_images import decoded
 from terminals import Terminal, on_terminal
@@ -211,7 +212,10 @@ def test_the_most_shares_are_32(vault: Home) -> None:
 
 def test_with_json_split_writes_an_object(vault: Home) -> None:
     """As every command that succeeds does."""
-    assert isinstance(json.loads(vault.output("key", "split", "2", "of", "3", "--json")), dict)
+    report = json.loads(vault.output("key", "split", "2", "of", "3", "--json"))
+    assert len(report["shares"]) == 3 and is_documented(report, "key split", vault)
+    report = json.loads(vault.output("key", "join", "joined.key", "--json", stdin="\n".join(report["shares"]).encode()))
+    assert report["key_file"].endswith("joined.key") and is_documented(report, "key join", vault)
 
 
 def test_a_key_that_does_not_open_the_vault_is_not_put_on_paper(vault: Home) -> None:

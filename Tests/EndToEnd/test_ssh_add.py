@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from homes import Home
+from json_shapes import is_documented
 from ssh_agents import agent, listed, new_key, signs, tool
 
 USAGE, NOT_FOUND, REFUSED, IO = 2, 3, 4, 8
@@ -45,6 +46,7 @@ def test_a_key_of_each_type_signs_through_the_agent(running: Home, options: tupl
 def test_a_key_without_a_comment_gets_the_name_of_its_entry(running: Home) -> None:
     store(running, new_key(running, comment=""))
     report = json.loads(running.output("ssh-add", "ssh/laptop", "--json"))
+    assert is_documented(report, "ssh-add", running)
     assert report == {
         "name": "ssh/laptop", "type": "ssh-ed25519", "comment": "ssh/laptop", "lifetime": None, "confirms": False,
     }  # fmt: skip

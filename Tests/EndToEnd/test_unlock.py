@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from homes import Home
+from json_shapes import is_documented
 from key_slots import PASSPHRASE, PROMPT, add_passphrase, keys, lose_key_file, with_passphrase
 from terminals import Terminal
 
@@ -189,7 +190,8 @@ def test_a_vault_with_key_files_alone_is_unlocked_as_well(home: Home) -> None:
 
 @needs_keyring
 def test_the_reports(card: Home) -> None:
-    assert json.loads(card.output("unlock", "--json", "--timeout", "1h")) == {"vault": str(card.vault), "seconds": 3600}
+    report = json.loads(card.output("unlock", "--json", "--timeout", "1h"))
+    assert report == {"vault": str(card.vault), "seconds": 3600} and is_documented(report, "unlock", card)
     assert json.loads(card.output("lock", "--json")) == {"vault": str(card.vault), "was_unlocked": True}
     assert json.loads(card.output("lock", "--json"))["was_unlocked"] is False
     card.output("lock")

@@ -279,7 +279,10 @@ def test_find_takes_patterns(login: Home, words: list[str], found: list[str]) ->
 
 @pytest.mark.parametrize(
     ("word", "command"),
-    [("list", "ls"), ("add", "set"), ("insert", "set"), ("delete", "rm"), ("search", "find"), ("Remove", "rm")],
+    [
+        ("list", "ls"), ("add", "set"), ("insert", "set"), ("delete", "rm"), ("search", "find"), ("Remove", "rm"),
+        ("exec", "run"), ("totp", "otp"), ("clip", "copy"),
+    ],  # fmt: skip
 )
 def test_the_words_of_other_tools_are_understood(home: Home, word: str, command: str) -> None:
     assert f'Did you mean "{command}"?' in home.refusal(USAGE, word)

@@ -10,6 +10,14 @@ enum ForeignWord {
         case "delete", "del", "remove", "erase", "forget": .remove
         case "search", "grep": .find
         case "rename": .move
+        case "modify", "update", "change": .edit
+        case "clip", "clipboard", "yank": .clipboard
+        case "choose", "select", "menu": .pick
+        case "gen", "pwgen", "password": .generate
+        case "totp", "hotp", "code", "2fa": .otp
+        case "exec", "with": .run
+        case "fill", "render", "template": .inject
+        case "audit": .log
         case "duplicate", "clone": .copy
         case "versions", "revisions": .history
         case "rollback", "revert": .undo

@@ -38,8 +38,8 @@ package enum AskpassPrompt: Sendable {
 extension GitCredential {
     /// Reads `PROTOCOL://[USERNAME@]HOST[/PATH]`, as git shows to a person what it asks for.
     ///
-    /// nil for what may be read in two ways. A git before 2.48 escapes nothing: by a user name such as `github.com/`, an
-    /// address could look like one of another host.
+    /// nil for what may be read in two ways. A git before 2.48 escapes nothing: by a user name such as `github.com/`,
+    /// an address could look like one of another host.
     fileprivate init?(describedAs address: String) {
         let parts = address.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }

@@ -70,8 +70,8 @@ public struct VaultError: Error, Hashable, Sendable {
         public static let exists = Code("exists")
         /// The caller's mistake: a name, attribute, label or value out of bounds, or a path that cannot be meant.
         public static let invalid = Code("invalid")
-        /// Nothing opens the vault: its key, passphrase, command or identity is missing, wrong or open to others, or this
-        /// machine does not know its fingerprint. Also a drop that was sealed for another vault.
+        /// Nothing opens the vault: its key, passphrase, command or identity is missing, wrong or open to others, or
+        /// this machine does not know its fingerprint. Also a drop that was sealed for another vault.
         public static let locked = Code("locked")
         /// The vault does not authenticate or breaks the format: changed, cut, or not a vault.
         public static let damaged = Code("damaged")

@@ -2,7 +2,8 @@ private import Glibc
 package import LinuxSystem
 package import Sealing
 
-/// A file whose contents are secret: a key file, or one of age identities. Who else may read it is checked, as ssh does.
+/// A file whose contents are secret: a key file, or one of age identities. Who else may read it is checked, as ssh
+/// does.
 package struct SecretFile: ~Copyable {
     /// Why a file that others can read is accepted.
     package enum Sharing: Sendable {

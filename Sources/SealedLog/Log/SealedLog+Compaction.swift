@@ -117,8 +117,8 @@ extension SealedLog {
     ///
     /// Others write meanwhile: the lock is held only to begin, and again for what they wrote last and for the rename.
     ///
-    /// - Throws: `conflict` if the file was replaced meanwhile, or a change was taken back; `busy` if another compaction
-    ///   is under way.
+    /// - Throws: `conflict` if the file was replaced meanwhile, or a change was taken back; `busy` if another
+    ///   compaction is under way.
     private func compact(
         _ change: HeaderChange?, until deadline: Deadline, _ counter: UpkeepProgress?
     ) throws(LogError) -> CompactionReport {

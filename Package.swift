@@ -30,9 +30,9 @@ let package = Package(
         .target(
             name: "Vault", dependencies: ["Age", "CLinux", "LinuxSystem", "PropertyList", "SealedLog", "Sealing"],
             swiftSettings: settings),
-        .systemLibrary(name: "CNettle", pkgConfig: "nettle", providers: [.apt(["nettle-dev"])]),
-        .target(name: "OneTimeCode", dependencies: ["CNettle", "Sealing"], swiftSettings: settings),
         .target(name: "Formats", dependencies: ["PropertyList", "Sealing"], swiftSettings: settings),
+        .systemLibrary(name: "CNettle", pkgConfig: "nettle", providers: [.apt(["nettle-dev"])]),
+        .target(name: "OneTimeCode", dependencies: ["CNettle", "Formats", "Sealing"], swiftSettings: settings),
         .target(name: "VaultAccount", dependencies: ["Vault"], packageAccess: false, swiftSettings: settings),
         .target(name: "CVaultTesting", dependencies: ["CLinux"]),
         .target(

@@ -31,9 +31,6 @@ enum Armor {
     }
 
     private static func trimmed(_ file: [UInt8]) -> ArraySlice<UInt8> {
-        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
-        guard let first = file.firstIndex(where: { !isBlank($0) }), let last = file.lastIndex(where: { !isBlank($0) })
-        else { return [] }
-        return file[first...last]
+        file.trimming { $0 == 0x20 || (0x09...0x0D).contains($0) }
     }
 }

@@ -35,7 +35,7 @@ package struct IdentityFile: ~Copyable, Sendable {
             guard text.count <= IdentityFile.sizeLimit else { throw .malformed("the identity file is too large") }
             var (start, number) = (0, 1)
             for end in 0...text.count where end == text.count || text[end] == UInt8(ascii: "\n") {
-                let line = IdentityFile.trimmed(UnsafeRawBufferPointer(rebasing: text[start..<end]))
+                let line = UnsafeRawBufferPointer(rebasing: text[start..<end].trimming(while: \.isWhiteSpace))
                 if line.first == UInt8(ascii: "#") {
                     pins += IdentityFile.pin(in: line).map { [$0] } ?? []
                 } else if !line.isEmpty {
@@ -68,16 +68,7 @@ package struct IdentityFile: ~Copyable, Sendable {
 
     private static func pin(in comment: UnsafeRawBufferPointer) -> String? {
         guard comment.starts(with: pinMark.utf8) else { return nil }
-        let rest = trimmed(UnsafeRawBufferPointer(rebasing: comment[pinMark.utf8.count...]))
+        let rest = comment[pinMark.utf8.count...].trimming(while: \.isWhiteSpace)
         return rest.isEmpty ? nil : String(decoding: rest, as: UTF8.self)
-    }
-
-    /// Returns a line without spaces, tabs and carriage returns around it.
-    private static func trimmed(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0D].contains(byte) }
-        guard let first = line.firstIndex(where: { !isBlank($0) }),
-            let last = line.lastIndex(where: { !isBlank($0) })
-        else { return UnsafeRawBufferPointer(rebasing: line[..<0]) }
-        return UnsafeRawBufferPointer(rebasing: line[first...last])
     }
 }

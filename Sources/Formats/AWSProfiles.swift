@@ -1,3 +1,5 @@
+import Sealing
+
 /// The configuration of the AWS tools: sections of lines `key = value`. All that is not asked for stays, byte for byte.
 package struct AWSProfiles: Sendable {
     private var lines: [ArraySlice<UInt8>]
@@ -8,8 +10,14 @@ package struct AWSProfiles: Sendable {
 
     package var bytes: [UInt8] { Array(lines.joined(separator: [UInt8(ascii: "\n")])) }
 
+    /// Whether a header can have the name.
+    package static func canName(_ profile: String) -> Bool {
+        !profile.isEmpty && !profile.contains { "]\"".contains($0) || $0.isNewline }
+    }
+
     package static func header(of profile: String) -> String {
-        profile == "default" ? "[default]" : "[profile \(profile)]"
+        if profile == "default" { return "[default]" }
+        return profile.contains(where: \.isWhitespace) ? "[profile \"\(profile)\"]" : "[profile \(profile)]"
     }
 
     /// Returns what the profile has for a key; nil if there is no such line, or no such profile.
@@ -59,23 +67,21 @@ package struct AWSProfiles: Sendable {
 
     private static func profile(ofHeader line: String) -> String? {
         guard line.hasPrefix("["), let end = line.firstIndex(of: "]") else { return nil }
-        let words = line[line.index(after: line.startIndex)..<end].split(whereSeparator: \.isWhitespace)
-        if words == ["default"] { return "default" }
-        guard words.count == 2, words[0] == "profile" else { return nil }
-        return words[1].trimming("\"")
+        let title = line[..<end].dropFirst().trimming(while: \.isWhitespace)
+        if title == "default" { return "default" }
+        let name = title.dropFirst("profile".count)
+        guard title.hasPrefix("profile"), name.first?.isWhitespace == true else { return nil }
+        return name.trimming(while: \.isWhitespace).unquoted("\"")
     }
 
     private func text(_ line: ArraySlice<UInt8>) -> String { String(decoding: line, as: UTF8.self) }
 
-    private func trimmed(_ text: Substring) -> String {
-        let start = text.drop(while: \.isWhitespace)
-        return String(start.reversed().drop(while: \.isWhitespace).reversed())
-    }
+    private func trimmed(_ text: Substring) -> String { String(text.trimming(while: \.isWhitespace)) }
 }
 
 extension Substring {
     /// Without this character around it.
-    fileprivate func trimming(_ quote: Character) -> String {
+    fileprivate func unquoted(_ quote: Character) -> String {
         count >= 2 && first == quote && last == quote ? String(dropFirst().dropLast()) : String(self)
     }
 }

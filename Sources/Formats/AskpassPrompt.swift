@@ -49,9 +49,9 @@ extension GitCredential {
         let host = authority.suffix(while: { $0 != at })
         guard !parts[0].isEmpty, !host.isEmpty else { return nil }
         self.init()
-        (scheme, self.host) = (String(parts[0]), host.percentDecoded)
-        if authority.count > host.count { username = authority.dropLast(host.count + 1).percentDecoded }
-        if place.count > 1 { path = place[1].percentDecoded }
+        (scheme, self.host) = (String(parts[0]), host.shownText)
+        if authority.count > host.count { username = authority.dropLast(host.count + 1).shownText }
+        if place.count > 1 { path = place[1].shownText }
     }
 }
 
@@ -72,19 +72,6 @@ extension BidirectionalCollection<UInt8> {
         self[(lastIndex { !isAccepted($0) }.map(index(after:)) ?? startIndex)...]
     }
 
-    /// The text of which these are the bytes, some of them as `%` and two hexadecimal digits. A percent sign without
-    /// digits stands for itself.
-    fileprivate var percentDecoded: String {
-        var (decoded, rest) = ([UInt8](), Array(self)[...])
-        while let byte = rest.popFirst() {
-            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-            if byte == UInt8(ascii: "%"), rest.prefix(2).count == 2, let value = UInt8(digits, radix: 16) {
-                decoded.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                decoded.append(byte)
-            }
-        }
-        return String(decoding: decoded, as: UTF8.self)
-    }
+    /// The text that git shows, which may escape it, or not.
+    fileprivate var shownText: String { PercentEncoding.text(self) ?? String(decoding: self, as: UTF8.self) }
 }

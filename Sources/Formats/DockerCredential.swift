@@ -37,10 +37,6 @@ package struct DockerCredential: Sendable {
 
     /// Returns the address of a registry without white space around it, as docker's own helpers take it.
     package static func trimmed(_ server: String) -> String {
-        let isText = { (byte: UInt8) in !" \t\r\n".utf8.contains(byte) }
-        guard let first = server.utf8.firstIndex(where: isText), let last = server.utf8.lastIndex(where: isText) else {
-            return ""
-        }
-        return String(server[first...last])
+        String(Substring(server.utf8.trimming(while: \.isWhiteSpace)))
     }
 }

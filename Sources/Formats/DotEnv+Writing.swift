@@ -12,20 +12,17 @@ extension DotEnv {
         return (isNumber ? "_" : "") + String(decoding: letters, as: UTF8.self)
     }
 
-    /// Writes a value in quotation marks, byte by byte: ``variables(in:)`` reads the same.
-    package static func write(_ value: some Sequence<UInt8>, _ put: (UInt8) -> Void) {
-        put(UInt8(ascii: "\""))
+    /// Writes a value in quotation marks, byte by byte: ``variables(in:)`` and a shell read the same.
+    package static func write(_ value: some Collection<UInt8>, _ put: (UInt8) -> Void) {
+        let (single, double) = (UInt8(ascii: "'"), UInt8(ascii: "\""))
+        let quote = value.contains(single) ? double : single
+        put(quote)
         for byte in value {
-            let letter: UInt8? =
-                switch byte {
-                case UInt8(ascii: "\n"): UInt8(ascii: "n")
-                case UInt8(ascii: "\r"): UInt8(ascii: "r")
-                case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "$"): byte
-                default: nil
-                }
-            if letter != nil { put(UInt8(ascii: "\\")) }
-            put(letter ?? byte)
+            if quote == double, [double, UInt8(ascii: "\\"), UInt8(ascii: "$"), UInt8(ascii: "`")].contains(byte) {
+                put(UInt8(ascii: "\\"))
+            }
+            put(byte)
         }
-        put(UInt8(ascii: "\""))
+        put(quote)
     }
 }

@@ -1,3 +1,5 @@
+import Sealing
+
 /// The text of a `.env` file: one `NAME=VALUE` per line.
 ///
 /// The programs that read such files differ. These are the rules that they share, as far as a shell agrees with them:
@@ -7,8 +9,8 @@
 /// - A value without quotation marks ends with its line, or before a `#` that follows a space. Spaces around it are
 ///   dropped. All other characters stand for themselves.
 /// - A value in single quotation marks stands for itself. It may have several lines.
-/// - A value in double quotation marks may have several lines too. In it, `\n`, `\r`, `\t`, `\"`, `\\` and `\$` are
-///   escapes; any other backslash stands for itself.
+/// - A value in double quotation marks may have several lines too. In it, `\n`, `\r`, `\t`, `\"`, `\\`, `\$` and a backslash
+///   before a backtick are escapes; any other backslash stands for itself.
 /// - Nothing is expanded: `$HOME` is five characters.
 package enum DotEnv {
     package struct Variable: Hashable, Sendable {
@@ -88,8 +90,7 @@ private struct DotEnvReader {
         rest = rest[value.endIndex...]
         let comment = value.indices.dropFirst().first { value[$0] == UInt8(ascii: "#") && value[$0 - 1].isSpace }
         if let comment { value = value[..<comment] }
-        let isBlank: (UInt8) -> Bool = { $0.isSpace || $0 == UInt8(ascii: "\r") }
-        return Array(value.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
+        return Array(value.trimming(while: \.isWhiteSpace))
     }
 
     private mutating func readQuotedValue() throws(FormatError) -> [UInt8] {
@@ -142,7 +143,7 @@ extension UInt8 {
         case UInt8(ascii: "n"): UInt8(ascii: "\n")
         case UInt8(ascii: "r"): UInt8(ascii: "\r")
         case UInt8(ascii: "t"): UInt8(ascii: "\t")
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "$"): self
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "$"), UInt8(ascii: "`"): self
         default: nil
         }
     }

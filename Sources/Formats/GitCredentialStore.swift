@@ -36,7 +36,7 @@ package enum GitCredentialStore {
     }
 
     private static func decoded(_ part: ArraySlice<UInt8>, on line: Int) throws(FormatError) -> String {
-        guard let text = unescaped(part) else {
+        guard let text = PercentEncoding.text(part) else {
             throw FormatError(line: line, "the percent-encoding is malformed, or does not stand for UTF-8")
         }
         // git's protocol of helpers cannot carry them.
@@ -44,24 +44,5 @@ package enum GitCredentialStore {
             throw FormatError(line: line, "a part of the address has a line break or a zero byte")
         }
         return text
-    }
-
-    /// nil if a percent sign is not followed by two digits, or the bytes are not UTF-8.
-    private static func unescaped(_ text: ArraySlice<UInt8>) -> String? {
-        var rest = text
-        var bytes: [UInt8] = []
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = rest.prefix(2)
-            guard digits.count == 2, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
-                let decoded = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-            else { return nil }
-            bytes.append(decoded)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
     }
 }

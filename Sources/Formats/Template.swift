@@ -1,3 +1,5 @@
+import Sealing
+
 /// A text with placeholders for secrets: `password: {{ vault:mail/work }}`.
 ///
 /// Two opening braces always begin a placeholder; of three or more, the last two do. Spaces inside of the braces are
@@ -70,10 +72,7 @@ private struct TemplateParser {
         let inside = rest.dropFirst(2)
         let end = inside.indices.first { inside[$0] == UInt8(ascii: "\n") || inside[$0...].starts(with: Self.closing) }
         guard let end, inside[end] != UInt8(ascii: "\n") else { throw fault("the placeholder has no }} on its line") }
-        var content = inside[..<end]
-        let isSpace: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-        content = content.drop(while: isSpace)
-        while let last = content.last, isSpace(last) { content = content.dropLast() }
+        let content = inside[..<end].trimming(while: \.isWhiteSpace)
         advance(end + 2 - rest.startIndex)
         if content.elementsEqual(Self.braces) { return .text(Self.opening) }
         guard content.starts(with: Self.scheme), content.count > Self.scheme.count else {

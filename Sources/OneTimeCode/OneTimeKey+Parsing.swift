@@ -1,3 +1,4 @@
+import Formats
 package import Sealing
 
 // The key URI format is described by Google Authenticator's wiki and, as "Usage of otpauth URI", by an Internet draft.
@@ -12,7 +13,9 @@ extension OneTimeKey {
 
     /// Reads an `otpauth://` address, or a secret in base32, with white space around it.
     package init(parsing text: borrowing SecretBytes) throws(OneTimeKeyError) {
-        self = try text.withUnsafeBytes { (bytes) throws(OneTimeKeyError) in try OneTimeKey(bytes.trimmed) }
+        self = try text.withUnsafeBytes { (bytes) throws(OneTimeKeyError) in
+            try OneTimeKey(bytes.trimming(while: \.isWhiteSpace))
+        }
     }
 
     private init(_ text: Slice<UnsafeRawBufferPointer>) throws(OneTimeKeyError) {
@@ -62,7 +65,7 @@ extension OneTimeKey {
 
     private static func secret(_ text: Slice<UnsafeRawBufferPointer>) throws(OneTimeKeyError) -> SecretBytes {
         var decoder = try Base32Decoder(upTo: text.count)
-        guard text.percentDecoded({ decoder.add($0) }), let secret = decoder.finish() else {
+        guard PercentEncoding.decode(text, { decoder.add($0) }), let secret = decoder.finish() else {
             throw .malformed("its secret is not base32")
         }
         return secret
@@ -72,7 +75,7 @@ extension OneTimeKey {
     private static func label(
         _ text: Slice<UnsafeRawBufferPointer>
     ) throws(OneTimeKeyError) -> (issuer: String?, account: String?) {
-        guard let label = text.percentDecodedText else { throw .malformed("its label is not valid") }
+        guard let label = PercentEncoding.text(text) else { throw .malformed("its label is not valid") }
         let parts = label.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let account = parts.last.map { String($0.drop { $0 == " " }) }
         return (parts.count == 2 ? String(parts[0]).nonempty : nil, account?.nonempty)
@@ -100,7 +103,7 @@ private struct KeyURIParameters {
 
     func text(_ name: Name) throws(OneTimeKeyError) -> String? {
         guard let value = values[name] else { return nil }
-        guard let text = value.percentDecodedText else { throw .malformed("its \(name) is not valid") }
+        guard let text = PercentEncoding.text(value) else { throw .malformed("its \(name) is not valid") }
         return text.nonempty
     }
 

@@ -37,7 +37,8 @@ import Testing
         ("https://example.org", "https||example.org|"),
         ("https://mia@example.org:8443/a/b", "https|mia|example.org:8443|a/b"),
         ("https://mia%40work@example.org", "https|mia@work|example.org|"), ("https://mia@work@h", "https|mia@work|h|"),
-        ("smtp://100%@h", "smtp|100%|h|"), ("https://%zz%4@h%2", "https|%zz%4|h%2|"), ("cert://h/k%2fl", "cert||h|k/l"),
+        ("smtp://100%@h", "smtp|100%|h|"), ("https://%zz%4@h%2", "https|%zz%4|h%2|"),
+        ("https://a%+5@h%FF", "https|a%+5|h%FF|"), ("cert://h/k%2fl", "cert||h|k/l"),
     ])
     func gitShowsTheAddress(address: String, parts: String) throws {
         guard case .git(.password, let found) = AskpassPrompt("Password for '\(address)': ") else {

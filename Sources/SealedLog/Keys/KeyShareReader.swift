@@ -41,18 +41,12 @@ private struct KeyShareReader: ~Copyable {
         for end in 0...text.count {
             let isReturn = end < text.count && text[end] == UInt8(ascii: "\r")
             guard end == text.count || isReturn || text[end] == UInt8(ascii: "\n") else { continue }
-            try readLine(trimmed(UnsafeRawBufferPointer(rebasing: text[start..<end])), number)
+            let line = text[start..<end].trimming(while: \.isWhiteSpace)
+            try readLine(UnsafeRawBufferPointer(rebasing: line), number)
             start = end + 1
             // CR LF is one end of a line.
             if !(isReturn && start < text.count && text[start] == UInt8(ascii: "\n")) { number += 1 }
         }
-    }
-
-    private func trimmed(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-        guard let first = line.firstIndex(where: { !isBlank($0) }), let last = line.lastIndex(where: { !isBlank($0) })
-        else { return UnsafeRawBufferPointer(start: nil, count: 0) }
-        return UnsafeRawBufferPointer(rebasing: line[first...last])
     }
 
     private mutating func readLine(_ line: UnsafeRawBufferPointer, _ number: Int) throws(LogError) {

@@ -1,4 +1,5 @@
 import LinuxSystem
+import Sealing
 
 /// Reads a ``VaultConfiguration`` line by line.
 struct ConfigurationParser {
@@ -28,10 +29,7 @@ struct ConfigurationParser {
 
     mutating func read(_ bytes: ArraySlice<UInt8>) throws(VaultError) {
         line += 1
-        let isBlank: (UInt8) -> Bool = {
-            $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\r")
-        }
-        let bytes = bytes.trimmed(of: isBlank)
+        let bytes = bytes.trimming(while: \.isWhiteSpace)
         guard let first = bytes.first, first != UInt8(ascii: "#") else { return }
         // C functions would end a path at a zero byte, and a terminal would obey an escape sequence in a message.
         guard !bytes.contains(where: { $0 < 0x20 && $0 != UInt8(ascii: "\t") || $0 == 0x7F }) else {
@@ -44,8 +42,8 @@ struct ConfigurationParser {
         guard let sign = bytes.firstIndex(of: UInt8(ascii: "=")) else {
             throw fault("neither a section, a key with its value, nor a comment. Write [NAME], KEY = VALUE or # TEXT.")
         }
-        let key = String(decoding: bytes[..<sign].trimmed(of: isBlank), as: UTF8.self)
-        try set(key, to: String(decoding: bytes[(sign + 1)...].trimmed(of: isBlank), as: UTF8.self))
+        let key = String(decoding: bytes[..<sign].trimming(while: \.isWhiteSpace), as: UTF8.self)
+        try set(key, to: String(decoding: bytes[(sign + 1)...].trimming(while: \.isWhiteSpace), as: UTF8.self))
     }
 
     mutating func finish() throws(VaultError) -> [VaultConfiguration.Section] {
@@ -142,13 +140,4 @@ extension ConfigurationParser {
     }
 
     private func below(_ folder: String, _ name: String) -> String { "\(folder == "/" ? "" : folder)/\(name)" }
-}
-
-extension ArraySlice<UInt8> {
-    fileprivate func trimmed(of isBlank: (UInt8) -> Bool) -> ArraySlice {
-        guard let first = firstIndex(where: { !isBlank($0) }), let last = lastIndex(where: { !isBlank($0) }) else {
-            return []
-        }
-        return self[first...last]
-    }
 }

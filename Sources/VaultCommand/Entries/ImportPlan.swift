@@ -122,24 +122,18 @@ enum SafeName {
         let plain = text.unicodeScalars.map { scalar in
             scalar == "/" ? "-" : scalar.properties.generalCategory == .control ? " " : Character(scalar)
         }
-        let trimmed = plain.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()
+        let trimmed = plain.trimming { $0 == " " }
         return trimmed.isEmpty ? substitute : String(trimmed)
     }
 
     /// Returns the path of a folder; a slash separates two.
     static func folder(_ text: String) -> String {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { component(String($0), or: "") }
-        return parts.joined(separator: "/").trimmingSlashes
+        return String(parts.joined(separator: "/").trimming { $0 == "/" })
     }
 
     /// Returns the name of a field: without a dot, which would begin another one.
     static func field(_ text: String) -> String {
         component(text, or: "field").replacing(".", with: "-")
-    }
-}
-
-extension String {
-    fileprivate var trimmingSlashes: String {
-        String(drop { $0 == "/" }.reversed().drop { $0 == "/" }.reversed())
     }
 }

@@ -40,11 +40,7 @@ enum ValueType: String, CaseIterable {
     /// nil for a text that does not have the form, for strings and for data. White space around is ignored.
     private func parsed(_ text: borrowing SecretBytes) -> StoredValue? {
         text.withUnsafeBytes { bytes in
-            let isText = { (byte: UInt8) in !" \t\r\n".utf8.contains(byte) }
-            guard let first = bytes.firstIndex(where: isText), let last = bytes.lastIndex(where: isText) else {
-                return nil
-            }
-            let trimmed = UnsafeRawBufferPointer(rebasing: bytes[first...last])
+            let trimmed = UnsafeRawBufferPointer(rebasing: bytes.trimming(while: \.isWhiteSpace))
             switch self {
             case .bool: return StoredValue(kind: Keychain.ValueKind.boolean.rawValue, trimmed)
             case .int: return StoredValue(kind: Keychain.ValueKind.integer.rawValue, trimmed)

@@ -1,0 +1,38 @@
+/// Reads text in which bytes may be written as `%` and two hexadecimal digits (RFC 3986, section 2.1). A plus sign is a
+/// plus sign.
+package enum PercentEncoding {
+    /// Calls `take` for each byte that the text stands for.
+    ///
+    /// - Returns: whether each percent sign has its two digits. The bytes before one without them have been taken.
+    package static func decode(_ encoded: some Sequence<UInt8>, _ take: (UInt8) -> Void) -> Bool {
+        var rest = encoded.makeIterator()
+        while let byte = rest.next() {
+            guard byte == UInt8(ascii: "%") else {
+                take(byte)
+                continue
+            }
+            guard let high = rest.next()?.hexadecimalValue, let low = rest.next()?.hexadecimalValue else {
+                return false
+            }
+            take(high << 4 | low)
+        }
+        return true
+    }
+
+    /// Returns the text; nil if a percent sign does not have its digits, or the bytes are not UTF-8.
+    package static func text(_ encoded: some Sequence<UInt8>) -> String? {
+        var bytes: [UInt8] = []
+        return decode(encoded) { bytes.append($0) } ? String(validating: bytes, as: UTF8.self) : nil
+    }
+}
+
+extension UInt8 {
+    fileprivate var hexadecimalValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,12 @@
+extension BidirectionalCollection {
+    /// Returns what is left without those elements at both ends for which `isTrimmed` is true.
+    package func trimming(while isTrimmed: (Element) -> Bool) -> SubSequence {
+        let rest = drop(while: isTrimmed)
+        return rest.lastIndex { !isTrimmed($0) }.map { rest[...$0] } ?? rest
+    }
+}
+
+extension UInt8 {
+    /// Whether the byte is a space, a tab, or of an end of a line.
+    package var isWhiteSpace: Bool { [0x20, 0x09, 0x0A, 0x0D].contains(self) }
+}

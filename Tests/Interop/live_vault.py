@@ -53,6 +53,7 @@ class ContinuedVault(VaultBuilder):
             start = SLOTS_PLACE + SLOT_SIZE * number
             self.slots.append(KeptSlot(slot.kind, image[start : start + SLOT_SIZE], slot.parameters))
         self.history = vault.header.history.versions, vault.header.history.days
+        self.is_access_logged = vault.header.is_access_logged
         self.read_keys = vault.keys
         self.vault_id, self.header_authenticator = vault.header.vault_id, vault.header.authenticator
         last = vault.log.records[-1] if vault.log.records else vault.header

@@ -35,7 +35,7 @@ def shown(command: Command, expecting: int = 0) -> list[dict]:
 
 def test_python_reads_what_the_command_has_recorded(logged: Command) -> None:
     vault = logged.vault()
-    assert access.SETTING in vault.manifest.settings
+    assert vault.header.is_access_logged
     log = access.read_log(path(logged).read_bytes(), vault)
     assert log.damage == [] and log.accesses[0].previous == ZERO
     found = [(one.number, one.name, one.command, one.process, one.user) for one in log.accesses]
@@ -44,7 +44,7 @@ def test_python_reads_what_the_command_has_recorded(logged: Command) -> None:
     assert {one.program for one in log.accesses} == {str(Path("/proc/self/exe").resolve())}
     assert {one.started for one in log.accesses} == {""}
     logged.run("log", "--off")
-    assert access.SETTING not in logged.vault().manifest.settings
+    assert not logged.vault().header.is_access_logged
 
 
 def test_what_was_recorded_before_a_rotation_is_read_after_it(logged: Command) -> None:

@@ -133,6 +133,7 @@ def test_compaction_keeps_all_that_the_vector_holds(command: Command, vector: St
     assert without_history(outcome(lambda: after)) == without_history(vector.entries)
     assert kept(after.manifest) == kept(before.manifest)
     assert (after.header.history, after.header.slots) == (before.header.history, before.header.slots)
+    assert after.header.is_access_logged == before.header.is_access_logged
     vault.run("verify")
 
 

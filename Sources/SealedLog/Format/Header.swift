@@ -11,6 +11,7 @@ struct Header: Hashable, Sendable {
     static let macOffset = 4_032
     static let hintOffset = 4_064
     static let copyOffset = size
+    private static let accessLogFlag: UInt32 = 1
 
     var vaultID: [UInt8]
     var sequence: UInt64
@@ -19,6 +20,8 @@ struct Header: Hashable, Sendable {
     var manifest: PageReference
     var checkpointEnd: UInt64
     var history = KeptHistory.none
+    /// Whether reads of the vault's values are recorded.
+    var isAccessLogged = false
     var slots: [KeySlot]
 }
 
@@ -72,6 +75,9 @@ extension Header {
             (self.root, self.manifest, checkpointEnd) = (root, manifest, end)
             history = KeptHistory(versions: try reader.integer(), days: try reader.integer())
             guard history.versions <= Limits.earlierVersionCount else { throw Malformed("the history's limits") }
+            let flags: UInt32 = try reader.integer()
+            guard flags & ~Header.accessLogFlag == 0 else { throw Malformed("its flags") }
+            isAccessLogged = flags == Header.accessLogFlag
             try reader.reserved(Header.slotsOffset - reader.position)
             slots = []
             for _ in 0..<slotCount { slots.append(try reader.keySlot(in: bytes, after: slots)) }
@@ -95,6 +101,7 @@ extension Header {
         writer.integer(checkpointEnd)
         writer.integer(history.versions)
         writer.integer(history.days)
+        writer.integer(isAccessLogged ? Header.accessLogFlag : 0)
         writer.zeros(Header.slotsOffset - writer.count)
         for index in slots.indices { writer.keySlot(slots[index], parametersOffset: slots[..<index].parametersSize) }
         writer.zeros(Header.parametersOffset - writer.count)

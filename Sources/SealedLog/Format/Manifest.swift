@@ -12,8 +12,8 @@ struct Manifest: Hashable, Sendable {
     /// The authenticators of the sequence numbers just before the header's, oldest first.
     var chain: [Authenticator]
     var labels: [SlotLabel]
-    /// Those of later versions are kept as they are.
-    var settings: [Attribute]
+    /// Those of later versions, which are kept as they are.
+    let settings: [Attribute]
     /// The memory subkeys of former data keys, oldest first: what a machine remembers from before a rotation counts.
     var formerMemoryKeys: [[UInt8]] = []
 
@@ -21,16 +21,6 @@ struct Manifest: Hashable, Sendable {
     /// order of their numbers. The header's number then followed that of the last one.
     var merged: [LogPosition] = []
 
-    /// Whether reads of the vault's values are recorded.
-    var isAccessLogged: Bool {
-        get { settings.contains(Manifest.accessLog) }
-        set {
-            settings.removeAll { $0.key == Manifest.accessLog.key }
-            if newValue { settings.append(Manifest.accessLog) }
-        }
-    }
-
-    private static let accessLog = Attribute(key: "access-log", value: "on")
     private static let formerKeysLimit = 8
     static let mergedLimit = 4 * Limits.chainLength
 

@@ -8,6 +8,8 @@ package struct SlotTable: Sendable {
     package private(set) var labels: [SlotLabel]
     /// How much of a name's history is kept.
     package var history: KeptHistory
+    /// Whether reads of the vault's values are recorded.
+    package var isAccessLogged: Bool
     /// Those that opened the vault.
     private let keys: KeyRing
     /// Those of a new data key; nil if it stays.
@@ -15,6 +17,7 @@ package struct SlotTable: Sendable {
 
     init(_ header: Header, _ labels: [SlotLabel], _ keys: KeyRing) {
         (slots, history, self.labels, self.keys) = (header.slots, header.history, labels, keys)
+        isAccessLogged = header.isAccessLogged
     }
 
     /// The index of the slot that opened the vault; nil if it has been removed since.

@@ -7,20 +7,19 @@ struct HeaderChange: Sendable {
     let slots: [KeySlot]
     let labels: [SlotLabel]
     let history: KeptHistory
+    let isAccessLogged: Bool
     /// Those of a new data key, under which everything is sealed anew; nil if it stays.
     let keys: KeyRing?
     /// The log positions of another history that was merged into this one.
     let merged: KnownPositions?
     /// The memory subkeys of data keys that machines may remember this vault under, besides its own and former ones.
     let formerMemoryKeys: [[UInt8]]
-    /// Whether reads are recorded from now on; nil if that stays.
-    var isAccessLogged: Bool?
-
     var isNewHistory: Bool { history != old.history }
 
     init(old: Header, _ table: SlotTable) {
         self.old = old
         (slots, labels, history, keys) = (table.slots, table.labels, table.history, table.rotated)
+        isAccessLogged = table.isAccessLogged
         (merged, formerMemoryKeys) = (nil, [])
     }
 
@@ -28,14 +27,18 @@ struct HeaderChange: Sendable {
     ///   - table: the slots of the merged vault.
     ///   - keys: those of another data key than this vault's, if its slots are for that.
     init(
-        old: Header, _ table: SlotTable, keys: KeyRing?, merged: KnownPositions?, formerMemoryKeys: [[UInt8]]
+        old: Header, _ table: SlotTable, keys: KeyRing?, merged: KnownPositions?, formerMemoryKeys: [[UInt8]],
+        isAccessLogged: Bool
     ) {
         (self.old, self.keys, self.merged, self.formerMemoryKeys) = (old, keys, merged, formerMemoryKeys)
         (slots, labels, history) = (table.slots, table.labels, old.history)
+        self.isAccessLogged = isAccessLogged
     }
 
     /// Whether a header is still as it was when the change was decided on.
-    func applies(to header: Header) -> Bool { header.slots == old.slots && header.history == old.history }
+    func applies(to header: Header) -> Bool {
+        header.slots == old.slots && header.history == old.history && header.isAccessLogged == old.isAccessLogged
+    }
 }
 
 /// Writes the compacted file of a vault: the newest entry of each name, and the values that it has and had, still
@@ -70,7 +73,6 @@ struct Compactor: ~Copyable {
         if let change {
             manifest.labels = change.labels
             manifest.addFormer(memoryKeys: change.formerMemoryKeys)
-            if let isLogged = change.isAccessLogged { manifest.isAccessLogged = isLogged }
         }
         if change?.keys != nil { manifest.addFormer(memoryKeys: [old.keys.memoryKey]) }
         checkpoint = CheckpointWriter(into: store, keys: keys)
@@ -223,6 +225,7 @@ struct Compactor: ~Copyable {
         let header = Header(
             vaultID: old.header.vaultID, sequence: sequence, root: reserved.root, manifest: reserved.manifest,
             checkpointEnd: reserved.end, history: change?.history ?? old.header.history,
+            isAccessLogged: change?.isAccessLogged ?? old.header.isAccessLogged,
             slots: change?.slots ?? old.header.slots)
         let image = try header.sealed(with: keys)
         var new = LogView(

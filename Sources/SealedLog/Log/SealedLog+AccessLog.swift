@@ -6,7 +6,7 @@ extension SealedLog {
 
     /// Whether the vault says that reads of its values are recorded.
     package func isAccessLogged() throws(LogError) -> Bool {
-        try read { (view) throws(LogError) in try view.manifest().isAccessLogged }
+        try read { (view) throws(LogError) in view.header.isAccessLogged }
     }
 
     /// Switches the access log on or off, for all who use the vault.
@@ -14,11 +14,7 @@ extension SealedLog {
     /// - Throws: as ``changeKeys(timeout:_:_:)``.
     package func setAccessLogged(_ isLogged: Bool, timeout: Duration) throws(LogError) {
         guard try isAccessLogged() != isLogged else { return }
-        _ = try changeHeader(timeout: timeout, nil) { (header, table) throws(LogError) in
-            var change = HeaderChange(old: header, table)
-            change.isAccessLogged = isLogged
-            return change
-        }
+        _ = try changeKeys(timeout: timeout) { (table) throws(LogError) in table.isAccessLogged = isLogged }
     }
 
     /// Records an access, if the vault says so.
@@ -29,8 +25,10 @@ extension SealedLog {
     package func recordAccess(
         in folder: String?, evenIfOff isForced: Bool = false, timeout: Duration, _ access: () -> Access
     ) throws(LogError) {
-        let (manifest, keys) = try read { (view) throws(LogError) in (try view.manifest(), view.keys) }
-        guard manifest.isAccessLogged || isForced else { return }
+        let wanted = try read { (view) throws(LogError) in
+            view.header.isAccessLogged || isForced ? (try view.manifest(), view.keys) : nil
+        }
+        guard let (manifest, keys) = wanted else { return }
         try accessLog(in: folder, manifest, keys).append(access(), until: Deadline(after: timeout))
     }
 

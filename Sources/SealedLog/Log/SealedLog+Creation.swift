@@ -135,13 +135,16 @@ struct CheckpointWriter: ~Copyable {
 
     /// Writes the checkpoint of a new vault: root, manifest with the totals of what was added, zeros ahead, and last
     /// the header.
-    mutating func finish(_ manifest: Manifest, slots: [KeySlot], history: KeptHistory) throws(LogError) {
+    mutating func finish(
+        _ manifest: Manifest, slots: [KeySlot], history: KeptHistory, isAccessLogged: Bool = false
+    ) throws(LogError) {
         var manifest = manifest
         let reserved = try reserve(&manifest)
         try write(manifest, reserved)
         let header = Header(
             vaultID: RandomBytes.array(Header.identifierSize), sequence: 1, root: reserved.root,
-            manifest: reserved.manifest, checkpointEnd: reserved.end, history: history, slots: slots)
+            manifest: reserved.manifest, checkpointEnd: reserved.end, history: history,
+            isAccessLogged: isAccessLogged, slots: slots)
         try store.writeZeros(reserved.end..<(reserved.end / Limits.growth + 1) * Limits.growth)
         try store.write(try header.sealed(with: keys), at: 0)
     }

@@ -36,7 +36,7 @@ private struct GuardedBox: Sendable {
         value = try view.sealed(content.current)
         attributes = content.attributes
         loginAttributes = if let login { try GuardedBox.content(of: login, in: &view)?.attributes ?? [] } else { [] }
-        isAccessLogged = try view.manifest().isAccessLogged
+        isAccessLogged = view.header.isAccessLogged
     }
 
     private static func content(of name: EntryName, in view: inout LogView) throws(LogError) -> Entry.Content? {

@@ -170,12 +170,11 @@ private struct MergedKeys {
     private let theirs: LogView
     private let labels: [SlotLabel]
     private let formerMemoryKeys: [[UInt8]]
-    private let isAccessLogged: Bool
 
     init(_ ours: LogView, _ theirs: LogView) throws(LogError) {
         self.theirs = theirs
         let manifest = try theirs.manifest()
-        (labels, isAccessLogged) = (manifest.labels, manifest.isAccessLogged)
+        labels = manifest.labels
         let (own, other) = (ours.keys.memoryKey, theirs.keys.memoryKey)
         if own == other {
             (choice, formerMemoryKeys) = (ours.header.slots == theirs.header.slots ? .same : .own, [])
@@ -195,11 +194,10 @@ private struct MergedKeys {
     func change(
         _ header: Header, _ table: SlotTable, isTaken: Bool, merging known: KnownPositions?
     ) -> HeaderChange {
-        var change = HeaderChange(
-            old: header, choice == .other ? SlotTable(theirs.header, labels, theirs.keys) : table,
-            keys: isTaken ? nil : taken, merged: known, formerMemoryKeys: formerMemoryKeys)
         // What one copy wants recorded does not go unrecorded because of the other one.
-        if isAccessLogged { change.isAccessLogged = true }
-        return change
+        HeaderChange(
+            old: header, choice == .other ? SlotTable(theirs.header, labels, theirs.keys) : table,
+            keys: isTaken ? nil : taken, merged: known, formerMemoryKeys: formerMemoryKeys,
+            isAccessLogged: header.isAccessLogged || theirs.header.isAccessLogged)
     }
 }

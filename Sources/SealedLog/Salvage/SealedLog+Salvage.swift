@@ -58,8 +58,10 @@ extension SealedLog {
         _ = try create(target, keys: keys, options: options, in: fileSystem) { (checkpoint) throws(LogError) in
             var copier = SalvageCopier(resealer: try ValueResealer(of: store, from: remains.view.keys, to: keys))
             for entry in try copier.copy(history, to: &checkpoint, &report, counter) { try checkpoint.add(entry) }
+            let header = remains.view.header
             try checkpoint.finish(
-                remains.newManifest(after: manifest), slots: [slot], history: remains.view.header.history)
+                remains.newManifest(after: manifest), slots: [slot], history: header.history,
+                isAccessLogged: header.isAccessLogged)
         }
         lock.release()
         return report

@@ -66,6 +66,8 @@ class Header:
     manifest: PageReference
     checkpoint_end: int
     history: History
+    # Whether reads are to be recorded.
+    is_access_logged: bool
     slots: list[KeySlot]
     authenticator: bytes
     hint: Hint
@@ -121,13 +123,13 @@ def read_header(image: bytes, file_size: int) -> Header:
     history = History(cursor.fixed(4, "history"), cursor.fixed(4, "history"))
     if history.versions > MOST_VERSIONS:
         raise cursor.fail("history: bounds")
-    if any(image[cursor.place : SLOTS_PLACE]):
+    if (flags := cursor.fixed(4, "flags")) > 1 or any(image[cursor.place : SLOTS_PLACE]):
         raise cursor.fail("header: reserved")
     slots = read_slots(image, count)
     hint = Cursor(image, "the hint", HINT_PLACE)
     header = Header(
         vault_id, sequence, root if root.place or root.sealed_length else None, manifest, checkpoint_end, history,
-        slots, authenticator=image[MAC_PLACE : MAC_PLACE + 16],
+        flags == 1, slots, authenticator=image[MAC_PLACE : MAC_PLACE + 16],
         hint=Hint(hint.fixed(8, "offset"), hint.fixed(8, "sequence number")),
     )  # fmt: skip
     check_places(header, file_size)

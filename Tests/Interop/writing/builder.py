@@ -60,7 +60,7 @@ class VaultBuilder(Draft):
         header = bytearray(MAC_PLACE)
         fields = b"\x89VLT\r\n\x1a\n" + u32(1) + u32(len(self.slots)) + self.vault_id + u64(self.sequence)
         fields += root.in_header() + manifest.in_header() + u64(len(self.data))
-        fields += u32(self.history[0]) + u32(self.history[1])
+        fields += u32(self.history[0]) + u32(self.history[1]) + u32(int(self.is_access_logged))
         header[: len(fields)] = fields
         parameters = b""
         for number, slot in enumerate(self.slots):

@@ -40,6 +40,7 @@ class Draft:
         self.slots: list[AnySlot] = [generated_slot(self.secret, keys.take(16), keys.take(24))]
         self.sequence = sequence
         self.history = (0, 0)
+        self.is_access_logged = False
         self.chain: list[bytes] = []
         self.recipients: dict[int, str] = {}
         self.former_memory_keys: list[bytes] = []

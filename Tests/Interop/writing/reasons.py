@@ -50,7 +50,7 @@ REFUSED = {
     ),
     "header: magic": "file-of-zeros file-of-text header-magic",
     "header: reserved": (
-        "header-reserved-first header-slot-past-the-number header-reserved-last header-reserved-and-another-key"
+        "header-reserved-flag header-reserved-first header-slot-past-the-number header-reserved-last header-reserved-and-another-key"
     ),
     "header: version": "header-version-0 header-version-2 header-version-65537",
     "history: bounds": "history-of-256-versions",

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SealedLog
 
-/// The switch of the access log is a setting of the vault.
+/// The switch of the access log is in the vault's header.
 @Suite("Switch of the access log")
 struct AccessSwitchTests {
     private let fixture: LogFixture
@@ -53,7 +53,7 @@ struct AccessSwitchTests {
         #expect(try !log.isAccessLogged())
     }
 
-    @Test func staysInACompactionARotationAndBesideOtherSettings() throws {
+    @Test func staysInACompactionAndARotation() throws {
         try turn(true)
         try record("before")
         try log.compact()
@@ -61,13 +61,6 @@ struct AccessSwitchTests {
         #expect(try log.isAccessLogged())
         try record("after")
         #expect(try names() == ["before", "after"])
-        var manifest = try log.view.withLock { try $0.manifest() }
-        manifest.settings = [Attribute(key: "other", value: "x"), Attribute(key: "access-log", value: "later")]
-        #expect(!manifest.isAccessLogged)
-        manifest.isAccessLogged = true
-        #expect(manifest.isAccessLogged && manifest.settings.map(\.key) == ["other", "access-log"])
-        manifest.isAccessLogged = false
-        #expect(manifest.settings == [Attribute(key: "other", value: "x")])
     }
 
     /// A machine that was away has recorded under the former data key, and reads on.

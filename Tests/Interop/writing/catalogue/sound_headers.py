@@ -23,6 +23,13 @@ def history_of_255_versions(vault: VaultBuilder) -> None:
     vault.begin([put("a")]).set(put("b"))
 
 
+@catalogue.ok("reads are to be recorded")
+def access_logged(vault: VaultBuilder) -> None:
+    vault.is_access_logged = True
+    vault.stated["is_access_logged"] = True
+    vault.begin([put("a")]).set(put("b"))
+
+
 @catalogue.ok("as a compaction leaves it: in the manifest are the authenticators of all numbers before the header's")
 def chain_in_manifest(vault: VaultBuilder) -> None:
     vault.sequence = 7

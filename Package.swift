@@ -129,3 +129,22 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// The optimizer takes longer over the tests and programs themselves than it saves in a run.
+if Context.environment["VAULT_SANITIZER"] == "address" {
+    for target in package.targets where target.type == .test || target.type == .executable {
+        target.swiftSettings?.append(.unsafeFlags(["-Onone"]))
+    }
+}
+
+// With the names of test targets in the environment, only they are built, and what they need.
+if let names = Context.environment["VAULT_TEST_TARGETS"] {
+    var (needed, found) = (Set<String>(), names.split(separator: " ").map(String.init))
+    while let name = found.popLast() {
+        guard needed.insert(name).inserted else { continue }
+        let target = package.targets.first { $0.name == name }
+        for case .byNameItem(let dependency, _) in target?.dependencies ?? [] { found.append(dependency) }
+    }
+    package.products = []
+    package.targets.removeAll { !needed.contains($0.name) }
+}

@@ -41,6 +41,15 @@ struct ConformanceConcurrencyTests {
         try await checkConformance { MemoryStore().scoped(to: "a").scoped(to: "b") }
     }
 
+    @Test func whatTheMakerThrowsIsThrown() async throws {
+        await #expect(throws: CancellationError.self) {
+            try await checkConformance { () throws -> MemoryStore in throw CancellationError() }
+        }
+    }
+}
+
+@Suite("The conformance suite, and stores that break its rules")
+struct BrokenStoreTests {
     @Test(arguments: BrokenStore.Flaw.allCases) func aBrokenStoreIsCaught(_ flaw: BrokenStore.Flaw) async throws {
         let broken = try await brokenRules(among: [flaw.rule].compactMap(\.self)) { BrokenStore(flaw) }
         #expect(broken.contains { $0.rule == flaw.rule?.sentence ?? StoreRule.identitySentence })
@@ -60,12 +69,6 @@ struct ConformanceConcurrencyTests {
                 "Broken rule: A batch that changes nothing is answered with true. "
                     + "The removal of an absent key was answered with false."
             ])
-    }
-
-    @Test func whatTheMakerThrowsIsThrown() async throws {
-        await #expect(throws: CancellationError.self) {
-            try await checkConformance { () throws -> MemoryStore in throw CancellationError() }
-        }
     }
 }
 

@@ -8,9 +8,8 @@ struct Race {
     /// A check and a change that lock one after the other fail in one of 25 such rounds, at 100 ns apart. For a store
     /// with some hundred commits a second they take seconds.
     #if THREAD_SANITIZER
-        // The sanitizer sees a race in any round, and each takes ten times as long. A store that is wrong in one of 25
-        // is still missed only in one of 27,000 runs.
-        private static let enough = 250
+        // The sanitizer sees a race in any round, and each takes ten times as long.
+        private static let enough = 50
     #else
         private static let enough = 500
     #endif

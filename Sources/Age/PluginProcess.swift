@@ -15,7 +15,8 @@ struct PluginProcess: ~Copyable {
     /// - Parameter folders: those to look in, with colons between them; nil for those of PATH.
     init(_ name: String, in folders: String?, stateMachine: String) throws(AgeError) {
         let program = "age-plugin-" + name
-        guard PluginName.isValid(name), let path = PluginProcess.path(of: program, in: folders) else {
+        let folders = folders ?? getenv("PATH").map { String(cString: $0) } ?? ""
+        guard PluginName.isValid(name), let path = programPath(of: program, in: folders) else {
             throw AgeError(.plugin, "the plugin \(program) is not installed (not in PATH)")
         }
         var ends: [Int32] = [-1, -1]
@@ -40,18 +41,6 @@ struct PluginProcess: ~Copyable {
 
     private static func unstartable(_ program: String, _ error: Int32) -> AgeError {
         AgeError(.plugin, "the plugin \(program) cannot be started: \(SystemError.words(for: error))")
-    }
-
-    // MARK: Starting
-
-    /// Returns where the program is; nil if it is in none of the folders. Relative ones do not count: the program that
-    /// handles a key must not depend on the folder in which a person works.
-    private static func path(of program: String, in folders: String?) -> String? {
-        guard let folders = folders ?? getenv("PATH").map({ String(cString: $0) }) else { return nil }
-        return folders.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/\(program)" }.first { path in
-            var status = stat()
-            return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
-        }
     }
 
     // MARK: Talking

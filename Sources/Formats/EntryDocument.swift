@@ -1,6 +1,7 @@
 import FoundationEssentials
 
-/// The JSON that `vault export json` writes: entries as they are, so that an import brings back the same.
+/// The JSON that `vault export json` writes: entries as they are, so that an import brings back the same. An object of
+/// texts is read too.
 package enum EntryDocument {
     package static let version = 1
 
@@ -18,12 +19,28 @@ package enum EntryDocument {
         let root = try JSONNode(parsing: text)
         let members = try root.members()
         guard let version = members["vault_export"], let entries = members["entries"] else {
-            throw FormatError(line: root.line, "it is not what `vault export json` writes")
+            return try texts(of: members)
         }
         guard try version.integer() == Self.version else {
             throw FormatError(line: version.line, "a later version of vault has written it")
         }
         return try entries.elements().map { (node) throws(FormatError) in try entry(node) }
+    }
+
+    /// Reads an object of texts, `{"NAME": "VALUE"}`, as other programs write it.
+    private static func texts(of members: [String: JSONNode]) throws(FormatError) -> [Entry] {
+        var entries: [Entry] = []
+        for (name, node) in members.sorted(by: { $0.key < $1.key }) {
+            guard let text = try? node.string() else {
+                throw FormatError(
+                    line: node.line, "it is neither what `vault export json` writes nor an object of texts")
+            }
+            entries.append(
+                Entry(
+                    name: name, kind: "unspecified", value: Array(text.utf8), attributes: [:], expires: nil,
+                    line: node.line))
+        }
+        return entries
     }
 
     private static func entry(_ node: JSONNode) throws(FormatError) -> Entry {

@@ -217,3 +217,10 @@ def test_a_policy_that_does_not_exist_is_not_set(home: Home) -> None:
     sentence = home.refusal(USAGE, "set", "bank", "-a", "policy=ran", stdin=b"a secret")
     assert "ran" not in sentence.split() and "run" in sentence
     assert not home.vault.exists()
+
+
+def test_a_log_that_cannot_be_written_is_not_switched_on(home: Home) -> None:
+    home.set("u.token", b"tok")
+    blocked = home.without_memory()
+    assert "The log stays off." in blocked.refusal(8, "log", "--on")
+    assert blocked.get("u.token") == b"tok" and b'"is_on":false' in home.output("log", "--json").replace(b" ", b"")

@@ -11,7 +11,7 @@ from homes import Home, told
 from json_shapes import is_documented
 from ssh_agents import agent, listed, new_key, signs, tool
 
-OTHER, NOT_FOUND, USAGE, IO = 1, 3, 2, 8
+OTHER, NOT_FOUND, USAGE, REFUSED, IO = 1, 3, 2, 4, 8
 SECRET = b"a pass phrase-7c21"
 HOST_QUESTION = (
     "The authenticity of host 'example.org (192.0.2.1)' can't be established.\n"
@@ -245,6 +245,15 @@ def test_setup_needs_the_file_and_the_entry(installed: Home) -> None:
     assert "nothing" in installed.refusal(IO, "setup", "ssh", "nothing", "ssh/laptop")
     sentence = installed.refusal(USAGE, "setup", "ssh", "id", "ssh/laptop", "--vault", str(installed.vault))
     assert "VAULT_FILE" in sentence
+
+
+def test_setup_takes_no_entry_from_another_key(installed: Home) -> None:
+    new_key(installed)
+    (installed.folder / "other").touch()
+    installed.set("ssh/laptop", SECRET)
+    installed.output("setup", "ssh", "id", "ssh/laptop")
+    assert "of another key" in installed.refusal(REFUSED, "setup", "ssh", "other", "ssh/laptop")
+    assert attributes(installed)["askpass"] == str(installed.folder / "id")
 
 
 def test_setup_says_if_the_program_is_not_on_the_path(home: Home) -> None:

@@ -96,6 +96,20 @@ def test_an_entry_that_expires_is_absent_from_then_on(home: Home) -> None:
     assert home.output("ls") == b"aws/work\n"
 
 
+def test_a_temporary_key_is_not_given_without_its_token(home: Home) -> None:
+    home.set("aws/short", CANARY.encode(), "-a", "access-key-id=ASIAIOSFODNN7EXAMPLE")
+    assert "aws/short.session-token" in home.refusal(NOT_FOUND, "aws-credential", "aws/short")
+    home.set("aws/short.session-token", b"of-the-session")
+    assert answer(home, "aws/short")["SessionToken"] == "of-the-session"
+
+
+def test_an_attribute_is_no_token_and_a_long_name_has_none(home: Home) -> None:
+    home.set("aws/work", CANARY.encode(), "-a", f"access-key-id={ID}", "-a", "session-token=shown")
+    assert "SessionToken" not in answer(home)
+    home.set("x" * 1020, CANARY.encode(), "-a", f"access-key-id={ID}")
+    assert answer(home, "x" * 1020)["SecretAccessKey"] == CANARY
+
+
 # Setting up
 
 
@@ -103,7 +117,7 @@ def test_an_entry_that_expires_is_absent_from_then_on(home: Home) -> None:
     "former",
     [
         "", "[default]\nregion = eu-west-1\n", "# mine\n\n[profile other]\nregion=x\n\n[profile work]\nregion = y\n",
-        "[profile work]\n# none\n[profile z]\na = b\n",
+        "[profile work]\n# none\n[profile z]\na = b\n", '[profile "work"]\nregion = y\n',
     ],
 )  # fmt: skip
 def test_the_setup_leaves_the_other_lines_and_is_undone(home: Home, former: str) -> None:
@@ -116,7 +130,8 @@ def test_the_setup_leaves_the_other_lines_and_is_undone(home: Home, former: str)
     assert path.read_text() == former and told == f"{path}: [profile work]\n{LINE}"
     assert home.output(*words) == home.output(*words) == told.encode()
     written = path.read_text()
-    assert f"[profile work]\n{LINE}" in written and mode(path) == 0o644
+    header = '[profile "work"]' if '"' in former else "[profile work]"
+    assert f"{header}\n{LINE}" in written and mode(path) == 0o644
     assert [line for line in former.splitlines() if line not in written.splitlines()] == []
     home.output("setup", "aws", "aws/other", "--profile", "work", "--undo")
     assert path.read_text() == written
@@ -141,3 +156,29 @@ def test_a_name_and_a_vault_with_spaces_reach_the_command(home: Home) -> None:
     line = configuration(home).read_text().splitlines()[1].partition(" = ")[2]
     assert json.loads(output(home, "sh", "-c", line))["SecretAccessKey"] == CANARY
     assert run(home, "vault", "aws-credential", name).returncode == NOT_FOUND
+
+
+def test_the_name_of_a_profile_may_have_spaces(home: Home) -> None:
+    words = ("setup", "aws", "aws/work", "--profile", "my own")
+    assert home.output(*words) == home.output(*words)
+    assert configuration(home).read_text() == f'[profile "my own"]\n{LINE}'
+    assert output(home, "aws", "configure", "get", "credential_process", "--profile", "my own") == LINE.split("= ")[1]
+    home.output(*words, "--undo")
+    assert configuration(home).read_text() == ""
+    for wrong in ("", "a]", 'a"b', "a\nb"):
+        assert "name of a profile" in home.refusal(USAGE, "setup", "aws", "aws/work", "--profile", wrong)
+
+
+def test_beside_another_program_of_its_name_its_own_place_is_written(home: Home) -> None:
+    """HashiCorp's Vault has the name too."""
+    other = home.folder / "other"
+    other.mkdir()
+    (other / "vault").write_text("#!/bin/sh\n")
+    (other / "vault").chmod(0o755)
+    there = home.with_variables(PATH=f"{other}:{home.environment['PATH']}")
+    shown = there.output("setup", "aws", "aws/work", "--dry-run").decode()
+    assert f"credential_process = {home.binary} aws-credential aws/work" in shown
+    (home.folder / "bin/svault").symlink_to(home.binary)
+    assert "= svault aws-credential" in there.output("setup", "aws", "aws/work", "--dry-run").decode()
+    assert "!svault git-credential" in there.output("setup", "git", "--dry-run").decode()
+    assert "$(svault env" in there.output("setup", "direnv", "--dry-run").decode()

@@ -3,6 +3,7 @@
 import base64
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import tempfile
@@ -171,6 +172,41 @@ def test_the_value_reaches_the_tool_by_its_standard_input_alone(home: Home) -> N
     assert (home.folder / "words").read_text() == "--type text/plain --sensitive\n"
     variables = (home.folder / "variables").read_bytes()
     assert VALUE not in variables and b"TMPDIR=/run/user/1\n" in variables
+
+
+def test_a_parent_that_ignores_its_children_changes_nothing(home: Home, x11: dict[str, str]) -> None:
+    home.set("u.token", VALUE)
+    there = home.with_variables(**x11).started_through("env", "--ignore-signal=CHLD")
+    there.output("copy", "u.token", "--with", "xclip", "--clear-after", "1s")
+    assert pasted(there, "xclip") == VALUE
+    until(lambda: pasted(there, "xclip") == b"")
+
+
+def test_an_interruption_while_the_tool_copies_leaves_the_clearing_behind(home: Home, x11: dict[str, str]) -> None:
+    """The stand-in hands the value on, and stays."""
+    home.set("u.token", VALUE)
+    folder = home.folder / "bin"
+    folder.mkdir()
+    tool = folder / "xclip"
+    tool.write_text(
+        f'#!/bin/sh\ncase "$*" in *-out*) exec {shutil.which("xclip")} "$@";; esac\n'
+        f'{shutil.which("xclip")} "$@"; : > "$HOME/copied"; test -e "$HOME/ended" || sleep 60\n'
+    )
+    tool.chmod(0o755)
+    there = home.with_variables(**x11, PATH=f"{folder}:{os.environ['PATH']}")
+    process = there.start("copy", "u.token", "--with", "xclip", "--clear-after", "2s")
+    until(lambda: (home.folder / "copied").exists())
+    (home.folder / "ended").touch()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) == -signal.SIGINT and pasted(there, "xclip") == VALUE
+    until(lambda: pasted(there, "xclip") == b"")
+
+
+def test_a_tool_that_fails_leaves_no_process_behind(home: Home, x11: dict[str, str]) -> None:
+    home.set("u.token", VALUE)
+    there = home.with_variables(DISPLAY=":nowhere")
+    there.refusal(8, "copy", "u.token")
+    assert clearers(home) == []
 
 
 def osc52(text: bytes) -> bytes:

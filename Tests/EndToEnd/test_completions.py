@@ -133,6 +133,21 @@ def test_names_are_offered_folder_by_folder_from_the_vault_that_the_line_names(n
     assert offered(named, "get", "--vault=other.vault", "")[1] == ["elsewhere"]
 
 
+def test_the_references_of_run_and_env_are_names(named: Home) -> None:
+    assert offered(named, "run", "--env", "A=web/")[1] == ["A=web/git hub", "A=web/gitlab"]
+    assert offered(named, "run", "--env=A=my")[1] == ["--env=A=my name"]
+    assert offered(named, "run", "--stdin", "my")[1] == ["my name"]
+    assert offered(named, "env", "A=my")[1] == ["A=my name"] and offered(named, "env", "A")[1] == []
+    # What follows the program is the program's.
+    assert offered(named, "run", "kubectl", "--f") == ("words", [])
+    assert "--file" in offered(named, "run", "--f")[1]
+
+
+def test_a_home_folder_that_no_shell_has_expanded_is_found(named: Home) -> None:
+    named.output("set", "elsewhere", "--vault", "other.vault", stdin=b"tok")
+    assert offered(named, "--vault", "~/other.vault", "get", "")[1] == ["elsewhere"]
+
+
 def test_a_line_for_bash_may_be_anything(home: Home) -> None:
     for line in (b"", b" ", b"vault", b"vault '", b'vault "\\', b"vault \\", b"\xff", b"a|b;c&d", b"vault get $(x"):
         finished = home.run("completions", "bash", "--words", stdin=line + b"\0:=\0")

@@ -104,6 +104,18 @@ def test_the_name_is_the_registry_and_the_hub_is_one_of_them(home: Home) -> None
     assert json.loads(helper(home, "get", hub)[1])["Username"] == "mia"
 
 
+def test_of_several_logins_of_a_registry_the_newest_counts(home: Home) -> None:
+    helper(home, "store", login(REGISTRY, "mia", CANARY))
+    home.output("cp", f"docker/{REGISTRY}", "docker/zz")
+    home.output("set", "docker/zz", "-a", f"docker={REGISTRY}", "-a", "username=noa", stdin=b"newer")
+    assert json.loads(helper(home, "list")[1]) == {REGISTRY: "noa"}
+    assert json.loads(helper(home, "get", REGISTRY)[1])["Username"] == "noa"
+    helper(home, "store", login(REGISTRY, "mia", CANARY))
+    assert json.loads(helper(home, "get", REGISTRY)[1]) == {
+        "ServerURL": REGISTRY, "Username": "mia", "Secret": CANARY
+    }  # fmt: skip
+
+
 def test_errors_are_on_standard_output_in_the_words_of_the_protocol(home: Home) -> None:
     assert helper(home, "get", REGISTRY) == helper(home, "erase", REGISTRY) == NOT_FOUND
     for action in ("get", "erase"):
@@ -173,7 +185,8 @@ def test_the_setup_follows_a_link_and_makes_a_private_file(home: Home) -> None:
 
 @pytest.mark.parametrize(
     "former",
-    ['{"credsStore": "pass"}', f'{{"credHelpers": {{"{REGISTRY}": "ecr-login"}}}}', "[]", "{", '{"a": 1, "a": 2}'],
+    ['{"credsStore": "pass"}', f'{{"credHelpers": {{"{REGISTRY}": "ecr-login"}}}}', "[]", "{", '{"a": 1, "a": 2}',
+     '{"credHelpers": ["x"]}', '{"a": 12345678901234567890123456789012345678901}'],  # fmt: skip
 )
 def test_another_helper_and_a_file_that_is_not_understood_stay(home: Home, former: str) -> None:
     path = configuration(home)
@@ -192,3 +205,17 @@ def test_a_missing_link_is_told(home: Home) -> None:
     (home.folder / "bin/docker-credential-vault").unlink()
     finished = home.run("setup", "docker")
     assert finished.returncode == 0 and b"docker-credential-vault, which is not on the PATH" in finished.stderr
+
+
+def test_the_setup_says_what_it_has_done(home: Home) -> None:
+    def told(*options: str) -> tuple[bytes, bool]:
+        words = ("setup", "docker", *options)
+        written = json.loads(home.output(*words, "--json"))["written"]
+        return home.run(*words, "--dry-run").stderr, written
+
+    assert told() == (b"vault: Nothing was changed: this is a dry run.\n", True)
+    assert told() == (b"vault: Nothing was changed: this is a dry run.\n", False)
+    assert b"there already" in home.run("setup", "docker").stderr
+    assert b"Taken out" in home.run("setup", "docker", "--undo").stderr
+    assert b"not there" in home.run("setup", "docker", "--undo").stderr
+    assert told("--undo")[1] is False

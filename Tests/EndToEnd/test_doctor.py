@@ -43,6 +43,14 @@ def test_the_rule_that_found_the_vault_and_its_key_is_said(home: Home) -> None:
     assert "(by --vault)" in checks(home, "--vault", str(home.vault))["vault"]["message"]
 
 
+def test_a_provided_key_is_said_to_be_in_its_place(home: Home) -> None:
+    home.set("a", b"tok")
+    folder = home.folder / "credentials"
+    folder.mkdir(mode=0o700)
+    home.key.rename(folder / "vault.key")
+    assert "(in its standard place)" in checks(home.with_variables(CREDENTIALS_DIRECTORY=str(folder)))["key"]["message"]
+
+
 def test_without_a_vault_or_a_home_it_says_so_and_looks_at_the_rest(home: Home) -> None:
     assert "`vault init`" in warning(home, "vault") and home.files() == []
     finished = subprocess.run([home.binary, "doctor", "--json"], env={}, capture_output=True)
@@ -99,6 +107,9 @@ def test_another_vault_on_the_path_is_noticed(home: Home) -> None:
     (folder / "vault").symlink_to(home.binary)
     assert checks(home.with_variables(PATH=path))["command"]["state"] == "ok"
     (folder / "vault").unlink()
+    (folder / "vault").mkdir()
+    assert "not on the PATH" in warning(home.with_variables(PATH=str(folder)), "command"), "a folder is no program"
+    (folder / "vault").rmdir()
     other = folder / "vault"
     other.write_text("#!/bin/sh\n")
     other.chmod(0o755)

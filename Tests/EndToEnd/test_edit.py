@@ -101,6 +101,25 @@ def test_a_failing_editor_stores_nothing(edited: Home, memory: Path) -> None:
     assert list(memory.iterdir()) == []
 
 
+def test_a_parent_that_ignores_its_children_changes_nothing(edited: Home) -> None:
+    there = editing(edited, 'echo new > "$1"').started_through("timeout", "20", "env", "--ignore-signal=CHLD")
+    there.output("edit", "u.token")
+    assert edited.get("u.token") == b"new"
+
+
+def test_an_editor_that_leaves_no_text_is_told_and_leaves_nothing(edited: Home, memory: Path) -> None:
+    message = editing(edited, 'rm "$1"').refusal(8, "edit", "u.token")
+    assert "in memory only" not in message and edited.get("u.token") == b"old"
+    assert list(memory.iterdir()) == []
+    assert "not UTF-8" in editing(edited, "printf '\\377' > \"$1\"").refusal(4, "edit", "u.token")
+    assert edited.get("u.token") == b"old"
+
+
+def test_without_a_terminal_vi_is_not_started(edited: Home) -> None:
+    alone = edited.started_through("setsid", "--wait")
+    assert "Set VISUAL or EDITOR" in alone.refusal(4, "edit", "u.token")
+
+
 def test_visual_comes_before_editor_and_both_may_have_arguments(edited: Home) -> None:
     words = edited.with_variables(VISUAL="sed -i 's/old/new one/'", EDITOR="false")
     words.output("edit", "u.token")

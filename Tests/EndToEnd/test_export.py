@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import stat
+import subprocess
 from pathlib import Path
 
 from homes import Home, told
@@ -88,9 +89,9 @@ def test_variables_are_read_back(home: Home, tmp_path: Path) -> None:
     home.set("list", b'["canary", 2]', "--type", "json")
     home.set("since", b"2026-01-31", "--type", "date")
     home.set("count", b"42", "--type", "int")
-    assert home.output("export", "env", "--plaintext", "--prefix", "list") == b'LIST="[\\"canary\\",2]"\n'
-    assert home.output("export", "env", "--plaintext", "--prefix", "since") == b'SINCE="2026-01-31T00:00:00.000Z"\n'
-    assert home.output("export", "env", "--plaintext", "--prefix", "count") == b'COUNT="42"\n'
+    assert home.output("export", "env", "--plaintext", "--prefix", "list") == b"LIST='[\"canary\",2]'\n"
+    assert home.output("export", "env", "--plaintext", "--prefix", "since") == b"SINCE='2026-01-31T00:00:00.000Z'\n"
+    assert home.output("export", "env", "--plaintext", "--prefix", "count") == b"COUNT='42'\n"
     home.set("db.password", b"canary")
     refused = home.run("export", "env", "--plaintext")
     assert refused.returncode == 4 and refused.stdout == b"", told(refused)
@@ -121,3 +122,23 @@ def test_csv_has_one_row_per_login(home: Home) -> None:
     home.set("bytes", b"\x00canary")
     refused = home.run("export", "csv", "--plaintext")
     assert refused.returncode == 4 and b"\n  bytes\n" in refused.stderr and b"canary" not in refused.stderr
+
+
+def test_a_shell_reads_the_same_and_runs_nothing(home: Home, tmp_path: Path) -> None:
+    values = {"A": "a`touch ran`b $(touch ran)", "B": "it's `touch ran` \\ \"$HOME\"\ntwo lines\r\n", "C": "plain"}
+    for name, value in values.items():
+        home.set(name, value.encode())
+    exported = home.output("export", "env", "--plaintext")
+    script = 'set -a; . ./file; unset PWD OLDPWD SHLVL _; exec env -0'
+    (home.folder / "file").write_bytes(exported)
+    for shell in ("sh", "bash"):
+        finished = subprocess.run(
+            [shell, "-c", script], cwd=home.folder, env={"PATH": home.environment["PATH"]}, capture_output=True,
+            timeout=20,
+        )  # fmt: skip
+        seen = dict(line.split("=", 1) for line in finished.stdout.decode().split("\0") if line)
+        assert {name: seen[name] for name in values} == values, finished
+    assert not (home.folder / "ran").exists()
+    other = Home(home.binary, tmp_path / "other")
+    other.output("import", "env", "-", stdin=exported)
+    assert other.values() == {name: value.encode() for name, value in values.items()}

@@ -128,3 +128,8 @@ def test_a_terminal_is_told_what_was_done(home: Home) -> None:
 def test_options_that_make_no_password_are_refused(home: Home, options: tuple[str, ...], sentence: str) -> None:
     assert sentence in home.refusal(USAGE, "generate", "x", *options)
     assert home.files() == []
+
+
+def test_options_for_an_entry_need_its_name(home: Home) -> None:
+    for option in ("--force", "--show"):
+        assert f"{option} needs NAME" in home.refusal(USAGE, "generate", option)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from homes import Home, told
+from terminals import Terminal
 
 FILES = Path(__file__).parent / "imports"
 NOTE = ('canary "note", ü\n' * 4096)[: 64 << 10]
@@ -290,7 +291,9 @@ MALFORMED = [
     ("json", EXPORT + '{"name":"a","value":"canary","kind":"x"}]}', r"line 2: the kind is unknown"),
     ("json", EXPORT + '{"name":"a","value":"canary","expires":"x"}]}', r"line 2: the time in expires is malformed"),
     ("json", '{"vault_export":2,"entries":[]}', r"a later version of vault"),
-    ("json", '{"entries":[]}', r"not what `vault export json` writes"),
+    ("json", '{"entries":[]}', r"line 1: it is neither what `vault export json` writes nor an object of texts"),
+    ("json", '{"a":"x",\n"b":1}', r"line 2: it is neither"),
+    ("env", "A=x\nB=vault:u.token\n", r"line 2: the variable refers to an entry"),
     ("json", '{"vault_export":1,"entries":[]} canary', r"line 1: there is text after the end"),
 ]  # fmt: skip
 
@@ -479,3 +482,14 @@ def test_the_keyring_is_read_by_secret_tool(home: Home) -> None:
     assert items["git/github.com/mia"]["expires"] == "2100-01-01T00:00:00.000Z"
     missing = bus.run("import", "libsecret", "user=nobody")
     assert missing.returncode == 2 and b"finds no item" in missing.stderr
+
+
+def test_an_object_of_texts_is_imported(home: Home) -> None:
+    home.output("import", "json", "-", "--prefix", "app/", stdin='{"b": "two\\nlines", "ä": ""}'.encode())
+    assert home.values() == {"app/b": b"two\nlines", "app/ä": b""}
+
+
+def test_a_terminal_is_no_file(home: Home) -> None:
+    with Terminal(home, "import", "env", "-") as terminal:
+        code, shown = terminal.end()
+    assert code == 2 and b"Pipe the file in, or name it" in shown

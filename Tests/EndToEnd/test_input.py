@@ -175,3 +175,13 @@ def test_closed_standard_streams_never_lead_into_the_vault(home: Home, tmp_path:
             subprocess.run(["sh", "-c", line, home.binary], env=home.environment, capture_output=True)
     assert b"The vault is intact" in home.output("verify")
     assert home.get("u.token") in (b"tok", b"other")
+
+
+def test_a_file_of_the_largest_size_is_refused(home: Home) -> None:
+    file = Path(f"/dev/shm/vault-test-{os.getpid()}")
+    try:
+        with file.open("wb") as stream:
+            stream.truncate((1 << 63) - 1)
+        assert "too large" in home.refusal(2, "set", "n", "--file", str(file))
+    finally:
+        file.unlink()

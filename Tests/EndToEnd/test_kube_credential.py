@@ -124,6 +124,11 @@ def test_what_is_missing_is_said(home: Home) -> None:
     assert "kube/prod" in asked.refusal(NOT_FOUND, "kube-credential", "kube/prd")
 
 
+def test_attributes_are_no_certificate(home: Home) -> None:
+    home.set("kube/prod", CANARY.encode(), "-a", "key=v1")
+    assert answer(home, "kube/prod")["token"] == CANARY
+
+
 def test_the_setup_is_said_before_written_once_and_undone(home: Home) -> None:
     path = home.folder / ".kube/config"
     path.parent.mkdir()

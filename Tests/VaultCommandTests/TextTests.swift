@@ -13,6 +13,11 @@ import Vault
         #expect(NearName.nearest(to: typed, among: CommandName.allCases.map(\.rawValue)) == expected)
     }
 
+    /// roff reads at least four digits.
+    @Test func aManualPageShowsAnyCharacter() {
+        #expect(Roff.text("é€😀") == "\\[u00E9]\\[u20AC]\\[u1F600]\n")
+    }
+
     @Test(arguments: [
         ("", "", 0), ("a", "", 1), ("ab", "ba", 1), ("kitten", "sitting", 3), ("abc", "abc", 0), ("ca", "abc", 3),
     ])

@@ -10,17 +10,41 @@ enum Clipboard: String, CaseIterable {
     /// The number of the escape sequence.
     case terminal = "osc52"
 
-    /// Those that this process's environment names, the best first.
+    /// Returns the clipboards that the environment suggests, the best first.
     static var candidates: [Clipboard] {
         let wayland: [Clipboard] = environmentVariable("WAYLAND_DISPLAY") == nil ? [] : [.wlCopy]
         let x11: [Clipboard] = environmentVariable("DISPLAY") == nil ? [] : [.xclip, .xsel]
         return wayland + x11 + (TerminalClipboard.path == nil ? [] : [.terminal])
     }
 
-    /// Returns whether it has copied the text.
+    /// Copies a text, which another process clears some seconds later: that is started first, so an interruption does
+    /// not leave the text where it is.
     ///
+    /// - Parameter seconds: nil to leave it there.
+    /// - Returns: whether it has copied the text.
     /// - Throws: ``CommandError`` for a text that the terminal does not take, and if the system fails.
-    func copy(_ text: borrowing SecretBytes) throws -> Bool {
+    func copy(_ text: borrowing SecretBytes, clearedAfter seconds: Int?) throws -> Bool {
+        guard let seconds else { return try copy(text) }
+        var clearing = try ClipboardClearing.start(self, afterSeconds: seconds, unlessChangedFrom: text)
+        do {
+            if try copy(text) {
+                clearing.detach()
+                return true
+            }
+        } catch {
+            Clipboard.end(&clearing)
+            throw error
+        }
+        Clipboard.end(&clearing)
+        return false
+    }
+
+    private static func end(_ process: inout ChildProcess) {
+        process.send(SIGTERM)
+        _ = process.wait()
+    }
+
+    private func copy(_ text: borrowing SecretBytes) throws -> Bool {
         switch self {
         case .wlCopy:
             // With a type it starts no program to guess one. Versions before 2.3 do not know --sensitive.

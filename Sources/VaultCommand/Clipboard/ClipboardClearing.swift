@@ -14,18 +14,22 @@ enum ClipboardClearing {
     private static let programName = "vault-clear-clipboard"
     private static let keySize = 32
 
-    /// Starts the process.
+    /// Starts the process. It ends with what is returned, unless that is detached.
+    ///
+    /// - Throws: ``CommandError`` if it cannot be started, or has ended at once.
     static func start(
         _ clipboard: Clipboard, afterSeconds seconds: Int, unlessChangedFrom text: borrowing SecretBytes
-    ) throws {
+    ) throws -> ChildProcess {
         let pipe = try Pipe()
         let nothing = FileDescriptor(owning: open("/dev/null", O_RDWR | O_CLOEXEC))
         let words = [programName, clipboard.rawValue, String(seconds), TerminalClipboard.path ?? ""]
         let process = try started(words, input: pipe.reading.number, output: nothing.number)
         let number = pipe.writing.number
         let key = (0..<keySize).map { _ in UInt8.random(in: .min ... .max) }
-        _ = try (key + hash(text, key)).withRawBytes { SystemCall.writeAll($0, to: number) }
-        process.detach()
+        discard(pipe.reading)
+        let error = try (key + hash(text, key)).withRawBytes { SystemCall.writeAll($0, to: number) }
+        guard error == 0 else { throw CommandError.system("The process that clears the clipboard has ended", error) }
+        return process
     }
 
     /// Where there is no /proc, the program is found by the path by which it was started.

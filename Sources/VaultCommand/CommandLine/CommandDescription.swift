@@ -112,6 +112,8 @@ struct ArgumentDescription: Sendable, Encodable {
 /// What a shell offers for an argument or a value.
 enum Completion: String, Sendable, Encodable {
     case none, file, secretName, command
+    /// NAME=REFERENCE, of which the reference is completed.
+    case variable
 }
 
 /// Every option of the tool by its long name. What it does may differ from command to command; the spelling may not.

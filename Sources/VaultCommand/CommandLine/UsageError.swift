@@ -10,10 +10,12 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
     case notWithWords(OptionName)
     case onlyWithWords(OptionName)
     case badSince, switchAlone
-    case badHistory, keepForAllNames, badKeyFile, oneKeySource, descriptorHandedOn, noOptionsForDocker
+    case badHistory, keepForAllNames, badKeyFile, oneKeySource, descriptorHandedOn
     case replaceOrSkip
     case oneUse
     case missingOption(OptionName, of: CommandName)
+    case onlyWith(OptionName, String)
+    case noOptionsHandedOn(by: String, to: HelperName)
     case badNumber(String)
     case badVariable(String)
     case doubledVariable(String)
@@ -71,9 +73,10 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
         case .descriptorHandedOn:
             return
                 "Other programs do not hand --key-fd on to what they run. Name the key by --key-file or --key-command."
-        case .noOptionsForDocker:
-            return "docker hands no options on to its helper. Name the vault and its key in the configuration, or by "
-                + "VAULT_FILE and VAULT_KEY_FILE."
+        case .onlyWith(let option, let other): return "Option \(option.spelling) needs \(other)."
+        case .noOptionsHandedOn(let program, let helper):
+            return "\(program) hands no options on to \(helper.rawValue). Name the vault and its key in the "
+                + "configuration, or by VAULT_FILE and VAULT_KEY_FILE."
         case .oneUse: return "Give one of --copy, --print, --show and --name."
         case .badHistory: return "Option --keep takes a number of values and of days, such as 10,90."
         case .badSince:
@@ -106,7 +109,8 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
                 word.map { "`vault \(group)` has no command \"\($0)\"." } ?? "`vault \(group)` needs a command."
             return problem + NearName.question(near) + " See `vault help \(group)`."
         case .missingArgument(let argument, let command):
-            return "`vault \(command.rawValue)` needs a \(argument)." + seeHelp(command)
+            let article = "AEIOU".contains(argument.prefix(1)) ? "an" : "a"
+            return "`vault \(command.rawValue)` needs \(article) \(argument)." + seeHelp(command)
         case .surplusArgument(let word, let command):
             return word.map { "Unexpected argument \"\($0)\"." + seeHelp(command) } ?? Self.rightWays
         case .badAttribute: return "Invalid attribute. Write KEY=VALUE, with a key that is not empty."

@@ -24,13 +24,16 @@ enum AWSCredentialCommand: Command {
             .init(.usage, "the entry has no access key id"), .init(.notFound, "no such name, or it has expired"),
         ])
 
+    private static let tokenField = "session-token"
+
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let (keychain, name) = (try invocation.openVault(), invocation.name)
         guard let stored = try invocation.reading(name, from: keychain) else { throw keychain.absent(name) }
         let value = try ValueText.shown(stored, of: name)
         let item = try keychain.item(name)
-        let tokenName = Login.name(of: "session-token", in: name)
-        let expires = [item?.expires, try keychain.item(tokenName)?.expires].compactMap(\.self).min()
+        let tokenName = Login.entryName(of: tokenField, in: name)
+        let tokenExpires = try tokenName.flatMap { try keychain.item($0)?.expires }
+        let expires = [item?.expires, tokenExpires].compactMap(\.self).min()
         let expiry = expires.map { SecretJSON.text(Timestamp.text($0)) }
         if SecretJSON.beginsObject(value) {
             try StandardOutput.write(answer(document: value, of: name, expiry))
@@ -40,7 +43,11 @@ enum AWSCredentialCommand: Command {
             throw CommandError.invalid(
                 "\"\(name)\" has no access key id. Store it as the attribute access-key-id.")
         }
-        let token = try invocation.held(tokenName, from: keychain)
+        let token = try invocation.held(field: tokenField, of: name, from: keychain)
+        // A temporary key is of no use without its token, and AWS would not ask again.
+        guard token != nil || !id.hasPrefix("ASIA") else {
+            throw keychain.absent(Login.name(of: tokenField, in: name))
+        }
         try StandardOutput.write(
             .object([
                 "Version": .number(1), "AccessKeyId": .text(id), "SecretAccessKey": .secret(HeldSecret(value)),
@@ -54,7 +61,7 @@ enum AWSCredentialCommand: Command {
         document: borrowing SecretBytes, of name: String, _ expiry: SecretJSON?
     ) throws -> SecretJSON {
         guard case .dictionary(let members)? = try? StoredValue(json: document.unsafeArray()) else {
-            throw CommandError.invalid("The value of \"\(name)\" begins like a JSON object, and is none.")
+            throw CommandError.invalid("The value of \"\(name)\" begins with {, but is not a JSON object.")
         }
         func text(_ key: String) -> SecretJSON? {
             guard case .string(let text)? = members[key] else { return nil }

@@ -26,7 +26,9 @@ struct Candidates {
             }
             return
         } catch { return }
-        if current.isOption, !words.contains("--") {
+        // What follows the name of another program is that program's.
+        let isOfProgram = parser.description?.takesProgram == true && !parser.arguments.isEmpty
+        if current.isOption, !words.contains("--"), !isOfProgram {
             offerOptions(current, parser)
         } else if let description = parser.description {
             offerArgument(of: description, current, parser)
@@ -78,6 +80,12 @@ struct Candidates {
         case .secretName:
             let invocation = Invocation(command: .list, options: parser.options)
             words += (try? invocation.names(beginningWith: current))?.map { Word(word: $0) } ?? []
+        case .variable:
+            guard let (name, reference) = Attributes.split(current) else { return }
+            var found = self
+            found.words = []
+            found.offer(.secretName, [], reference, parser)
+            words += found.words.map { Word(word: "\(name)=\($0.word)") }
         case .command, .none: break
         }
     }
@@ -102,7 +110,12 @@ extension Invocation {
     /// accepting anything.
     fileprivate func names(beginningWith prefix: String) throws -> [String] {
         let naming: Set<OptionName> = [.vault, .keyFile, .keyCommand, .identity]
-        let opening = Invocation(command: command, options: options.filter { naming.contains($0.key) })
+        // A shell expands the ~ of a word only when it runs the line.
+        let home = environmentVariable("HOME")
+        let named = options.filter { naming.contains($0.key) }.mapValues { values in
+            values.map { value in home.flatMap { value.hasPrefix("~/") ? $0 + value.dropFirst() : nil } ?? value }
+        }
+        let opening = Invocation(command: command, options: named)
         var unattended = try opening.vaultOptions()
         unattended.asksNobody = true
         unattended.lockTimeout = .zero

@@ -72,23 +72,15 @@ enum ClipboardCommand: Command {
             throw CommandError.refused("The value of \"\(name)\" is not text. Use `vault get` in a pipe.")
         }
         let candidates = tool.map { [$0] } ?? Clipboard.candidates
-        guard let used = try candidates.first(where: { try $0.copy(value) }) else {
+        guard let used = try candidates.first(where: { try $0.copy(value, clearedAfter: seconds) }) else {
             throw noClipboard(tool)
-        }
-        if let seconds {
-            do {
-                try ClipboardClearing.start(used, afterSeconds: seconds, unlessChangedFrom: value)
-            } catch {
-                try used.clear(TerminalClipboard.path ?? "")
-                throw error
-            }
         }
         if !invocation.wantsJSON { Notes.tell(message(used, seconds)) }
         return try invocation.finish(json: report(name, used, seconds))
     }
 
     private static func report(_ name: String, _ used: Clipboard, _ seconds: Int?) -> JSONObject {
-        ["name": name, "tool": used.rawValue, "clearAfter": seconds]
+        ["name": name, "tool": used.rawValue, "clear_after": seconds]
     }
 
     private static func message(_ used: Clipboard, _ seconds: Int?) -> String {

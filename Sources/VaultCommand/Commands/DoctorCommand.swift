@@ -40,14 +40,17 @@ enum DoctorCommand: Command {
 
     /// Returns by which rules the vault and its key file were found.
     private static func rules(_ places: VaultPlaces, _ invocation: Invocation) -> (vault: String, key: String) {
-        func rule(_ path: String, _ options: [OptionName], _ variable: String, standard: String) -> String {
+        func rule(_ path: String, _ options: [OptionName], _ variable: String, standard: [String]) -> String {
             if let option = options.first(where: invocation.has) { return "by \(option.spelling)" }
             if let value = getenv(variable), String(cString: value) == path { return "by $\(variable)" }
-            return path.hasSuffix(standard) ? "in its standard place" : "by the configuration"
+            return standard.contains(where: path.hasSuffix) ? "in its standard place" : "by the configuration"
         }
         return (
-            rule(places.vault, [.vault], "VAULT_FILE", standard: "/vault/default.vault"),
-            rule(places.keyFile, [.keyFile, .keyFD], "VAULT_KEY_FILE", standard: "/vault/default.key")
+            rule(places.vault, [.vault], "VAULT_FILE", standard: ["/vault/default.vault"]),
+            rule(
+                places.keyFile, [.keyFile, .keyFD], "VAULT_KEY_FILE",
+                // Also what systemd, Docker or Kubernetes provide.
+                standard: ["/vault/default.key", "/vault.key"])
         )
     }
 }

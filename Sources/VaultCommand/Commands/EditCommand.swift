@@ -34,7 +34,7 @@ enum EditCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         try Naming.name.check(invocation.name)
-        let former = try openedIfAny(invocation)
+        let former = try invocation.openVaultIfAny()
         let entry = try EditedEntry.read(invocation.name, in: former) { name in
             try former.flatMap { try invocation.readingEntry(name, from: $0) }
         }
@@ -52,8 +52,9 @@ enum EditCommand: Command {
     ) throws -> (Keychain, size: Int)? {
         let scratch = try ScratchFolder.create(containing: entry.shown)
         try TextEditor.edit(scratch.file, holding: scratch.signals)
+        let typed = try ValueInput.readFile(at: scratch.file)
         do {
-            guard let text = try entry.changed(ValueInput.readFile(at: scratch.file)) else { return nil }
+            guard let text = entry.changed(typed) else { return nil }
             guard text.count > 0 else { throw emptied }
             let value = try entry.value(text)
             let keychain = try former ?? invocation.openVault(creatingIfAbsent: true)
@@ -68,13 +69,6 @@ enum EditCommand: Command {
 
     private static let emptied = CommandError.refused(
         "The value is empty; nothing was stored. Use `vault rm`, or `vault set --allow-empty`.")
-
-    /// nil if there is no vault; it is created once there is a value.
-    private static func openedIfAny(_ invocation: Invocation) throws -> Keychain? {
-        do { return try invocation.openVault() } catch let error as VaultError where error.code == .noVault {
-            return nil
-        }
-    }
 
     /// Leaves the person what was typed, and says where.
     private static func kept(_ scratch: consuming ScratchFolder, _ error: CommandError) -> CommandError {

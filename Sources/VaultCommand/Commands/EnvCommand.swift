@@ -7,7 +7,7 @@ enum EnvCommand: Command {
         name: .env, summary: "write variables for a shell to evaluate",
         arguments: [
             .init(
-                name: "NAME=REFERENCE", count: .any,
+                name: "NAME=REFERENCE", count: .any, completion: .variable,
                 help: "A variable, and the name of the entry that has its value.")
         ],
         options: [

@@ -47,7 +47,11 @@ enum GenerateCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let name = invocation.arguments.first
-        if let name { try Naming.name.check(name) }
+        if let name {
+            try Naming.name.check(name)
+        } else if let option = [OptionName.force, .show].first(where: invocation.has) {
+            throw UsageError.onlyWith(option, "NAME")
+        }
         let generated = try generate(invocation)
         guard let name else {
             try show(generated, invocation)

@@ -26,11 +26,16 @@ enum HelpTopic: String, CaseIterable {
         ("VAULT_FILE", "The vault file, as --vault."),
         ("VAULT_KEY_FILE", "The key file, as --key-file."),
         ("CREDENTIALS_DIRECTORY", "A folder that may have a key file, set by systemd."),
-        ("HOME", "The folder below which those of the next three are that are not set."),
-        ("XDG_CONFIG_HOME", "The folder with the folder vault of the key file and the configuration."),
-        ("XDG_DATA_HOME", "The folder with the folder vault of the vault file."),
-        ("XDG_STATE_HOME", "The folder with the folder vault of what this machine remembers."),
+        ("HOME", "The home folder. The next three default to folders in it."),
+        ("XDG_CONFIG_HOME", "Contains vault/default.key and vault/config (default: ~/.config)."),
+        ("XDG_DATA_HOME", "Contains vault/default.vault (default: ~/.local/share)."),
+        ("XDG_STATE_HOME", "Contains vault/, what this machine remembers (default: ~/.local/state)."),
         ("PATH", "Where age plugins and other programs are searched."),
+        ("VISUAL, EDITOR", "The editor of `vault edit`."),
+        ("WAYLAND_DISPLAY, DISPLAY", "Which clipboard `vault copy` uses."),
+        ("XDG_RUNTIME_DIR", "Where wl-copy keeps a value for a moment, and `vault edit` its file."),
+        ("SSH_AUTH_SOCK", "The agent of `vault ssh-add`."),
+        ("DOCKER_CONFIG, AWS_CONFIG_FILE", "Where `vault setup` finds the files of docker and AWS."),
     ]
 
     private static let placesText = """

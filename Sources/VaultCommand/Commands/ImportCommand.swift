@@ -32,6 +32,9 @@ enum ImportCommand: Command {
             entry with its text. Attachments and earlier passwords are not imported.
             """,
             """
+            json is what `vault export json` writes, or one object of texts: {"NAME": "VALUE"}.
+            """,
+            """
             For pass, gpg decrypts each file; for libsecret, secret-tool prints what has the attribute. Both may ask \
             you to unlock.
             """,
@@ -86,12 +89,15 @@ enum ImportCommand: Command {
             default: return try format.read(bytes(of: source, named: shown), from: shown, prefix: prefix)
             }
         } catch let error as FormatError {
-            throw CommandError.malformed(shown, error)
+            throw CommandError.malformed(error, in: shown, "nothing was imported")
         }
     }
 
     private static func bytes(of source: String, named name: String) throws -> [UInt8] {
         let limit = 64 << 20
+        guard source != "-" || isatty(STDIN_FILENO) != 1 else {
+            throw CommandError.invalid("Standard input is a terminal. Pipe the file in, or name it.")
+        }
         do {
             let file =
                 try source == "-"

@@ -97,6 +97,10 @@ extension ImportPlan {
 
     fileprivate mutating func addVariables(of bytes: [UInt8]) throws {
         for variable in try DotEnv.variables(in: bytes) {
+            guard !variable.value.starts(with: VariableRequest.scheme) else {
+                throw FormatError(
+                    line: variable.line, "the variable refers to an entry of the vault, and has no value of its own")
+            }
             let value = SealableValue(kind: .unspecified, bytes: try SecretBytes(copying: variable.value))
             try add(PlannedEntry(prefix + variable.name, value, line: variable.line))
         }

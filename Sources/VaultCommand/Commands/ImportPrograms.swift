@@ -26,7 +26,7 @@ enum PassStore {
                 let path = "\(folder)/\(entry)"
                 let text = try ProgramOutput.of("gpg", ["--quiet", "--batch", "--decrypt", path], about: path)
                 do throws(FormatError) { return try PassEntry.item(String(entry.dropLast(ending.count)), text) } catch {
-                    throw CommandError.malformed(path, error)
+                    throw CommandError.malformed(error, in: path, "nothing was imported")
                 }
             })
     }
@@ -42,7 +42,7 @@ enum SecretTool {
         let output = try ProgramOutput.of("sh", ["-c", script, "sh", key, value], about: "secret-tool")
         let found: ImportedItems
         do throws(FormatError) { found = try SecretToolOutput.items(in: output) } catch {
-            throw CommandError.malformed("secret-tool", error)
+            throw CommandError.malformed(error, in: "secret-tool", "nothing was imported")
         }
         guard !found.items.isEmpty else {
             throw CommandError.invalid("secret-tool finds no item with this attribute; nothing was imported.")
@@ -57,10 +57,9 @@ private enum ProgramOutput {
         do throws(LogError) {
             return try ChildProcess.output(of: program, [program] + arguments, input: .empty).unsafeArray()
         } catch {
-            let reason = error.systemError.map { "\(error.detail): \(SystemError.words(for: $0))" } ?? error.detail
             throw CommandError(
                 code: "unavailable", exit: .inputOutput,
-                message: "\(subject) was not read (\(program): \(reason)); nothing was imported.")
+                message: "\(subject) was not read (\(program): \(OtherProgram.reason(error))); nothing was imported.")
         }
     }
 }

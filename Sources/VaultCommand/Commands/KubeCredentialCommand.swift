@@ -34,20 +34,23 @@ enum KubeCredentialCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let version = try requestedVersion()
         let (keychain, name) = (try invocation.openVault(), invocation.name)
-        let names = [name] + ["certificate", "key"].map { Login.name(of: $0, in: name) }
-        let values = try names.map { try invocation.held($0, from: keychain) }
-        guard values.contains(where: { $0 != nil }) else { throw keychain.absent(name) }
-        guard (values[1] == nil) == (values[2] == nil) else {
-            throw CommandError.invalid("Client certificates need both \"\(names[1])\" and \"\(names[2])\".")
+        let fields = ["certificate", "key"]
+        let token = try invocation.held(name, from: keychain)
+        let certificate = try fields.map { try invocation.held(field: $0, of: name, from: keychain) }
+        guard token != nil || certificate.contains(where: { $0 != nil }) else { throw keychain.absent(name) }
+        guard (certificate[0] == nil) == (certificate[1] == nil) else {
+            let names = fields.map { "\"\(Login.name(of: $0, in: name))\"" }
+            throw CommandError.invalid("Client certificates need both \(names[0]) and \(names[1]).")
         }
+        let names = [name] + fields.compactMap { Login.entryName(of: $0, in: name) }
         let expiry = try names.compactMap { try keychain.item($0)?.expires }.min()
         try StandardOutput.write(
             .object([
                 "apiVersion": .text(version), "kind": .text("ExecCredential"),
                 "status": .object([
-                    "token": values[0].map(SecretJSON.secret),
-                    "clientCertificateData": values[1].map(SecretJSON.secret),
-                    "clientKeyData": values[2].map(SecretJSON.secret),
+                    "token": token.map(SecretJSON.secret),
+                    "clientCertificateData": certificate[0].map(SecretJSON.secret),
+                    "clientKeyData": certificate[1].map(SecretJSON.secret),
                     "expirationTimestamp": expiry.map { .text(Timestamp.text($0)) },
                 ]),
             ]))

@@ -79,7 +79,7 @@ enum LogCommand: Command {
         let isChanged = try keychain.isAccessLogged() != isOn
         if isOn {
             // First: a log that cannot be written would keep everybody from reading.
-            if isChanged { try keychain.recordAccess(evenIfOff: true) { invocation.access(to: "", action: "--on") } }
+            if isChanged { try recordStart(invocation, in: keychain) }
             try keychain.setAccessLogged(true)
         } else {
             // A log that cannot be written must not keep anybody from switching it off.
@@ -92,6 +92,15 @@ enum LogCommand: Command {
         let exit = try invocation.finish(keychain, json: ["is_on": isOn, "file": path])
         if !invocation.wantsJSON { Notes.tell(isOn ? told(path) : "The access log is off.") }
         return exit
+    }
+
+    private static func recordStart(_ invocation: Invocation, in keychain: Keychain) throws(CommandError) {
+        do throws(VaultError) {
+            try keychain.recordAccess(evenIfOff: true) { invocation.access(to: "", action: "--on") }
+        } catch {
+            let row = CommandError.row(of: error.code)
+            throw CommandError(code: row.code, exit: row.exit, message: "\(error.message) The log stays off.")
+        }
     }
 
     private static func told(_ path: String?) -> String {

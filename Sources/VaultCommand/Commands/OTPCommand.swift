@@ -24,7 +24,7 @@ enum OTPCommand: Command {
             `zbarimg --raw -q qr.png | vault set web/github.otp` stores what the image of a QR code contains.
             """,
             """
-            At a terminal, if the present code ends in less than 5 seconds, the next one is shown below it, and \
+            At a terminal, if the current code ends in less than 5 seconds, the next one is shown below it, and \
             standard error says how long the first is valid.
             """,
             """
@@ -45,10 +45,8 @@ enum OTPCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let time = try invocation.time(of: .at)
         let keychain = try invocation.openVault()
-        let field = Login.name(of: .otp, in: invocation.name)
-        // With the field, the name may be too long for an entry.
-        let hasField = (try? Naming.name.check(field)) != nil ? try keychain.exists(field) : false
-        let name = hasField ? field : invocation.name
+        let field = Login.entryName(of: Login.Field.otp.rawValue, in: invocation.name)
+        let name = try field.flatMap { try keychain.exists($0) ? $0 : nil } ?? invocation.name
         try invocation.authorizeReading(of: name, from: keychain)
         // An optional, since a closure cannot return what cannot be copied.
         var computed: ComputedCode?

@@ -49,6 +49,7 @@ enum PickCommand: Command {
         let uses = Use.allCases.filter { invocation.has($0.option) }
         guard uses.count <= 1 else { throw UsageError.oneUse }
         let use = uses.first ?? (StandardOutput.isTerminal ? .copy : .print)
+        guard use == .copy || !invocation.has(.clearAfter) else { throw UsageError.onlyWith(.clearAfter, "--copy") }
         let seconds = try ClipboardCommand.clearingTime(invocation)
         let keychain = try invocation.openVault()
         let name = try choose(in: keychain, with: invocation.value(of: .with))

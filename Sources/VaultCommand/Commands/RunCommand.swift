@@ -10,12 +10,14 @@ enum RunCommand: Command {
         ],
         options: [
             .init(
-                name: .env, value: "NAME=REFERENCE", isRepeatable: true,
+                name: .env, value: "NAME=REFERENCE", isRepeatable: true, completion: .variable,
                 help: "Set a variable of its environment to the value of the entry REFERENCE."),
             .init(
-                name: .file, value: "NAME=REFERENCE", isRepeatable: true,
+                name: .file, value: "NAME=REFERENCE", isRepeatable: true, completion: .variable,
                 help: "Set a variable to the path of a file in memory that has the value."),
-            .init(name: .stdin, value: "REFERENCE", help: "Give it the value as its standard input."),
+            .init(
+                name: .stdin, value: "REFERENCE", completion: .secretName,
+                help: "Give it the value as its standard input."),
             .envFile,
             .init(name: .redact, help: "Replace the values by ******** in what it prints."),
         ],

@@ -154,11 +154,7 @@ enum SetCommand: Command {
     /// Whether there is a value already. A person should not type a secret twice only to learn that, or that the vault
     /// is locked.
     private static func exists(_ invocation: Invocation) throws -> Bool {
-        do { return try invocation.openVault().exists(invocation.name) } catch let error as VaultError
-            where error.code == .noVault
-        {
-            // The vault is created once there is a value.
-            return false
-        }
+        // The vault is created once there is a value.
+        try invocation.openVaultIfAny()?.exists(invocation.name) ?? false
     }
 }

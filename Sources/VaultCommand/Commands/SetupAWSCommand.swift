@@ -23,8 +23,11 @@ enum SetupAWSCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let profile = invocation.value(of: .profile) ?? "default"
+        guard AWSProfiles.canName(profile) else {
+            throw CommandError.invalid("The name of a profile has no \", ] or line break, and is not empty.")
+        }
         let command = OtherProgram.line(
-            ["vault", CommandName.awsCredential.rawValue, invocation.name] + (try invocation.handedOn()))
+            [OtherProgram.ownWord, CommandName.awsCredential.rawValue, invocation.name] + (try invocation.handedOn()))
         let file = try EditedFile(OtherProgram.path(".aws/config", orIn: "AWS_CONFIG_FILE"))
         var profiles = AWSProfiles(file.contents)
         let former = profiles.value(of: key, in: profile)
@@ -37,11 +40,11 @@ enum SetupAWSCommand: Command {
                             "The profile \(profile) in \(file.path) has another \(key). Remove it first.")
                     }
                     if former == nil { profiles.add(key, command, to: profile) }
-                    try file.write(profiles.bytes)
+                    return try file.write(profiles.bytes)
                 },
                 undo: {
                     profiles.remove(key, command, from: profile)
-                    try file.write(profiles.bytes)
+                    return try file.write(profiles.bytes)
                 }))
     }
 }

@@ -18,7 +18,7 @@ enum SetupDockerCommand: Command {
             docker hands no options on. If the vault is not in its standard place, name it as [default] in the \
             configuration, or by $VAULT_FILE; see `vault help places`.
             """,
-            "What docker has in the file already, it no longer uses. Log in again, and it is in the vault.",
+            "docker no longer uses the logins in the file. Log in again to store them in the vault.",
         ],
         examples: [
             .init("vault setup docker", "for all registries"),
@@ -31,16 +31,14 @@ enum SetupDockerCommand: Command {
     private static let helper = StoredValue.string("vault")
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        guard try invocation.handedOn().isEmpty else { throw UsageError.noOptionsForDocker }
+        guard try invocation.handedOn().isEmpty else {
+            throw UsageError.noOptionsHandedOn(by: "docker", to: .dockerCredential)
+        }
         let file = try EditedFile(try OtherProgram.path(".docker", orIn: "DOCKER_CONFIG") + "/config.json")
         let registry = invocation.arguments.first
         let line =
             registry.map { "\"\(helpersKey)\": {\"\($0)\": \"vault\"}" } ?? "\"\(storeKey)\": \"vault\""
-        if !invocation.has(.undo), !OtherProgram.isInstalled(HelperName.dockerCredential.rawValue) {
-            Notes.tell(
-                "docker starts \(HelperName.dockerCredential.rawValue), which is not on the PATH. Create it as a "
-                    + "symbolic link to `vault`.")
-        }
+        if !invocation.has(.undo) { HelperName.dockerCredential.noteIfMissing(for: "docker") }
         return try invocation.finish(
             Setting(
                 lines: ["\(file.path): \(line)"],
@@ -51,18 +49,19 @@ enum SetupDockerCommand: Command {
     /// The keys of the file as a tree. Those that this tool does not know stay.
     private static func edit(
         _ file: EditedFile, _ change: (inout [String: StoredValue]) throws -> Void
-    ) throws {
+    ) throws -> Bool {
         var members: [String: StoredValue] = [:]
         if !file.contents.allSatisfy({ " \t\r\n".utf8.contains($0) }) {
             guard case .dictionary(let found)? = try? StoredValue(json: file.contents) else {
-                throw CommandError.refused("\(file.path) is not a JSON object; it was left alone.")
+                throw CommandError.refused(
+                    "\(file.path) is not a JSON object, or has a number of more than 64 bits; it was left alone.")
             }
             members = found
         }
         let former = members
         try change(&members)
-        guard members != former else { return }
-        try file.write(ValueText.json(.dictionary(members), isIndented: true) + [UInt8(ascii: "\n")])
+        guard members != former else { return false }
+        return try file.write(ValueText.json(.dictionary(members), isIndented: true) + [UInt8(ascii: "\n")])
     }
 
     private static func setHelper(
@@ -73,7 +72,9 @@ enum SetupDockerCommand: Command {
             members[storeKey] = helper
             return
         }
-        var helpers = helpers(of: members)
+        guard var helpers = helpers(of: members) else {
+            throw .refused("The \(helpersKey) of \(path) are not a JSON object; the file was left alone.")
+        }
         try check(helpers[registry], "\(helpersKey) for \(registry)", path)
         helpers[registry] = helper
         members[helpersKey] = .dictionary(helpers)
@@ -91,14 +92,17 @@ enum SetupDockerCommand: Command {
             if members[storeKey] == helper { members[storeKey] = nil }
             return
         }
-        var helpers = helpers(of: members)
-        guard helpers[registry] == helper else { return }
+        guard var helpers = helpers(of: members), helpers[registry] == helper else { return }
         helpers[registry] = nil
         members[helpersKey] = helpers.isEmpty ? nil : .dictionary(helpers)
     }
 
-    private static func helpers(of members: [String: StoredValue]) -> [String: StoredValue] {
-        guard case .dictionary(let helpers)? = members[helpersKey] else { return [:] }
-        return helpers
+    /// nil if they do not have the form that docker gives them.
+    private static func helpers(of members: [String: StoredValue]) -> [String: StoredValue]? {
+        switch members[helpersKey] {
+        case nil: [:]
+        case .dictionary(let helpers): helpers
+        default: nil
+        }
     }
 }

@@ -17,8 +17,8 @@ enum SetupGitCommand: Command {
         exitCodes: [.init(.other, "git is not installed, or with --local, this is no git repository")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        let helper =
-            "!" + OtherProgram.line(["vault", CommandName.gitCredential.rawValue] + (try invocation.handedOn()))
+        let words = [OtherProgram.ownWord, CommandName.gitCredential.rawValue] + (try invocation.handedOn())
+        let helper = "!" + OtherProgram.line(words)
         let scope = ["git", "config", invocation.has(.local) ? "--local" : "--global"]
         let setting = ["credential.helper", helper]
         let adding = scope + ["--add"] + setting
@@ -27,7 +27,13 @@ enum SetupGitCommand: Command {
         return try invocation.finish(
             Setting(
                 lines: [OtherProgram.line(adding)], undoing: [OtherProgram.line(removing)],
-                write: { if !isThere { _ = try OtherProgram.run(adding) } },
-                undo: { if isThere { _ = try OtherProgram.run(removing) } }))
+                write: {
+                    if !isThere { _ = try OtherProgram.run(adding) }
+                    return !isThere
+                },
+                undo: {
+                    if isThere { _ = try OtherProgram.run(removing) }
+                    return isThere
+                }))
     }
 }

@@ -32,17 +32,19 @@ enum SetupGitMergeCommand: Command {
         let lines = settings.map { "git config \($0.0) \(ShellQuoting.quoted($0.1))\n" }.joined() + "\(path): \(line)\n"
         if !invocation.has(.dryRun) {
             for (name, value) in settings { _ = try OtherProgram.run(["git", "config", name, value]) }
-            try file.write(withLine(file.contents))
+            let contents = FileLines(file.contents)
+            if contents.place(of: [line]) == nil { _ = try file.write(contents.adding([line])) }
         }
         return try invocation.finish(json: ["attributes": path, "written": !invocation.has(.dryRun)]) { lines }
     }
 
     /// Returns the settings of git, and their values. git runs them by the shell; %A is our copy, %B the other one.
     private static func settings(namingKey options: String) -> [(name: String, value: String)] {
-        [
+        let vault = OtherProgram.line([OtherProgram.ownWord])
+        return [
             ("merge.vault.name", "merge of vaults"),
-            ("merge.vault.driver", "vault merge --detached\(options.replacing("%", with: "%%")) --vault %A %B"),
-            ("diff.vault.textconv", "vault ls --long --detached\(options) --vault"),
+            ("merge.vault.driver", "\(vault) merge --detached\(options.replacing("%", with: "%%")) --vault %A %B"),
+            ("diff.vault.textconv", "\(vault) ls --long --detached\(options) --vault"),
         ]
     }
 
@@ -58,12 +60,5 @@ enum SetupGitMergeCommand: Command {
         }
         if let identity = places.identityFile { options.append((.identity, absolutePath(identity))) }
         return options.map { " \($0.0.spelling) \(ShellQuoting.quoted($0.1))" }.joined()
-    }
-
-    /// Returns the contents of the file with the line, which they may have.
-    private static func withLine(_ former: [UInt8]) -> [UInt8] {
-        guard !former.split(separator: UInt8(ascii: "\n")).contains(Array(line.utf8)[...]) else { return former }
-        let separator = former.isEmpty || former.last == UInt8(ascii: "\n") ? "" : "\n"
-        return former + Array("\(separator)\(line)\n".utf8)
     }
 }

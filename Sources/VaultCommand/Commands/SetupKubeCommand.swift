@@ -43,7 +43,7 @@ enum SetupKubeCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         guard let user = invocation.value(of: .user) else { throw UsageError.missingOption(.user, of: .setupKube) }
         let words = [CommandName.kubeCredential.rawValue, invocation.name] + (try invocation.handedOn())
-        let exec = Exec(apiVersion: version, command: "vault", args: words)
+        let exec = Exec(apiVersion: version, command: OtherProgram.ownWord, args: words)
         guard OtherProgram.isInstalled("kubectl") else {
             return try showLines(
                 exec, of: user, "kubectl is not on the PATH, so the kubeconfig is not changed.", invocation)
@@ -53,7 +53,8 @@ enum SetupKubeCommand: Command {
         let setting = ["--exec-command=\(exec.command)", "--exec-api-version=\(version)"] + arguments
         let adding = ["kubectl", "config", "set-credentials", user] + setting
         let removing = ["kubectl", "config", "unset", "users.\(user).exec"]
-        if !invocation.has(.dryRun), !invocation.has(.undo), former != exec {
+        let isAdding = !invocation.has(.dryRun) && !invocation.has(.undo) && former != exec
+        if isAdding {
             guard former == nil else {
                 throw CommandError.refused("The user \(user) runs another command. Remove it first.")
             }
@@ -64,8 +65,11 @@ enum SetupKubeCommand: Command {
         }
         return try invocation.finish(
             Setting(
-                lines: [OtherProgram.line(adding)], undoing: [OtherProgram.line(removing)], write: {},
-                undo: { if former == exec { _ = try OtherProgram.run(removing) } }))
+                lines: [OtherProgram.line(adding)], undoing: [OtherProgram.line(removing)], write: { isAdding },
+                undo: {
+                    if former == exec { _ = try OtherProgram.run(removing) }
+                    return former == exec
+                }))
     }
 
     private static func former(of user: String) throws -> Exec? {
@@ -86,9 +90,10 @@ enum SetupKubeCommand: Command {
         let lines =
             [
                 "users:", "- name: \(text(user))", "  user:", "    exec:", "      apiVersion: \(exec.apiVersion)",
-                "      command: \(exec.command)", "      args:",
+                "      command: \(text(exec.command))", "      args:",
             ] + (exec.args ?? []).map { "      - \(text($0))" }
-        if !invocation.wantsJSON { Notes.tell("\(reason) These are the lines for it:") }
+        let advice = invocation.has(.undo) ? "Remove these lines:" : "These are the lines for it:"
+        if !invocation.wantsJSON { Notes.tell("\(reason) \(advice)") }
         return try invocation.finish(json: ["settings": lines, "written": false]) { lines.map { $0 + "\n" }.joined() }
     }
 }

@@ -27,52 +27,46 @@ enum SetupSSHCommand: Command {
             .init("vault setup ssh ~/.ssh/id_ed25519 ssh/laptop --undo", "no longer"),
         ],
         exitCodes: [
+            .init(.refused, "the entry has the passphrase of another key"),
             .init(.notFound, "no such name; `vault set` stores the passphrase"),
             .init(.inputOutput, "no such file"),
         ])
 
+    private static let attribute = AskpassCommand.attribute
+
     static func run(_ invocation: Invocation) throws -> ExitCode {
         guard try invocation.handedOn().isEmpty else {
-            throw CommandError.invalid(
-                "ssh hands no options on to \(HelperName.askpass.rawValue). Name the vault and its key in the "
-                    + "configuration, or by VAULT_FILE and VAULT_KEY_FILE.")
+            throw UsageError.noOptionsHandedOn(by: "ssh", to: .askpass)
         }
         let (path, name) = (absolutePath(invocation.arguments[0]), invocation.arguments[1])
         let keychain = try invocation.openVault()
-        let mapping = "# \(name): \(AskpassCommand.attribute)=\(path)"
+        let mapping = "# \(name): \(attribute)=\(path)"
         let exports = ["export SSH_ASKPASS=\(HelperName.askpass.rawValue)", "export SSH_ASKPASS_REQUIRE=force"]
         if !invocation.has(.undo) {
             guard access(path, F_OK) == 0 else { throw CommandError.system("\(path) could not be found", errno) }
             guard try keychain.exists(name) else { throw keychain.absent(name) }
-            if !OtherProgram.isInstalled(HelperName.askpass.rawValue) {
-                Notes.tell(
-                    "ssh starts \(HelperName.askpass.rawValue), which is not on the PATH. Create it as a symbolic "
-                        + "link to `vault`.")
-            }
+            HelperName.askpass.noteIfMissing(for: "ssh")
         }
         return try invocation.finish(
             Setting(
                 lines: [mapping] + exports, undoing: [mapping],
-                write: { try keychain.setAttribute(AskpassCommand.attribute, of: name, from: nil, to: path) },
-                undo: { try keychain.setAttribute(AskpassCommand.attribute, of: name, from: path, to: nil) }))
+                write: { try map(name, to: path, in: keychain) },
+                undo: {
+                    // An entry that is gone, or is mapped to another key by now, stays as it is.
+                    guard try keychain.item(name)?.attributes[attribute] == path else { return false }
+                    _ = try keychain.setAttributes(of: name, [attribute: nil], ifMatching: [attribute: path])
+                    return true
+                }))
     }
-}
 
-extension Keychain {
-    /// Changes one attribute of an entry, and nothing else of it.
-    ///
-    /// - Parameter former: what it has to be; nil for anything. Otherwise nothing is changed.
-    fileprivate func setAttribute(_ key: String, of name: String, from former: String?, to new: String?) throws {
-        try transaction { (transaction) throws(VaultError) in
-            // If another process changes it after this, the transaction runs again.
-            guard try transaction.exists(name), let item = try item(name), let value = try sealable(name) else {
-                return
-            }
-            let present = item.attributes[key]
-            guard present != new, former == nil || present == former else { return }
-            var attributes = item.attributes
-            attributes[key] = new
-            try transaction.put(name, value, attributes: attributes, expires: item.expires)
+    /// Returns whether it was not so before.
+    private static func map(_ name: String, to path: String, in keychain: Keychain) throws -> Bool {
+        let former = try keychain.item(name)?.attributes[attribute]
+        guard former == nil || former == path else {
+            throw CommandError.refused(
+                "\"\(name)\" has the passphrase of another key. To lift that, run `vault attr \(name) \(attribute)=`.")
         }
+        _ = try keychain.setAttributes(of: name, [attribute: path])
+        return former == nil
     }
 }

@@ -13,7 +13,7 @@ struct DockerLogins {
 
     /// Returns the user name and the secret for a registry; nil if there is none.
     func find(_ server: String) throws -> (username: String, secret: HeldSecret)? {
-        guard let item = try items(for: server).max(by: { $0.modified < $1.modified }),
+        guard let item = try newest(of: items(for: server)),
             let secret = try invocation.held(item.name, from: keychain, action: "get")
         else { return nil }
         return (item.attributes[Login.AttributeKey.username] ?? "", secret)
@@ -22,7 +22,7 @@ struct DockerLogins {
     /// Stores a login. One that is there already is not written again.
     func store(_ given: DockerCredential) throws {
         try keychain.transaction { (transaction) throws(VaultError) in
-            let known = try items(for: given.server).first?.name
+            let known = try newest(of: items(for: given.server))?.name
             let place = given.server.hasPrefix("https://") ? String(given.server.dropFirst(8)) : given.server
             let proposed = DockerLogins.prefix + (place.hasSuffix("/") ? String(place.dropLast()) : place)
             let name = if let known { known } else { try keychain.freeName(like: proposed) }
@@ -45,12 +45,17 @@ struct DockerLogins {
         }
     }
 
-    /// Returns the user name for each registry.
+    /// Returns the user name for each registry, in the order of the registries.
     func usernames() throws -> [(server: String, username: String)] {
-        try keychain.items(prefix: DockerLogins.prefix).compactMap { item in
-            item.attributes[DockerLogins.server].map { ($0, item.attributes[Login.AttributeKey.username] ?? "") }
-        }
+        let items = try keychain.items(prefix: DockerLogins.prefix)
+        let servers = Dictionary(grouping: items) { $0.attributes[DockerLogins.server] }
+        return servers.compactMap { server, items in
+            server.map { ($0, newest(of: items)?.attributes[Login.AttributeKey.username] ?? "") }
+        }.sorted { $0.0 < $1.0 }
     }
+
+    /// Of several logins of a registry, the newest counts: it is given out, and replaced.
+    private func newest(of items: [Keychain.Item]) -> Keychain.Item? { items.max { $0.modified < $1.modified } }
 
     private func items(for server: String) throws(VaultError) -> [Keychain.Item] {
         try keychain.items(prefix: DockerLogins.prefix, attributes: [DockerLogins.server: server])

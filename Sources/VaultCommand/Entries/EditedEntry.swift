@@ -69,6 +69,9 @@ struct EditedEntry: ~Copyable {
 
     /// Returns the new value, of the former one's kind.
     func value(_ text: consuming SecretBytes) throws -> SealableValue {
+        guard text.withUnsafeBytes(\.isUTF8) else {
+            throw CommandError.refused("The new value is not UTF-8; it could not be edited again.")
+        }
         guard let kind, let type = ValueType(kind) else { return SealableValue(kind: .unspecified, bytes: text) }
         let value = try type.value(text, for: name)
         guard value.kind == kind else {

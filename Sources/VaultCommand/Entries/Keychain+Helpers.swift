@@ -9,6 +9,13 @@ extension Invocation {
         guard let value = try reading(name, from: keychain, action: action) else { return nil }
         return HeldSecret(value.takeBytes())
     }
+
+    /// Returns the value of the entry that has a field of a login; nil if there is none.
+    func held(field: String, of login: String, from keychain: Keychain) throws -> HeldSecret? {
+        guard let name = Login.entryName(of: field, in: login), let value = try readingEntry(name, from: keychain)
+        else { return nil }
+        return HeldSecret(value.takeBytes())
+    }
 }
 
 extension Keychain {

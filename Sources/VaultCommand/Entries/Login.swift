@@ -1,3 +1,5 @@
+import Vault
+
 /// The parts of one login.
 ///
 /// The password is the value of the login's entry. What is not secret (user name, address) is an attribute of it. A
@@ -24,6 +26,12 @@ enum Login {
     static func name(of field: String, in login: String) -> String { "\(login).\(field)" }
 
     static func name(of field: Field, in login: String) -> String { name(of: field.rawValue, in: login) }
+
+    /// Returns the name of the entry that has a login's field; nil if that is too long for an entry.
+    static func entryName(of field: String, in login: String) -> String? {
+        let name = name(of: field, in: login)
+        return (try? Naming.name.check(name)).map { name }
+    }
 
     /// Splits the name of a field at its last dot; nil if there is none, or nothing before or after it.
     static func split(_ name: String) -> (login: String, field: String)? {

@@ -31,6 +31,9 @@ struct VariableRequest {
         return requests
     }
 
+    /// What a value begins with that is a reference.
+    static let scheme = Array("vault:".utf8)
+
     /// Reads `.env` files. A value `vault:NAME` is that of an entry. All others stand for themselves.
     static func read(_ paths: [String]) throws -> [VariableRequest] {
         try paths.flatMap { path in
@@ -48,13 +51,13 @@ struct VariableRequest {
             throw FormatError(line: variable.line, "the name of a variable has only letters, digits and _")
         }
         name = variable.name
-        let scheme = Array("vault:".utf8)
-        guard variable.value.starts(with: scheme) else {
+        guard variable.value.starts(with: VariableRequest.scheme) else {
             let label = "The value on line \(variable.line) of \(path)"
             source = .plain(HeldValue(label, try SecretBytes(copying: variable.value)))
             return
         }
-        guard let entry = String(validating: variable.value.dropFirst(scheme.count), as: UTF8.self), !entry.isEmpty
+        guard let entry = String(validating: variable.value.dropFirst(VariableRequest.scheme.count), as: UTF8.self),
+            !entry.isEmpty
         else {
             throw FormatError(line: variable.line, "vault: is not followed by the name of an entry")
         }

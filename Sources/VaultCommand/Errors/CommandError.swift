@@ -39,10 +39,16 @@ extension CommandError {
     static func invalid(_ message: String) -> CommandError { .init(code: "invalid", exit: .usage, message: message) }
     static func refused(_ message: String) -> CommandError { .init(code: "refused", exit: .refused, message: message) }
 
-    /// A text that does not have the form of its format.
-    static func malformed(_ error: FormatError, in source: String) -> CommandError {
-        let place = [source, error.line.map { "line \($0)" }, error.column.map { "column \($0)" }]
-        return invalid("\(place.compactMap(\.self).joined(separator: ", ")): \(error.problem).")
+    /// A text that does not have the form of its format. Nothing of it is repeated.
+    ///
+    /// - Parameter consequence: what else the sentence says, such as that nothing was imported.
+    static func malformed(_ error: FormatError, in source: String, _ consequence: String? = nil) -> CommandError {
+        let place = [
+            source, error.line.map { "line \(Quantity.number($0))" },
+            error.column.map { "column \(Quantity.number($0))" },
+        ]
+        let sentence = [error.problem, consequence].compactMap(\.self).joined(separator: "; ")
+        return invalid("\(place.compactMap(\.self).joined(separator: ", ")): \(sentence).")
     }
 
     static let tooLarge = invalid(
@@ -51,12 +57,6 @@ extension CommandError {
     /// Returns names for the end of a message, each on a line of its own.
     static func lines(_ names: [String]) -> String {
         names.prefix(50).map { "\n  \($0)" }.joined() + (names.count > 50 ? "\n  …" : "")
-    }
-
-    /// A file of another program that cannot be read. Nothing of its text is repeated.
-    static func malformed(_ source: String, _ error: FormatError) -> CommandError {
-        let place = error.line.map { "\(source), line \(Quantity.number($0))" } ?? source
-        return invalid("\(place): \(error.problem); nothing was imported.")
     }
 
     static func absent(_ name: String, near: String?) -> CommandError {

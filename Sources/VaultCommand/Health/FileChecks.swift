@@ -16,7 +16,7 @@ struct FileChecks {
     private var vault: HealthCheck {
         let place = "\(places.vault) (\(rules.vault))"
         guard let status = Self.status(places.vault) else {
-            return .warning("vault", "There is none yet at \(place).", fix: "`vault init` creates it.")
+            return .warning("vault", "There is no vault yet at \(place).", fix: "`vault init` creates it.")
         }
         guard status.st_mode & 0o022 == 0 else {
             return .warning("vault", "Others can change \(place).", fix: "Fix it with `chmod go-w \(places.vault)`.")
@@ -31,7 +31,8 @@ struct FileChecks {
         if let command = places.keyCommand { return .ok("key", "the output of `\(command)`") }
         let place = "\(places.keyFile) (\(rules.key))"
         guard Self.status(places.keyFile) != nil else {
-            return .warning("key", "There is no key file at \(place).", fix: "`vault help places` lists the others.")
+            return .warning(
+                "key", "There is no key file at \(place).", fix: "`vault help places` lists the other places.")
         }
         guard resolvedPath(places.keyFile).parentFolder != resolvedPath(places.vault).parentFolder else {
             return .warning(

@@ -45,10 +45,10 @@ enum SystemChecks {
     private static var programs: [HealthCheck] { [command, helpers, hashiCorp, clipboard].compactMap(\.self) }
 
     private static var command: HealthCheck {
-        guard let found = path(of: "vault") else {
+        guard let found = OtherProgram.path(of: "vault") else {
             return .warning("command", "`vault` is not on the PATH.", fix: "Add its folder to the PATH.")
         }
-        guard let own = vault_program_path(), !isSameFile(String(cString: own), found) else {
+        guard let own = vault_program_path(), !OtherProgram.isSameFile(String(cString: own), found) else {
             return .ok("command", found)
         }
         return .warning(
@@ -57,7 +57,7 @@ enum SystemChecks {
     }
 
     private static var helpers: HealthCheck? {
-        let missing = HelperName.allCases.map(\.rawValue).filter { path(of: $0) == nil }
+        let missing = HelperName.allCases.map(\.rawValue).filter { OtherProgram.path(of: $0) == nil }
         guard !missing.isEmpty else { return .ok("helpers", "on the PATH") }
         return .warning(
             "helpers", "Not on the PATH: \(missing.joined(separator: ", ")).",
@@ -72,21 +72,9 @@ enum SystemChecks {
 
     /// Only for a desktop.
     private static var clipboard: HealthCheck? {
-        let tools = getenv("WAYLAND_DISPLAY") != nil ? ["wl-copy"] : getenv("DISPLAY") != nil ? ["xclip", "xsel"] : []
+        let tools = Clipboard.candidates.filter { $0 != .terminal }.map(\.rawValue)
         guard !tools.isEmpty else { return nil }
-        if let tool = tools.first(where: { path(of: $0) != nil }) { return .ok("clipboard", tool) }
-        return .warning("clipboard", "There is no program for it.", fix: "Install \(tools[0]).")
-    }
-
-    /// Returns the first executable file of a name on the PATH.
-    private static func path(of name: String) -> String? {
-        guard let folders = getenv("PATH").map({ String(cString: $0) }) else { return nil }
-        return folders.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
-    }
-
-    private static func isSameFile(_ one: String, _ other: String) -> Bool {
-        var (first, second) = (stat(), stat())
-        return stat(one, &first) == 0 && stat(other, &second) == 0
-            && (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino)
+        if let tool = tools.first(where: OtherProgram.isInstalled) { return .ok("clipboard", tool) }
+        return .warning("clipboard", "No clipboard program is installed.", fix: "Install \(tools[0]).")
     }
 }

@@ -87,7 +87,8 @@ struct HiddenTerminal: ~Copyable {
             // 0 is no key.
             if display == .list { keys[Int(VINTR)] = 0 }
         }
-        guard tcsetattr(device.number, TCSAFLUSH, &modes) == 0 else {
+        // What was typed before the list appeared is meant for it.
+        guard tcsetattr(device.number, display == .list ? TCSADRAIN : TCSAFLUSH, &modes) == 0 else {
             throw .system("The terminal's echo could not be turned off", errno)
         }
     }

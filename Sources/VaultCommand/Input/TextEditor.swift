@@ -8,9 +8,7 @@ enum TextEditor {
     /// - Throws: ``CommandError``: refused if the editor fails or a signal asks this process to end. The signal is
     ///   pending then.
     static func edit(_ path: String, holding signals: borrowing HeldSignals) throws {
-        let line = chosen
-        // If it were ignored, the editor's end would not be noticed.
-        signal(SIGCHLD, SIG_DFL)
+        let line = try chosen()
         var editor: ChildProcess
         do throws(SystemError) {
             editor = try start(line, path)
@@ -26,9 +24,14 @@ enum TextEditor {
         }
     }
 
-    /// As other programs choose it.
-    private static var chosen: String {
-        environmentVariable("VISUAL") ?? environmentVariable("EDITOR") ?? "vi"
+    /// As other programs choose it. vi would show the value in a log if there is no terminal.
+    private static func chosen() throws(CommandError) -> String {
+        if let line = environmentVariable("VISUAL") ?? environmentVariable("EDITOR") { return line }
+        let terminal = FileDescriptor(owning: open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY))
+        guard terminal.number >= 0 || isatty(STDOUT_FILENO) == 1 else {
+            throw .refused("There is no terminal for vi. Set VISUAL or EDITOR to an editor that needs none.")
+        }
+        return "vi"
     }
 
     private static func missing(_ line: String) -> CommandError {

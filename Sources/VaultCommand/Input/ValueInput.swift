@@ -63,7 +63,7 @@ enum ValueInput {
     private static func likelySize(_ descriptor: Int32) -> Int {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return 4096 }
-        return max(4096, status.st_size + 1)
+        return max(4096, min(status.st_size, Keychain.maximumValueSize) + 1)
     }
 
     /// Reads a text that is no secret of the vault: from a file, or from standard input, also at a terminal.

@@ -20,11 +20,14 @@ struct EditedFile {
     }
 
     /// Replaces the contents, unless they are the same. Creates the file's folder if there is none.
-    func write(_ bytes: [UInt8]) throws(CommandError) {
-        guard bytes != contents else { return }
+    ///
+    /// - Returns: whether they were others.
+    func write(_ bytes: [UInt8]) throws(CommandError) -> Bool {
+        guard bytes != contents else { return false }
         do throws(SystemError) { try PosixFileSystem().makeFolders(resolvedPath(path).parentFolder) } catch {
             throw .system("The folder of \(path) could not be created", error.number)
         }
         try NewFile.write(bytes, to: path, mode: mode, replacing: true)
+        return true
     }
 }

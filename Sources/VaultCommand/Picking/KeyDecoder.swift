@@ -1,4 +1,4 @@
-/// Makes keys of the bytes that a terminal sends.
+/// Decodes what a terminal sends into keys.
 struct KeyDecoder {
     enum Key: Equatable {
         case text(Unicode.Scalar)
@@ -72,7 +72,7 @@ struct KeyDecoder {
         return nil
     }
 
-    /// Ends a character as soon as its bytes are one. What is no UTF-8 is ignored.
+    /// Ends a character as soon as its bytes are one. Invalid UTF-8 is ignored.
     private mutating func takeCharacter(_ former: [UInt8], _ byte: UInt8, _ isIgnored: Bool) -> Key? {
         guard byte & 0xC0 == 0x80 else { return startKey(byte) }
         let bytes = former + [byte]

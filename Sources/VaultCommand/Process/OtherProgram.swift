@@ -1,3 +1,4 @@
+import CLinux
 import Formats
 import Glibc
 import LinuxSystem
@@ -15,15 +16,36 @@ enum OtherProgram {
             return text.hasSuffix("\n") ? String(text.dropLast()) : text
         } catch {
             let command = words.joined(separator: " ")
-            let reason = error.systemError.map { "\(error.detail): \(SystemError.words(for: $0))" } ?? error.detail
-            throw CommandError(code: "other", exit: .other, message: "`\(command)` failed: \(reason).")
+            throw CommandError(code: "other", exit: .other, message: "`\(command)` failed: \(reason(error)).")
         }
     }
 
-    /// Returns whether the PATH has a program of this name.
-    static func isInstalled(_ name: String) -> Bool {
-        (variable("PATH") ?? "").split(separator: ":").contains { access("\($0)/\(name)", X_OK) == 0 }
+    /// Returns why a program did not do what it was run for.
+    static func reason(_ error: LogError) -> String {
+        error.systemError.map { "\(error.detail): \(SystemError.words(for: $0))" } ?? error.detail
     }
+
+    /// Returns the first program of this name on the PATH.
+    static func path(of name: String) -> String? {
+        environmentVariable("PATH").flatMap { programPath(of: name, in: $0) }
+    }
+
+    /// Returns the word by which another program starts this one: a name on the PATH; where that is another program's,
+    /// such as HashiCorp's Vault, or there is none, the path of the executable.
+    static var ownWord: String {
+        guard let own = vault_program_path().map({ absolutePath(String(cString: $0)) }) else { return "vault" }
+        let name = ["vault", "svault"].first { name in path(of: name).map { isSameFile($0, own) } ?? false }
+        return name ?? own
+    }
+
+    static func isSameFile(_ one: String, _ other: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        return stat(one, &first) == 0 && stat(other, &second) == 0
+            && (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino)
+    }
+
+    /// Returns whether the PATH has a program of this name.
+    static func isInstalled(_ name: String) -> Bool { path(of: name) != nil }
 
     /// Returns a line for a shell.
     static func line(_ words: [String]) -> String {
@@ -37,16 +59,10 @@ enum OtherProgram {
 
     /// Returns the path of a program's file: what the variable says, or `path` in the home folder.
     static func path(_ path: String, orIn name: String) throws(CommandError) -> String {
-        if let path = variable(name) { return absolutePath(path) }
-        guard let home = variable("HOME") else {
+        if let path = environmentVariable(name) { return absolutePath(path) }
+        guard let home = environmentVariable("HOME") else {
             throw CommandError(code: "other", exit: .other, message: "HOME is not set. Set it, or \(name).")
         }
         return "\(home)/\(path)"
-    }
-
-    /// Returns the value of a variable of the environment; nil if it is unset or empty.
-    private static func variable(_ name: String) -> String? {
-        guard let text = getenv(name).map({ String(cString: $0) }), !text.isEmpty else { return nil }
-        return text
     }
 }

@@ -9,6 +9,7 @@ enum ProcessState {
         var closedStreams: [Int32] = []
         /// The signals that ended the process, and are ignored now.
         var endingSignals: [Int32] = []
+        var ignoresChildren = false
         var fileModeMask: mode_t = 0o022
     }
 
@@ -29,6 +30,9 @@ enum ProcessState {
         _ = vault_set_dumpable(0)
         former.endingSignals = [SIGPIPE, SIGXFSZ].filter { !isIgnored($0) }
         for number in former.endingSignals { signal(number, SIG_IGN) }
+        // A parent may ignore the end of its children, which is inherited. Here it must be seen.
+        former.ignoresChildren = isIgnored(SIGCHLD)
+        if former.ignoresChildren { signal(SIGCHLD, SIG_DFL) }
         // An interrupted compaction leaves no temporary file behind.
         vault_remove_temporary_on_signals()
         former.fileModeMask = umask(0o077)
@@ -42,6 +46,7 @@ enum ProcessState {
         let former = former
         vault_permit_core_dumps(0)
         for number in former.endingSignals { signal(number, SIG_DFL) }
+        if former.ignoresChildren { signal(SIGCHLD, SIG_IGN) }
         umask(former.fileModeMask)
         for descriptor in former.closedStreams { close(descriptor) }
     }

@@ -134,8 +134,6 @@ private struct AwaitedSignals: ~Copyable {
 
     /// Leaves out those that the process was told to ignore.
     init() throws(CommandError) {
-        // A parent may ignore the end of its children, which is inherited. It must be seen here.
-        signal(SIGCHLD, SIG_DFL)
         var signals = sigset_t()
         sigemptyset(&signals)
         for number in Self.numbers where !ProcessState.isIgnored(number) { sigaddset(&signals, number) }

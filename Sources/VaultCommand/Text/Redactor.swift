@@ -2,9 +2,9 @@ import Sealing
 
 /// Replaces secrets in a stream of bytes by asterisks, wherever the stream is cut into pieces.
 ///
-/// Each secret is searched for by the algorithm of Knuth, Morris and Pratt, so the work for a byte does not depend on
-/// what came before it. What may yet become a secret is held back. It is the beginning of a secret, so no copy of it is
-/// needed.
+/// Each secret is searched for by the algorithm of Knuth, Morris and Pratt, so the work for a byte depends only on
+/// the number of secrets that it may belong to. What may yet become a secret is held back. It is the beginning of a
+/// secret, so no copy of it is needed.
 struct Redactor {
     /// A text that is replaced.
     final class Pattern: Sendable {
@@ -55,6 +55,8 @@ struct Redactor {
     /// The patterns by their first bytes.
     private let starting: [[Int]]
     private var matches: [Match] = []
+    /// For each pattern, whether it is among the matches.
+    private var isMatching: [Bool]
     /// How many bytes have come, and how many of them were written or replaced.
     private var (position, written) = (0, 0)
     /// The places of secrets that are not written yet, in order.
@@ -67,6 +69,7 @@ struct Redactor {
         var starting = [[Int]](repeating: [], count: 256)
         for (index, pattern) in patterns.enumerated() { starting[Int(pattern.byte(at: 0))].append(index) }
         self.starting = starting
+        isMatching = [Bool](repeating: false, count: patterns.count)
     }
 
     /// Whether the bytes that are held back are so few that they rather stand for themselves: a prompt must not wait for
@@ -115,7 +118,9 @@ struct Redactor {
         let former = matches
         matches.removeAll(keepingCapacity: true)
         for match in former { note(match.pattern, patterns[match.pattern].matched(after: match.count, byte)) }
-        for pattern in starting[Int(byte)] where !former.contains(where: { $0.pattern == pattern }) { note(pattern, 1) }
+        for pattern in starting[Int(byte)] where !isMatching[pattern] { note(pattern, 1) }
+        for match in former { isMatching[match.pattern] = false }
+        for match in matches { isMatching[match.pattern] = true }
     }
 
     private mutating func note(_ index: Int, _ matched: Int) {

@@ -27,6 +27,12 @@ enum Roff {
 
     private static func line(_ escaped: String) -> String { (escaped.hasPrefix(".") ? "\\&" : "") + escaped + "\n" }
 
+    /// As many as roff takes at least.
+    private static func fourDigits(_ value: UInt32) -> String {
+        let digits = String(value, radix: 16, uppercase: true)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+
     /// Escapes what has a meaning for roff, or would be shown as another character.
     private static func escaped(_ text: some StringProtocol) -> String {
         text.unicodeScalars.map { scalar in
@@ -40,8 +46,7 @@ enum Roff {
             case "~": "\\(ti"
             case _ where scalar.isASCII: String(scalar)
             default:
-                "\\[u" + String(repeating: "0", count: scalar.value < 0x1000 ? 1 : 0)
-                    + String(scalar.value, radix: 16, uppercase: true) + "]"
+                "\\[u\(fourDigits(scalar.value))]"
             }
         }.joined()
     }

@@ -9,8 +9,8 @@ import Sealing
 /// - A value without quotation marks ends with its line, or before a `#` that follows a space. Spaces around it are
 ///   dropped. All other characters stand for themselves.
 /// - A value in single quotation marks stands for itself. It may have several lines.
-/// - A value in double quotation marks may have several lines too. In it, `\n`, `\r`, `\t`, `\"`, `\\`, `\$` and a backslash
-///   before a backtick are escapes; any other backslash stands for itself.
+/// - A value in double quotation marks may have several lines too. In it, `\n`, `\r`, `\t`, `\"`, `\\`, `\$` and
+///   a backslash before a backtick are escapes; any other backslash stands for itself.
 /// - Nothing is expanded: `$HOME` is five characters.
 package enum DotEnv {
     package struct Variable: Hashable, Sendable {

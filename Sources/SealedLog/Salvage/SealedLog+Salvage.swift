@@ -24,8 +24,8 @@ package struct SalvageReport: Hashable, Sendable {
 }
 
 extension SealedLog {
-    /// Copies what is left of a damaged vault, which is only read, into a new one with keys of its own, under the secret
-    /// that opened the old one. No path leads through symbolic links. `counter` counts the bytes that were read.
+    /// Copies what is left of a damaged vault, which is only read, into a new one with keys of its own, under the
+    /// secret that opened the old one. No path leads through symbolic links. `counter` counts the bytes that were read.
     ///
     /// - Throws: `missing`, `keyWrong` if the key opens no slot that is left, `damaged` if nothing but a slot is left,
     ///   `newerFormat`; `exists` if there is something at the target; `busy`, `unavailable`, `outOfMemory`.

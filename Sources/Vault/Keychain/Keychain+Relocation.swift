@@ -55,24 +55,24 @@ extension Keychain {
     /// Replaces attributes of a name, and removes those whose value is nil; the value and its expiry stay. The former
     /// state becomes an earlier version.
     ///
-    /// - Parameter required: attributes that the name has to have; otherwise nothing is changed.
-    /// - Returns: the attributes that the name has then.
+    /// - Parameter required: attributes that the name has to have, or not to have (nil); otherwise nothing is changed.
+    /// - Returns: the attributes that the name had, and those that it has then.
     /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``; `absent` if the name does not exist.
     package func setAttributes(
-        of name: String, _ changes: [String: String?], ifMatching required: [String: String] = [:]
-    ) throws(VaultError) -> [String: String] {
+        of name: String, _ changes: [String: String?], ifMatching required: [String: String?] = [:]
+    ) throws(VaultError) -> (former: [String: String], present: [String: String]) {
         try transaction { (transaction) throws(VaultError) in
             guard let content = try transaction.entry(transaction.shown(name))?.content, let value = try get(name)
             else { throw VaultError(.absent, "No entry named \"\(name)\".") }
             let former = content.attributesByKey
-            guard required.allSatisfy({ former[$0] == $1 }) else { return former }
+            guard required.allSatisfy({ former[$0] == $1 }) else { return (former, former) }
             let attributes = former.merging(changes.compactMapValues(\.self)) { $1 }
                 .filter { changes[$0.key] != .some(nil) }
-            guard attributes != former else { return attributes }
+            guard attributes != former else { return (former, former) }
             try transaction.set(
                 name, to: value, kind: ValueKind(rawValue: content.current.kind), attributes: attributes,
                 expires: content.expiry.map(Date.init(milliseconds:)))
-            return attributes
+            return (former, attributes)
         }
     }
 

@@ -26,22 +26,14 @@ enum Clipboard: String, CaseIterable {
     func copy(_ text: borrowing SecretBytes, clearedAfter seconds: Int?) throws -> Bool {
         guard let seconds else { return try copy(text) }
         var clearing = try ClipboardClearing.start(self, afterSeconds: seconds, unlessChangedFrom: text)
-        do {
-            if try copy(text) {
-                clearing.detach()
-                return true
-            }
-        } catch {
-            Clipboard.end(&clearing)
-            throw error
+        let result = Result { try copy(text) }
+        if case .success(true) = result {
+            clearing.detach()
+        } else {
+            clearing.send(SIGTERM)
+            _ = clearing.wait()
         }
-        Clipboard.end(&clearing)
-        return false
-    }
-
-    private static func end(_ process: inout ChildProcess) {
-        process.send(SIGTERM)
-        _ = process.wait()
+        return try result.get()
     }
 
     private func copy(_ text: borrowing SecretBytes) throws -> Bool {

@@ -77,17 +77,16 @@ struct Candidates {
         add(choices.map { Word(word: $0) }, current)
         switch completion {
         case .file: kind = .files
-        case .secretName:
-            let invocation = Invocation(command: .list, options: parser.options)
-            words += (try? invocation.names(beginningWith: current))?.map { Word(word: $0) } ?? []
+        case .secretName: words += Self.names(current, parser).map { Word(word: $0) }
         case .variable:
             guard let (name, reference) = Attributes.split(current) else { return }
-            var found = self
-            found.words = []
-            found.offer(.secretName, [], reference, parser)
-            words += found.words.map { Word(word: "\(name)=\($0.word)") }
+            words += Self.names(reference, parser).map { Word(word: "\(name)=\($0)") }
         case .command, .none: break
         }
+    }
+
+    private static func names(_ prefix: String, _ parser: CommandLineParser) -> [String] {
+        (try? Invocation(command: .list, options: parser.options).names(beginningWith: prefix)) ?? []
     }
 
     /// Returns the first words of the commands, or the second ones of a group.

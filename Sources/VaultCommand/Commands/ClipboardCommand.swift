@@ -24,10 +24,9 @@ enum ClipboardCommand: Command {
             terminal cannot be read: it is cleared whatever it has.
             """,
             """
-            Clipboard managers may keep what was copied. wl-copy 2.3 and later ask them not to; earlier ones, xclip and \
-            xsel cannot. tmux keeps what is copied through it in its buffers: see `tmux \
-            list-buffers`. For a moment wl-copy has the value in a temporary file: in $XDG_RUNTIME_DIR, versions before \
-            2.3 in /tmp.
+            Clipboard managers may keep what was copied. wl-copy 2.3 and later ask them not to; earlier ones, xclip \
+            and xsel cannot. tmux keeps what is copied through it in its buffers: see `tmux list-buffers`. For a \
+            moment wl-copy has the value in a temporary file: in $XDG_RUNTIME_DIR, versions before 2.3 in /tmp.
             """,
         ],
         examples: [

@@ -65,8 +65,8 @@ enum ImportCommand: Command {
         let exit = try invocation.finish(json: report.json) { report.text }
         if !invocation.has(.dryRun), !invocation.wantsJSON, format.isPlainFile, invocation.arguments[1] != "-" {
             Notes.tell(
-                "\(invocation.arguments[1]) still has the secrets in plain text. Delete it when you have checked the import."
-            )
+                "\(invocation.arguments[1]) still has the secrets in plain text. Delete it when you have checked the "
+                    + "import.")
         }
         keychain?.finishUpkeep()
         return exit

@@ -53,20 +53,21 @@ enum SetupSSHCommand: Command {
                 write: { try map(name, to: path, in: keychain) },
                 undo: {
                     // An entry that is gone, or is mapped to another key by now, stays as it is.
-                    guard try keychain.item(name)?.attributes[attribute] == path else { return false }
-                    _ = try keychain.setAttributes(of: name, [attribute: nil], ifMatching: [attribute: path])
-                    return true
+                    guard try keychain.exists(name) else { return false }
+                    let change: [String: String?] = [attribute: nil]
+                    return try keychain.setAttributes(of: name, change, ifMatching: [attribute: path])
+                        .former[attribute] == path
                 }))
     }
 
     /// Returns whether it was not so before.
     private static func map(_ name: String, to path: String, in keychain: Keychain) throws -> Bool {
-        let former = try keychain.item(name)?.attributes[attribute]
-        guard former == nil || former == path else {
+        let (former, present) = try keychain.setAttributes(
+            of: name, [attribute: path], ifMatching: [attribute: nil])
+        guard present[attribute] == path else {
             throw CommandError.refused(
                 "\"\(name)\" has the passphrase of another key. To lift that, run `vault attr \(name) \(attribute)=`.")
         }
-        _ = try keychain.setAttributes(of: name, [attribute: path])
-        return former == nil
+        return former[attribute] == nil
     }
 }

@@ -75,7 +75,7 @@ enum AttributeCommand: Command {
         let changes = attributes.mapValues { $0.isEmpty ? nil : $0 }
         let keychain = try invocation.openVault()
         do {
-            let attributes = try keychain.setAttributes(of: invocation.name, changes)
+            let attributes = try keychain.setAttributes(of: invocation.name, changes).present
             return try invocation.finish(
                 keychain, json: ["name": invocation.name, "attributes": attributes])
         } catch let error as VaultError where error.code == .absent {

@@ -21,14 +21,17 @@ CALLS = "add_key,keyctl,request_key"
 
 def keyring_refusal() -> str:
     """Why the kernel's keyring cannot be used here; nothing if it can."""
-    made = subprocess.run(["keyctl", "add", "user", "vault-test:probe", "x", "@u"], capture_output=True, text=True)
+    # Other processes of this test run try it at the same moment, with keys of their own.
+    name = f"vault-test:probe-{os.getpid()}"
+    made = subprocess.run(["keyctl", "add", "user", name, "x", "@u"], capture_output=True, text=True)
     if made.returncode != 0:
         return made.stderr.strip()
     subprocess.run(["keyctl", "unlink", made.stdout.strip(), "@u"], check=True, capture_output=True)
     return ""
 
 
-needs_keyring = pytest.mark.skipif(bool(keyring_refusal()), reason=f"the kernel's keyring: {keyring_refusal()}")
+REFUSAL = keyring_refusal()
+needs_keyring = pytest.mark.skipif(bool(REFUSAL), reason=f"the kernel's keyring: {REFUSAL}")
 
 
 def on_a_card(home: Home) -> Path:

@@ -130,16 +130,29 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+let sanitizer = Context.environment["VAULT_SANITIZER"]
+
 // The optimizer takes longer over the tests and programs themselves than it saves in a run.
-if Context.environment["VAULT_SANITIZER"] == "address" {
+if sanitizer == "address" {
     for target in package.targets where target.type == .test || target.type == .executable {
         target.swiftSettings?.append(.unsafeFlags(["-Onone"]))
     }
 }
 
-// With the names of test targets in the environment, only they are built, and what they need.
-if let names = Context.environment["VAULT_TEST_TARGETS"] {
-    var (needed, found) = (Set<String>(), names.split(separator: " ").map(String.init))
+// Test files, and whole folders of test targets, that the environment names are not built.
+for path in (Context.environment["VAULT_EXCLUDED_TESTS"] ?? "").split(whereSeparator: \.isWhitespace) {
+    let parts = path.split(separator: "/", maxSplits: 2).map(String.init)
+    if parts.count == 2 {
+        package.targets.removeAll { $0.name == parts[1] }
+    } else {
+        package.targets.first { $0.name == parts[1] }?.exclude.append(parts[2])
+    }
+}
+
+// A sanitizer looks at tests; what none of them needs is not built for it.
+if sanitizer != nil {
+    var needed: Set<String> = []
+    var found = package.targets.filter { $0.type == .test }.map(\.name)
     while let name = found.popLast() {
         guard needed.insert(name).inserted else { continue }
         let target = package.targets.first { $0.name == name }

@@ -8,46 +8,6 @@ import VaultTesting
 
 @testable import SealedLog
 
-/// A file of the access log in a folder of its own.
-struct AccessLogFixture {
-    let folder: TemporaryFolder
-    let keys: KeyRing
-    let vaultID = RandomBytes.array(16)
-
-    init() throws {
-        folder = try TemporaryFolder()
-        keys = try randomKeys()
-    }
-
-    var path: String { folder.file("state/\(AccessLog.name(vaultID))") }
-    var formerPath: String { path + "-former" }
-
-    func log(in files: any FileSystem = PosixFileSystem(), under keys: KeyRing? = nil) throws -> AccessLog {
-        let accessKeys = try AccessKeys(keys ?? self.keys, formerMemoryKeys: keys == nil ? [] : [self.keys.memoryKey])
-        return AccessLog(
-            folder: MemoryFolder(path: folder.file("state"), fileSystem: files),
-            records: AccessRecords(vaultID: vaultID, keys: accessKeys))
-    }
-
-    func access(_ name: String) -> Access {
-        Access(name: name, command: "get", program: "/bin/sh", process: 7, user: 1_000)
-    }
-
-    func append(_ names: String..., to log: AccessLog? = nil) throws {
-        let log = try log ?? self.log()
-        for name in names { try log.append(access(name), until: Deadline(after: .seconds(30))) }
-    }
-
-    func report(_ log: AccessLog? = nil) throws -> AccessReport {
-        try (log ?? self.log()).read(until: Deadline(after: .seconds(30)))
-    }
-}
-
-extension AccessReport {
-    var names: [String] { records.map(\.access.name) }
-    var offsets: [Int] { damage.map(\.offset) }
-}
-
 @Suite("Access log")
 struct AccessLogTests {
     private let fixture: AccessLogFixture
@@ -275,24 +235,5 @@ struct AccessLogTests {
             try LogError.code { try fixture.log().append(fixture.access("b"), until: Deadline(after: .zero)) } == .busy)
         #expect(try LogError.code { _ = try fixture.log().read(until: Deadline(after: .zero)) } == .busy)
         files.unlock(holder)
-    }
-}
-
-@Suite("Concurrency of the access log", .serialized)
-struct AccessLogConcurrencyTests {
-    @Test(arguments: [2_048, 8 << 20]) func writersLoseNoRecord(_ size: UInt64) throws {
-        let fixture = try AccessLogFixture()
-        try onThreads(8) { thread in
-            var log = try fixture.log()
-            log.fileSize = size
-            for number in 0..<25 {
-                try fixture.append("\(thread) \(number)", to: log)
-                #expect(try fixture.report(log).damage == [])
-            }
-        }
-        let report = try fixture.report()
-        #expect(report.records.last?.number == 200)
-        let all = Set((0..<8).flatMap { thread in (0..<25).map { "\(thread) \($0)" } })
-        #expect(size == 2_048 ? all.isSuperset(of: report.names) : Set(report.names) == all)
     }
 }

@@ -1,0 +1,38 @@
+import TestSupport
+import Testing
+import Vault
+import VaultTesting
+
+@Suite("Concurrent updates")
+struct UpdateConcurrencyTests {
+    @Test(arguments: [TestedHome.keychain, .memory]) func eightThreadsLoseNoUpdate(_ home: TestedHome) throws {
+        try withTemporaryStores { _ in
+            let counter = Storable("counter", in: .store(try home.store)).defaulting(to: 0)
+            try onThreads(8) { _ in
+                for _ in 0..<1_000 { try counter.update { $0 += 1 } }
+            }
+            let count = try counter.read()
+            #expect(count == 8_000)
+        }
+    }
+
+    @Test func threadsMoveMoneyAndNoneIsLost() throws {
+        try withTemporaryStores { stores in
+            for store in [stores.keychain, stores.preferences, stores.memory.scoped(to: "a")] as [any ValueStore] {
+                let accounts = (0..<4).map { Storable("account \($0)", in: .store(store)).defaulting(to: 100) }
+                try onThreads(4) { thread in
+                    for number in 0..<25 {
+                        let (from, to) = (accounts[thread], accounts[(thread + 1 + number % 3) % 4])
+                        try store.atomically { transaction in
+                            let (source, target) = (try transaction.read(from), try transaction.read(to))
+                            try transaction.write(source - 1, to: from)
+                            try transaction.write(target + 1, to: to)
+                        }
+                    }
+                }
+                let sum = try accounts.map { try $0.read() }.reduce(0, +)
+                #expect(sum == 400)
+            }
+        }
+    }
+}

@@ -33,7 +33,11 @@ package enum BitwardenJSON {
         let collection = try members.elements("collectionIds").first?.string()
         item.folder = (try members.string("folderId") ?? collection).flatMap { folders[$0] } ?? ""
         item.notes = try members.string("notes")
-        if let login = try members["login"]?.members() { found.skipped += try addLogin(login, to: &item) }
+        if let login = try members["login"]?.members() {
+            try addLogin(login, to: &item)
+            let passkeys = try login.elements("fido2Credentials").count
+            if passkeys > 0 { found.leftOut[.passkey, default: 0] += passkeys }
+        }
         if let card = try members["card"]?.members() {
             item.password = try card.string("number")
             try addAll(card, secret: ["code"], to: &item, without: ["number"])
@@ -50,17 +54,13 @@ package enum BitwardenJSON {
         found.items.append(item)
     }
 
-    /// Returns how many parts no entry can hold: passkeys.
-    private static func addLogin(
-        _ login: [String: JSONNode], to item: inout ImportedItem
-    ) throws(FormatError) -> Int {
+    private static func addLogin(_ login: [String: JSONNode], to item: inout ImportedItem) throws(FormatError) {
         item.username = try login.string("username")
         item.password = try login.string("password")
         item.otp = try login.string("totp")
         for uri in try login.elements("uris") {
             if let uri = try uri.members().string("uri") { item.urls.append(uri) }
         }
-        return try login.elements("fido2Credentials").count
     }
 
     /// Adds all members of a card, an identity or a key, in the order of their names.

@@ -35,10 +35,20 @@ package struct ImportedItem: Hashable, Sendable {
 /// What was read of another program's file.
 package struct ImportedItems: Hashable, Sendable {
     package var items: [ImportedItem] = []
-    /// How many parts were left out, such as attachments or macros: no entry can hold them.
-    package var skipped = 0
+    /// How many parts of each sort were left out.
+    package var leftOut: [LeftOut: Int] = [:]
 
     package init(_ items: [ImportedItem] = []) { self.items = items }
+}
+
+/// A sort of parts that an import leaves out.
+package enum LeftOut: CaseIterable, Sendable {
+    /// What no entry can hold.
+    case attachment, passkey, macro
+    /// What was in the recycle bin, or is over.
+    case deletedItem, expiredEntry
+    /// A server's name alone: a helper has the password.
+    case helpedServer
 }
 
 extension ImportedItem {

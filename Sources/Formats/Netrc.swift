@@ -31,7 +31,7 @@ private struct NetrcReader {
             case "account": try change { $0.add("account", $1) }
             case "macdef":
                 dropMacro()
-                found.skipped += 1
+                found.leftOut[.macro, default: 0] += 1
             default: throw FormatError(line: line, "an unknown keyword")
             }
         }

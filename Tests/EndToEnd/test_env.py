@@ -61,7 +61,7 @@ def test_fish_takes_every_text_as_it_is(vault: Home) -> None:
 
 
 def test_one_line_for_each_variable(vault: Home) -> None:
-    assert vault.output("env", "B=plain", "A=option", "B=empty") == b"export B=''\nexport A='-n'\n"
+    assert vault.output("env", "B=empty", "A=option") == b"export B=''\nexport A='-n'\n"
 
 
 def test_files_and_arguments_go_together_and_arguments_win(vault: Home) -> None:
@@ -94,6 +94,7 @@ def test_all_missing_names_are_told_and_nothing_is_written(vault: Home) -> None:
         (("A",), USAGE, "NAME=REFERENCE"),
         (("A=plain", "B C=plain"), USAGE, "NAME=REFERENCE"),
         (("A;id=plain",), USAGE, "NAME=REFERENCE"),
+        (("A=plain", "B=plain", "A=plain"), USAGE, "A is set twice"),
         (("A=plain", "B=zero"), USAGE, '"zero" has a zero byte'),
         (("--format", "csh", "A=plain"), USAGE, "sh, fish"),
         (("--env-file", "nowhere"), IO, "nowhere"),

@@ -45,7 +45,7 @@ def test_an_export_as_json_is_imported_as_it_was(home: Home, tmp_path: Path) -> 
     document["entries"] += [expiring, gone]
     other = Home(home.binary, tmp_path / "other")
     report = other.output("import", "json", "-", stdin=json.dumps(document).encode())
-    assert report == b"Imported 12 entries, skipped 1.\n"
+    assert report == b"Imported 12 entries. Left out: 1 expired entry.\n"
     again = other.output("export", "json", "--plaintext")
     assert without_times(again)["entries"][3] == expiring
     third = Home(home.binary, tmp_path / "third")

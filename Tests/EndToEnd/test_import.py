@@ -31,6 +31,7 @@ class Case:
     attributes: dict[str, dict[str, str]] = field(default_factory=dict)
     note: str = NOTE
     skipped: int = 0
+    left_out: str = ""
 
     def __str__(self) -> str:
         return self.file
@@ -132,7 +133,7 @@ CASES = [
             "Mia": {"username": "mia", "title": "Dr", "firstName": "Mia", "lastName": "Müller"},
             "laptop": {"publicKey": "ssh-ed25519 AAAA", "keyFingerprint": "SHA256:x"},
         },
-        note=IN_JSON, skipped=1,
+        note=IN_JSON, skipped=1, left_out="1 passkey",
     ),
     Case(
         "keepass-xml", "keepass.xml",
@@ -146,7 +147,7 @@ CASES = [
                 "customer": "4711", "tags": "daily;money", "expires": "2020-01-31T09:05:00Z",
             },
         },
-        note=IN_XML, skipped=2,
+        note=IN_XML, skipped=2, left_out="1 attachment, 1 deleted item",
     ),
     Case(
         "netrc", "netrc",
@@ -161,7 +162,7 @@ CASES = [
             },
             "netrc/anonymous": {"username": "anonymous"},
         },
-        skipped=1,
+        skipped=1, left_out="1 macro",
     ),
     Case(
         "git-credentials", "git-credentials",
@@ -184,7 +185,7 @@ CASES = [
             "docker/index.docker.io/v1": {"docker": "https://index.docker.io/v1/", "username": "mia"},
             "docker/registry.example.org:5000": {"docker": "registry.example.org:5000", "username": "<token>"},
         },
-        skipped=1,
+        skipped=1, left_out="1 server whose password a helper has",
     ),
     Case(
         "plist", "preferences.plist",
@@ -238,6 +239,7 @@ def test_a_file_becomes_the_entries_that_are_in_it(home: Home, case: Case) -> No
     # Once more it changes nothing, and says so.
     again = home.run("import", case.format, "-", stdin=path.read_bytes())
     assert again.returncode == 0 and b"(0 entries)" in again.stdout or b"Imported 0 entries" in again.stdout
+    assert again.stdout.decode().partition(" Left out: ")[2] == (f"{case.left_out}.\n" if case.left_out else "")
     silent(again)
     assert stored(home) == expected(case)
 
@@ -326,7 +328,7 @@ def test_names_with_other_values_are_listed_and_refused(home: Home) -> None:
     planned = home.run("import", "env", "-", "--dry-run", "--skip", stdin=text)
     assert planned.returncode == 0 and home.names() == ["B", "C"]
     silent(planned)
-    assert home.output("import", "env", "-", "--skip", stdin=text) == b"Imported 1 entry, skipped 1, 1 unchanged.\n"
+    assert home.output("import", "env", "-", "--skip", stdin=text) == b"Imported 1 entry, 1 kept, 1 unchanged.\n"
     assert stored(home) == {"A": b"canary-1", "B": b"canary-own", "C": b"canary-own"}
     home.output("import", "env", "-", "--replace", stdin=text)
     assert stored(home) == {"A": b"canary-1", "B": b"canary-2", "C": b"canary-own"}

@@ -40,6 +40,7 @@ enum EnvCommand: Command {
             throw UsageError.missingArgument("NAME=REFERENCE", of: .env)
         }
         let typed = try VariableRequest.parse(invocation.arguments, "An argument")
+        try VariableRequest.checkForDoubles(typed)
         let requests = try VariableRequest.read(paths) + typed
         let variables = try Variables(requests, from: HeldValues(of: requests.compactMap(\.entry), invocation))
         let shell = invocation.value(of: .format).flatMap(ShellQuoting.Shell.init) ?? .sh

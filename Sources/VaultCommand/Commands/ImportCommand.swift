@@ -135,7 +135,8 @@ enum ImportCommand: Command {
 extension ImportContents {
     /// Leaves out what would be absent.
     fileprivate mutating func dropExpired(at now: Date) {
-        skipped += plan.removeAll { $0.expires.map { $0 <= now } ?? false }
+        let expired = plan.removeAll { $0.expires.map { $0 <= now } ?? false }
+        if expired > 0 { leftOut[.expiredEntry] = expired }
     }
 }
 
@@ -165,7 +166,7 @@ private struct ImportReport {
         let lines = zip(contents.plan.entries, changes).map { entry, change in
             Line(name: entry.name, size: entry.value.bytes.count, attributes: entry.attributes, change: change)
         }
-        return ["dry_run": isDryRun, "entries": lines, "skipped": contents.skipped]
+        return ["dry_run": isDryRun, "entries": lines, "skipped": contents.leftOut.values.reduce(0, +)]
     }
 
     var text: String { (isDryRun ? list : "") + summary }
@@ -178,16 +179,33 @@ private struct ImportReport {
         }.joined()
     }
 
-    /// `Imported 120 items (143 entries), skipped 2, 3 unchanged.`
+    /// `Imported 120 items (143 entries), 3 unchanged. Left out: 1 attachment, 2 passkeys.`
     private var summary: String {
         let count = changes.count { $0 == .stored || $0 == .replaced }
         let items = contents.items.map { "\(Quantity.number($0)) \($0 == 1 ? "item" : "items") (" }
         var text = isDryRun ? "Would import " : "Imported "
         text += (items ?? "") + Quantity.entries(count) + (items == nil ? "" : ")")
-        let skipped = contents.skipped + changes.count { $0 == .kept }
-        if skipped > 0 { text += ", skipped \(Quantity.number(skipped))" }
-        let unchanged = changes.count { $0 == .unchanged }
-        if unchanged > 0 { text += ", \(Quantity.number(unchanged)) unchanged" }
-        return text + ".\n"
+        for change in [EntryChange.kept, .unchanged] {
+            let others = changes.count { $0 == change }
+            if others > 0 { text += ", \(Quantity.number(others)) \(change.rawValue)" }
+        }
+        let leftOut = LeftOut.allCases.compactMap { part in contents.leftOut[part].map(part.quantity) }
+        return text + (leftOut.isEmpty ? ".\n" : ". Left out: \(leftOut.joined(separator: ", ")).\n")
+    }
+}
+
+extension LeftOut {
+    /// Returns `1 attachment` or `2 attachments`.
+    fileprivate func quantity(_ count: Int) -> String {
+        let (one, several) =
+            switch self {
+            case .attachment: ("attachment", "attachments")
+            case .passkey: ("passkey", "passkeys")
+            case .macro: ("macro", "macros")
+            case .deletedItem: ("deleted item", "deleted items")
+            case .expiredEntry: ("expired entry", "expired entries")
+            case .helpedServer: ("server whose password a helper has", "servers whose passwords a helper has")
+            }
+        return "\(Quantity.number(count)) \(count == 1 ? one : several)"
     }
 }

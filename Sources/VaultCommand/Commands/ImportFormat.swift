@@ -23,7 +23,7 @@ struct ImportContents {
     var plan: ImportPlan
     /// How many items of another program the entries are made of; nil if each entry is one.
     var items: Int?
-    var skipped = 0
+    var leftOut: [LeftOut: Int] = [:]
 }
 
 extension ImportFormat {
@@ -63,7 +63,7 @@ extension ImportContents {
     init(_ found: ImportedItems, prefix: String) throws {
         var plan = ImportPlan(prefix: prefix)
         for item in found.items { try plan.add(item) }
-        self.init(plan: plan, items: found.items.count, skipped: found.skipped)
+        self.init(plan: plan, items: found.items.count, leftOut: found.leftOut)
     }
 }
 

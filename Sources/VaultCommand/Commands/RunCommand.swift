@@ -57,7 +57,7 @@ enum RunCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let typed = try VariableRequest.parse(invocation.options[.env] ?? [], "Option --env")
         let files = try VariableRequest.parse(invocation.options[.file] ?? [], "Option --file")
-        try checkForDoubles(typed + files)
+        try VariableRequest.checkForDoubles(typed + files)
         let requests = try VariableRequest.read(invocation.options[.envFile] ?? []) + typed
         let input = invocation.value(of: .stdin)
         let entries = (requests + files).compactMap(\.entry) + [input].compactMap(\.self)
@@ -75,12 +75,6 @@ enum RunCommand: Command {
         guard invocation.has(.redact) else { try program.replaceThisProcess() }
         let patterns = try Set(entries).compactMap { values[$0] }.flatMap { try Redactor.patterns(for: $0.bytes) }
         try RedactedRun.end(of: program, hiding: patterns).endThisProcess()
-    }
-
-    /// Of two values for a variable it would be a guess which was meant.
-    private static func checkForDoubles(_ requests: [VariableRequest]) throws(UsageError) {
-        var names: Set<String> = []
-        for request in requests where !names.insert(request.name).inserted { throw .doubledVariable(request.name) }
     }
 
     /// Returns the variables as ``ProgramStart`` takes them.

@@ -31,6 +31,12 @@ struct VariableRequest {
         return requests
     }
 
+    /// Of two values for a variable it would be a guess which was meant.
+    static func checkForDoubles(_ requests: [VariableRequest]) throws(UsageError) {
+        var names: Set<String> = []
+        for request in requests where !names.insert(request.name).inserted { throw .doubledVariable(request.name) }
+    }
+
     /// What a value begins with that is a reference.
     static let scheme = Array("vault:".utf8)
 

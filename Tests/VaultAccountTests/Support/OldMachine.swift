@@ -124,7 +124,9 @@ struct OldMachine {
         try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { name in
             var isFolder: ObjCBool = false
             _ = FileManager.default.fileExists(atPath: folder.file(name), isDirectory: &isFolder)
-            return try !isFolder.boolValue && contents(folder.file(name)).contains("canary".utf8)
+            // Not `contains`: unspecialized, it takes a fifth of the time of the tests that call this.
+            return try !isFolder.boolValue
+                && Data(contents(folder.file(name))).range(of: Data("canary".utf8)) != nil
         }
     }
 }

@@ -68,7 +68,7 @@ ensure_built() {
 build() {
     local scratch=$root/.build/static log=$root/.build/static.log began
     began=$(date +%s.%N)
-    say "Building $1 (once, about a minute)..."
+    say "Building $1 (once, a few minutes)..."
     # SwiftPM sees no change of these archives, nor of the order; without the old executable it links again.
     rm -f "$scratch/release/$1"
     if ! static_build "$1" "$scratch" -Xlinker --strip-all 9>&- >"$log" 2>&1; then

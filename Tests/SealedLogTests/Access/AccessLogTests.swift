@@ -150,29 +150,31 @@ struct AccessLogTests {
 
     // MARK: Accidents
 
-    /// kill -9 and a full disk end a write at any byte.
-    @Test(arguments: [0, 300]) func aWriteThatIsCutOffLeavesTheRecordsBeforeIt(_ zeros: Int) throws {
+    /// kill -9 and a full disk end a write at any byte, of a record that is longer or shorter than the next one.
+    @Test(arguments: [0, 300], [(1, 100), (100, 1)])
+    func aWriteThatIsCutOffLeavesTheRecordsBeforeIt(_ zeros: Int, _ lengths: (Int, Int)) throws {
+        let (name, next) = (String(repeating: "c", count: lengths.0), String(repeating: "d", count: lengths.1))
         try fixture.append("a", "b")
         let before = try contents(fixture.path) + [UInt8](repeating: 0, count: zeros)
-        for count in 0...128 {
+        let size = lengths.0 == 1 ? 128 : 256
+        for count in 0...size {
             try overwrite(fixture.path, before)
             let files = FaultyFileSystem()
             files.fail([.write], with: .short(count, ENOSPC))
-            let code = try LogError.code { try fixture.append("c", to: fixture.log(in: files)) }
+            let code = try LogError.code { try fixture.append(name, to: fixture.log(in: files)) }
             #expect(code == .accessLogUnusable)
             #expect(try fixture.report().damage == [], "\(count) bytes")
-            #expect(try fixture.report().names == (count == 128 ? ["a", "b", "c"] : ["a", "b"]))
+            #expect(try fixture.report().names == (count == size ? ["a", "b", name] : ["a", "b"]))
             // The next writer is cut off too, while it overwrites the rest or writes its own.
             for write in 0...1 {
                 files.heal()
                 files.fail([.write], after: write, with: .short(count / 2, EIO))
-                let log = try fixture.log(in: files)
-                _ = try LogError.code { try fixture.append("a name that takes more room than others", to: log) }
+                _ = try LogError.code { try fixture.append(next, to: fixture.log(in: files)) }
                 #expect(try fixture.report().damage == [], "\(count) bytes, write \(write)")
             }
-            try fixture.append("d")
+            try fixture.append("e")
             let names = try fixture.report().names
-            #expect(names.starts(with: ["a", "b"]) && names.last == "d")
+            #expect(names.starts(with: ["a", "b"]) && names.last == "e")
             #expect(try fixture.report().damage == [])
         }
     }

@@ -35,8 +35,7 @@ package enum BitwardenJSON {
         item.notes = try members.string("notes")
         if let login = try members["login"]?.members() {
             try addLogin(login, to: &item)
-            let passkeys = try login.elements("fido2Credentials").count
-            if passkeys > 0 { found.leftOut[.passkey, default: 0] += passkeys }
+            found.leftOut += try login.elements("fido2Credentials").map { _ in .passkey }
         }
         if let card = try members["card"]?.members() {
             item.password = try card.string("number")

@@ -15,7 +15,7 @@ package enum DockerConfiguration {
             if let item = try item(for: server, node) {
                 found.items.append(item)
             } else {
-                found.leftOut[.helpedServer, default: 0] += 1
+                found.leftOut.append(.helpedServer)
             }
         }
         return found

@@ -35,19 +35,19 @@ package struct ImportedItem: Hashable, Sendable {
 /// What was read of another program's file.
 package struct ImportedItems: Hashable, Sendable {
     package var items: [ImportedItem] = []
-    /// How many parts of each sort were left out.
-    package var leftOut: [LeftOut: Int] = [:]
+    /// Each part that was left out, in the order of the file.
+    package var leftOut: [LeftOut] = []
 
     package init(_ items: [ImportedItem] = []) { self.items = items }
 }
 
-/// A sort of parts that an import leaves out.
+/// A part that an import leaves out.
 package enum LeftOut: CaseIterable, Sendable {
     /// What no entry can hold.
     case attachment, passkey, macro
-    /// What was in the recycle bin, or is over.
+    /// What was in the recycle bin, or has expired.
     case deletedItem, expiredEntry
-    /// A server's name alone: a helper has the password.
+    /// The name of a server whose password a helper has.
     case helpedServer
 }
 

@@ -68,7 +68,7 @@ private final class KeePassEvents: XMLEvents {
         case ("String", "Key"): key = content
         case ("String", "Value"): value = content
         case ("Entry", "String"): takeString()
-        case ("Entry", "Binary"): found.leftOut[.attachment, default: 0] += 1
+        case ("Entry", "Binary"): found.leftOut.append(.attachment)
         case ("Entry", "Tags"): entry?.add("tags", content)
         case ("Times", "Expires"): expires = content == "True"
         case ("Times", "ExpiryTime"): expiry = content
@@ -100,7 +100,7 @@ private final class KeePassEvents: XMLEvents {
     private func takeEntry() {
         guard var item = entry.take() else { return }
         guard !groups.contains(where: \.isBin) else {
-            found.leftOut[.deletedItem, default: 0] += 1
+            found.leftOut.append(.deletedItem)
             return
         }
         item.folder = groups.dropFirst().map(\.name).joined(separator: "/")

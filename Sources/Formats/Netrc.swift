@@ -31,7 +31,7 @@ private struct NetrcReader {
             case "account": try change { $0.add("account", $1) }
             case "macdef":
                 dropMacro()
-                found.leftOut[.macro, default: 0] += 1
+                found.leftOut.append(.macro)
             default: throw FormatError(line: line, "an unknown keyword")
             }
         }

@@ -5,6 +5,12 @@ package func contents(_ path: String) throws -> [UInt8] {
     Array(try Data(contentsOf: URL(filePath: path)))
 }
 
+extension [UInt8] {
+    /// Returns whether other bytes are among these. The standard library's `contains` takes several times as long: it is
+    /// not specialized in a build of tests.
+    package func holds(_ part: some Sequence<UInt8>) -> Bool { Data(self).range(of: Data(part)) != nil }
+}
+
 /// Writes a file in place, so that whoever has it open sees the change; a new one has mode 0600.
 package func overwrite(_ path: String, _ bytes: some Sequence<UInt8>) throws {
     if !FileManager.default.fileExists(atPath: path) {

@@ -135,8 +135,8 @@ enum ImportCommand: Command {
 extension ImportContents {
     /// Leaves out what would be absent.
     fileprivate mutating func dropExpired(at now: Date) {
-        let expired = plan.removeAll { $0.expires.map { $0 <= now } ?? false }
-        if expired > 0 { leftOut[.expiredEntry] = expired }
+        let count = plan.removeAll { $0.expires.map { $0 <= now } ?? false }
+        leftOut += Array(repeating: .expiredEntry, count: count)
     }
 }
 
@@ -166,7 +166,7 @@ private struct ImportReport {
         let lines = zip(contents.plan.entries, changes).map { entry, change in
             Line(name: entry.name, size: entry.value.bytes.count, attributes: entry.attributes, change: change)
         }
-        return ["dry_run": isDryRun, "entries": lines, "skipped": contents.leftOut.values.reduce(0, +)]
+        return ["dry_run": isDryRun, "entries": lines, "skipped": contents.leftOut.count]
     }
 
     var text: String { (isDryRun ? list : "") + summary }
@@ -189,7 +189,10 @@ private struct ImportReport {
             let others = changes.count { $0 == change }
             if others > 0 { text += ", \(Quantity.number(others)) \(change.rawValue)" }
         }
-        let leftOut = LeftOut.allCases.compactMap { part in contents.leftOut[part].map(part.quantity) }
+        let leftOut = LeftOut.allCases.compactMap { part in
+            let count = contents.leftOut.count { $0 == part }
+            return count > 0 ? part.quantity(count) : nil
+        }
         return text + (leftOut.isEmpty ? ".\n" : ". Left out: \(leftOut.joined(separator: ", ")).\n")
     }
 }

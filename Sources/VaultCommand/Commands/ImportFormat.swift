@@ -23,7 +23,7 @@ struct ImportContents {
     var plan: ImportPlan
     /// How many items of another program the entries are made of; nil if each entry is one.
     var items: Int?
-    var leftOut: [LeftOut: Int] = [:]
+    var leftOut: [LeftOut] = []
 }
 
 extension ImportFormat {

@@ -31,7 +31,7 @@ struct VariableRequest {
         return requests
     }
 
-    /// Of two values for a variable it would be a guess which was meant.
+    /// Throws a usage error if a variable is named twice: it would be a guess which value was meant.
     static func checkForDoubles(_ requests: [VariableRequest]) throws(UsageError) {
         var names: Set<String> = []
         for request in requests where !names.insert(request.name).inserted { throw .doubledVariable(request.name) }

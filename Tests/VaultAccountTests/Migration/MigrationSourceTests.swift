@@ -93,7 +93,7 @@ struct MigrationSourceTests {
         names.dropped = ["cookie"]
         try migrate(#"{"id": "1", "token": "canary-1", "cookie": "canary-2", "password": "canary-3"}"#, names)
         #expect(try fixture.preferences.keys(prefix: "account/profile/") == ["account/profile/1/id"])
-        #expect(try !contents(fixture.preferences.path).contains("canary".utf8))
+        #expect(try !contents(fixture.preferences.path).holds("canary".utf8))
     }
 
     @Test func namesAreTheAppsOwn() throws {

@@ -31,9 +31,9 @@ struct PendingTests {
             service: fixture.service, keychain: .store(fixture.keychain), preferences: .store(preferences),
             options: fixture.options())
         try await manager.login(userName: "ada", password: "canary-password")
-        #expect(try contents(path).contains("Ada".utf8))
+        #expect(try contents(path).holds("Ada".utf8))
         try manager.logout()
-        #expect(try !contents(path).contains("Ada".utf8))
+        #expect(try !contents(path).holds("Ada".utf8))
     }
 
     @Test func doesNotUndoALaterChange() async throws {

@@ -25,7 +25,7 @@ struct DropBoxTests {
         #expect(recipient.hasPrefix("age1"))
         #expect(try fixture.open().dropBoxRecipient() == recipient)
         let file = try drop()
-        #expect(!Data(file).contains("from outside".utf8) && !Data(file).contains("token".utf8))
+        #expect(!file.holds("from outside".utf8) && !file.holds("token".utf8))
         let opened = try keychain.openDrop(file)
         #expect(opened.name == "token" && opened.size == 12 && opened.attributes == ["from": "ci"])
         #expect(abs(opened.created.timeIntervalSinceNow) < 60)

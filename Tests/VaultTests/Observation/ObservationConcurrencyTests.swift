@@ -7,11 +7,11 @@ import VaultTesting
 
 @Suite("Concurrency of observation", .temporaryStores, .timeLimit(.minutes(10)))
 struct ObservationConcurrencyTests {
-    @Test(arguments: ObservedStore.allCases)
-    func everyObserverSeesTheCounterGrowToItsEnd(_ observed: ObservedStore) async throws {
-        let store = try observed.standard
+    @Test(arguments: TestedHome.allCases)
+    func everyObserverSeesTheCounterGrowToItsEnd(_ home: TestedHome) async throws {
+        let store = try home.store
         let key = Storable("n", in: .store(store)).defaulting(to: 0)
-        let last = observed == .memory ? 4_000 : 400
+        let last = home == .memory ? 4_000 : 400
         try await withThrowingTaskGroup { group in
             for _ in 0..<20 {
                 group.addTask {
@@ -37,9 +37,9 @@ struct ObservationConcurrencyTests {
         #expect(store.changes.observerCount == 0)
     }
 
-    @Test(arguments: ObservedStore.allCases)
-    func contentsHoldAllOrNoneOfATransaction(_ observed: ObservedStore) throws {
-        let store = try observed.standard
+    @Test(arguments: TestedHome.allCases)
+    func contentsHoldAllOrNoneOfATransaction(_ home: TestedHome) throws {
+        let store = try home.store
         // Read one by one, the first and the last are far apart.
         let names = (10..<30).map { "a.\($0)" }
         @Sendable func set(_ number: Int128) throws {
@@ -63,9 +63,9 @@ struct ObservationConcurrencyTests {
         }
     }
 
-    @Test(arguments: ObservedStore.allCases)
-    func observersComeAndGoWhileTheStoreChanges(_ observed: ObservedStore) async throws {
-        let store = try observed.standard
+    @Test(arguments: TestedHome.allCases)
+    func observersComeAndGoWhileTheStoreChanges(_ home: TestedHome) async throws {
+        let store = try home.store
         let key = Storable("n", in: .store(store)).defaulting(to: 0)
         let isDone = Flag()
         try await withThrowingTaskGroup { group in

@@ -18,9 +18,9 @@ import VaultTesting
 
 @Suite("Observed values", .temporaryStores, .timeLimit(.minutes(10)))
 struct ObservedTests {
-    @Test(arguments: ObservedStore.allCases)
-    @MainActor func areThereFromTheBeginningAndFollowTheKey(_ store: ObservedStore) async throws {
-        let key: Storable<String> = try store.key("k")
+    @Test(arguments: TestedHome.allCases)
+    @MainActor func areThereFromTheBeginningAndFollowTheKey(_ home: TestedHome) async throws {
+        let key: Storable<String> = try home.key("k")
         try await key.write("a")
         let observed = Observed(key)
         #expect(observed.value == "a")

@@ -6,9 +6,9 @@ import VaultTesting
 
 @Suite("Values below a prefix", .temporaryStores, .timeLimit(.minutes(10)))
 struct StoreContentsTests {
-    @Test(arguments: ObservedStore.allCases)
-    func areTheWholeStatesOfThosePresent(_ observed: ObservedStore) async throws {
-        let store = try observed.standard
+    @Test(arguments: TestedHome.allCases)
+    func areTheWholeStatesOfThosePresent(_ home: TestedHome) async throws {
+        let store = try home.store
         _ = try store.commit(StoreBatch(["a.1": .integer(1), "b": .integer(0)]))
         var iterator = store.values(prefix: "a.").makeAsyncIterator()
         #expect(try await iterator.next() == ["a.1": .integer(1)])
@@ -21,9 +21,9 @@ struct StoreContentsTests {
         #expect(try await iterator.next() == [:])
     }
 
-    @Test(arguments: ObservedStore.allCases)
-    func areThoseOfTheScope(_ observed: ObservedStore) async throws {
-        let store = try observed.standard
+    @Test(arguments: TestedHome.allCases)
+    func areThoseOfTheScope(_ home: TestedHome) async throws {
+        let store = try home.store
         let (mine, other) = (store.scoped(to: "me"), store.scoped(to: "you"))
         _ = try other.commit(StoreBatch(["k": .integer(0)]))
         var iterator = mine.values().makeAsyncIterator()

@@ -7,9 +7,9 @@ import VaultTesting
 
 @Suite("Values of a key", .temporaryStores, .timeLimit(.minutes(10)))
 struct StoredValuesTests {
-    @Test(arguments: ObservedStore.allCases)
-    func beginWithThePresentOneAndFollowEachChange(_ store: ObservedStore) async throws {
-        let key: Storable<String> = try store.key("k")
+    @Test(arguments: TestedHome.allCases)
+    func beginWithThePresentOneAndFollowEachChange(_ home: TestedHome) async throws {
+        let key: Storable<String> = try home.key("k")
         try await key.write("a")
         var iterator = key.values.makeAsyncIterator()
         #expect(try await iterator.next() == .some("a"))
@@ -21,15 +21,15 @@ struct StoredValuesTests {
         #expect(try await iterator.next() == .some(""))
     }
 
-    @Test(arguments: ObservedStore.allCases)
-    func skipWhatIsNoChange(_ store: ObservedStore) async throws {
-        let key: Storable<Int> = try store.key("k")
-        let other: Storable<Int> = try store.key("other")
+    @Test(arguments: TestedHome.allCases)
+    func skipWhatIsNoChange(_ home: TestedHome) async throws {
+        let key: Storable<Int> = try home.key("k")
+        let other: Storable<Int> = try home.key("other")
         try await key.write(1)
         var iterator = key.values.makeAsyncIterator()
         #expect(try await iterator.next() == .some(1))
         // Each notice is taken before the next change, so that the changes cannot be skipped as intermediate ones.
-        let notices = try store.standard.changes.notices()
+        let notices = try home.store.changes.notices()
         async let changing: Void = {
             try await key.write(1)
             for await _ in notices.prefix(1) {}

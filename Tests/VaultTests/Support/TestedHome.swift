@@ -24,6 +24,10 @@ enum TestedHome: CaseIterable, Sendable {
             }
         }
     }
+
+    func key<Value: StoredObject>(_ name: String) throws -> Storable<Value> {
+        Storable(name, in: .store(try store))
+    }
 }
 
 /// A failure handler that keeps what it gets.

@@ -14,9 +14,11 @@ let package = Package(
     name: "vault",
     products: [
         .library(name: "Vault", targets: ["Vault"]),
+        .library(name: "VaultShared", targets: ["VaultShared"]),
         .library(name: "VaultAccount", targets: ["VaultAccount"]),
         .library(name: "VaultTesting", targets: ["VaultTesting"]),
-        .executable(name: "vault", targets: ["VaultCommand"]),
+        .executable(name: "vault", targets: ["VaultExecutable"]),
+        .executable(name: "vault-shared", targets: ["VaultSharedExecutable"]),
     ],
     targets: [
         .target(name: "CLinux"),
@@ -30,6 +32,12 @@ let package = Package(
         .target(
             name: "Vault", dependencies: ["Age", "CLinux", "LinuxSystem", "PropertyList", "SealedLog", "Sealing"],
             swiftSettings: settings),
+        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .target(name: "CVaultShared"),
+        .target(
+            name: "VaultShared",
+            dependencies: ["CPostgres", "CVaultShared", "Formats", "LinuxSystem", "SealedLog", "Sealing", "Vault"],
+            swiftSettings: settings),
         .target(name: "Formats", dependencies: ["PropertyList", "Sealing"], swiftSettings: settings),
         .systemLibrary(name: "CNettle", pkgConfig: "nettle", providers: [.apt(["nettle-dev"])]),
         .target(name: "OneTimeCode", dependencies: ["CNettle", "Formats", "Sealing"], swiftSettings: settings),
@@ -39,13 +47,16 @@ let package = Package(
             name: "VaultTesting", dependencies: ["CVaultTesting", "LinuxSystem", "Vault"],
             swiftSettings: settings),
         .target(name: "CVaultCommand"),
-        .executableTarget(
+        .target(
             name: "VaultCommand",
             dependencies: [
                 "Age", "CLinux", "CVaultCommand", "Formats", "LinuxSystem", "OneTimeCode", "SealedLog", "Sealing",
                 "Vault",
             ],
             swiftSettings: settings),
+        .executableTarget(name: "VaultExecutable", dependencies: ["VaultCommand"], swiftSettings: settings),
+        .executableTarget(
+            name: "VaultSharedExecutable", dependencies: ["VaultCommand", "VaultShared"], swiftSettings: settings),
         .executableTarget(
             name: "VaultBenchmark", dependencies: ["Vault", "LinuxSystem", "Sealing", "CSodium"],
             path: "Tools/Benchmark",
@@ -53,6 +64,9 @@ let package = Package(
         .executableTarget(
             name: "VaultExample", dependencies: ["Vault"], path: "Tools/Example", packageAccess: false,
             swiftSettings: settings),
+        .executableTarget(
+            name: "VaultSharedExample", dependencies: ["Vault", "VaultShared"], path: "Tools/SharedExample",
+            packageAccess: false, swiftSettings: settings),
         .executableTarget(
             name: "AccountExample", dependencies: ["Vault", "VaultAccount"], path: "Tools/AccountExample",
             exclude: ["login-server.py"], swiftSettings: settings),
@@ -118,6 +132,12 @@ let package = Package(
             name: "VaultAccountTests",
             dependencies: [
                 "LinuxSystem", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultAccount", "VaultTesting",
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "VaultSharedTests",
+            dependencies: [
+                "LinuxSystem", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultShared", "VaultTesting",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -26,6 +26,11 @@ int vault_execute(int first) {
     return errno;
 }
 
+int vault_execute_instead(const char *path) {
+    execv(path, vault_arguments(0));
+    return errno;
+}
+
 int vault_spawn(int first, const void *actions, const void *attributes, int *process) {
     char *const *words = vault_arguments(first);
     return posix_spawnp(process, words[0], actions, attributes, words, environ);

@@ -1,4 +1,3 @@
-private import CLinux
 private import Glibc
 
 /// Calls a closure whenever a file may have changed, from a thread of its own, until this object is released.
@@ -28,22 +27,16 @@ private final class WatchLoop: Sendable {
     private let path: String
     private let fileSystem: any FileSystem
     private let onChange: @Sendable () -> Void
-    private let isStopped = Mutex(false)
-    /// Readable once the loop shall stop; -1, which poll(2) passes over, if the system has no descriptor left.
-    private let stopEvent = FileDescriptor(owning: vault_event_descriptor())
+    private let stopEvent = StopEvent()
 
     init(_ path: String, _ fileSystem: any FileSystem, _ onChange: @escaping @Sendable () -> Void) {
         (self.path, self.fileSystem, self.onChange) = (path, fileSystem, onChange)
     }
 
-    func stop() {
-        isStopped.withLock { $0 = true }
-        var one: UInt64 = 1
-        _ = write(stopEvent.number, &one, MemoryLayout.size(ofValue: one))
-    }
+    func stop() { stopEvent.signal() }
 
     func run() {
-        while !isStopped.withLock({ $0 }) {
+        while !stopEvent.isSignalled {
             // The limits on inotify apply to all processes of a user. Without inotify the file is polled.
             guard !isRemote, let events = try? FileEvents(of: path) else { return pollFile() }
             onChange()
@@ -61,7 +54,9 @@ private final class WatchLoop: Sendable {
 
     /// Returns when the folders have changed and must be looked up again, or at the end.
     private func follow(_ events: borrowing FileEvents) {
-        while wait(for: events.queue.number, stopEvent.number < 0 ? WatchLoop.pause : -1) {
+        while stopEvent.wait(
+            for: events.queue.number, milliseconds: stopEvent.descriptor < 0 ? WatchLoop.pause : -1)
+        {
             switch events.take() {
             case .nothing: continue
             case .changed: onChange()
@@ -79,17 +74,7 @@ private final class WatchLoop: Sendable {
             if status != former || hasChanged { onChange() }
             hasChanged = status != former
             former = status
-        } while wait(for: -1, WatchLoop.pause)
-    }
-
-    /// Waits until a descriptor is readable or the time is up. Returns false if the loop shall stop.
-    private func wait(for descriptor: Int32, _ milliseconds: Int32) -> Bool {
-        var descriptors = [stopEvent.number, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        // If the system has no memory for that, rather late than without a pause.
-        if poll(&descriptors, nfds_t(descriptors.count), milliseconds) < 0, errno != EINTR {
-            Clock.sleep(microseconds: 100_000)
-        }
-        return !isStopped.withLock { $0 }
+        } while stopEvent.wait(milliseconds: WatchLoop.pause)
     }
 }
 

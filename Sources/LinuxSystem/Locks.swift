@@ -39,6 +39,14 @@ private import Glibc
             defer { pthread_mutex_unlock(handle) }
             return try body(&value.pointee)
         }
+
+        package func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+            _ body: (inout sending Value) throws(Failure) -> sending Result
+        ) throws(Failure) -> sending Result? {
+            guard pthread_mutex_trylock(handle) == 0 else { return nil }
+            defer { pthread_mutex_unlock(handle) }
+            return try body(&value.pointee)
+        }
     }
 
 #endif
@@ -48,6 +56,12 @@ package typealias Deadline = SuspendingClock.Instant
 
 extension Deadline {
     package init(after timeout: Duration) { self = SuspendingClock.now + min(max(timeout, .zero), .seconds(1 << 32)) }
+
+    /// How long it is until then; negative afterwards.
+    package var millisecondsLeft: Int64 {
+        let left = SuspendingClock.now.duration(to: self).components
+        return left.seconds * 1_000 + left.attoseconds / 1_000_000_000_000_000
+    }
 }
 
 // MARK: - Locks between processes

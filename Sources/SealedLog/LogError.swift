@@ -22,6 +22,8 @@ package struct LogError: Error, Hashable, Sendable {
         case keyDamaged, keyUnsuitable, keyWrong
         /// The secret opens a key slot already; the slot is no more: another process has removed or replaced it.
         case slotExists, slotGone
+        /// The slot is no more that has opened what this machine had kept of the vault. Opening it again tells which.
+        case keysChanged
         /// A passphrase is needed and cannot be asked for; none of those that were typed opens a slot.
         case passphraseNeeded, passphraseWrong
         /// The command whose output is the key has failed; the person has not agreed to run it.
@@ -37,16 +39,25 @@ package struct LogError: Error, Hashable, Sendable {
         case copyDamaged
         /// An alarm of the rollback memory: an older copy, another history, another vault.
         case rolledBack, diverged, exchanged
+        /// The vault has members, and this machine's device is none of theirs: the detail is its text, or empty.
+        case notMember
+        /// The key by which this machine signs cannot be used. The detail is a whole sentence.
+        case deviceUnusable
         /// The access log, which is on, cannot be written or read.
         case accessLogUnusable
         /// The lock was not free in time.
         case busy
         /// The system refused: a full disk, a read-only file system, a permission.
         case unavailable
-        /// A failed fsync that could not be undone: the write may or may not be durable.
+        /// The server does not answer; it refuses. The detail is a whole sentence.
+        case unreachable, serverRefused
+        /// A failed fsync that could not be undone: the write may or may not be durable. With a detail and no number of
+        /// the system's, the detail is a whole sentence.
         case outcomeUnknown
         /// An entry is not as the transaction expects it.
         case conflict
+        /// Another writer has appended to the log meanwhile, in spite of the lock.
+        case overtaken
         /// Guarded memory cannot be allocated.
         case outOfMemory
 
@@ -94,6 +105,8 @@ package enum Notice: Error, Hashable {
     case memoryUnusable(String)
     /// A compaction that was due has failed: dead bytes stay in the file.
     case compactionFailed(LogError)
+    /// The server does not answer, and the vault is as it was known then: milliseconds since 1970.
+    case offline(since: UInt64)
 
     fileprivate var isOfMemory: Bool { if case .memoryUnusable = self { true } else { false } }
 }

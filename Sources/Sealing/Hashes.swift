@@ -34,6 +34,21 @@ package struct RunningHash: ~Copyable {
         _ = crypto_generichash_update(state, bytes.pointer, UInt64(bytes.count))
     }
 
+    /// Returns the hash of bytes, 32 bytes.
+    package static func hash(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
+        var hash = RunningHash()
+        hash.update(bytes)
+        return hash.finish()
+    }
+
+    /// Returns the hash of a text, 32 bytes.
+    package static func hash(of text: String) -> [UInt8] { text.utf8.span.bytes.withUnsafeBytes { hash(of: $0) } }
+
+    /// Returns 62 bits of the hash of a text.
+    package static func number(of text: String) -> UInt64 {
+        hash(of: text).prefix(8).reduce(0) { $0 << 8 | UInt64($1) } & (1 << 62 - 1)
+    }
+
     package consuming func finish() -> [UInt8] {
         var hash = [UInt8](repeating: 0, count: KeyedHash.size)
         _ = crypto_generichash_final(state, &hash, KeyedHash.size)
@@ -88,8 +103,8 @@ package enum KeyDerivation {
         /// The second recommendation of RFC 9106, section 4, for one lane: 3 passes over 64 MiB, about 0.1 s.
         package static let recommended = StretchLimits(passes: 3, memory: 64 << 20)
 
-        /// Returns 3 passes over as much memory as takes about a time on this machine, at least the recommended limits and
-        /// at most what the bounds allow.
+        /// Returns 3 passes over as much memory as takes about a time on this machine, at least the recommended limits
+        /// and at most what the bounds allow.
         package static func measured(for time: Duration) -> StretchLimits {
             let sample = StretchLimits(passes: 1, memory: 32 << 20)
             let (secret, salt) = ([UInt8](repeating: 0, count: 8), [UInt8](repeating: 0, count: saltSize))

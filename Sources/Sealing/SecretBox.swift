@@ -161,6 +161,15 @@ package enum Hexadecimal {
         }
     }
 
+    /// Returns the bytes that digits of either case are of; nil if they are anything else.
+    package static func bytes(_ digits: Substring, count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let isRead = Array(digits.utf8).withUnsafeBytes { digits in
+            bytes.withUnsafeMutableBytes { decode(digits, into: $0) }
+        }
+        return isRead ? bytes : nil
+    }
+
     /// Reads two digits of either case for each byte. Returns false if there is anything else.
     package static func decode(_ digits: UnsafeRawBufferPointer, into bytes: UnsafeMutableRawBufferPointer) -> Bool {
         guard digits.count == bytes.count * 2 else { return false }

@@ -1,9 +1,9 @@
 import CVaultCommand
 import Glibc
 
-@main
-enum VaultTool {
-    static func main() { exit(run().rawValue) }
+/// The command line tool; see `vault help`.
+package enum VaultTool {
+    package static func main() { exit(run().rawValue) }
 
     private static func run() -> ExitCode {
         let endsByClosedPipe = ProcessState.harden()
@@ -11,7 +11,10 @@ enum VaultTool {
         var parser = CommandLineParser(words)
         do {
             if ClipboardClearing.isThisProcess { return try ClipboardClearing.run(words.compactMap(\.self)) }
-            let invocation = try parser.parse()
+            var invocation = try parser.parse()
+            // A place that cannot be found out is told by the command itself.
+            if invocation.command.section != .help { invocation.knownPlaces = try? invocation.places() }
+            try SharedProgram.takeOver(invocation)
             return try invocation.command.command.run(invocation)
         } catch UsageError.noCommand where !parser.wantsJSON {
             StandardError.write(TextLayout.fitted(HelpText.short(), to: terminalWidth(STDERR_FILENO)))

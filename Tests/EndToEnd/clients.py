@@ -22,16 +22,15 @@ HELPERS = re.findall(
 )
 
 
-def installed(binary: str, folder: Path) -> Home:
-    """A home where the command is on the path, as `Tools/install` puts it there."""
-    home = Home(binary, folder)
+def installed(home: Home) -> Home:
+    """The home with the command on the path, as `Tools/install` puts it there."""
     programs = home.folder / "bin"
     programs.mkdir()
-    (programs / "vault").symlink_to(binary)
+    (programs / "vault").symlink_to(home.binary)
     for name in HELPERS:
         (programs / name).symlink_to("vault")
     # The folder of the tests may be in a repository, which is not theirs.
-    own = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CEILING_DIRECTORIES": str(folder.parent), "GIT_TERMINAL_PROMPT": "0"}
+    own = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CEILING_DIRECTORIES": str(home.folder.parent), "GIT_TERMINAL_PROMPT": "0"}
     return home.with_variables(PATH=f"{programs}:{os.environ['PATH']}", **own)
 
 

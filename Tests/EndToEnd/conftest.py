@@ -13,14 +13,33 @@ from canaries import prepared
 from executables import executable
 from histories import History, twenty_entries
 from homes import AS_NOBODY, NOBODY, Home
+from postgres import Cluster
+from shared_homes import SharedHome
 
 
-def pytest_configure() -> None:
+# Everything that may run on both kinds of place does; otherwise, what tells most.
+IS_FULL = os.environ.get("VAULT_TEST_PLACES") == "all"
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """Lets the tested programs begin with the default actions of signals: a job in the background, or `nohup`, ignores
     some, and they would inherit that. A signal that is handled here is not ignored by them."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, lambda *_: None)
+    for marker in (
+        "both_places: `home` has its vault in a file, and once more in a database",
+        "both_places_in_full: the same, with VAULT_TEST_PLACES=all",
+        "in_a_file: what is tested is of files alone",
+    ):
+        config.addinivalue_line("markers", marker)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    markers = {marker.name for marker in metafunc.definition.iter_markers()}
+    is_on_both = "both_places" in markers or IS_FULL and "both_places_in_full" in markers
+    if is_on_both and "in_a_file" not in markers and "kind_of_place" in metafunc.fixturenames:
+        metafunc.parametrize("kind_of_place", ["file", "database"], indirect=True)
 
 
 @pytest.fixture(scope="session")
@@ -38,9 +57,37 @@ def example_program() -> str:
     return executable("VAULT_EXAMPLE", "the built `VaultExample`")
 
 
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """A server for all tests of this process that do it no harm."""
+    cluster = Cluster().create()
+    yield cluster
+    cluster.remove()
+
+
 @pytest.fixture
-def home(binary: str, tmp_path: Path) -> Home:
-    return Home(binary, tmp_path / "home")
+def vault_name(request: pytest.FixtureRequest) -> str:
+    """The name in a database of a vault of the test's own."""
+    return f"v{abs(hash(request.node.nodeid)) % 10**12}"
+
+
+@pytest.fixture
+def kind_of_place(request: pytest.FixtureRequest) -> str:
+    """What the test's vault is in: a file, unless `pytest_generate_tests` says otherwise."""
+    return getattr(request, "param", "file")
+
+
+@pytest.fixture
+def fresh_home(request: pytest.FixtureRequest, kind_of_place: str, binary: str, tmp_path: Path) -> Home:
+    if kind_of_place == "file":
+        return Home(binary, tmp_path / "home")
+    cluster, name = (request.getfixturevalue(fixture) for fixture in ("cluster", "vault_name"))
+    return SharedHome(binary, tmp_path / "home", cluster=cluster, name=name)
+
+
+@pytest.fixture
+def home(fresh_home: Home) -> Home:
+    return fresh_home
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """The built command in a home of its own, as a person would run it."""
 
+import copy
 import os
 import shutil
 import subprocess
@@ -44,13 +45,19 @@ class Home:
         return own | self.variables
 
     def with_variables(self, **variables: str) -> "Home":
-        return Home(self.binary, self.folder, self.variables | variables, self.through)
+        return self.changed(variables=self.variables | variables)
 
     def without_memory(self) -> "Home":
         return self.with_variables(**NO_MEMORY)
 
     def started_through(self, *words: str) -> "Home":
-        return Home(self.binary, self.folder, self.variables, words)
+        return self.changed(through=words)
+
+    def changed(self, **fields: object) -> "Home":
+        """The same but for some fields."""
+        other = copy.copy(self)
+        vars(other).update(fields)
+        return other
 
     # Running
 
@@ -104,7 +111,7 @@ class Home:
 
     def copy(self, folder: Path) -> "Home":
         shutil.copytree(self.folder, folder, symlinks=True, dirs_exist_ok=True)
-        return Home(self.binary, folder, self.variables, self.through)
+        return self.changed(folder=folder)
 
     def restore(self, template: "Home") -> None:
         """Puts everything back to what it is in another home."""
@@ -170,9 +177,14 @@ COMMANDS = [
     "key show",
     "key split",
     "key join",
+    "member ls",
+    "member add",
+    "member rm",
+    "member device",
     "drop",
     "collect",
     "backup",
+    "clone",
     "merge",
     "setup git-merge",
     "init",
@@ -194,6 +206,11 @@ def told(finished: subprocess.CompletedProcess) -> str:
     """A run for the message of a failed assertion."""
     output = (finished.stdout or b"")[-300:]
     return f"{finished.args} ended with {finished.returncode}: {output!r} {(finished.stderr or b'').decode()}"
+
+
+def device(home: Home) -> str:
+    """The device by which a machine signs, as people pass it on."""
+    return home.output("member", "device").decode().strip()
 
 
 def mode(path: Path) -> int:

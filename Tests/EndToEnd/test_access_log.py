@@ -13,6 +13,8 @@ from homes import NO_MEMORY, Home
 from tracing import Call, trace, with_fault
 from volumes import fill, volume
 
+pytestmark = pytest.mark.both_places_in_full
+
 USAGE, NOT_FOUND, REFUSED, DAMAGED, IO = 2, 3, 4, 6, 8
 
 

@@ -20,10 +20,10 @@ HOST_QUESTION = (
 
 
 @pytest.fixture
-def installed(binary: str, tmp_path: Path) -> Home:
+def installed(home: Home) -> Home:
     """A home where the command is the program that asks for a person's answer."""
     asking = {"SSH_ASKPASS": "vault-askpass", "SSH_ASKPASS_REQUIRE": "force", "GIT_ASKPASS": "vault-askpass"}
-    return installed_home(binary, tmp_path / "home").with_variables(**asking)
+    return installed_home(home).with_variables(**asking)
 
 
 @pytest.fixture

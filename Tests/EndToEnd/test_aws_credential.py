@@ -11,6 +11,8 @@ import pytest
 from clients import installed, output, run, traced
 from homes import Home, mode
 
+pytestmark = pytest.mark.both_places_in_full
+
 CANARY = "canary-81f3/+="
 ID = "AKIAIOSFODNN7EXAMPLE"
 USAGE, NOT_FOUND, REFUSED = 2, 3, 4
@@ -18,8 +20,8 @@ LINE = "credential_process = vault aws-credential aws/work\n"
 
 
 @pytest.fixture
-def home(binary: str, tmp_path: Path) -> Home:
-    home = installed(binary, tmp_path / "home").with_variables(AWS_EC2_METADATA_DISABLED="true")
+def home(fresh_home: Home) -> Home:
+    home = installed(fresh_home).with_variables(AWS_EC2_METADATA_DISABLED="true")
     home.set("aws/work", CANARY.encode(), "-a", f"access-key-id={ID}")
     return home
 
@@ -113,6 +115,7 @@ def test_an_attribute_is_no_token_and_a_long_name_has_none(home: Home) -> None:
 # Setting up
 
 
+@pytest.mark.in_a_file
 @pytest.mark.parametrize(
     "former",
     [
@@ -158,6 +161,7 @@ def test_a_name_and_a_vault_with_spaces_reach_the_command(home: Home) -> None:
     assert run(home, "vault", "aws-credential", name).returncode == NOT_FOUND
 
 
+@pytest.mark.in_a_file
 def test_the_name_of_a_profile_may_have_spaces(home: Home) -> None:
     words = ("setup", "aws", "aws/work", "--profile", "my own")
     assert home.output(*words) == home.output(*words)
@@ -169,6 +173,7 @@ def test_the_name_of_a_profile_may_have_spaces(home: Home) -> None:
         assert "name of a profile" in home.refusal(USAGE, "setup", "aws", "aws/work", "--profile", wrong)
 
 
+@pytest.mark.in_a_file
 def test_beside_another_program_of_its_name_its_own_place_is_written(home: Home) -> None:
     """HashiCorp's Vault has the name too."""
     other = home.folder / "other"

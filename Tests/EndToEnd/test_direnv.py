@@ -12,8 +12,8 @@ REFUSED = 4
 
 
 @pytest.fixture
-def installed(binary: str, tmp_path: Path) -> Home:
-    home = installed_home(binary, tmp_path / "home")
+def installed(home: Home) -> Home:
+    home = installed_home(home)
     (home.folder / "project").mkdir()
     return home
 

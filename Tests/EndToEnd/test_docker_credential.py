@@ -9,6 +9,8 @@ import pytest
 from clients import Handler, Server, installed, output, run, serving, traced
 from homes import Home, mode
 
+pytestmark = pytest.mark.both_places_in_full
+
 CANARY = "canary-2e90"
 OTHER, USAGE, REFUSED = 1, 2, 4
 REGISTRY = "registry.example.org"
@@ -30,9 +32,9 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def home(binary: str, tmp_path: Path) -> Home:
+def home(fresh_home: Home) -> Home:
     # There is no engine: the client asks the registry itself.
-    home = installed(binary, tmp_path / "home").with_variables(DOCKER_HOST="unix:///nowhere/docker.sock")
+    home = installed(fresh_home).with_variables(DOCKER_HOST="unix:///nowhere/docker.sock")
     home.output("init")
     return home
 

@@ -19,6 +19,8 @@ from writing.age import identity_text, recipient_text
 from writing.entries import encoded_attributes
 from writing.primitives import counted, varint
 
+pytestmark = pytest.mark.both_places_in_full
+
 USAGE, REFUSED, LOCKED, DAMAGED, IO = 2, 4, 5, 6, 8
 CANARY = b"canary-41aa"
 MAGIC = b"vltdrop1"

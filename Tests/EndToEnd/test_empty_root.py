@@ -61,8 +61,10 @@ RUNS = [
     ("prefs rm k", 8), ("unlock", 0), ("lock", 0), ("key ls", 0), ("key add --file /second.key", 0), ("key rm 2", 0),
     ("key check", 0), ("key rotate", 0), ("key show", 0), ("key split 2 of 3", 0), ("key join /joined.key", 2),
     ("drop d --to age1 -o /d.drop", 2), ("collect /d.drop", 8), ("backup /copy.vault", 0), ("merge /copy.vault", 0),
+    ("clone /copy.vault /cloned.vault", 0),
     ("setup git-merge", 1), ("init", 4), ("info", 0), ("doctor", 0), ("log", 8), ("verify", 0), ("compact", 0),
     ("salvage /saved.vault", 0), ("help", 0), ("completions bash", 0), ("man", 0), ("version", 0),
+    ("member ls", 0), ("member device", 5), ("member add mia", 5), ("member rm mia", 5),
     ("key replace /third.key", 0),
 ]  # fmt: skip
 

@@ -7,8 +7,12 @@ import stat
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from homes import Home, told
 from terminals import on_terminal
+
+pytestmark = pytest.mark.both_places_in_full
 
 NOTE = 'canary "note", ü\r\n' * 4096
 

@@ -10,6 +10,8 @@ import pytest
 from clients import Handler, Server, installed, output, run, serving, traced
 from homes import Home
 
+pytestmark = pytest.mark.both_places_in_full
+
 CANARY = "canary-5d1c"
 LOCKED, OTHER, USAGE = 5, 1, 2
 SITE = "protocol=https\nhost=example.org\n"
@@ -44,9 +46,9 @@ def server(repository: Path) -> Iterator[Server]:
 
 
 @pytest.fixture
-def home(binary: str, tmp_path: Path) -> Home:
+def home(fresh_home: Home) -> Home:
     """git asks the vault, and an empty vault is there."""
-    home = installed(binary, tmp_path / "home")
+    home = installed(fresh_home)
     home.output("init")
     home.output("setup", "git")
     return home
@@ -172,8 +174,8 @@ def test_a_locked_vault_is_one_line_and_git_asks_the_next_helper(home: Home) -> 
     assert filled.returncode == 0 and "password=of-the-next" in filled.stdout and str(home.key) in filled.stderr
 
 
-def test_without_a_vault_get_and_erase_are_silent_and_store_creates_one(binary: str, tmp_path: Path) -> None:
-    home = installed(binary, tmp_path / "home")
+def test_without_a_vault_get_and_erase_are_silent_and_store_creates_one(fresh_home: Home) -> None:
+    home = installed(fresh_home)
     assert helper(home, "get", SITE) == helper(home, "erase", MIA) == ""
     assert not home.vault.exists()
     finished = run(home, "git-credential-vault", "store", stdin=MIA + f"password={CANARY}\n")
@@ -291,6 +293,7 @@ def test_a_value_that_no_line_can_hold_is_not_handed_out(home: Home, value: byte
 # Setting up
 
 
+@pytest.mark.in_a_file
 def test_the_setup_is_said_before_written_once_and_undone(home: Home) -> None:
     configuration = home.folder / ".gitconfig"
     home.output("setup", "git", "--undo")

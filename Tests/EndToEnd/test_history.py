@@ -16,6 +16,8 @@ from tracing import with_fault
 from writing.builder import VaultBuilder
 from writing.entries import Entry, Value
 
+pytestmark = pytest.mark.both_places
+
 USAGE, NOT_FOUND, IO = 2, 3, 8
 DAY = 86_400_000
 
@@ -73,6 +75,7 @@ def test_a_name_without_a_history_is_exit_3(home: Home) -> None:
     assert len(history(home)) == 1, "also of one that was removed"
 
 
+@pytest.mark.in_a_file
 def test_a_value_that_was_replaced_more_than_90_days_ago_goes_with_the_next_compaction(home: Home) -> None:
     now = int(time.time() * 1000)
     vault = VaultBuilder(secrets.token_hex(16))
@@ -246,6 +249,7 @@ def test_purge_removes_all_or_none(home: Home) -> None:
         home.refusal(NOT_FOUND, "history", name)
 
 
+@pytest.mark.in_a_file
 def test_a_purge_whose_compaction_fails_says_what_was_done_and_what_is_left_to_do(home: Home) -> None:
     """The name is gone by then, and its bytes are still in the file: `vault compact` does the rest."""
     set_in_turn(home, b"1", b"2")

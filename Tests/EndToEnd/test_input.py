@@ -8,6 +8,8 @@ import pytest
 
 from homes import Home
 
+pytestmark = pytest.mark.both_places_in_full
+
 LARGEST = 16 << 20
 CANARY = "canary-f1c9"
 

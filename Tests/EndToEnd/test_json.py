@@ -8,6 +8,8 @@ import pytest
 from homes import COMMANDS, Home
 from json_shapes import documented, fits
 
+pytestmark = pytest.mark.both_places
+
 
 def read_json(output: bytes) -> dict:
     assert output.endswith(b"\n") and output.count(b"\n") == 1, "one object on one line"
@@ -22,14 +24,16 @@ RUNS = (
     "get a", "log", "setup git", "setup docker", "setup aws a", "key ls", "key add --file new.key",
     "setup ssh new.key a", "key rm 2", "key check", "key replace own.key", "--key-file own.key key rotate",
     "--key-file own.key key show", "--key-file own.key drop d -o d.drop --to", "--key-file own.key backup copy",
-    "--key-file own.key merge copy", "--key-file own.key env A=a B=b", "--key-file own.key inject -o filled",
+    "--key-file own.key merge copy", "--key-file own.key clone copy copied", "--key-file own.key log --head", "--key-file own.key env A=a B=b", "--key-file own.key inject -o filled",
     "setup direnv", "prefs set a x", "prefs set b --type data", "prefs get a", "prefs get b", "prefs ls", "prefs rm a",
     "--key-file own.key import env - --dry-run", "--key-file own.key export json --plaintext -o out.json",
     "--key-file own.key set seed", "--key-file own.key otp seed", "lock", "--key-file own.key generate p --show",
+    "member device", "--key-file own.key member ls", "--key-file own.key member add mia",
+    "--key-file own.key member ls", "--key-file own.key log --changes",
 )  # fmt: skip
 # What they need besides is tested where they are: a terminal, the kernel's keyring, a repository, another program.
 ELSEWHERE = {
-    "askpass", "collect", "copy", "edit", "key join", "key split", "pick", "setup git-merge", "setup kube", "ssh-add",
+    "askpass", "collect", "copy", "edit", "key join", "key split", "member rm", "pick", "setup git-merge", "setup kube", "ssh-add",
     "unlock",
 }  # fmt: skip
 # Those whose output is another program's, or made for one, with or without --json.
@@ -68,7 +72,7 @@ def test_every_command_writes_the_json_that_is_documented(home: Home) -> None:
 )  # fmt: skip
 def test_what_has_another_shape_than_is_documented_is_noticed(home: Home, value: object) -> None:
     shapes = documented(home)
-    assert fits({"name": "a", "versions": [{"version": 1, "modified": "x", "size": 2}]}, shapes["history NAME"][0], shapes)
+    assert fits({"name": "a", "versions": [{"version": 1, "modified": "x", "size": 2, "author": None}]}, shapes["history NAME"][0], shapes)
     assert not fits(value, shapes["history NAME"][0], shapes)
 
 

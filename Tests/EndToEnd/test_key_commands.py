@@ -14,6 +14,8 @@ from homes import Home
 from key_slots import PARAMETERS, SlotTable, keys, lose_key_file, private_file
 from terminals import Terminal, on_terminal
 
+pytestmark = pytest.mark.both_places_in_full
+
 USAGE, LOCKED, IO = 2, 5, 8
 GET = ("get", "u.token")
 
@@ -127,6 +129,7 @@ def test_it_is_said_how_to_agree_to_a_command(vault: Home) -> None:
     assert "--key-command" in vault.without_memory().refusal(LOCKED, *GET)
 
 
+@pytest.mark.in_a_file
 def test_another_command_than_the_one_agreed_to_is_not_run(vault: Home) -> None:
     """Whoever can write the file can put any command into its header."""
     command = printing(vault)
@@ -142,6 +145,7 @@ def test_another_command_than_the_one_agreed_to_is_not_run(vault: Home) -> None:
     assert not has_run(vault) and not (vault.folder / "ram").exists()
 
 
+@pytest.mark.in_a_file
 def test_a_command_in_a_message_cannot_command_the_terminal(vault: Home) -> None:
     command = printing(vault)
     vault.output("key", "add", "--command", command)

@@ -22,6 +22,8 @@ from key_slots import (
 from terminals import Terminal
 from test_key_commands import with_descriptor
 
+pytestmark = pytest.mark.both_places_in_full
+
 USAGE, NOT_FOUND, LOCKED, BUSY = 2, 3, 5, 7
 GET, ROTATE = ("get", "u.token"), ("key", "rotate")
 WITH_FILE = "another passphrase"
@@ -252,6 +254,7 @@ def test_a_purged_name_has_no_history_in_the_vault_a_backup_or_after_a_rotation(
 # Backups
 
 
+@pytest.mark.in_a_file
 def test_backups_to_one_file_at_once_leave_a_sound_one_and_nothing_else(vault: Home) -> None:
     vault.set("large", os.urandom(2_000_000))
     expected = all_values(vault)

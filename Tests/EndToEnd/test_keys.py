@@ -21,6 +21,8 @@ from key_slots import (
 )
 from terminals import on_terminal
 
+pytestmark = pytest.mark.both_places
+
 USAGE, NOT_FOUND, REFUSED, LOCKED, DAMAGED = 2, 3, 4, 5, 6
 GET = ("get", "u.token")
 
@@ -281,6 +283,7 @@ def test_only_a_key_file_can_be_replaced(vault: Home) -> None:
     assert [key["kind"] for key in keys(vault)] == ["key-file", "recipient"]
 
 
+@pytest.mark.in_a_file
 @pytest.mark.parametrize("words", [("add", "--file"), ("replace",)])
 def test_the_vault_itself_is_no_key_file(vault: Home, words: tuple[str, ...]) -> None:
     before = vault.vault.read_bytes()
@@ -291,6 +294,7 @@ def test_the_vault_itself_is_no_key_file(vault: Home, words: tuple[str, ...]) ->
 # Checking
 
 
+@pytest.mark.in_a_file
 def test_a_backup_of_the_key_file_is_checked_and_nothing_is_changed(vault: Home, tmp_path: Path) -> None:
     backup = shutil.copy(vault.key, tmp_path / "backup.key")
     before = {path: path.read_bytes() for path in vault.folder.rglob("*") if path.is_file()}
@@ -443,6 +447,7 @@ def test_a_changed_cost_opens_nothing_and_takes_no_longer(
     with_other_file.refusal(code, *GET, "--key-file", "photo")
 
 
+@pytest.mark.in_a_file
 @pytest.mark.parametrize("count", [0, 17, 0xFFFFFFFF])
 def test_a_count_of_keys_out_of_bounds_is_damage(vault: Home, count: int) -> None:
     data = bytearray(vault.vault.read_bytes())
@@ -452,6 +457,7 @@ def test_a_count_of_keys_out_of_bounds_is_damage(vault: Home, count: int) -> Non
     vault.refusal(DAMAGED, *GET)
 
 
+@pytest.mark.in_a_file
 def test_a_table_that_is_changed_in_the_header_alone_is_damage(vault: Home) -> None:
     vault.output("key", "add", "--file", "second.key")
     sound = vault.vault.read_bytes()

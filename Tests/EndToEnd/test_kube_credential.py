@@ -12,6 +12,8 @@ from clients import Handler, Server, installed, output, run, serving, traced
 from homes import Home
 from json_shapes import is_documented
 
+pytestmark = pytest.mark.both_places_in_full
+
 CANARY = "canary-c07a"
 OTHER, USAGE, NOT_FOUND, REFUSED = 1, 2, 3, 4
 GROUP = "client.authentication.k8s.io"
@@ -48,8 +50,8 @@ def server(certificate: Path) -> Iterator[Server]:
 
 
 @pytest.fixture
-def home(binary: str, tmp_path: Path) -> Home:
-    home = installed(binary, tmp_path / "home")
+def home(fresh_home: Home) -> Home:
+    home = installed(fresh_home)
     home.output("init")
     return home
 

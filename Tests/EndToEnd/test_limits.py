@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.both_places_in_full
+
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "Tools/lib"
 sys.path.insert(0, str(LIBRARY))

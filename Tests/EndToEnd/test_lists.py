@@ -6,6 +6,8 @@ import pytest
 
 from homes import Home
 
+pytestmark = pytest.mark.both_places
+
 
 def test_ls_gives_one_name_a_line_in_the_order_of_their_bytes(home: Home) -> None:
     for name in ("b", "a", "Z", "ü", "a/b", "a.b", "a b"):

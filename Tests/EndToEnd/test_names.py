@@ -4,6 +4,8 @@ import pytest
 
 from homes import Home
 
+pytestmark = pytest.mark.both_places
+
 
 @pytest.mark.parametrize(
     "name",

@@ -2,7 +2,6 @@
 
 import fcntl
 import json
-import os
 import re
 import signal
 import subprocess
@@ -13,6 +12,8 @@ import pytest
 
 from documents import ROOT
 from homes import Home
+
+pytestmark = pytest.mark.both_places
 
 SCRATCH = ROOT / ".build" / "outside"
 PACKAGE = ["--package-path", str(ROOT / "Tests" / "Outside"), "--scratch-path", str(SCRATCH)]
@@ -28,9 +29,8 @@ def outside() -> Path:
 
 
 def start(outside: Path, home: Home, *words: str, **variables: str) -> subprocess.Popen[str]:
-    environment = {"HOME": str(home.folder), "PATH": os.environ["PATH"], **variables}
     return subprocess.Popen(
-        [outside, *words], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [outside, *words], env=home.environment | variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
 
 
@@ -56,6 +56,7 @@ def test_each_broken_store_is_caught_in_20_of_20_runs() -> None:
     assert tested.returncode == 0 and passed == ["20", "40"], tested.stdout + tested.stderr
 
 
+@pytest.mark.in_a_file
 def test_a_held_lock_stalls_no_task(outside: Path, home: Home) -> None:
     process = start(outside, home, "stall")
     assert process.stdin and process.stdout
@@ -153,6 +154,7 @@ def test_two_programs_do_not_overwrite_each_other(outside: Path, home: Home) -> 
     assert listed == ["chat/u.token", "mail/u.token", "other/u.token"]
 
 
+@pytest.mark.in_a_file
 def test_reading_makes_no_file(outside: Path, home: Home) -> None:
     assert run(outside, home, "token") == "none"
     assert not list(home.folder.iterdir())
@@ -195,6 +197,7 @@ def test_a_program_of_this_shape_keeps_its_values(
     assert run(outside, home, shape, APP_NAME="app") == second
 
 
+@pytest.mark.in_a_file
 def test_a_named_program_needs_no_home(outside: Path, home: Home) -> None:
     places = {"VAULT_FILE": str(home.folder / "a.vault"), "VAULT_KEY_FILE": str(home.folder / "a.key")}
     assert run(outside, home, "token", "kept", APP_NAME="mail", HOME="", **places) == "kept"

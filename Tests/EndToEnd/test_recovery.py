@@ -13,6 +13,8 @@ from key_slots import private_file
 from qr_images import decoded
 from terminals import Terminal, on_terminal
 
+pytestmark = pytest.mark.both_places_in_full
+
 USAGE, REFUSED, LOCKED = 2, 4, 5
 GET = ("get", "u.token")
 HALF_BLOCKS = " ▄▀█"

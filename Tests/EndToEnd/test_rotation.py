@@ -25,6 +25,8 @@ from volumes import fill, volume
 from writing.builder import VaultBuilder
 from writing.entries import Entry, Value
 
+pytestmark = pytest.mark.both_places_in_full
+
 USAGE, LOCKED, BUSY, IO, ALARM = 2, 5, 7, 8, 9
 ROTATE = ("key", "rotate")
 
@@ -42,6 +44,7 @@ def filled(home: Home, values: dict[str, bytes]) -> None:
 # While others write
 
 
+@pytest.mark.in_a_file
 def test_1000_entries_are_sealed_anew_while_another_process_writes(home: Home) -> None:
     values = {f"name-{index:04}": b"value %d " % index * 300 for index in range(1_000)}
     filled(home, values)
@@ -198,6 +201,7 @@ def test_no_two_boxes_have_one_nonce_before_and_after(twenty: History) -> None:
     assert len(set(nonces)) == len(nonces)
 
 
+@pytest.mark.in_a_file
 def test_the_slots_of_the_old_file_do_not_open_the_new_one(home: Home) -> None:
     """Someone who has a removed key, the old file, and can write: the header of then leads nowhere."""
     home.output("init")

@@ -13,6 +13,8 @@ import pytest
 from homes import Home
 from terminals import Terminal
 
+pytestmark = pytest.mark.both_places_in_full
+
 FAILED, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
 CANARY = b"canary-5e0c"
 ENV = ("--env", "TOKEN=u.token")
@@ -38,6 +40,7 @@ def test_the_program_gets_the_values_that_were_asked_for(vault: Home) -> None:
     assert vault.output(*words) == CANARY + b" mia\n"
 
 
+@pytest.mark.in_a_file
 def test_the_rest_of_the_environment_is_as_it_was(vault: Home) -> None:
     own = vault.with_variables(TOKEN="old", OTHER="x=y\n", SWIFT_BACKTRACE="color=yes")
     found = dict(item.split(b"=", 1) for item in own.output("run", *ENV, "env", "-0").split(b"\0") if item)

@@ -12,6 +12,8 @@ from homes import VAULT_AND_KEY, Home
 from layout import log_end
 from tracing import trace, with_fault
 
+pytestmark = pytest.mark.both_places_in_full
+
 
 def left_copies(home: Home) -> list[str]:
     return [path.name for path in home.vault.parent.iterdir() if path.name.endswith(".vault-new")]
@@ -138,6 +140,7 @@ def test_a_limit_that_ends_a_write_within_a_record_is_exit_8_and_the_old_state(t
     home.output("verify")
 
 
+@pytest.mark.in_a_file
 def test_a_limit_on_the_size_of_files_below_a_new_vaults_leaves_nothing(home: Home) -> None:
     finished = home.run(
         "set", "u.token", stdin=b"tok", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))

@@ -12,6 +12,8 @@ import pytest
 from homes import Home
 from terminals import Terminal
 
+pytestmark = pytest.mark.both_places_in_full
+
 FIRST, AGAIN = "(not shown): ", "Repeat the value: "
 SECRET = "s3cret-at-the-terminal"
 
@@ -252,6 +254,7 @@ def damaged_vault(home: Home) -> None:
     home.vault.write_bytes(b"x" * 65536)
 
 
+@pytest.mark.in_a_file
 @pytest.mark.parametrize(("break_it", "code"), [(missing_key, 5), (damaged_vault, 6)])
 def test_nobody_types_a_secret_only_to_learn_that_the_vault_is_closed(
     home: Home, break_it: Callable[[Home], None], code: int

@@ -7,11 +7,14 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from reading import memory
 from reading.errors import Damaged, Refusal
+from reading.members import device_text
 from reading.vault import Vault, open_vault
 from vault_reader import described
 from writing.vector import Vector
@@ -19,6 +22,8 @@ from writing.vector import Vector
 HERE = Path(__file__).parent
 VECTORS = HERE / "Vectors"
 SEALING_VECTORS = HERE.parent / "SealingTests" / "Vectors"
+LARGEST_IN_JSON = 2**63 - 1
+ALARM = 9
 EXIT_CODES = {"ok": 0, "locked": 5, "damaged": 6, "newer": 1}
 
 
@@ -65,6 +70,11 @@ class StoredVector:
     def removed(self) -> dict[str, dict]:
         """The names without a value whose earlier versions are kept."""
         return self.expectation.get("removed", {})
+
+    @property
+    def exit_code_of_verify(self) -> int:
+        """The command reports states from another history."""
+        return ALARM if self.expectation.get("foreign") else EXIT_CODES[self.expect]
 
     @property
     def values(self) -> dict[str, bytes]:
@@ -114,17 +124,54 @@ def stated(vault: Vault) -> dict:
         "parameters": [slot.parameters.decode(errors="replace") for slot in vault.header.slots],
         "recipients": [label.recipient for label in vault.manifest.labels],
         "former_memory_keys": [key.hex() for key in vault.manifest.former_memory_keys],
+        "members": [[name, device_text(device)] for name, device in vault.members.present],
+        "foreign": foreign(vault),
         "merged": [[position.sequence, position.authenticator.hex()] for position in vault.manifest.merged],
     }
 
 
-def each_vector(*expectations: str, by_key_file: bool = False) -> pytest.MarkDecorator:
+def changes(vault: Vault) -> list[dict]:
+    """The states of all names that the vault has still, oldest first, as `vault log --changes` shows them."""
+    found = []
+    for name, entry in vault.current.items():
+        authors = vault.members.authors(entry, vault.contents)
+        for state, author in zip([entry, *entry.earlier], authors, strict=True):
+            known = {"author": None, "seen": None}
+            if author:
+                words = author.name if author.was_member else f"{author.name} (no member then)"
+                known = {"author": words, "seen": min(author.seen, LARGEST_IN_JSON)}
+            change = {"name": name.decode(), "time": state.modified, "removed": state.version is None}
+            found.append(change | known)
+    return sorted(found, key=in_order)
+
+
+def foreign(vault: Vault) -> list[str]:
+    """The names with a state whose author knew a log position that is not part of this history."""
+    found = []
+    for name, entry in vault.current.items():
+        signatures = [state.signature for state in (entry, *entry.earlier) if state.signature]
+        if not all(memory.is_part_of(signature.seen, vault) for signature in signatures):
+            found.append(name.decode())
+    return found
+
+
+def in_order(change: dict) -> tuple:
+    return change["time"], change["name"], str(change["author"])
+
+
+def milliseconds(text: str) -> int:
+    return round(datetime.fromisoformat(text).timestamp() * 1000)
+
+
+def each_vector(*expectations: str, by_key_file: bool = False, having: str = "expect") -> pytest.MarkDecorator:
     """Runs a test once for every stored vector, or every one with one of these expectations.
 
-    `by_key_file` leaves out the vectors for which the command would need a passphrase or an identity.
+    `by_key_file` leaves out the vectors for which the command would need a passphrase or an identity, `having` those
+    whose expectation lacks this field.
     """
     vectors = [StoredVector.read(file) for file in sorted(VECTORS.glob("*.json"))]
     vectors = [vector for vector in vectors if vector.is_for_a_key_file or not by_key_file]
+    vectors = [vector for vector in vectors if having in vector.expectation]
     chosen = [vector for vector in vectors if not expectations or vector.expect in expectations]
     return pytest.mark.parametrize("vector", chosen, ids=lambda vector: vector.name)
 
@@ -159,6 +206,16 @@ class Command:
     def set(self, name: str, value: bytes, *options: str) -> None:
         self.run("set", *options, name, standard_input=value)
 
+    def changes(self) -> list[dict]:
+        """As `changes` above."""
+        shown = json.loads(self.run("log", "--changes", "--json"))["changes"]
+        return sorted((change | {"time": milliseconds(change["time"])} for change in shown), key=in_order)
+
+    def members(self) -> list[list[str]]:
+        """The names of the members and their devices."""
+        shown = json.loads(self.run("member", "ls", "--json"))["members"]
+        return [[member["name"], device] for member in shown for device in member["devices"]]
+
     def names(self) -> list[str]:
         return self.run("ls").decode().split("\n")[:-1]
 
@@ -167,7 +224,19 @@ class Command:
         copies = [Path(shutil.copyfile(file, self.home / f"copy{file.suffix}")) for file in (vector.vault, vector.key)]
         for copy in copies:
             copy.chmod(0o600)
+        if "device_key" in vector.expectation:
+            self.use_device(f"{vector.expectation['device_key']}\n".encode())
         return Command(self.binary, self.home, ("--vault", str(copies[0]), "--key-file", str(copies[1])))
+
+    def use_device(self, key_file: bytes) -> None:
+        """Lets the command sign as that device."""
+        self.device_key.parent.mkdir(parents=True, exist_ok=True)
+        self.device_key.write_bytes(key_file)
+        self.device_key.chmod(0o600)
+
+    @property
+    def device_key(self) -> Path:
+        return self.home / ".config/vault/device.key"
 
     @property
     def places(self) -> tuple[Path, Path]:

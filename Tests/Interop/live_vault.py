@@ -7,19 +7,21 @@ import fcntl
 import os
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from reading.entries import Entry as ReadEntry
 from reading.entries import EarlierVersion, StoredVersion
+from reading.signatures import Signature as ReadSignature
 from reading.slots import SLOT_SIZE, SLOTS_PLACE
 from reading.vault import Vault, open_image
 from writing.builder import VaultBuilder
 from writing.changes import CheckpointChanges
 from writing.draft import HEADER_SIZE, HINT_PLACE
 from writing.entries import Entry, Value
+from writing.members import Change, Device, Position, Signature
 from writing.primitives import counted, varint
 
 GROWTH = 16 << 10
@@ -54,6 +56,7 @@ class ContinuedVault(VaultBuilder):
             self.slots.append(KeptSlot(slot.kind, image[start : start + SLOT_SIZE], slot.parameters))
         self.history = vault.header.history.versions, vault.header.history.days
         self.is_access_logged = vault.header.is_access_logged
+        self.members = [change.encoded for change in vault.manifest.members]
         self.read_keys = vault.keys
         self.vault_id, self.header_authenticator = vault.header.vault_id, vault.header.authenticator
         last = vault.log.records[-1] if vault.log.records else vault.header
@@ -85,20 +88,28 @@ def written(entry: ReadEntry, contents: dict[StoredVersion, bytes]) -> Entry:
         version = state.version
         return Value(
             contents[version], version.kind, state.modified, version.nonce, version.place, expiry=state.expiry,
-            attributes=list(state.attributes),
+            attributes=list(state.attributes), signature=kept(state.signature),
         )  # fmt: skip
 
     return Entry(
         entry.name, value(entry) if entry.version else None, entry.modified, entry.created, entry.expiry,
         [value(old) for old in entry.earlier], list(entry.attributes), entry.sequence, entry.forgotten, entry.joined,
+        kept(entry.signature),
     )  # fmt: skip
 
 
-class LiveVault:
-    """A vault file under its lock. A call that changes it returns once that is durable."""
+def kept(signature: ReadSignature | None) -> Signature | None:
+    return Signature(signature.encoded, {}) if signature else None
 
-    def __init__(self, file: int, path: Path, key_file: bytes) -> None:
-        self.file, self.path, self.key_file = file, path, key_file
+
+class LiveVault:
+    """A vault file under its lock. A call that changes it returns once that is durable.
+
+    With a device, it signs what it sets and removes.
+    """
+
+    def __init__(self, file: int, path: Path, key_file: bytes, device: Device | None = None) -> None:
+        self.file, self.path, self.key_file, self.device = file, path, key_file, device
         self.image = read_whole(file)
         self.vault = open_image(self.image, key_file)
         self.clear_behind()
@@ -143,6 +154,8 @@ class LiveVault:
                 break
             entry.earlier.append(version)
             replaced_at = version.modified
+        if self.device:
+            self.builder().signed(entry, self.device)
         while len(entry.encoded()) + PLACE_AND_NONCE > MOST_ENTRY_BYTES:
             entry.earlier.pop()
         return entry
@@ -159,10 +172,14 @@ class LiveVault:
         self.write(builder)
         os.pwrite(self.file, builder.data[HINT_PLACE:HEADER_SIZE], HINT_PLACE)
 
-    def compact(self) -> None:
-        """Appends a notice, and replaces the file by one of the entries alone."""
+    @property
+    def position(self) -> Position:
+        return self.builder().position
+
+    def compact(self, *changes: Change) -> None:
+        """Appends a notice, and replaces the file by one of the entries alone, with changes of the members."""
         self.write(self.builder().notice())
-        image = compacted(self.image, self.vault)
+        image = compacted(self.image, self.vault, changes)
         temporary = self.path.with_name(f"{self.path.name}.{secrets.token_hex(4)}")
         new = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         # Before it gets its name: no other process may write before the name is durable.
@@ -211,7 +228,7 @@ class LiveVault:
 
 
 @contextmanager
-def opened(path: Path, key_file: bytes) -> Iterator[LiveVault]:
+def opened(path: Path, key_file: bytes, device: Device | None = None) -> Iterator[LiveVault]:
     """The vault at the path, under the lock of the file that is there."""
     while True:
         file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
@@ -219,7 +236,7 @@ def opened(path: Path, key_file: bytes) -> Iterator[LiveVault]:
         if os.path.samestat(os.fstat(file), os.stat(path)):
             break
         os.close(file)
-    live = LiveVault(file, path, key_file)
+    live = LiveVault(file, path, key_file, device)
     try:
         yield live
     finally:
@@ -243,9 +260,9 @@ def create(path: Path, key_path: Path) -> None:
         synchronize_folder(place.parent)
 
 
-def compacted(image: bytes, vault: Vault) -> bytes:
+def compacted(image: bytes, vault: Vault, changes: Iterable[Change] = ()) -> bytes:
     """A file with the same entries, behind whose header nothing stands; `vault` ends with a notice."""
-    builder = ContinuedVault(image, vault)
+    builder = ContinuedVault(image, vault).change_members(*changes)
     entries = [written(entry, vault.contents) for entry in vault.current.values()]
     builder.data.clear()
     builder.sequence, builder.dead_bytes = builder.sequence + 1, 0
@@ -257,6 +274,7 @@ def compacted(image: bytes, vault: Vault) -> bytes:
     positions = [varint(position.sequence) + position.authenticator for position in merged]
     content = varint(vault.manifest.created) + builder.totals() + listed(chain) + b"".join(labels)
     content += listed(settings) + listed(keys) + listed(positions)
+    content += listed(builder.members) if builder.members else b""
     builder.begin(entries, 40, changes=CheckpointChanges(edit_manifest=lambda _: content))
     return bytes(builder.data)
 

@@ -11,6 +11,8 @@ SAID = {
     r"root (offset|length)|manifest (offset|length)|checkpoint end": HEADER,
     r"key file": r"The key file \S+ (is|says)",
     r"manifest|chain|labels|settings|former memory keys|merged": r"the manifest",
+    r"members": r"the manifest|a change of the members",
+    r"signature": r"a change that was not signed by whom it names|a record breaks the format",
     r"checkpoint": r"the checkpoint's parts",
     r"page|page length": r"a page of the index|a tree lacks an entry",
     r"frame|index|previous|record .*|transactions|totals|payload|tree root .*|tail": rf"{RECORD}|behind the log's end",

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from interop_support import VECTORS, Command, StoredVector
+from interop_support import ALARM, VECTORS, Command, StoredVector
 from reading import memory
 from reading.vault import Vault, open_vault
-from writing.memory import coded, path_file, seen_file, upkeep_file
-
-ALARM = 9
+from writing.members import Device
+from writing.memory import coded, members_file, path_file, seen_file, upkeep_file
 
 
 @pytest.fixture
@@ -186,3 +185,67 @@ def test_both_read_why_upkeep_failed(kept: Command) -> None:
         upkeep_path.write_bytes(content)
         assert (memory.read_upkeep(content, vault.header.vault_id, vault.keys.memory) is not None) == is_known
         assert (b"words of Python" in kept.run("info")) == is_known
+
+
+def members_path(command: Command) -> Path:
+    return folder(command) / memory.members_name(command.vault().header.vault_id)
+
+
+def seen_of_members(command: Command) -> list[bytes] | None:
+    vault = command.vault()
+    return memory.read_members(members_path(command).read_bytes(), vault.header.vault_id, vault.keys.memory)
+
+
+@pytest.fixture
+def without_others(kept: Command) -> Command:
+    """The command over a vault whose members were Ann, Bob and Cid, and where the last two were removed."""
+    kept.run("member", "add", "Ann")
+    for number, name in enumerate(("Bob", "Cid"), 1):
+        kept.run("member", "add", name, "--device", Device(name, bytes([number]) * 32).text)
+    for name in ("Bob", "Cid"):
+        kept.run("member", "rm", name)
+    return kept
+
+
+def test_python_finds_what_the_command_has_seen_of_members(without_others: Command) -> None:
+    def expected() -> list[bytes]:
+        members = without_others.vault().manifest.members
+        known = members[:1] + [change for change in members if change.is_removal]
+        return [change.signature.signature[:16] for change in known]
+
+    assert seen_of_members(without_others) == expected() and len(expected()) == 3
+    before = members_path(without_others).read_bytes()
+    without_others.run("key", "rotate")
+    assert len(before) == memory.MEMBERS_SIZE
+    without_others.set("a", b"another")
+    assert seen_of_members(without_others) == expected() and members_path(without_others).read_bytes() != before
+
+
+def test_the_command_heeds_what_python_wrote_of_members(without_others: Command) -> None:
+    vault, known = without_others.vault(), seen_of_members(without_others)
+    vault_id, key = vault.header.vault_id, vault.keys.memory
+    unknown = [*known, bytes(range(16))]
+    missing = members_file(vault_id, unknown, key)
+    other_first = members_file(vault_id, known[1:], key)
+    most = members_file(vault_id, [bytes(range(16))] * 128, key)
+    for data, seen_there, expecting in (
+        (members_file(vault_id, known, key), known, 0),
+        (members_file(vault_id, [], key), [], 0),
+        (missing, unknown, ALARM),
+        (other_first, known[1:], ALARM),
+        (missing + b"bytes of a longer file", unknown, ALARM),
+        (most, [bytes(range(16))] * 128, ALARM),
+        (missing[:-1], None, 0),
+        (missing[:-1] + bytes([missing[-1] ^ 1]), None, 0),
+        (members_file(vault_id, unknown, bytes(32)), None, 0),
+        (members_file(bytes(16), unknown, key), None, 0),
+        (members_file(vault_id, unknown, key, count=129), None, 0),
+        (b"", None, 0),
+    ):
+        members_path(without_others).write_bytes(data)
+        assert seen_of_members(without_others) == seen_there
+        without_others.run("set", "a", standard_input=b"value", expecting=expecting)
+        without_others.run("log", "--changes", expecting=expecting)
+        without_others.run("member", "ls", expecting=expecting)
+        if expecting == 0:
+            assert seen_of_members(without_others) == known, "it is written anew"

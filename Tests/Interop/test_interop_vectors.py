@@ -13,6 +13,7 @@ from interop_support import (
     VECTORS,
     Command,
     StoredVector,
+    changes,
     each_vector,
     outcome,
     stated,
@@ -78,7 +79,15 @@ def read_all(vault: Command, vector: StoredVector) -> None:
     assert vault.names() == vector.names_in_order()
     for name, value in vector.values.items():
         assert vault.run("get", name) == value, name
-    vault.run("verify")
+    vault.run("verify", expecting=vector.exit_code_of_verify)
+
+
+@each_vector("ok", by_key_file=True, having="device_key")
+def test_command_names_the_members_and_authors_of_the_vector(command: Command, vector: StoredVector) -> None:
+    vault = command.over(vector)
+    found = vault.vault()
+    assert vault.changes() == changes(found)
+    assert sorted(vault.members()) == sorted(stated(found)["members"])
 
 
 @each_vector("locked", "damaged", "newer", by_key_file=True)
@@ -123,7 +132,7 @@ def without_history(entries: dict) -> dict:
 @each_vector("ok", by_key_file=True)
 def test_compaction_keeps_all_that_the_vector_holds(command: Command, vector: StoredVector) -> None:
     def kept(manifest: Manifest) -> tuple:
-        lists = manifest.labels, manifest.settings, manifest.former_memory_keys, manifest.merged
+        lists = manifest.labels, manifest.settings, manifest.former_memory_keys, manifest.merged, manifest.members
         return manifest.created, *lists
 
     vault = command.over(vector)
@@ -134,7 +143,8 @@ def test_compaction_keeps_all_that_the_vector_holds(command: Command, vector: St
     assert kept(after.manifest) == kept(before.manifest)
     assert (after.header.history, after.header.slots) == (before.header.history, before.header.slots)
     assert after.header.is_access_logged == before.header.is_access_logged
-    vault.run("verify")
+    assert after.header.has_members == before.header.has_members
+    vault.run("verify", expecting=vector.exit_code_of_verify)
 
 
 @pytest.mark.parametrize("built", large.catalogue.vectors, ids=lambda vector: vector.name)

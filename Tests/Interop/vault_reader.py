@@ -11,9 +11,11 @@ import argparse
 import base64
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from reading.errors import Damaged, Locked, Newer
+from reading.members import Author
 from reading.vault import EarlierValue, OpenEntry, RemovedEntry, Vault, open_image, open_vault
 
 __all__ = ["Damaged", "Locked", "Newer", "OpenEntry", "Vault", "described", "open_image", "open_vault"]
@@ -22,9 +24,9 @@ __all__ = ["Damaged", "Locked", "Newer", "OpenEntry", "Vault", "described", "ope
 def described(entry: OpenEntry | RemovedEntry) -> dict:
     """An entry as the test vectors write it; what is not there is left out."""
 
-    description: dict = {"modified": entry.modified}
+    description: dict = {"modified": entry.modified} | described_author(entry.author)
     if isinstance(entry, OpenEntry):
-        description = described_value(entry) | {"created": entry.created, "attributes": entry.attributes}
+        description |= described_value(entry) | {"created": entry.created, "attributes": entry.attributes}
         if entry.expiry is not None:
             description["expiry"] = entry.expiry
     if entry.earlier:
@@ -34,7 +36,11 @@ def described(entry: OpenEntry | RemovedEntry) -> dict:
 
 def described_earlier(version: EarlierValue) -> dict:
     expiry = {} if version.expiry is None else {"expiry": version.expiry}
-    return described_value(version) | {"attributes": version.attributes} | expiry
+    return described_value(version) | {"attributes": version.attributes} | expiry | described_author(version.author)
+
+
+def described_author(author: Author | None) -> dict:
+    return {} if author is None else {"author": asdict(author)}
 
 
 def described_value(version: OpenEntry | EarlierValue) -> dict:

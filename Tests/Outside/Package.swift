@@ -11,6 +11,7 @@ let package = Package(
             name: "outside",
             dependencies: [
                 .product(name: "Vault", package: "vault"), .product(name: "VaultAccount", package: "vault"),
+                .product(name: "VaultShared", package: "vault"),
             ],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),

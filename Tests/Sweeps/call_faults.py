@@ -10,8 +10,9 @@ from random import Random
 from cases import Case, require, sample
 from homes import Home
 from judge import Ready, judge
-from scenarios import Scenario
-from tracing import AROUND, CHANGING, Call, trace, with_faults
+from scenarios import BY_NAME, Scenario
+from shared_homes import SharedHome
+from tracing import AROUND, CHANGING, CONNECTING, Call, trace, with_faults
 from volumes import fill
 
 READING = ("read", "pread64", "fstat", "newfstatat", "statx", "lseek", "getdents64", "readlink")
@@ -41,6 +42,17 @@ RESTARTED = ("fdatasync", "fsync", "pwrite64", "write", "pread64", "read", "floc
 # A disk that is gone, and one that is full, from a call on.
 WRITING = ("pwrite64", "fdatasync", "fsync", "rename", "renameat2", "fallocate", "link", "mkdir")
 LASTING = {"EIO+": (*WRITING, "pread64", "unlink", "ftruncate"), "ENOSPC+": WRITING}
+# What a network answers; from a call on, if it is gone.
+NETWORK_ERRORS = {
+    "connect": ("ECONNREFUSED", "ETIMEDOUT", "EHOSTUNREACH"),
+    "poll": ("EINTR", "ENOMEM"),
+    "sendto": ("ECONNRESET", "EPIPE", "ETIMEDOUT"),
+    "recvfrom": ("ECONNRESET", "EPIPE", "ETIMEDOUT"),
+}
+LASTING["ENETDOWN+"] = ("connect", "sendto", "recvfrom")
+
+
+SOCKET = re.compile(r"[(=]\d+<(socket|TCP)")
 
 
 def calls_of(home: Home, template: Home, scenario: Scenario) -> list[Call]:
@@ -48,8 +60,11 @@ def calls_of(home: Home, template: Home, scenario: Scenario) -> list[Call]:
     runs = []
     for _ in range(3):
         home.restore(template)
-        runs.append(trace(home, *scenario.words, stdin=scenario.stdin, names=EVERY))
+        names = CONNECTING if scenario.is_shared else EVERY
+        runs.append(trace(home, *scenario.words, stdin=scenario.stdin, names=names))
     home.restore(template)
+    if scenario.is_shared:
+        return [call for call in min(runs, key=len) if call.name == "socket" or SOCKET.search(call.line)]
     # A run that takes more than 50 ms looks at the vault's path once more. A faster one would not reach that call.
     calls = min(runs, key=len)
     first = next(index for index, call in enumerate(calls) if str(home.folder) in call.line or "(0<" in call.line)
@@ -61,6 +76,8 @@ def cases_of(
 ) -> Iterator[Case]:
     """All cases of a scenario, or with `chance` those of the quick form."""
     calls = ready.calls
+    if BY_NAME[name].is_shared:
+        return (yield from cases_on_a_connection(calls, name, kinds, chance))
     if "kill" in kinds:
         killed = [call for call in calls if chance is None or call.name in CHANGING + AROUND]
         yield from (Case(name, f"{call}/KILL", "kill") for call in killed)
@@ -72,6 +89,18 @@ def cases_of(
         whats = sample([f"fsize:{limit}" for limit in sorted(limits)], chance, 12)
         whats += sample([f"room:{pages}" for pages in rooms if has_volumes], chance, 5)
         yield from (Case(name, what, "short") for what in whats)
+
+
+def cases_on_a_connection(calls: list[Call], name: str, kinds: set[str], chance: Random | None) -> Iterator[Case]:
+    if "kill" in kinds:
+        killed = [f"{call}/KILL" for call in calls]
+        yield from (Case(name, what, "kill") for what in sample(killed, chance, 7))
+    if "error" in kinds:
+        failing = [call for call in calls if call.name in NETWORK_ERRORS]
+        errors = [f"{call}/{error}" for call in failing for error in NETWORK_ERRORS[call.name]]
+        # The command tries for ten seconds.
+        errors += [f"{call}/ENETDOWN+" for call in failing if chance is None and call.name in LASTING["ENETDOWN+"]]
+        yield from (Case(name, what, "error") for what in sample(errors, chance, 7))
 
 
 def errors_of(call: Call, chance: Random | None) -> list[str]:
@@ -126,16 +155,34 @@ def attempt(
     if name == "fsize":
         limited = home.started_through("prlimit", f"--fsize={number}:{number}", "--")
         return limited.run(*scenario.words, stdin=scenario.stdin), False
-    call = next((call for call in calls if str(call) == at), None)
+    # How often a run waits for a server depends on the server: the last call stands in for one that another run had.
+    latest = [call for call in calls if call.name == name][-1:] if scenario.is_shared else []
+    call = next((call for call in calls if str(call) == at), *latest or [None])
     require(call is not None, "there is no such call in this run")
+    number = call.ordinal
     if fault == "KILL":
         faults = {name: f"signal=KILL:when={number}"}
     elif fault in LASTING:
         faults = {other: f"error={fault[:-1]}:when={ordinal}+" for other, ordinal in from_then_on(calls, call, fault)}
     else:
         faults = {name: f"error={fault}:when={number}"}
-    finished = with_faults(home, faults, *scenario.words, stdin=scenario.stdin)
+    if name == "sendto" and fault != "KILL":
+        faults = dict(broken_off(calls, call)) | faults
+    is_reached = not scenario.is_shared
+    finished = with_faults(home, faults, *scenario.words, is_reached=is_reached, stdin=scenario.stdin)
+    if isinstance(home, SharedHome):
+        home.cluster.settle(home.name)
     return finished, re.search(r"\([12]<", call.line) is not None
+
+
+def broken_off(calls: list[Call], call: Call) -> Iterator[tuple[str, str]]:
+    """What follows a message that could not be sent: the kernel says at once that the connection is broken. Otherwise
+    libpq waits for the server's reason."""
+    for name, fault in (("poll", "retval=1"), ("recvfrom", "error=ECONNRESET")):
+        following = next((other.ordinal for other in calls[calls.index(call) :] if other.name == name), None)
+        if following:
+            # A run may have needed some more of them.
+            yield name, f"{fault}:when={following}..{following + 2}"
 
 
 def from_then_on(calls: list[Call], call: Call, fault: str) -> Iterator[tuple[str, int]]:
@@ -159,8 +206,12 @@ def attempt_with_room(
 
 
 def is_behind_the_flush(calls: list[Call], case: Case) -> bool:
-    """Whether a kill comes after the last flush of the vault: what was changed is on the disk."""
-    flushes = [index for index, call in enumerate(calls) if call.name == "fdatasync" and "default.vault>" in call.line]
+    """Whether a kill comes after the last flush of the vault, or the last answer of its server: what was changed is on
+    the disk."""
+    flushes = [
+        index for index, call in enumerate(calls)
+        if call.name == "fdatasync" and "default.vault>" in call.line or call.name == "recvfrom"
+    ]  # fmt: skip
     return flushes != [] and any(case.what == f"{call}/KILL" for call in calls[flushes[-1] + 1 :])
 
 
@@ -173,6 +224,8 @@ def run(ready: Ready, scenario: Scenario, case: Case) -> None:
         finished = attempt_with_room(home, scenario, int(case.what.removeprefix("room:")))
     else:
         finished, is_output = attempt(home, scenario, case, calls)
+    if scenario.is_shared and not case.what.endswith("+"):
+        require(b"may or may not" not in finished.stderr, "a server answers that knows", finished)
     if case.what.endswith("/EINTR") and case.what.startswith(RESTARTED):
         require(finished.returncode == 0, "an interrupted call was not made again", finished)
     judge(ready, scenario, finished, is_output, is_behind_the_flush(calls, case))

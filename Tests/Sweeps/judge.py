@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from cases import require
 from homes import VAULT_AND_KEY, Home
+from layout import KEY_SLOTS
 from scenarios import Scenario, State
 from tracing import Call
 
@@ -22,6 +23,8 @@ def state_of(home: Home) -> State:
 
 
 def files(home: Home, scenario: Scenario) -> list[str]:
+    if scenario.is_shared:
+        return VAULT_AND_KEY[:1]
     own = VAULT_AND_KEY[1:] if "VAULT_KEY_FILE" in home.variables else VAULT_AND_KEY
     return sorted([*own, *scenario.files])
 
@@ -33,6 +36,8 @@ class Ready:
     home: Home
     template: Home
     old: State
+    # The old vault; None if there is none.
+    image: bytes | None
     # Of a run without a fault.
     calls: list[Call]
     output: bytes
@@ -55,12 +60,15 @@ def judge(
     require(whole or is_output or old is None, "a wrong output", finished)
     unknown = killed or is_output or b"may or may not" in finished.stderr
     allowed = [new] if acknowledged else [old, new, scenario.between] if unknown else [old, scenario.between]
+    if scenario.name == "database-key-rotate" and not killed:
+        before, after = (image[KEY_SLOTS.start : KEY_SLOTS.stop] for image in (ready.image, home.vault.read_bytes()))
+        require((before != after) == (finished.returncode == 0) or unknown, "the exit code does not tell", finished)
     if scenario.settle:
         home.output(*scenario.settle)
     found = state_of(home)
     require(found in allowed, f"neither old nor new: {found and sorted(found)}", finished)
     if finished.returncode == 0 and old is not None and new != old and b"warning" not in finished.stderr:
-        rollback_is_noticed(home, ready.template.vault.read_bytes())
+        rollback_is_noticed(home, ready.image)
     goes_on(home, found, files(home, scenario))
 
 

@@ -25,7 +25,9 @@ import damage
 from cases import KINDS, Case, Result
 from homes import Home
 from judge import Ready, state_of
-from scenarios import BY_NAME
+from postgres import Cluster
+from scenarios import BY_NAME, Scenario
+from shared_homes import SharedHome
 from specimens import SPECIMENS, Specimen, build
 from volumes import volume
 
@@ -40,6 +42,7 @@ class Worker:
     folder: Path
     full: bool
     has_volumes: bool
+    cluster: Cluster | None
     mounts: ExitStack = field(default_factory=ExitStack)
     prepared: dict[str, Ready] = field(default_factory=dict)
     specimens: dict[str, Specimen] = field(default_factory=dict)
@@ -54,15 +57,23 @@ class Worker:
         scenario = BY_NAME[name]
         shutil.rmtree(folder / "home", ignore_errors=True)
         folder.mkdir(exist_ok=True)
-        home = Home(self.binary, folder / "home", dict(scenario.variables))
+        home = self.home(scenario, folder / "home")
         scenario.prepare(home)
         template = home.copy(self.folder / f"template {key}")
+        image = home.vault.read_bytes() if home.vault.exists() else None
         if scenario.settle:
             home.output(*scenario.settle)
         old = {} if name == "salvage" else state_of(home)
         home.restore(template)
         output = home.output(*scenario.words, stdin=scenario.stdin)
-        return Ready(home, template, old, call_faults.calls_of(home, template, scenario), output)
+        return Ready(home, template, old, image, call_faults.calls_of(home, template, scenario), output)
+
+    def home(self, scenario: Scenario, folder: Path) -> Home:
+        if not scenario.is_shared:
+            return Home(self.binary, folder, dict(scenario.variables))
+        name = f"{self.folder.name}-{scenario.name}"
+        url = self.cluster.url(name, host="127.0.0.1", sslmode="disable", application_name=name)
+        return SharedHome(self.binary, folder, {"VAULT_FILE": url}, cluster=self.cluster, name=name)
 
     def volume(self) -> Path:
         folder = self.folder / "volume"
@@ -80,11 +91,11 @@ class Worker:
 worker: Worker
 
 
-def start(binary: str, folder: str, full: bool, has_volumes: bool) -> None:
+def start(binary: str, folder: str, full: bool, has_volumes: bool, cluster: Cluster | None) -> None:
     global worker
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     own = Path(tempfile.mkdtemp(dir=folder))
-    worker = Worker(binary, own, full, has_volumes)
+    worker = Worker(binary, own, full, has_volumes, cluster)
 
 
 def enumerate_cases(request: tuple[str, frozenset[str], int]) -> tuple[list[Case], int]:
@@ -132,8 +143,14 @@ def chosen_cases(pool: multiprocessing.pool.Pool, arguments: argparse.Namespace)
     return found, calls
 
 
-def sweep(arguments: argparse.Namespace, folder: str) -> int:
-    initial = (arguments.binary, folder, arguments.full or bool(arguments.case), can_mount(Path(folder)))
+def cluster_for(subjects: list[str]) -> Cluster | None:
+    """A server for all processes, if a subject needs one."""
+    is_needed = any(name in BY_NAME and BY_NAME[name].is_shared for name in subjects)
+    return Cluster().create() if is_needed else None
+
+
+def sweep(arguments: argparse.Namespace, folder: str, cluster: Cluster | None) -> int:
+    initial = (arguments.binary, folder, arguments.full or bool(arguments.case), can_mount(Path(folder)), cluster)
     context = multiprocessing.get_context("fork")
     began = time.monotonic()
     tried: Counter[str] = Counter()
@@ -175,6 +192,8 @@ def parsed() -> argparse.Namespace:
         parser.error(f"there is no subject {', '.join(unknown)}")
     if unknown := [kind for kind in arguments.faults if kind not in KINDS]:
         parser.error(f"there is no fault {', '.join(unknown)}")
+    if arguments.case:
+        arguments.subjects = [Case.parsed(arguments.case).subject]
     arguments.subjects = arguments.subjects or SUBJECTS
     arguments.binary = os.environ["VAULT_BINARY"]
     return arguments
@@ -186,9 +205,12 @@ def main() -> int:
     memory = "/dev/shm"
     where = memory if os.access(memory, os.W_OK) else None
     folder = tempfile.mkdtemp(prefix="vault-sweep.", dir=where)
+    cluster = cluster_for(arguments.subjects)
     try:
-        return sweep(arguments, folder)
+        return sweep(arguments, folder, cluster)
     finally:
+        if cluster:
+            cluster.remove()
         for mounted in Path(folder).glob("*/volume"):
             subprocess.run(["umount", "--lazy", mounted], stderr=subprocess.DEVNULL)
         shutil.rmtree(folder, ignore_errors=True)

@@ -33,6 +33,8 @@ class Scenario:
     files: tuple[str, ...] = ()
     # Run before the state is read.
     settle: tuple[str, ...] = ()
+    # Whether the vault is in a database.
+    is_shared: bool = False
 
 
 def base(home: Home) -> list[tuple[dict[str, bytes], bytes]]:
@@ -67,6 +69,11 @@ def base(home: Home) -> list[tuple[dict[str, bytes], bytes]]:
 
 def small(home: Home) -> None:
     base(home)
+
+
+def two(home: Home) -> None:
+    for name, value in (("alpha", b"former"), ("alpha", b"value of alpha"), ("beta", b"beta" * 150)):
+        home.set(name, value)
 
 
 def nothing(_: Home) -> None:
@@ -229,5 +236,13 @@ SCENARIOS = [
     Scenario("get-without-memory", ("get", "beta"), without_any_memory),
     Scenario("accept", ("ls", "--accept-rolled-back"), rolled_back, settle=("ls", "--accept-rolled-back")),
     Scenario("salvage", ("salvage", "out.vault"), with_a_damaged_header),
+]  # fmt: skip
+# The same on a database, where the faults are in the connection to its server.
+SCENARIOS += [
+    Scenario("database-init", ("init",), nothing, lambda _: {}, between={}, is_shared=True),
+    Scenario("database-set", ("set", "alpha"), two, put("alpha", NEW), NEW, is_shared=True),
+    Scenario("database-rm", ("rm", "alpha", "beta"), two, without("alpha", "beta"), is_shared=True),
+    Scenario("database-compact", ("compact",), two, is_shared=True),
+    Scenario("database-key-rotate", ("key", "rotate"), two, is_shared=True),
 ]  # fmt: skip
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}

@@ -30,7 +30,7 @@ extension SealedLog {
     ) throws(LogError) -> SealedLog {
         try withoutActuallyEscaping(readKey) { (readKey) throws(LogError) in
             var unlocker = KeyFileUnlocker(readKey)
-            return try open(path, options: options, in: files, with: &unlocker)
+            return try open(FilePlace(path, in: files), options: options, with: &unlocker)
         }
     }
 
@@ -39,13 +39,15 @@ extension SealedLog {
         history: KeptHistory = .none, options: Options, in files: any FileSystem
     ) throws(LogError) -> SealedLog {
         try create(
-            path, secret: .keyFile(key), limits: limits, label: label, history: history, options: options, in: files)
+            FilePlace(path, in: files), secret: .keyFile(key), limits: limits, label: label, history: history,
+            options: options)
     }
 
     package static func salvage(
         _ path: String, to target: String, key: consuming KeyFile, options: Options, in files: any FileSystem
     ) throws(LogError) -> SalvageReport {
         var unlocker = KeyFileUnlocker { () throws(LogError) in try key.copy() }
-        return try salvage(path, to: target, with: &unlocker, options: options, in: files)
+        return try salvage(
+            FilePlace(path, in: files), to: FilePlace(target, in: files), with: &unlocker, options: options)
     }
 }

@@ -25,6 +25,34 @@ static_build() {
         --product "$product" -Xswiftc -static-executable "${direct_metadata[@]}" "${placement[@]}" "$@" </dev/null
 }
 
+# What libpq's archive needs beside itself: two archives of PostgreSQL's own, OpenSSL's, and refusals in place of GSSAPI
+# and LDAP, which have no archives.
+libpq=$root/.build/libpq
+libpq_linking=(
+    -Xlinker "$libpq/refusals.o" -Xlinker "-L$libpq" -Xlinker -lpgcommon -Xlinker -lpgport -Xlinker -lssl -Xlinker -lcrypto
+)
+
+# uses_libpq PRODUCT
+uses_libpq() { [[ $1 == vault-shared || $1 == VaultSharedExample ]]; }
+
+# prepare_libpq: the two archives come from a package that would bring a compiler of its own: it is unpacked, not
+# installed.
+prepare_libpq() {
+    mkdir -p "$libpq"
+    if [[ ! -f $libpq/libpgcommon.a || ! -f $libpq/libpgport.a ]]; then
+        local major folder
+        major=$(pkg-config --modversion libpq) && folder=$(mktemp -d) || return
+        major=${major%%.*}
+        (cd "$folder" && {
+            apt-get -qq download "postgresql-server-dev-$major" || {
+                apt_get update && apt-get -qq download "postgresql-server-dev-$major"
+            }
+        } && dpkg -x ./*.deb . && cp "usr/lib/postgresql/$major/lib/"{libpgcommon,libpgport}.a "$libpq") || return
+        rm -rf "$folder"
+    fi
+    gcc -O2 -Wall -Werror -c "$root/Tools/lib/libpq-static.c" -o "$libpq/refusals.o"
+}
+
 # is_current PRODUCT: whether its executable is newer than all that it is made of. Its modification time is the moment
 # its build began. Folders are looked at too (a file removed or renamed changes its folder), times of change rather
 # than of modification (a copy may keep an old one), the C libraries' archives, so that a security update of them counts,
@@ -33,9 +61,12 @@ is_current() {
     local binary=$binaries/$1
     [[ -x $binary ]] || return 1
     local sources=("$root/Package.swift" "$root/Sources")
-    [[ $1 == vault ]] || sources+=("$root/Tools/Benchmark")
+    [[ $1 != VaultBenchmark ]] || sources+=("$root/Tools/Benchmark")
+    [[ $1 != VaultSharedExample ]] || sources+=("$root/Tools/SharedExample")
     local file
-    for file in /usr/lib/*/lib{sodium,expat,nettle}.a "$root/Tools/lib/build.sh" "$order"; do
+    local archives=(/usr/lib/*/lib{sodium,expat,nettle}.a)
+    ! uses_libpq "$1" || archives+=(/usr/lib/*/lib{pq,ssl,crypto}.a "$root/Tools/lib/libpq-static.c")
+    for file in "${archives[@]}" "$root/Tools/lib/build.sh" "$order"; do
         [[ ! -f $file ]] || sources+=("$file")
     done
     local changed
@@ -47,6 +78,7 @@ ensure_built() {
     is_current "$1" && return 0
     require_swift
     need_build_packages
+    ! uses_libpq "$1" || need_database_packages
     install_missing
     { mkdir -p "$binaries" && [[ -w $binaries ]]; } 2>/dev/null ||
         die "cannot write to $binaries, where the executable is to be built. Give $(id -un) the right to write there," \
@@ -71,7 +103,15 @@ build() {
     say "Building $1 (once, a few minutes)..."
     # SwiftPM sees no change of these archives, nor of the order; without the old executable it links again.
     rm -f "$scratch/release/$1"
-    if ! static_build "$1" "$scratch" -Xlinker --strip-all 9>&- >"$log" 2>&1; then
+    local linking=(-Xlinker --strip-all)
+    if uses_libpq "$1"; then
+        prepare_libpq >"$log" 2>&1 || {
+            cat "$log" >&2
+            die "what libpq needs for a static executable could not be prepared; its words are above."
+        }
+        linking+=("${libpq_linking[@]}")
+    fi
+    if ! static_build "$1" "$scratch" "${linking[@]}" 9>&- >"$log" 2>&1; then
         cat "$log" >&2
         die "the build of $1 failed; its words are above, and in $log."
     fi

@@ -2,7 +2,7 @@
 """Checks that imports in Sources flow downwards only, and that nothing imports all of Foundation.
 
 All of Foundation would bring ICU and its data into the static executable. Only Sealing calls libsodium,
-only PropertyList expat, and only OneTimeCode nettle.
+only PropertyList expat, only OneTimeCode nettle, and only VaultShared libpq.
 """
 
 import re
@@ -15,6 +15,8 @@ ORDER = [
     "CSodium",
     "CExpat",
     "CNettle",
+    "CPostgres",
+    "CVaultShared",
     "CVaultTesting",
     "CVaultCommand",
     "LinuxSystem",
@@ -28,12 +30,17 @@ ORDER = [
     "VaultAccount",
     "VaultTesting",
     "VaultCommand",
+    "VaultExecutable",
+    "VaultShared",
+    "VaultSharedExecutable",
 ]
 # Modules that only these may import.
 ALONE = {
     "CSodium": {"Sealing"},
     "CExpat": {"PropertyList"},
     "CNettle": {"OneTimeCode"},
+    "CPostgres": {"VaultShared"},
+    "VaultShared": {"VaultSharedExecutable"},
     "PropertyList": {"Formats", "Vault"},
 }
 

@@ -30,7 +30,6 @@ VIEWS = {
     "Vault/DropBox/Keychain+DropBox.swift": "checks a value where it was opened, without a copy of it",
     "Vault/Keychain/Keychain.swift": "passes an opened value to its decoder in place",
     "Vault/Keychain/Keychain+Transaction.swift": "wipes an encoded value once it is sealed",
-    "Vault/Keychain/Keychain+Locking.swift": "hashes a name",
     "Vault/Unlocking": "reads keys, passphrases and the output of commands into guarded memory",
     "Vault/Preferences/PreferencesFile.swift": "hands a whole file to LinuxSystem",
     "Vault/Import/KeyedArchive.swift": "a UUID of 16 bytes that were counted",
@@ -63,6 +62,10 @@ VIEWS = {
     "VaultCommand/Text/Redactor.swift": "compares output with values in guarded memory",
     "VaultCommand/Process": "descriptors and environments: the kernel's side of buffers with values",
     "VaultCommand/Text/Escaping.swift": "escapes a value from guarded memory, without a copy of it",
+    "VaultShared/Connection": "libpq's side of every buffer",
+    "VaultShared/Store": "passes sealed bytes between the log and the server",
+    "VaultShared/Cache/Mirror.swift": "passes sealed bytes between the log and a file",
+    "VaultShared/Tables": "passes sealed bytes between the log and the server",
     "VaultTesting/Faults/FaultyFileSystem.swift": "stands in for LinuxSystem's file system",
 }
 
@@ -87,6 +90,8 @@ ADDRESSES = {
     "VaultCommand/Process/ProgramStart.swift": "putenv(3), which takes strings where they are",
     "VaultCommand/Process/Relay.swift": "read(2) and write(2)",
     "VaultCommand/Process/ProcessState.swift": "write(2), and a signal handler compared with SIG_IGN",
+    "VaultShared/Connection": "libpq",
+    "VaultShared/Store/DatabaseURL.swift": "libpq's parser of URIs",
     "VaultTesting/Threads.swift": "a thread's argument",
 }
 

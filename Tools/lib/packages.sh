@@ -65,6 +65,21 @@ need_build_packages() {
     need_file '/usr/lib/gcc/*/*/libstdc++.a' g++
 }
 
+# What VaultShared needs, and its static executable.
+need_database_packages() {
+    has_archive libpq libpq.a || missing+=(libpq-dev)
+    has_archive libssl libssl.a || missing+=(libssl-dev)
+}
+
+# A server for tests, without a cluster of Debian's own, and a pooler, whose service of Debian's is not used.
+need_database_server() {
+    need_command /usr/sbin/pgbouncer pgbouncer
+    compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null && return
+    as_root mkdir -p /etc/postgresql-common
+    echo 'create_main_cluster = false' | as_root tee /etc/postgresql-common/createcluster.conf >/dev/null
+    missing+=(postgresql)
+}
+
 # Installs what the need_... calls before it found missing.
 install_missing() {
     ((${#missing[@]} > 0)) || return 0

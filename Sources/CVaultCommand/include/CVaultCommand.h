@@ -24,6 +24,9 @@ void vault_take_variables_back(const char *_Nonnull block, size_t count);
 /// Replaces this program by the one that the arguments name from `first` on, by execvp(3). Returns why it failed.
 int vault_execute(int first);
 
+/// Replaces this program by the one at a path, with all of its arguments, by execv(3). Returns why it failed.
+int vault_execute_instead(const char *_Nonnull path);
+
 /// Starts the program that the arguments name from `first` on, by posix_spawnp(3). Returns 0, or why it failed.
 ///
 /// - Parameters:

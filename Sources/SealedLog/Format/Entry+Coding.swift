@@ -9,8 +9,9 @@ private enum Flag {
     static let earlier: UInt8 = 8
     static let forgotten: UInt8 = 16
     static let joined: UInt8 = 32
-    static let known = removed | attributes | expiry | earlier | forgotten | joined
-    static let ofRemoved = removed | earlier | forgotten | joined
+    static let signed: UInt8 = 64
+    static let known = removed | attributes | expiry | earlier | forgotten | joined | signed
+    static let ofRemoved = removed | earlier | forgotten | joined | signed
 }
 
 /// The flags of an earlier version.
@@ -18,6 +19,8 @@ private enum VersionFlag {
     /// It has others than what followed it.
     static let attributes: UInt8 = 1
     static let expiry: UInt8 = 2
+    static let signed: UInt8 = 4
+    static let known = attributes | expiry | signed
 }
 
 extension ByteReader {
@@ -48,6 +51,7 @@ extension ByteReader {
         }
         if flags & Flag.forgotten != 0 { entry.forgotten = try varint() }
         if flags & Flag.joined != 0 { entry.joined = try varint() }
+        if flags & Flag.signed != 0 { entry.authorship = try authorship() }
         guard isOwn || position - start <= Limits.entrySize else { throw Malformed("the length of an entry") }
         guard isOwn || entry.versions.allSatisfy({ $0.offset < Limits.valueOffset }) else {
             throw Malformed("an offset out of bounds")
@@ -59,12 +63,14 @@ extension ByteReader {
     private mutating func earlierVersion(before attributes: [Attribute]) throws(Malformed) -> EarlierVersion {
         let modified = try varint()
         let flags = try byte()
-        guard flags & ~(VersionFlag.attributes | VersionFlag.expiry) == 0 else { throw Malformed("a version's flags") }
+        guard flags & ~VersionFlag.known == 0 else { throw Malformed("a version's flags") }
         var earlier = EarlierVersion(modified: modified, version: try storedVersion(), attributes: attributes)
         if flags & VersionFlag.expiry != 0 { earlier.expiry = try varint() }
-        guard flags & VersionFlag.attributes != 0 else { return earlier }
-        earlier.attributes = try orderedAttributes()
-        guard earlier.attributes != attributes else { throw Malformed("a flag for nothing") }
+        if flags & VersionFlag.attributes != 0 {
+            earlier.attributes = try orderedAttributes()
+            guard earlier.attributes != attributes else { throw Malformed("a flag for nothing") }
+        }
+        if flags & VersionFlag.signed != 0 { earlier.authorship = try authorship() }
         return earlier
     }
 
@@ -153,15 +159,19 @@ extension ByteWriter {
         }
         if let forgotten = entry.forgotten { varint(forgotten) }
         if let joined = entry.joined { varint(joined) }
+        if let authorship = entry.authorship { self.authorship(authorship) }
     }
 
     private mutating func earlierVersion(_ earlier: EarlierVersion, before following: [Attribute]) {
         varint(earlier.modified)
         let hasOthers = earlier.attributes != following
-        byte((hasOthers ? VersionFlag.attributes : 0) | (earlier.expiry == nil ? 0 : VersionFlag.expiry))
+        byte(
+            (hasOthers ? VersionFlag.attributes : 0) | (earlier.expiry == nil ? 0 : VersionFlag.expiry)
+                | (earlier.authorship == nil ? 0 : VersionFlag.signed))
         storedVersion(earlier.version)
         if let expiry = earlier.expiry { varint(expiry) }
         if hasOthers { attributes(earlier.attributes) }
+        if let authorship = earlier.authorship { self.authorship(authorship) }
     }
 
     mutating func attributes(_ attributes: [Attribute]) {
@@ -187,6 +197,7 @@ extension Entry {
         if !earlier.isEmpty { flags |= Flag.earlier }
         if forgotten != nil { flags |= Flag.forgotten }
         if joined != nil { flags |= Flag.joined }
+        if authorship != nil { flags |= Flag.signed }
         return flags
     }
 }
@@ -198,13 +209,13 @@ extension Entry {
     /// it. A set asks for it several times.
     var sizeWithoutOffsets: Int {
         var size = name.bytes.count.sizeWithBytes + 1 + modified.varintSize + sequence.varintSize
-        size += (forgotten?.varintSize ?? 0) + (joined?.varintSize ?? 0)
+        size += (forgotten?.varintSize ?? 0) + (joined?.varintSize ?? 0) + (authorship?.size ?? 0)
         if !earlier.isEmpty {
             size += UInt64(earlier.count).varintSize
             var following = content?.attributes ?? []
             for earlier in earlier {
                 size += earlier.modified.varintSize + 1 + earlier.version.sizeWithoutOffset
-                size += earlier.expiry?.varintSize ?? 0
+                size += (earlier.expiry?.varintSize ?? 0) + (earlier.authorship?.size ?? 0)
                 if earlier.attributes != following { size += earlier.attributes.size }
                 following = earlier.attributes
             }
@@ -228,7 +239,7 @@ extension StoredVersion {
 
 extension UInt64 {
     /// The size of the number as a varint.
-    fileprivate var varintSize: Int { Swift.max(1, (70 - leadingZeroBitCount) / 7) }
+    var varintSize: Int { Swift.max(1, (70 - leadingZeroBitCount) / 7) }
 }
 
 extension Int {

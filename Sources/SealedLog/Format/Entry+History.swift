@@ -10,7 +10,9 @@ extension Entry {
         let content = Content(
             created: min(content?.created ?? last.modified, last.modified), current: last.version, expiry: last.expiry,
             attributes: last.attributes)
-        return Entry(name: name, modified: last.modified, content: content, earlier: Array(earlier.dropFirst()))
+        return Entry(
+            name: name, modified: last.modified, content: content, earlier: Array(earlier.dropFirst()),
+            authorship: last.authorship)
     }
 
     /// Throws `invalid` for an entry that is too long.

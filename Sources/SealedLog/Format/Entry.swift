@@ -26,6 +26,8 @@ package struct EarlierVersion: Hashable, Sendable {
     /// As that of an entry.
     var expiry: UInt64?
     var attributes: [Attribute] = []
+    /// Who set it, if that was signed.
+    var authorship: Authorship?
 }
 
 package struct Attribute: Hashable, Sendable {
@@ -59,6 +61,8 @@ package struct Entry: Hashable, Sendable {
     var forgotten: UInt64?
     /// When versions of two copies were joined: they are kept from then on as if they had been replaced then.
     var joined: UInt64?
+    /// Who has made the present state, if that was signed.
+    package internal(set) var authorship: Authorship?
 
     package var isRemoved: Bool { content == nil }
     /// Whether values of it were forgotten on request.
@@ -138,6 +142,14 @@ extension StoredVersion {
     fileprivate static let settled = Limits.valueOffset
 
     fileprivate var isSettled: Bool { offset >= StoredVersion.settled }
+
+    /// As it is in the file; nil if it is not there yet.
+    var unsettled: StoredVersion? {
+        guard isSettled else { return nil }
+        var version = self
+        version.offset -= StoredVersion.settled
+        return version
+    }
 }
 
 /// A name, and until when it is present.

@@ -12,6 +12,7 @@ struct Header: Hashable, Sendable {
     static let hintOffset = 4_064
     static let copyOffset = size
     private static let accessLogFlag: UInt32 = 1
+    private static let membersFlag: UInt32 = 2
 
     var vaultID: [UInt8]
     var sequence: UInt64
@@ -22,6 +23,8 @@ struct Header: Hashable, Sendable {
     var history = KeptHistory.none
     /// Whether reads of the vault's values are recorded.
     var isAccessLogged = false
+    /// Whether changes are signed by members, whom the manifest names.
+    var hasMembers = false
     var slots: [KeySlot]
 }
 
@@ -39,11 +42,15 @@ package struct KeptHistory: Hashable, Sendable {
 }
 
 /// The location of the newest minor checkpoint, not authenticated.
-struct Hint: Hashable, Sendable {
-    static let size = 32
+package struct Hint: Hashable, Sendable {
+    package static let size = 32
+    /// The bytes of a store that have it.
+    package static let place = UInt64(Header.hintOffset)..<UInt64(Header.hintOffset + size)
 
-    let offset: UInt64
-    let sequence: UInt64
+    package let offset: UInt64
+    package let sequence: UInt64
+
+    package init(offset: UInt64, sequence: UInt64) { (self.offset, self.sequence) = (offset, sequence) }
 }
 
 // MARK: - Coding
@@ -76,8 +83,8 @@ extension Header {
             history = KeptHistory(versions: try reader.integer(), days: try reader.integer())
             guard history.versions <= Limits.earlierVersionCount else { throw Malformed("the history's limits") }
             let flags: UInt32 = try reader.integer()
-            guard flags & ~Header.accessLogFlag == 0 else { throw Malformed("its flags") }
-            isAccessLogged = flags == Header.accessLogFlag
+            guard flags & ~(Header.accessLogFlag | Header.membersFlag) == 0 else { throw Malformed("its flags") }
+            (isAccessLogged, hasMembers) = (flags & Header.accessLogFlag != 0, flags & Header.membersFlag != 0)
             try reader.reserved(Header.slotsOffset - reader.position)
             slots = []
             for _ in 0..<slotCount { slots.append(try reader.keySlot(in: bytes, after: slots)) }
@@ -101,7 +108,7 @@ extension Header {
         writer.integer(checkpointEnd)
         writer.integer(history.versions)
         writer.integer(history.days)
-        writer.integer(isAccessLogged ? Header.accessLogFlag : 0)
+        writer.integer((isAccessLogged ? Header.accessLogFlag : 0) | (hasMembers ? Header.membersFlag : 0))
         writer.zeros(Header.slotsOffset - writer.count)
         for index in slots.indices { writer.keySlot(slots[index], parametersOffset: slots[..<index].parametersSize) }
         writer.zeros(Header.parametersOffset - writer.count)
@@ -125,7 +132,7 @@ extension Header {
 }
 
 extension Hint {
-    var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         var writer = ByteWriter(reserving: Hint.size)
         writer.integer(offset)
         writer.integer(sequence)

@@ -21,6 +21,9 @@ struct Manifest: Hashable, Sendable {
     /// order of their numbers. The header's number then followed that of the last one.
     var merged: [LogPosition] = []
 
+    /// The changes of the members, in the order of their times.
+    var members: [MemberRecord] = []
+
     private static let formerKeysLimit = 8
     static let mergedLimit = 4 * Limits.chainLength
 
@@ -40,7 +43,7 @@ struct Manifest: Hashable, Sendable {
 }
 
 /// Whether a history includes a log position; unknown if the history is not known that far back.
-enum Inclusion { case included, excluded, unknown }
+package enum Inclusion: Sendable { case included, excluded, unknown }
 
 /// The sealed description of one key slot.
 package struct SlotLabel: Hashable, Sendable {
@@ -97,6 +100,16 @@ extension Manifest {
         guard merged.last.map({ $0.sequence < header.sequence }) ?? true else {
             throw Malformed("the numbers of what was merged")
         }
+        if header.hasMembers {
+            members = try reader.list(upTo: MemberChange.limit) { (reader) throws(Malformed) in
+                try reader.memberRecord()
+            }
+            guard !members.isEmpty else { throw Malformed("members that are not there") }
+            // Otherwise an addition that was signed once could be repeated behind a removal.
+            guard zip(members, members.dropFirst()).allSatisfy({ $0.change.time <= $1.change.time }) else {
+                throw Malformed("the order of the members")
+            }
+        }
         try reader.finish()
     }
 
@@ -136,6 +149,7 @@ extension Manifest {
             $0.varint($1.sequence)
             $0.authenticator($1.authenticator)
         }
+        if !members.isEmpty { writer.list(members) { $0.memberRecord($1) } }
         writer.pad()
         return writer.bytes
     }

@@ -5,26 +5,35 @@ import Sealing
 
 /// The 16 bytes that identify a record or a header, and with it all history before it.
 package struct Authenticator: Hashable, Sendable {
-    static let size = 16
+    package static let size = 16
 
     private let low: UInt64
     private let high: UInt64
 
+    /// Of nothing.
+    package static let zero = [UInt8](repeating: 0, count: size).withUnsafeBytes { Authenticator($0) }
+
     /// - Precondition: at least 16 bytes. The first 16 are used.
-    init(_ bytes: UnsafeRawBufferPointer) {
+    package init(_ bytes: UnsafeRawBufferPointer) {
         low = bytes.loadUnaligned(as: UInt64.self)
         high = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
     }
 
-    func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    package func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         Swift.withUnsafeBytes(of: (low, high), body)
     }
+
+    package var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
 }
 
 /// A point in the history: the sequence number of a record or header, and its authenticator.
 package struct LogPosition: Hashable, Sendable {
     package let sequence: UInt64
     package let authenticator: Authenticator
+
+    package init(sequence: UInt64, authenticator: Authenticator) {
+        (self.sequence, self.authenticator) = (sequence, authenticator)
+    }
 }
 
 /// What the vault holds. Every record states it, so that reading it needs no counting.
@@ -129,6 +138,7 @@ struct Record: Sendable {
     let index: RecordIndex
     let authenticator: Authenticator
 
+    var previous: LogPosition { LogPosition(sequence: index.sequence - 1, authenticator: index.previous) }
     var position: LogPosition { LogPosition(sequence: index.sequence, authenticator: authenticator) }
     var end: UInt64 { offset + frame.recordLength }
     var payload: Range<UInt64> { end - frame.payloadLength..<end }

@@ -16,6 +16,8 @@ package struct KeyFile: ~Copyable {
     package let sharing: SecretFile.Sharing?
     /// The 32 random bytes, or all bytes of the file.
     let secret: SecretBytes
+    /// Whether it is for signing and opens no vault, which its text says.
+    var isOfDevice = false
 
     static let maximumSize: UInt64 = 1 << 20
 
@@ -31,15 +33,18 @@ extension KeyFile {
     ///
     /// - Parameter isFolderLocked: whether the caller holds the folder's lock. Waiting for it again would never end.
     package static func create(
-        at path: String, isFolderLocked: Bool, in fileSystem: any FileSystem, until deadline: Deadline
+        at path: String, isOfDevice: Bool = false, isFolderLocked: Bool, in fileSystem: any FileSystem,
+        until deadline: Deadline
     ) throws(LogError) -> KeyFile? {
         guard isFolderLocked else {
             let lock = try FolderLock.acquire(forFile: path, in: fileSystem, until: deadline)
-            let key = try create(at: path, isFolderLocked: true, in: fileSystem, until: deadline)
+            let key = try create(
+                at: path, isOfDevice: isOfDevice, isFolderLocked: true, in: fileSystem, until: deadline)
             lock.release()
             return key
         }
-        let key = try generate()
+        var key = try generate()
+        key.isOfDevice = isOfDevice
         guard try key.write(to: path, in: fileSystem) else { return nil }
         return key
     }

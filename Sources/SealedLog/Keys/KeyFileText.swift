@@ -53,12 +53,19 @@ extension KeyFile {
     /// Returns the text of a generated key file. Throws `invalid` for another file's.
     package borrowing func text() throws(LogError) -> SecretBytes {
         guard kind == .generated else { throw LogError(.invalid, "only a generated key file has a text of its own") }
-        return try translated(secret.withUnsafeBytes(KeyFile.text))
+        let heading = isOfDevice ? KeyFile.deviceHeading : KeyFile.heading
+        return try translated(
+            secret.withUnsafeBytes { (key) throws(SealingError) in try KeyFile.text(of: key, under: heading) })
     }
 
-    private static func text(of key: UnsafeRawBufferPointer) throws(SealingError) -> SecretBytes {
-        let heading =
-            "# vault key file: whoever has it can open the vault; without it the vault is lost. Keep a backup.\n"
+    private static let heading =
+        "# vault key file: whoever has it can open the vault; without it the vault is lost. Keep a backup.\n"
+    private static let deviceHeading =
+        "# vault key file of this machine: it signs what is written here, and opens nothing. Never copy it.\n"
+
+    private static func text(
+        of key: UnsafeRawBufferPointer, under heading: String
+    ) throws(SealingError) -> SecretBytes {
         let keyStart = heading.utf8.count + prefix.count
         let sumStart = keyStart + keySize * 2 + 1
         var text = try SecretBytes(zeros: sumStart + checksumSize * 2 + 1, isKey: true)

@@ -10,13 +10,15 @@ package struct SlotTable: Sendable {
     package var history: KeptHistory
     /// Whether reads of the vault's values are recorded.
     package var isAccessLogged: Bool
+    /// Who may sign changes.
+    package var members: MemberList
     /// Those that opened the vault.
     private let keys: KeyRing
     /// Those of a new data key; nil if it stays.
     private(set) var rotated: KeyRing?
 
-    init(_ header: Header, _ labels: [SlotLabel], _ keys: KeyRing) {
-        (slots, history, self.labels, self.keys) = (header.slots, header.history, labels, keys)
+    init(_ header: Header, _ labels: [SlotLabel], _ members: MemberList, _ keys: KeyRing) {
+        (slots, history, self.labels, self.members, self.keys) = (header.slots, header.history, labels, members, keys)
         isAccessLogged = header.isAccessLogged
     }
 

@@ -8,6 +8,8 @@ struct HeaderChange: Sendable {
     let labels: [SlotLabel]
     let history: KeptHistory
     let isAccessLogged: Bool
+    /// The changes of the members; nil if there are no new ones.
+    let members: [MemberRecord]?
     /// Those of a new data key, under which everything is sealed anew; nil if it stays.
     let keys: KeyRing?
     /// The log positions of another history that was merged into this one.
@@ -16,8 +18,10 @@ struct HeaderChange: Sendable {
     let formerMemoryKeys: [[UInt8]]
     var isNewHistory: Bool { history != old.history }
 
-    init(old: Header, _ table: SlotTable) {
+    /// - Parameter oldMembers: how many changes of the members there were.
+    init(old: Header, _ table: SlotTable, oldMembers: Int) {
         self.old = old
+        members = table.members.records.count > oldMembers ? table.members.records : nil
         (slots, labels, history, keys) = (table.slots, table.labels, table.history, table.rotated)
         isAccessLogged = table.isAccessLogged
         (merged, formerMemoryKeys) = (nil, [])
@@ -27,9 +31,10 @@ struct HeaderChange: Sendable {
     ///   - table: the slots of the merged vault.
     ///   - keys: those of another data key than this vault's, if its slots are for that.
     init(
-        old: Header, _ table: SlotTable, keys: KeyRing?, merged: KnownPositions?, formerMemoryKeys: [[UInt8]],
-        isAccessLogged: Bool
+        old: Header, _ table: SlotTable, members: [MemberRecord]?, keys: KeyRing?, merged: KnownPositions?,
+        formerMemoryKeys: [[UInt8]], isAccessLogged: Bool
     ) {
+        self.members = members
         (self.old, self.keys, self.merged, self.formerMemoryKeys) = (old, keys, merged, formerMemoryKeys)
         (slots, labels, history) = (table.slots, table.labels, old.history)
         self.isAccessLogged = isAccessLogged
@@ -37,7 +42,10 @@ struct HeaderChange: Sendable {
 
     /// Whether a header is still as it was when the change was decided on.
     func applies(to header: Header) -> Bool {
-        header.slots == old.slots && header.history == old.history && header.isAccessLogged == old.isAccessLogged
+        // A header does not show the members, whom its manifest names.
+        guard members == nil || header.manifest == old.manifest else { return false }
+        return header.slots == old.slots && header.history == old.history
+            && header.isAccessLogged == old.isAccessLogged
     }
 }
 
@@ -68,14 +76,18 @@ struct Compactor: ~Copyable {
     init(
         _ old: LogView, into store: any RecordStore, _ change: HeaderChange?, _ counter: UpkeepProgress?
     ) throws(LogError) {
-        (self.old, self.counter, self.change, keys) = (old, counter, change, change?.keys ?? old.keys)
-        manifest = try old.manifest()
+        // What can fail and what branches comes first. Among the properties, the optimizer of Swift 6.3.1 destroys the
+        // checkpoint, which cannot be copied, before there is one.
+        var manifest = try old.manifest()
         if let change {
             manifest.labels = change.labels
+            manifest.members = change.members ?? manifest.members
             manifest.addFormer(memoryKeys: change.formerMemoryKeys)
         }
         if change?.keys != nil { manifest.addFormer(memoryKeys: [old.keys.memoryKey]) }
-        checkpoint = CheckpointWriter(into: store, keys: keys)
+        (self.old, self.counter, self.change, keys) = (old, counter, change, change?.keys ?? old.keys)
+        self.manifest = manifest
+        checkpoint = CheckpointWriter(into: store, keys: change?.keys ?? old.keys)
         let history = change.flatMap { $0.isNewHistory ? $0.history : nil }
         tail = CompactionTail(behind: old, resealing: change?.keys, keeping: history)
     }
@@ -83,6 +95,9 @@ struct Compactor: ~Copyable {
     // MARK: The checkpoint
 
     mutating func copyCheckpoint() throws(LogError) {
+        guard manifest.members.count <= MemberChange.limit,
+            manifest.members.reduce(0, { $0 + $1.encodedSize }) <= MemberChange.sizeLimit
+        else { throw LogError(.invalid, "the members have changed too often for one vault") }
         try readRecords()
         try copyEntries()
     }
@@ -178,8 +193,10 @@ struct Compactor: ~Copyable {
         try tail.readUntilFewAreLeft()
         if tail.count > CompactionTail.entriesUnderLock {
             let batch = try tail.batch(on: &new)
-            let payload = try new.treePayload(batch, into: checkpoint.store)
+            var payload = try new.treePayload(batch, into: checkpoint.store)
             try checkpoint.store.write(payload.bytes, at: payload.offset)
+            // All of it is in the store now: the record's head follows alone.
+            payload.bytes = []
             tree = (payload, batch.totals)
             new.minor = RecordIndex.Tree(
                 header: old.origin.authenticator, root: payload.root, entries: payload.entries)
@@ -225,7 +242,7 @@ struct Compactor: ~Copyable {
         let header = Header(
             vaultID: old.header.vaultID, sequence: sequence, root: reserved.root, manifest: reserved.manifest,
             checkpointEnd: reserved.end, history: change?.history ?? old.header.history,
-            isAccessLogged: change?.isAccessLogged ?? old.header.isAccessLogged,
+            isAccessLogged: change?.isAccessLogged ?? old.header.isAccessLogged, hasMembers: !manifest.members.isEmpty,
             slots: change?.slots ?? old.header.slots)
         let image = try header.sealed(with: keys)
         var new = LogView(
@@ -243,9 +260,8 @@ struct Compactor: ~Copyable {
             try store.write(plan.bytes, at: plan.record.offset)
             new.apply(plan.record)
         }
-        try store.writeZeros(new.end..<(new.end / Limits.growth + 1) * Limits.growth)
         try store.write(image, at: 0)
-        if let hint { try store.write(hint.encoded, at: UInt64(Header.hintOffset)) }
+        try store.finish(at: new.end, hint)
     }
 }
 

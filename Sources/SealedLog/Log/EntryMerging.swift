@@ -2,8 +2,8 @@ import Sealing
 
 /// Joins what two copies of a vault say of one name. The same comes out on both sides.
 ///
-/// It is known of most entries whether they have changed since the copies were one: see ``CommonPast``. Where it is not,
-/// the versions that an entry has had tell.
+/// It is known of most entries whether they have changed since the copies were one: see ``CommonPast``. Where it is
+/// not, the versions that an entry has had tell.
 struct EntryPair {
     let own: Entry?
     let other: Entry
@@ -103,12 +103,14 @@ extension Entry {
 
     private var present: EarlierVersion? {
         content.map {
-            EarlierVersion(modified: modified, version: $0.current, expiry: $0.expiry, attributes: $0.attributes)
+            EarlierVersion(
+                modified: modified, version: $0.current, expiry: $0.expiry, attributes: $0.attributes,
+                authorship: authorship)
         }
     }
 
-    /// The values that another copy has not forgotten on request: all that were set later or that it has, and the present
-    /// one if it is known that the other copy never had it.
+    /// The values that another copy has not forgotten on request: all that were set later or that it has, and the
+    /// present one if it is known that the other copy never had it.
     fileprivate func states(notForgottenBy other: Entry?, hasChanged: Bool?) -> [EarlierVersion] {
         guard let other, let forgotten = other.forgotten else { return states }
         let isPresentKept = hasChanged == true || modified > forgotten
@@ -116,8 +118,8 @@ extension Entry {
             + earlier.filter { $0.modified > forgotten || other.has($0.version) }
     }
 
-    /// Whether the present state of another entry was here before. A removal leaves no version: it was if a value has been
-    /// created since, and the one that was removed is in its history.
+    /// Whether the present state of another entry was here before. A removal leaves no version: it was if a value has
+    /// been created since, and the one that was removed is in its history.
     fileprivate func knows(_ other: Entry, hasChanged: Bool?) -> Bool {
         if hasChanged != true, let forgotten, other.modified <= forgotten { return true }
         guard let present = other.present else {

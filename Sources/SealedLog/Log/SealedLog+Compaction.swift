@@ -56,9 +56,11 @@ extension SealedLog {
         timeout: Duration, _ counter: UpkeepProgress? = nil, _ edit: (inout SlotTable) throws(LogError) -> Void
     ) throws(LogError) -> CompactionReport {
         try changeHeader(timeout: timeout, counter) { (header, table) throws(LogError) in
-            var table = table
-            try edit(&table)
-            return HeaderChange(old: header, table)
+            // A machine that may not sign may not change these either.
+            if !table.members.isEmpty { _ = try signingKey() }
+            var changed = table
+            try edit(&changed)
+            return HeaderChange(old: header, changed, oldMembers: table.members.records.count)
         }
     }
 
@@ -68,10 +70,8 @@ extension SealedLog {
     ) throws(LogError) -> CompactionReport {
         let deadline = Deadline(after: timeout)
         while true {
-            let (header, labels, keys) = try read { (view) throws(LogError) in
-                (view.header, try view.manifest().labels, view.keys)
-            }
-            let change = try decide(header, SlotTable(header, labels, keys))
+            let (header, table) = try read { (view) throws(LogError) in (view.header, try view.slotTable()) }
+            let change = try decide(header, table)
             do throws(LogError) { return try compactRemembering(change, timeout: timeout, counter) } catch {
                 // Another process has changed the header meanwhile.
                 let isOvertaken = try !change.applies(to: read { (view) throws(LogError) in view.header })
@@ -82,7 +82,7 @@ extension SealedLog {
 
     /// Returns the key slots.
     package func keySlots() throws(LogError) -> SlotTable {
-        try read { (view) throws(LogError) in SlotTable(view.header, try view.manifest().labels, view.keys) }
+        try read { (view) throws(LogError) in try view.slotTable() }
     }
 
     /// Compacts on request, after another compaction that is under way. The next process knows of damage that is found.
@@ -105,11 +105,10 @@ extension SealedLog {
     /// Lets the next process know why a compaction or a verification failed.
     @discardableResult
     func rememberFailure(_ error: LogError) -> RollbackMemory.Upkeep {
-        let (head, origin) = view.withLock { ($0.head, $0.origin.authenticator) }
-        let upkeep = RollbackMemory.Upkeep(
-            origin: origin, retryAt: head.sequence + UInt64(Limits.recordsBeforeMinorCheckpoint.upperBound),
-            error: error)
-        memory?.rememberUpkeep(upkeep)
+        let origin = view.withLock { $0.origin.authenticator }
+        let upkeep = RollbackMemory.Upkeep(origin: origin, retryAt: nextTry(), error: error)
+        // What a server refuses is told by the server each time.
+        if error.code != .serverRefused { memory?.rememberUpkeep(upkeep) }
         return upkeep
     }
 
@@ -145,7 +144,7 @@ extension SealedLog {
                 // away, unless transactions are large.
                 guard try compactor.readLastRecords(upTo: current, isHurried: attempts < 4) else { return nil }
                 let notice = try current.noticePlan()
-                try append(notice, &writer)
+                try announce(notice, &writer)
                 try compactor.finish(after: notice.record)
                 let report = try publish(store, change?.keys ?? old.keys, replacing: old, &writer, &isPublished)
                 oldLock.release()
@@ -162,16 +161,16 @@ extension SealedLog {
         _ store: any RecordStore, _ keys: KeyRing, replacing old: LogView, _ writer: inout Writer,
         _ isPublished: inout Bool
     ) throws(LogError) -> CompactionReport {
+        let new = try LogView.settled(store, keys)
         // Flushed before the look at the path, which leaves hardly any time for another file to get there.
         try store.synchronize()
         guard try old.store.isCurrent() else { throw LogError(SystemError(ESTALE, "replace"), old.store.location) }
-        try store.publish(replacing: true)
+        try store.publish(replacing: true, new.head)
         isPublished = true
 
-        let new = try LogView.settled(store, keys)
         show(new)
         // Remembered once its name is durable: until then a power loss may bring the old file back.
-        if (try? flushName(&writer)) != nil { memory?.remember(new.head) }
+        if (try? flushName(&writer)) != nil, !store.isProvisional { memory?.remember(new.head) }
         memory?.forgetUpkeep()
         return CompactionReport(
             sizeBefore: Int(clamping: try old.store.size()), sizeAfter: Int(clamping: try store.size()))
@@ -193,5 +192,12 @@ extension SealedLog {
             lock.release()
             return (old, store)
         }
+    }
+}
+
+extension LogView {
+    fileprivate func slotTable() throws(LogError) -> SlotTable {
+        let manifest = try manifest()
+        return SlotTable(header, manifest.labels, try members(in: manifest), keys)
     }
 }

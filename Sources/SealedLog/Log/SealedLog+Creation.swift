@@ -1,4 +1,4 @@
-package import LinuxSystem
+import LinuxSystem
 package import Sealing
 
 extension SealedLog {
@@ -10,12 +10,11 @@ extension SealedLog {
     ///   - parameters: of the key slot.
     ///   - label: of the key slot, for people; at most 256 bytes.
     ///   - history: how much of a name's history is kept.
-    /// - Throws: `exists` if there is a file at the path; `unavailable`, `outOfMemory`: nothing was created;
+    /// - Throws: `exists` if there is a vault already; `unavailable`, `outOfMemory`: nothing was created;
     ///   `outcomeUnknown`: the vault is there, and may not outlast a power loss before its next use.
     package static func create(
-        _ path: String, secret: borrowing Credential, limits: KeyDerivation.StretchLimits = .recommended,
-        parameters: [UInt8] = [], label: String, history: KeptHistory = .none, options: Options,
-        in fileSystem: any FileSystem
+        _ place: any RecordPlace, secret: borrowing Credential, limits: KeyDerivation.StretchLimits = .recommended,
+        parameters: [UInt8] = [], label: String, history: KeptHistory = .none, options: Options
     ) throws(LogError) -> SealedLog {
         let label = try SlotLabel(text: label)
         let (keys, slot) = try newKeys { (dataKey, wrappingKey) throws(LogError) in
@@ -25,7 +24,7 @@ extension SealedLog {
         try [slot].check()
         let manifest = Manifest(
             created: label.created, totals: Totals(), chain: [], labels: [label], settings: [])
-        return try create(path, keys: keys, options: options, in: fileSystem) { (checkpoint) throws(LogError) in
+        return try create(place, keys: keys, options: options) { (checkpoint) throws(LogError) in
             try checkpoint.finish(manifest, slots: [slot], history: history)
         }
     }
@@ -49,21 +48,21 @@ extension SealedLog {
 
     /// - Parameter write: finishes the checkpoint.
     static func create(
-        _ path: String, keys: KeyRing, options: Options, in fileSystem: any FileSystem,
+        _ place: any RecordPlace, keys: KeyRing, options: Options,
         write: (inout CheckpointWriter) throws(LogError) -> Void
     ) throws(LogError) -> SealedLog {
-        let store = try FileRecordStore.createUnpublished(for: path, in: fileSystem)
+        let store = try place.createUnpublished()
         let view: LogView
         do throws(LogError) {
             var checkpoint = CheckpointWriter(into: store, keys: keys)
             try write(&checkpoint)
             view = try HeaderImage(of: store).view(with: keys)
-            try store.publish(replacing: false)
+            try store.publish(replacing: false, view.origin)
         } catch {
             store.discard()
             throw error
         }
-        let memory = options.memory(of: view, at: path, in: fileSystem)
+        let memory = options.memory(of: view, at: place)
         let log = SealedLog(view, memory, options)
         // The file is not removed if this fails: others may use it already.
         do { try log.writer.withLock { (writer) throws(LogError) in try log.flushName(&writer) } } catch {
@@ -73,17 +72,18 @@ extension SealedLog {
         return shared(log)
     }
 
-    /// Returns the id in a vault's header, which nothing authenticates; nil if there is no vault at the path.
-    package static func vaultID(at path: String, in files: any FileSystem) -> [UInt8]? {
-        guard let store = try? FileRecordStore.open(path, isDamaged: true, in: files),
+    /// Returns the id in a vault's header, which nothing authenticates; nil if there is no vault.
+    package static func vaultID(at place: any RecordPlace) -> [UInt8]? {
+        guard let store = try? place.open(.damaged),
             let bytes = try? store.available(at: 0, upTo: Header.size)
         else { return nil }
         return (try? Header(parsing: bytes))?.vaultID
     }
 
-    /// Returns whether this machine has opened a vault at a path.
-    package static func remembersVault(at path: String, memoryFolder: String, in files: any FileSystem) -> Bool {
-        RollbackMemory.remembersVault(at: path, in: MemoryFolder(path: memoryFolder, fileSystem: files))
+    /// Returns whether this machine has opened a vault at a place.
+    package static func remembersVault(at place: any RecordPlace, memoryFolder: String) -> Bool {
+        RollbackMemory.remembersVault(
+            at: place.location, in: MemoryFolder(path: memoryFolder, fileSystem: place.files))
     }
 }
 
@@ -145,8 +145,8 @@ struct CheckpointWriter: ~Copyable {
             vaultID: RandomBytes.array(Header.identifierSize), sequence: 1, root: reserved.root,
             manifest: reserved.manifest, checkpointEnd: reserved.end, history: history,
             isAccessLogged: isAccessLogged, slots: slots)
-        try store.writeZeros(reserved.end..<(reserved.end / Limits.growth + 1) * Limits.growth)
         try store.write(try header.sealed(with: keys), at: 0)
+        try store.finish(at: reserved.end, nil)
     }
 
     /// Where the parts of a checkpoint are that are written last.

@@ -52,6 +52,22 @@ extension SealedLog {
         return report
     }
 
+    /// Takes over what was changed in a copy of this vault under the same keys, and removes the copy.
+    ///
+    /// - Throws: as ``merge(_:timeout:_:)``.
+    package func mergePending(_ copy: FilePlace, timeout: Duration) throws(LogError) -> MergeReport {
+        let store = try copy.open(.fresh)
+        // Nobody adds to it meanwhile: it would be lost.
+        let lock = try store.lock(.exclusive, until: Deadline(after: timeout))
+        guard try store.isCurrent() else { return MergeReport() }
+        var view = try HeaderImage(of: store).view(following: keys)
+        try view.followToEnd(from: nil, durable: nil, covering: [], isSettled: true)
+        let report = try merge(SealedLog(view, nil, Options(compactsByItself: false)), timeout: timeout)
+        try translated(unlessMissing(copy.files.remove(copy.location)), at: copy.location)
+        lock.release()
+        return report
+    }
+
     private func change(
         _ keys: MergedKeys, _ merged: KnownPositions?, timeout: Duration, _ counter: UpkeepProgress?
     ) throws(LogError) {
@@ -169,12 +185,13 @@ private struct MergedKeys {
     let choice: MergeReport.Keys
     private let theirs: LogView
     private let labels: [SlotLabel]
+    private let members: [MemberRecord]
     private let formerMemoryKeys: [[UInt8]]
 
     init(_ ours: LogView, _ theirs: LogView) throws(LogError) {
         self.theirs = theirs
         let manifest = try theirs.manifest()
-        labels = manifest.labels
+        (labels, members) = (manifest.labels, manifest.members)
         let (own, other) = (ours.keys.memoryKey, theirs.keys.memoryKey)
         if own == other {
             (choice, formerMemoryKeys) = (ours.header.slots == theirs.header.slots ? .same : .own, [])
@@ -195,9 +212,10 @@ private struct MergedKeys {
         _ header: Header, _ table: SlotTable, isTaken: Bool, merging known: KnownPositions?
     ) -> HeaderChange {
         // What one copy wants recorded does not go unrecorded because of the other one.
-        HeaderChange(
-            old: header, choice == .other ? SlotTable(theirs.header, labels, theirs.keys) : table,
-            keys: isTaken ? nil : taken, merged: known, formerMemoryKeys: formerMemoryKeys,
-            isAccessLogged: header.isAccessLogged || theirs.header.isAccessLogged)
+        let all = MemberRecord.joined(table.members.records, members)
+        return HeaderChange(
+            old: header, choice == .other ? SlotTable(theirs.header, labels, table.members, theirs.keys) : table,
+            members: all.count > table.members.records.count ? all : nil, keys: isTaken ? nil : taken, merged: known,
+            formerMemoryKeys: formerMemoryKeys, isAccessLogged: header.isAccessLogged || theirs.header.isAccessLogged)
     }
 }

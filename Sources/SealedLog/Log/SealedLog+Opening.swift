@@ -1,4 +1,4 @@
-package import LinuxSystem
+import LinuxSystem
 import Sealing
 
 extension SealedLog {
@@ -13,21 +13,25 @@ extension SealedLog {
         package var compactsByItself: Bool
         /// How many bytes of opened pages are kept at most.
         package var indexMemory: Int
+        /// Makes or reads the key by which this machine signs what it writes to a vault with members.
+        package var deviceKey: (@Sendable () throws(LogError) -> DeviceKey)?
 
         package init(
             lockTimeout: Duration = .seconds(10), accepted: [LogError.Code] = [], memoryFolder: String? = nil,
-            compactsByItself: Bool = true, indexMemory: Int = Limits.indexMemory
+            compactsByItself: Bool = true, indexMemory: Int = Limits.indexMemory,
+            deviceKey: (@Sendable () throws(LogError) -> DeviceKey)? = nil
         ) {
+            self.deviceKey = deviceKey
             (self.lockTimeout, self.accepted, self.memoryFolder) = (lockTimeout, accepted, memoryFolder)
             (self.compactsByItself, self.indexMemory) = (compactsByItself, indexMemory)
         }
 
         /// Returns what this machine remembers of a vault; nil if it must remember nothing.
-        func memory(of view: LogView, at path: String, in fileSystem: any FileSystem) -> RollbackMemory? {
+        func memory(of view: LogView, at place: any RecordPlace) -> RollbackMemory? {
             memoryFolder.map { folder in
                 RollbackMemory(
-                    in: MemoryFolder(path: folder, fileSystem: fileSystem), keys: view.keys,
-                    vaultID: view.header.vaultID, path: path)
+                    in: MemoryFolder(path: folder, fileSystem: place.files), keys: view.keys,
+                    vaultID: view.header.vaultID, path: place.location)
             }
         }
     }
@@ -38,9 +42,9 @@ extension SealedLog {
     /// - Throws: `missing`, `keyWrong`, `damaged`, `newerFormat`, `rolledBack`, `diverged`, `exchanged`, `busy`,
     ///   `unavailable`, or what the unlocker throws.
     package static func open(
-        _ path: String, options: Options, in fileSystem: any FileSystem, with unlocker: inout some Unlocker & ~Copyable
+        _ place: any RecordPlace, options: Options, with unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> SealedLog {
-        shared(try Opening(path: path, options: options, fileSystem: fileSystem).opened(&unlocker))
+        shared(try Opening(place: place, options: options).opened(&unlocker))
     }
 
     // MARK: One log per file
@@ -123,41 +127,56 @@ extension StoreLock {
     }
 }
 
-/// Opens a vault file: header, key, log, memory.
+/// Opens a vault: header, key, log, memory.
 struct Opening {
-    let path: String
+    let place: any RecordPlace
     let options: SealedLog.Options
-    let fileSystem: any FileSystem
 
     func opened(_ unlocker: inout some Unlocker & ~Copyable) throws(LogError) -> SealedLog {
         var keys: KeyRing?
-        let store = try FileRecordStore.open(path, in: fileSystem)
+        // What is accepted is the vault as it is now.
+        let store = try place.open(options.accepted.isEmpty ? .quick : .fresh)
         if !store.needsLockToRead {
             do throws(LogError) { return try open(store, &keys, &unlocker, isSettled: false) } catch {
                 // A file that is replaced or written meanwhile can look like any of these.
-                guard error.code == .damaged || LogError.Code.alarms.contains(error.code) else { throw error }
+                let isDoubtful = error.code == .damaged || LogError.Code.alarms.contains(error.code)
+                guard try isDoubtful ? true : isReplaced(store) else { throw error }
             }
         }
         // Something was doubtful: a record half written, or a file just replaced. Now no process can write, and what
         // fails is an error.
-        if keys == nil { unlocker.restart() }
+        unlocker.restart()
         let lock = try StoreLock.toRead(until: Deadline(after: options.lockTimeout)) { () throws(LogError) in
-            try FileRecordStore.open(path, in: fileSystem)
+            try place.open(.fresh)
         }
         let log = try open(lock.store, &keys, &unlocker, isSettled: true)
         lock.release()
         return log
     }
 
+    /// Whether what did not open was kept by this machine, and another store, which other keys may open, has taken its
+    /// place since.
+    ///
+    /// - Throws: `missing` if there is none any more.
+    private func isReplaced(_ store: any RecordStore) throws(LogError) -> Bool {
+        guard store.isAsKept else { return false }
+        do throws(LogError) { return try place.open(.fresh).identity != store.identity } catch {
+            // Without the server, what was kept is all that is known.
+            guard error.code == .missing else { return false }
+            throw error
+        }
+    }
+
     private func open(
         _ store: any RecordStore, _ keys: inout KeyRing?, _ unlocker: inout some Unlocker & ~Copyable, isSettled: Bool
     ) throws(LogError) -> SealedLog {
         let image = try HeaderImage(of: store)
-        let ring = if let keys { keys } else { try image.unlock(&unlocker) }
+        // The key that has opened what was read before may have been removed since.
+        let ring = if let keys, image.hasSlot(of: keys) { keys } else { try image.unlock(&unlocker) }
         keys = ring
         var view = try image.view(following: ring)
         try unlocker.check(view.unlocked)
-        let memory = options.memory(of: view, at: path, in: fileSystem)
+        let memory = options.memory(of: view, at: place)
         // Read before the log: what is remembered was durable before, so the log that is read now must contain it.
         let newest = memory.flatMap(Remembered.init)
         var remembered: RollbackMemory.Seen?
@@ -169,6 +188,8 @@ struct Opening {
         let seen = remembered?.position
         let durable = remembered?.isFlushedByWriter == true ? seen : nil
         try view.followToEnd(from: image.hint, durable: durable, covering: [seen], isSettled: isSettled)
+        // Of a database, the end was read before the memory: others may have written since.
+        if store.isTransactional, try view.alarm(against: seen) != nil { _ = try view.refresh() }
         if durable == view.head { view.durable = view.head }
         view.confirmed = seen
         view.lookedAtPath = Clock.coarse
@@ -176,10 +197,11 @@ struct Opening {
         let record = memory?.pathRecord()
         // Needed rarely, but a part of the memory that cannot be used is reported.
         _ = memory?.upkeep()
-        if let record, record.vaultID != view.header.vaultID { alarms.append(LogError(.exchanged, path)) }
+        if let record, record.vaultID != view.header.vaultID { alarms.append(LogError(.exchanged, place.location)) }
         if let alarm = try view.alarm(against: seen) { alarms.append(alarm) }
         if let alarm = alarms.first(where: { !options.accepted.contains($0.code) }) { throw alarm }
         let isAccepted = !alarms.isEmpty
+        store.accepted()
         if isAccepted { memory?.remember(view.head, isForced: true) }
         // What was remembered before a rotation of the data key counts under the new one.
         if seen != nil, let newest, memory?.seen(in: newest.bytes) == nil {

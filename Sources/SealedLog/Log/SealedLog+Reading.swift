@@ -88,7 +88,7 @@ extension SealedLog {
         do throws(LogError) { seen = try isDue ? remembered()?.position(of: view) : nil } catch { return false }
         if try view.alarm(against: seen) == nil { return true }
         // Others may have written since.
-        return try view.catchUp() ? view.alarm(against: seen) == nil : false
+        return try view.refresh() ? view.alarm(against: seen) == nil : false
     }
 
     /// Flushes the newest record and remembers it, before its contents are returned: a machine that only reads has to
@@ -99,7 +99,9 @@ extension SealedLog {
         guard let memory else { return true }
         let view = view.withLock { $0 }
         guard !view.isKnown else { return true }
-        if memory.seen()?.position != view.head {
+        if view.store.isTransactional || view.store.isProvisional {
+            if !view.store.isProvisional { memory.remember(view.head) }
+        } else if memory.seen()?.position != view.head {
             // A descriptor of its own: the lock of the view's belongs to this process's writer.
             let store = try view.store.reopened()
             guard store.identity == view.store.identity else { return false }

@@ -18,10 +18,21 @@ extension SealedLog {
     ///   changed), `outcomeUnknown`; what a replaced file may bring.
     package func commit(_ changes: ChangeList, timeout: Duration) throws(LogError) {
         try queue.commit(PendingCommit(changes, deadline: Deadline(after: timeout))) { batch throws(LogError) in
-            try writer.withLock { (writer) throws(LogError) in
-                // No transaction of the batch gives up before its own deadline.
-                let deadline = batch.map(\.deadline).max() ?? Deadline(after: timeout)
-                return try write(batch, &writer, until: deadline)
+            // No transaction of the batch gives up before its own deadline.
+            let deadline = batch.map(\.deadline).max() ?? Deadline(after: timeout)
+            while true {
+                // Those that are finished have failed by themselves.
+                let pending = batch.filter { $0.result == nil }
+                do throws(LogError) {
+                    return try writer.withLock { (writer) throws(LogError) in
+                        try write(pending, &writer, until: deadline)
+                    }
+                } catch {
+                    guard error.code == .overtaken else { throw error }
+                    guard SuspendingClock.now < deadline else {
+                        throw LogError(.busy, view.withLock { $0.store.location })
+                    }
+                }
             }
         }
         if upkeep.takeLeft() { compactIfDue() }
@@ -32,8 +43,9 @@ extension SealedLog {
         _ batch: [PendingCommit], _ writer: inout Writer, until deadline: Deadline
     ) throws(LogError) -> ArraySlice<PendingCommit> {
         let lock = try lockForWriting(&writer, until: deadline)
+        let key = try signingKey()
         var rest = batch[...]
-        let plan = try plan(&rest, &writer)
+        let plan = try plan(&rest, signedBy: key, &writer)
         if let plan {
             try flushName(&writer)
             try append(plan, &writer)
@@ -81,7 +93,7 @@ extension SealedLog {
         let remembered = remembered()
         try view.withLock { (view) throws(LogError) in
             // The new record must not follow a head that its writer took back, nor one of an older file.
-            if try view.headIsThere(), try view.catchUp(),
+            if try view.headIsThere(), try view.refresh(),
                 try view.alarm(against: remembered?.position(of: view)) == nil
             {
                 return
@@ -92,23 +104,22 @@ extension SealedLog {
             ($0.keys, $0.end, $0.newestRecord, $0.needsClearing, $0.durable == $0.head)
         }
         adopt(keys)
-        if !isDurable { try store.rewrite(newest) }
-        if needsClearing { try store.clear(end..<max(end, store.size())) }
         if needsClearing || !isDurable {
-            try flush(store, &writer)
+            try step(&writer) { () throws(LogError) in
+                try store.settle(rewriting: isDurable ? nil : newest, clearingFrom: needsClearing ? end : nil)
+            }
             view.withLock { ($0.needsClearing, $0.durable) = (false, $0.head) }
         }
         if !writer.hasTidied { try? store.removeLeftReplacement() }
         writer.hasTidied = true
     }
 
-    /// Flushes what is in the file before this process writes to it.
-    ///
-    /// - Throws: `outcomeUnknown`, and nothing more is written: another process's record may or may not last.
-    private func flush(_ store: any RecordStore, _ writer: inout Writer) throws(LogError) {
-        do throws(LogError) { try store.synchronize() } catch {
-            writer.isPoisoned = true
-            throw error.ofUnknownOutcome
+    /// Takes a step of a write. Once the outcome of one is unknown, nothing more is written, unless the store can tell
+    /// it later.
+    private func step(_ writer: inout Writer, _ body: () throws(LogError) -> Void) throws(LogError) {
+        do { try body() } catch {
+            if error.code == .outcomeUnknown { writer.isPoisoned = view.withLock { !$0.store.isTransactional } }
+            throw error
         }
     }
 
@@ -125,7 +136,7 @@ extension SealedLog {
         of store: any RecordStore, _ file: CheckpointFile, unless known: Authenticator?
     ) throws(LogError) -> Authenticator? {
         // Taken before the flush, which does not cover later changes.
-        let fingerprint = memory?.fingerprint(of: file)
+        let fingerprint = memory?.fingerprint(of: file, store.locationState())
         guard fingerprint == nil || fingerprint != known else { return fingerprint }
         try store.synchronizeLocation()
         memory?.rememberPath(durable: fingerprint)
@@ -137,17 +148,22 @@ extension SealedLog {
     /// Plans the record for the first transactions, as many as it has room for, and removes them from the list; nil if
     /// they change nothing.
     private func plan(
-        _ rest: inout ArraySlice<PendingCommit>, _ writer: inout Writer
+        _ rest: inout ArraySlice<PendingCommit>, signedBy key: DeviceKey?, _ writer: inout Writer
     ) throws(LogError) -> RecordPlan? {
         let now = Clock.milliseconds
         let (batch, plan) = try view.withLock { (view) throws(LogError) -> (TransactionBatch, RecordPlan?) in
             var batch = TransactionBatch(totals: try view.currentTotals())
-            let circumstances = Circumstances(now: now, sequence: view.head.sequence + 1, history: view.header.history)
+            let head = view.head
+            let circumstances = Circumstances(
+                now: now, sequence: head.sequence + 1, history: view.header.history,
+                signer: key.map { StateSigner(key: $0, vaultID: vaultID, seen: head) })
             while let pending = rest.first {
                 do throws(LogError) {
                     let changes = try pending.changes.sealed(under: view.keys)
                     let isTaken = try batch.add(changes, circumstances) { (name) throws(LogError) in
                         try view.find(name)
+                    } value: { (version) throws(LogError) in
+                        try view.sealed(version)
                     }
                     guard isTaken else { break }
                 } catch {
@@ -167,95 +183,48 @@ extension SealedLog {
         // A copy: others may read meanwhile.
         let view = view.withLock { $0 }
         let store = view.store
-        try clearRemains(from: view.end, in: store, size: store.size(), &writer)
+        try step(&writer) { () throws(LogError) in try store.clear(from: view.end) }
         do throws(LogError) { return try view.treePlan(batch, into: store) } catch {
             self.view.withLock { $0.needsClearing = true }
             throw error
         }
     }
 
-    /// Writes a record at the end, and flushes it.
+    /// Appends a record, and returns when it is durable.
     ///
-    /// - Throws: `unavailable` if nothing was changed; `outcomeUnknown` if that cannot be told.
+    /// - Throws: `overtaken` or `unavailable` if nothing was changed; `outcomeUnknown` if that cannot be told.
     func append(_ plan: RecordPlan, _ writer: inout Writer) throws(LogError) {
         let store = view.withLock { $0.store }
-        if plan.isWhole { try makeRoom(for: plan.record, in: store, &writer) }
-        do throws(LogError) {
-            try store.write(plan.bytes, at: plan.record.offset)
-            try store.synchronize()
-        } catch {
-            try takeBack(plan, in: store, after: error, &writer)
+        try step(&writer) { () throws(LogError) in
+            do throws(LogError) {
+                try store.append(plan.stored) { [memory] in memory?.seen()?.position == plan.record.position }
+            } catch {
+                if error.code != .outcomeUnknown { try forget(plan, after: error) }
+                throw error
+            }
         }
         view.withLock { view in
             // A reader of this process may have followed it already.
             if view.head == plan.record.previous { view.apply(plan.record) }
             if view.head == plan.record.position { view.durable = view.head }
         }
-        if plan.record.index.tree != nil {
-            // Saves readers the records before; nothing is lost if it does not last.
-            let hint = Hint(offset: plan.record.offset, sequence: plan.record.index.sequence)
-            try? store.write(hint.encoded, at: UInt64(Header.hintOffset))
-        }
-        memory?.remember(plan.record.position)
+        if !store.isProvisional { memory?.remember(plan.record.position) }
     }
 
-    /// Writes zeros where the record will be and beyond. A write over existing blocks does not change the file system's
-    /// metadata: it is cheaper by a third, and zeros show where it was torn.
-    private func makeRoom(for record: Record, in store: any RecordStore, _ writer: inout Writer) throws(LogError) {
-        let size = try store.size()
-        let nextHead = record.end + UInt64(Frame.headSize)
-        try clearRemains(from: record.offset, upTo: nextHead, in: store, size: size, &writer)
-        // A large record fills its own room: writing that twice would cost more than it saves.
-        guard record.end > size, record.frame.recordLength <= 1 << 20 else { return }
-        try store.writeZeros(size..<(record.end / Limits.growth + 1) * Limits.growth)
+    /// Appends the record that announces a replacement: in a transaction, which its publication ends.
+    func announce(_ plan: RecordPlan, _ writer: inout Writer) throws(LogError) {
+        let store = view.withLock { $0.store }
+        guard store.isTransactional else { return try append(plan, &writer) }
+        try store.write(plan.bytes, at: plan.record.offset)
     }
 
-    /// Clears the file from the log's end on if others left bytes there, up to `limit` at least: behind a record they
-    /// would be damage, and within a torn one they would not be zeros. A clearing that was cut short may have left
-    /// zeros in front that look like the log's end.
-    private func clearRemains(
-        from end: UInt64, upTo limit: UInt64 = .max, in store: any RecordStore, size: UInt64, _ writer: inout Writer
-    ) throws(LogError) {
-        guard try !store.isZero(end..<max(end, min(limit, size))) else { return }
-        try store.clear(end..<size)
-        try flush(store, &writer)
-    }
-
-    /// Overwrites a record with zeros, and flushes them. Where there was no room for the rest, zeros would find none
-    /// either. Of a payload that was written before its head, the next writer finds the rest behind the log's end.
-    private func clear(_ plan: RecordPlan, in store: any RecordStore) throws(LogError) {
-        let start = plan.record.offset
-        let end = try store.endOfData(in: start..<start + UInt64(plan.bytes.count))
-        if start < end { try store.clear(start..<end) }
-        try store.synchronize()
-    }
-
-    /// Overwrites the record with zeros: after a failed write or flush the page cache cannot be trusted. A record stays
-    /// if a reader has returned it meanwhile.
-    private func takeBack(
-        _ plan: RecordPlan, in store: any RecordStore, after failure: LogError, _ writer: inout Writer
-    ) throws(LogError) -> Never {
-        let record = plan.record
-        var isGivenOut: Bool { memory?.seen()?.position == record.position }
+    /// Forgets a record that was taken back: a reader of this process may have followed it.
+    private func forget(_ plan: RecordPlan, after failure: LogError) throws(LogError) {
         do throws(LogError) {
-            let cleared = Result { () throws(LogError) in if !isGivenOut { try clear(plan, in: store) } }
-            // A reader looks at the record again once it has remembered it.
-            if isGivenOut {
-                try store.rewrite(record.offset + UInt64(plan.bytes.count)..<record.end)
-                try store.write(plan.bytes, at: record.offset)
-                try store.synchronize()
-                throw failure
-            }
-            try cleared.get()
             try view.withLock { (view) throws(LogError) in
-                // A reader of this process may have followed the record.
-                if view.head == record.position { view.replace(by: try .settled(store, view.keys)) }
-                if !plan.isWhole { view.needsClearing = true }
+                if view.head == plan.record.position { view.replace(by: try .settled(view.store, view.keys)) }
+                if !plan.stored.isWhole { view.needsClearing = true }
             }
-        } catch {
-            writer.isPoisoned = true
-            throw failure.ofUnknownOutcome
-        }
-        throw failure
+        } catch { throw failure.ofUnknownOutcome }
     }
 }

@@ -34,6 +34,13 @@ package final class SealedLog: Sendable {
     /// Beside the view, which readers and a compaction's thread hold for longer.
     private let keyRing: Mutex<KeyRing>
     let writer: Mutex<Writer>
+    /// Makes or reads the key by which this machine signs; nil if it signs nothing.
+    let deviceKey: (@Sendable () throws(LogError) -> DeviceKey)?
+    let knownDeviceKey = Mutex<DeviceKey?>(nil)
+    /// Of the file that was looked at last.
+    let membership = Mutex<Membership?>(nil)
+    /// Whether the user has accepted that this is another history than the one that this machine remembers.
+    let acceptsOtherHistory: Bool
     let queue = CommitQueue()
     let upkeep: Upkeep
 
@@ -47,6 +54,8 @@ package final class SealedLog: Sendable {
         notices = memory?.notices ?? NoticeBoard()
         needsLockToRead = view.store.needsLockToRead
         lockTimeout = options.lockTimeout
+        deviceKey = options.deviceKey
+        acceptsOtherHistory = options.accepted.contains(.diverged)
         upkeep = Upkeep(isAutomatic: options.compactsByItself)
         self.isAccepted = isAccepted
         self.overruled = Mutex(overruled)
@@ -74,6 +83,9 @@ package final class SealedLog: Sendable {
     }
 
     package func takeNotices() -> [Notice] { notices.take() }
+
+    /// Whether changes are kept apart until they can be merged.
+    package var isProvisional: Bool { view.withLock { $0.store.isProvisional } }
 }
 
 /// An opened value, with what its entry says of it.
@@ -99,6 +111,14 @@ extension SealedLog {
     package func entry(_ name: EntryName) throws(LogError) -> Entry? {
         let entry = try read(isSure: true) { (view) throws(LogError) in try view.find(name) }
         return entry.flatMap { $0.isPresent(at: Clock.milliseconds) ? $0 : nil }
+    }
+
+    /// Returns the nonce of a name's value as far as this process has read; nil if there is none. It does not look at
+    /// what others have appended.
+    package func knownNonce(_ name: EntryName) throws(LogError) -> Nonce? {
+        try view.withLock { (view) throws(LogError) in
+            try view.find(name)?.present(at: Clock.milliseconds)?.current.nonce
+        }
     }
 
     package func open(_ name: String) throws(LogError) -> SecretBytes? {

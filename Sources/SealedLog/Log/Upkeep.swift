@@ -2,8 +2,8 @@ private import Glibc
 import LinuxSystem
 
 extension SealedLog {
-    /// Whether a compaction is due. If it has failed a short while ago, in this process or in another, there is no other
-    /// try yet.
+    /// Whether a compaction is due. If it has failed a short while ago, in this process or in another, there is no
+    /// other try yet.
     func isCompactionDue(_ writer: inout Writer) -> Bool {
         let (head, origin, isDue) = view.withLock { ($0.head, $0.origin.authenticator, $0.isCompactionDue) }
         guard isDue, head.sequence >= writer.compactAfter else { return false }
@@ -19,12 +19,17 @@ extension SealedLog {
     func compactIfDue() {
         guard writer.withLock({ isCompactionDue(&$0) }) else { return }
         do throws(LogError) { try compactOnce() } catch {
-            // Another process is at it, or was, or the disk is busy: the next change sees whether it is still due.
-            let isLeft = [.busy, .conflict].contains(error.code)
-            let retryAt = isLeft ? view.withLock { $0.head.sequence } + 64 : rememberFailure(error).retryAt
+            // Another process is at it, or was, or the disk is busy. Each look takes the lock, and there may be many.
+            let isLeft = [.busy, .conflict, .overtaken, .unreachable].contains(error.code)
+            let retryAt = isLeft ? nextTry() : rememberFailure(error).retryAt
             writer.withLock { $0.compactAfter = retryAt }
             if !isLeft { notices.post(.compactionFailed(error)) }
         }
+    }
+
+    /// Returns the sequence number from which on a compaction that has failed now is tried again.
+    func nextTry() -> UInt64 {
+        view.withLock { $0.head.sequence } + UInt64(Limits.recordsBeforeMinorCheckpoint.upperBound)
     }
 
     /// Waits for a compaction that was due after a change, or makes it: a program that is about to end.

@@ -9,6 +9,10 @@ package struct VerificationReport: Hashable, Sendable, Encodable {
     package internal(set) var records = 0
     /// Bytes that were authenticated.
     package internal(set) var bytes = 0
+    /// In a vault with members: names whose state nobody has signed, although there were members already.
+    package internal(set) var unsigned: [String] = []
+    /// Names whose state was set after a change that this history does not include.
+    package internal(set) var foreign: [String] = []
 }
 
 extension SealedLog {
@@ -20,6 +24,8 @@ extension SealedLog {
         // The lock only serves to find the log's end: to read everything takes too long to keep others from writing.
         let lock = try store.lock(.shared, until: Deadline(after: timeout))
         let view = try LogView.settled(store, view.withLock { $0.keys })
+        // What is verified is worth keeping, where this machine keeps a copy.
+        store.accepted()
         lock.release()
         do throws(LogError) {
             let report = try Verifier(of: view, counter).run()
@@ -41,6 +47,7 @@ struct Verifier: ~Copyable {
     private var view: LogView
     private var report = VerificationReport()
     private var values: ValueOpener
+    private let members: MemberList
     private let counter: UpkeepProgress?
 
     /// - Parameter isWhole: whether the counter begins with this.
@@ -50,7 +57,10 @@ struct Verifier: ~Copyable {
         if isWhole { counter?.begin(whole.end) }
         view = LogView(
             store: whole.store, keys: whole.keys, header: whole.header, authenticator: whole.origin.authenticator)
-        values = try ValueOpener(of: view.store, keys: view.keys)
+        let members = try whole.members()
+        let values = try ValueOpener(of: whole.store, keys: whole.keys)
+        self.members = members
+        self.values = values
     }
 
     consuming func run() throws(LogError) -> VerificationReport {
@@ -61,9 +71,25 @@ struct Verifier: ~Copyable {
             report.records += 1
             report.bytes += Int(clamping: record.frame.recordLength)
         }
-        var listing = EntryListing(merge: try view.entries(), prefix: [])
-        while try listing.next() != nil { report.entries += 1 }
+        try look()
         return report
+    }
+
+    /// Counts the names, and looks whose states do not fit the members or the history.
+    private mutating func look() throws(LogError) {
+        let known = members.isEmpty ? nil : try KnownHistory(of: view).positions
+        let positions = Set(known?.positions ?? [])
+        let now = Clock.milliseconds
+        var merge = try view.entries()
+        while let entry = try merge.next() {
+            if entry.isPresent(at: now) { report.entries += 1 }
+            guard let known, let founding = members.founding else { continue }
+            if entry.authorship == nil, entry.sequence > founding { report.unsigned.append(entry.name.text) }
+            let isForeign = entry.signedStates.compactMap(\.authorship?.seen).contains {
+                $0.sequence >= known.first && !positions.contains($0)
+            }
+            if isForeign { report.foreign.append(entry.name.text) }
+        }
     }
 
     private mutating func verifyCheckpoint() throws(LogError) {
@@ -73,8 +99,8 @@ struct Verifier: ~Copyable {
         var boxes = [header.manifest.box]
         var cursor = try TreeCursor(root: header.root, loader: view.loader)
         while let entry = try cursor.next() {
+            try verify(entry) { _ in Limits.checkpointStart..<header.checkpointEnd }
             for version in entry.versions {
-                try open(version, in: Limits.checkpointStart..<header.checkpointEnd)
                 counter?.advance(by: UInt64(version.boxLength))
                 boxes.append(version.box)
             }
@@ -93,7 +119,7 @@ struct Verifier: ~Copyable {
 
     private mutating func verify(_ record: Record) throws(LogError) {
         for entry in record.index.transactions.joined() {
-            for version in entry.versions { try open(version, in: Limits.checkpointStart..<record.end) }
+            try verify(entry) { _ in Limits.checkpointStart..<record.end }
         }
         guard let tree = record.index.tree else { return }
         guard tree.header == view.origin.authenticator else {
@@ -113,9 +139,9 @@ struct Verifier: ~Copyable {
             guard old != entry else { continue }
             // A value is in the tree's record, or the name had it before.
             let before = try view.find(entry.name)?.versions ?? []
-            for version in entry.versions {
+            try verify(entry) { version in
                 let isKept = before.contains { $0.nonce == version.nonce }
-                try open(version, in: isKept ? Limits.checkpointStart..<record.end : record.payload)
+                return isKept ? Limits.checkpointStart..<record.end : record.payload
             }
         }
         guard expected == nil, count == tree.entries else {
@@ -126,10 +152,23 @@ struct Verifier: ~Copyable {
         }
     }
 
-    private mutating func open(_ version: StoredVersion, in range: Range<UInt64>) throws(LogError) {
-        guard range.contains(version.box) else {
-            throw LogError.damaged("a value outside its offset", at: version.offset)
+    /// Opens an entry's values, each in its range, and looks whether who has signed them did.
+    private mutating func verify(_ entry: Entry, _ range: (StoredVersion) -> Range<UInt64>) throws(LogError) {
+        for state in entry.signedStates {
+            var valueHash: [UInt8] = []
+            if let version = state.content?.current {
+                guard range(version).contains(version.box) else {
+                    throw LogError.damaged("a value outside its offset", at: version.offset)
+                }
+                let isSigned = state.authorship != nil
+                try values.open(version) { value in
+                    guard isSigned else { return }
+                    valueHash = RunningHash.hash(of: UnsafeRawBufferPointer(rebasing: value[..<version.length]))
+                }
+            }
+            guard let authorship = state.authorship else { continue }
+            _ = try members.author(
+                of: authorship, for: state.statement(valueHash: valueHash, in: view.header.vaultID))
         }
-        try values.open(version)
     }
 }

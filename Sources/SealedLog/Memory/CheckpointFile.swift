@@ -1,7 +1,5 @@
-import LinuxSystem
-
 /// A file together with the checkpoint in it: a file that is overwritten in place keeps its identity.
 struct CheckpointFile: Hashable, Sendable {
     let origin: Authenticator
-    let identity: FileStatus.Identity
+    let identity: RecordStoreIdentity
 }

@@ -27,15 +27,15 @@ final class RollbackMemory: Sendable {
 
     private var keys: KeyRing { keyRing.withLock { $0 } }
 
-    /// Authenticates with other keys from now on: the data key has been rotated. What is remembered already counts until
-    /// it is written again.
+    /// Authenticates with other keys from now on: the data key has been rotated. What is remembered already counts
+    /// until it is written again.
     func adopt(_ keys: KeyRing) {
         let former = keyRing.withLock { ring in exchange(&ring, with: keys) }
         formerKeys.withLock { $0.append(former.memoryKey) }
     }
 
     /// The size of `.seen` and `.path`, in bytes, and of `.seen` with its check.
-    private static let fileSize = 88
+    static let fileSize = 88
     private static let checkedSize = fileSize + 8
 
     /// Returns the first part of the memory that exists and cannot be read or written; none if there is none.
@@ -51,7 +51,7 @@ final class RollbackMemory: Sendable {
 
     /// Returns a reader of what is between the vault's id and the code of a file, if magic, id and code are right.
     /// Bytes of an older file may follow its `size`, since it is written in place. `context` is authenticated with it.
-    private func body(
+    func body(
         of bytes: [UInt8]?, magic: [UInt8], size: Int = RollbackMemory.fileSize, context: [UInt8] = []
     ) -> ByteReader? {
         guard let bytes, bytes.count >= size, bytes.starts(with: magic + vaultID) else { return nil }
@@ -62,19 +62,19 @@ final class RollbackMemory: Sendable {
         return unchecked(bytes, size: size)
     }
 
-    private func unchecked(_ bytes: [UInt8], size: Int = RollbackMemory.fileSize) -> ByteReader {
+    func unchecked(_ bytes: [UInt8], size: Int = RollbackMemory.fileSize) -> ByteReader {
         // Every magic has 8 bytes.
         ByteReader(bytes, in: 8 + vaultID.count..<size - KeyedHash.size)
     }
 
-    private func read(_ name: String, size: Int = RollbackMemory.fileSize) -> [UInt8]? {
+    func read(_ name: String, size: Int = RollbackMemory.fileSize) -> [UInt8]? {
         folder.read(name, size: size, report: notices.post)
     }
 
     /// Writes a file, and returns what is authentic then. If that fails, it only posts a notice: an older vault may
     /// then pass unnoticed.
     @discardableResult
-    private func update(
+    func update(
         _ file: MemoryFile, to bytes: [UInt8], context: [UInt8] = [], isChecked: Bool = false,
         isNeeded: ([UInt8]) -> Bool = { _ in true }
     ) -> [UInt8]? {
@@ -202,12 +202,14 @@ extension RollbackMemory {
         return (try? reader.integer()) == checksum(Array(bytes[..<fileSize]))
     }
 
-    private func isAuthentic(_ bytes: [UInt8], under key: [UInt8], context: [UInt8] = []) -> Bool {
-        let checked = Array(bytes[..<(RollbackMemory.fileSize - KeyedHash.size)])
+    func isAuthentic(
+        _ bytes: [UInt8], size: Int = RollbackMemory.fileSize, under key: [UInt8], context: [UInt8] = []
+    ) -> Bool {
+        let checked = Array(bytes[..<(size - KeyedHash.size)])
         let code = try? (checked + context).withRawBytes { bytes in
             try key.withRawBytes { key in try KeyedHash.hash(bytes, key: key) }
         }
-        return code.map { bytes[checked.count..<RollbackMemory.fileSize].elementsEqual($0) } ?? false
+        return code.map { bytes[checked.count..<size].elementsEqual($0) } ?? false
     }
 
     /// Authenticates anew what earlier data keys of the vault have authenticated.
@@ -271,17 +273,12 @@ extension RollbackMemory {
         return Array(bytes[pathMagic.count..<pathMagic.count + Header.identifierSize])
     }
 
-    /// Returns the fingerprint of a file, its checkpoint and its name. It changes with any name in the folder: a copy
-    /// of the file has the same header, and even the same inode number if the first file was removed.
-    func fingerprint(of file: CheckpointFile) -> Authenticator? {
-        guard let folder = try? folder.fileSystem.status(at: path.parentFolder, withTimes: true) else { return nil }
+    /// Returns the fingerprint of a file, its checkpoint and its location: a copy of the file has the same header.
+    func fingerprint(of file: CheckpointFile, _ locationState: [UInt8]?) -> Authenticator? {
+        guard let locationState else { return nil }
         var writer = ByteWriter(reserving: 64)
         writer.authenticator(file.origin)
-        for identity in [file.identity, folder.identity] {
-            writer.integer(identity.device)
-            writer.integer(identity.inode)
-        }
-        writer.integer(UInt64(bitPattern: folder.contentsChanged))
+        writer.append(locationState)
         return RollbackMemory.hash(writer.bytes).withUnsafeBytes { Authenticator($0) }
     }
 
@@ -298,53 +295,4 @@ extension RollbackMemory {
         return (try? bytes.withUnsafeBytes { bytes in try key.withUnsafeBytes { try ShortHash.hash(bytes, key: $0) } })
             ?? 0
     }
-}
-
-// MARK: - Failed upkeep
-
-extension RollbackMemory {
-    private static let upkeepMagic: [UInt8] = Array("vltkeep1".utf8)
-    /// The room for the words, in bytes.
-    private static let wordsSize = 127
-    /// Magic, id, authenticator, sequence number, damage or not, errno, words with their length, code.
-    private static let upkeepSize = 8 + 16 + 16 + 8 + 1 + 4 + 1 + wordsSize + KeyedHash.size
-    private var upkeepName: String { "\(Hexadecimal.string(of: vaultID)).upkeep" }
-
-    /// Why the last compaction or verification failed. The next process knows it too, and does not try again at once.
-    struct Upkeep: Sendable {
-        /// The checkpoint at which it failed. Once another has replaced it, the failure is outdated.
-        let origin: Authenticator
-        /// The sequence number before which there is no other try.
-        let retryAt: UInt64
-        let error: LogError
-    }
-
-    func upkeep() -> Upkeep? {
-        let bytes = read(upkeepName, size: RollbackMemory.upkeepSize)
-        guard var reader = body(of: bytes, magic: RollbackMemory.upkeepMagic, size: RollbackMemory.upkeepSize),
-            let origin = try? reader.authenticator(), let retryAt: UInt64 = try? reader.integer(),
-            let isDamage = try? reader.byte(), let number: UInt32 = try? reader.integer(),
-            let words = try? reader.text(upTo: RollbackMemory.wordsSize)
-        else { return nil }
-        let error = LogError(
-            isDamage == 1 ? .damaged : .unavailable, words,
-            systemError: number == 0 ? nil : Int32(truncatingIfNeeded: number))
-        return Upkeep(origin: origin, retryAt: retryAt, error: error)
-    }
-
-    func rememberUpkeep(_ upkeep: Upkeep) {
-        var file = ByteWriter(reserving: RollbackMemory.upkeepSize)
-        file.append(RollbackMemory.upkeepMagic + vaultID)
-        file.authenticator(upkeep.origin)
-        file.integer(upkeep.retryAt)
-        file.byte(upkeep.error.code == .damaged ? 1 : 0)
-        file.integer(UInt32(bitPattern: upkeep.error.systemError ?? 0))
-        var words = upkeep.error.detail
-        while words.utf8.count > RollbackMemory.wordsSize { words.removeLast() }
-        file.text(words)
-        file.zeros(RollbackMemory.wordsSize - words.utf8.count)
-        update(MemoryFile(upkeepName, in: folder), to: file.bytes)
-    }
-
-    func forgetUpkeep() { folder.remove(upkeepName) }
 }

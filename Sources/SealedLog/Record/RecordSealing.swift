@@ -7,7 +7,13 @@ struct RecordPlan: Sendable {
     /// From the record's offset on. What follows them is in the store.
     let bytes: [UInt8]
 
-    var isWhole: Bool { UInt64(bytes.count) == record.frame.recordLength }
+    /// As a store appends it. A record with a tree saves readers those before it.
+    var stored: StoredRecord {
+        let hint = record.index.tree.map { _ in Hint(offset: record.offset, sequence: record.index.sequence) }
+        return StoredRecord(
+            offset: record.offset, bytes: bytes, end: record.end, previous: record.previous,
+            position: record.position, hint: hint)
+    }
 
     /// - Parameter indexSize: the size of the index without its tag, if the offsets in it are based on one.
     init(
@@ -21,11 +27,7 @@ struct RecordPlan: Sendable {
         )
     }
 
-    static func hash(of payload: [UInt8]) -> [UInt8] {
-        var hash = RunningHash()
-        payload.withUnsafeBytes { hash.update($0) }
-        return hash.finish()
-    }
+    static func hash(of payload: [UInt8]) -> [UInt8] { payload.withUnsafeBytes { RunningHash.hash(of: $0) } }
 
     /// - Parameter payload: its first bytes, if the others are in the store.
     init(

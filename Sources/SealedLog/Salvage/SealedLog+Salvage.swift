@@ -1,4 +1,4 @@
-package import LinuxSystem
+import LinuxSystem
 import Sealing
 
 /// What was found in a damaged vault, the most certain first. Every name is in one of the lists, and every value is
@@ -25,22 +25,22 @@ package struct SalvageReport: Hashable, Sendable {
 
 extension SealedLog {
     /// Copies what is left of a damaged vault, which is only read, into a new one with keys of its own, under the
-    /// secret that opened the old one. No path leads through symbolic links. `counter` counts the bytes that were read.
+    /// secret that opened the old one. `counter` counts the bytes that were read.
     ///
     /// - Throws: `missing`, `keyWrong` if the key opens no slot that is left, `damaged` if nothing but a slot is left,
     ///   `newerFormat`; `exists` if there is something at the target; `busy`, `unavailable`, `outOfMemory`.
     package static func salvage(
-        _ path: String, to target: String, with unlocker: inout some Unlocker & ~Copyable, options: Options,
-        in fileSystem: any FileSystem, _ counter: UpkeepProgress? = nil
+        _ place: any RecordPlace, to target: some RecordPlace, with unlocker: inout some Unlocker & ~Copyable,
+        options: Options, _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> SalvageReport {
         let lock = try StoreLock.toRead(until: Deadline(after: options.lockTimeout)) { () throws(LogError) in
-            try FileRecordStore.open(path, isDamaged: true, in: fileSystem)
+            try place.open(.damaged)
         }
         let store = lock.store
         let remains = try HeaderRemains.open(store, with: &unlocker)
         // Everything is searched, and then the present values are read once more.
         counter?.begin(try 2 * store.size())
-        let memory = options.memory(of: remains.view, at: path, in: fileSystem)
+        let memory = options.memory(of: remains.view, at: place)
         let (manifest, fault) = try remains.manifest()
         let history = try SalvagedHistory(remains, manifest, memory, counter)
 
@@ -55,7 +55,7 @@ extension SealedLog {
                 return try remains.slot.wrapping(dataKey, under: key)
             }
         }
-        _ = try create(target, keys: keys, options: options, in: fileSystem) { (checkpoint) throws(LogError) in
+        _ = try create(target, keys: keys, options: options) { (checkpoint) throws(LogError) in
             var copier = SalvageCopier(resealer: try ValueResealer(of: store, from: remains.view.keys, to: keys))
             for entry in try copier.copy(history, to: &checkpoint, &report, counter) { try checkpoint.add(entry) }
             let header = remains.view.header
@@ -140,7 +140,8 @@ private struct SalvageCopier: ~Copyable {
         var copied = Entry(name: entry.name, modified: entry.modified, content: nil)
         for var old in entry.earlier {
             guard let version = try copy(old.version, to: &checkpoint) else { continue }
-            old.version = version
+            // Whatever was signed was signed for the other vault.
+            (old.version, old.authorship) = (version, nil)
             copied.earlier.append(old)
         }
         return copied

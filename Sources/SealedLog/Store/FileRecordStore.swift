@@ -5,24 +5,29 @@ import Sealing
 final class FileRecordStore: RecordStore {
     /// The path, without symbolic links: a rename would replace them.
     let location: String
-    let identity: FileStatus.Identity
+    let identity: RecordStoreIdentity
+    let isTransactional = false
+    let isProvisional: Bool
     let needsLockToRead: Bool
-    private let fileSystem: any FileSystem
-    private let file: FileDescriptor
+    let fileSystem: any FileSystem
+    let file: FileDescriptor
+    let fileIdentity: FileStatus.Identity
     private let processID = getpid()
     /// Why the file is open for reading only.
     private let writeRefusal: SystemError?
     private let readsAroundFaults: Bool
 
-    private init(
+    init(
         _ file: consuming FileDescriptor, at path: String, in fileSystem: any FileSystem,
-        writeRefusal: SystemError? = nil, readsAroundFaults: Bool = false
+        isProvisional: Bool = false, writeRefusal: SystemError? = nil, readsAroundFaults: Bool = false
     ) throws(LogError) {
         let status = try translated(fileSystem.status(of: file), at: path)
         guard status.isRegularFile else { throw LogError(.notAFile, status.kind) }
         location = path
-        identity = status.identity
+        fileIdentity = status.identity
+        identity = RecordStoreIdentity(status.identity.bytes)
         needsLockToRead = fileSystem.volume(of: file).isRemote
+        self.isProvisional = isProvisional
         self.fileSystem = fileSystem
         self.file = file
         self.writeRefusal = writeRefusal
@@ -32,7 +37,7 @@ final class FileRecordStore: RecordStore {
     /// Opens the file, for reading only if it cannot be written. A damaged one is always opened so, and blocks of 4 KiB
     /// that the disk fails to read are read as zeros.
     static func open(
-        _ path: String, isDamaged: Bool = false, in fileSystem: any FileSystem
+        _ path: String, isDamaged: Bool = false, isProvisional: Bool = false, in fileSystem: any FileSystem
     ) throws(LogError) -> FileRecordStore {
         let file: FileDescriptor
         var refusal = isDamaged ? SystemError(EROFS, "write") : nil
@@ -46,13 +51,18 @@ final class FileRecordStore: RecordStore {
             }
             throw LogError(error, path)
         }
-        return try FileRecordStore(file, at: path, in: fileSystem, writeRefusal: refusal, readsAroundFaults: isDamaged)
+        return try FileRecordStore(
+            file, at: path, in: fileSystem, isProvisional: isProvisional, writeRefusal: refusal,
+            readsAroundFaults: isDamaged)
     }
 
-    func reopened() throws(LogError) -> any RecordStore { try FileRecordStore.open(location, in: fileSystem) }
+    func reopened() throws(LogError) -> any RecordStore {
+        try FileRecordStore.open(location, isProvisional: isProvisional, in: fileSystem)
+    }
 
     func isCurrent() throws(LogError) -> Bool {
-        try translated(WholeFile(location, in: fileSystem).status(withTimes: false), at: location)?.identity == identity
+        try translated(WholeFile(location, in: fileSystem).status(withTimes: false), at: location)?.identity
+            == fileIdentity
     }
 
     var isWritable: Bool { writeRefusal == nil }
@@ -98,6 +108,14 @@ final class FileRecordStore: RecordStore {
         return Int(end - offset)
     }
 
+    func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
+        // Usually nothing was appended, which one read of a few bytes shows.
+        try withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { (buffer) throws(LogError) in
+            guard try read(into: buffer, at: end) == buffer.count else { return .none }
+            return buffer.load(as: UInt64.self) | buffer.load(fromByteOffset: 8, as: UInt64.self) == 0 ? .none : .some
+        }
+    }
+
     func nextData(from offset: UInt64) throws(LogError) -> UInt64? {
         try translated(fileSystem.nextData(file, from: offset), at: location)
     }
@@ -111,82 +129,23 @@ final class FileRecordStore: RecordStore {
     func synchronizeLocation() throws(LogError) {
         try translated(fileSystem.synchronizeFolder(location.parentFolder), at: location)
     }
+
+    /// The file, and its folder as it is now: a copy of the file has the same header, and even the same inode number if
+    /// the first file was removed.
+    func locationState() -> [UInt8]? {
+        guard let folder = try? fileSystem.status(at: location.parentFolder, withTimes: true) else { return nil }
+        var writer = ByteWriter(reserving: 40)
+        writer.append(identity.bytes + folder.identity.bytes)
+        writer.integer(UInt64(bitPattern: folder.contentsChanged))
+        return writer.bytes
+    }
 }
 
-// MARK: - Replacement
-
-// A compaction writes a new file beside the log and renames it into place; Format.md, "Writing".
-
-extension FileRecordStore {
-    static func createUnpublished(for path: String, in fileSystem: any FileSystem) throws(LogError) -> FileRecordStore {
-        let file = try translated(fileSystem.createUnpublished(for: path), at: unpublishedPath(for: path))
-        return try FileRecordStore(file, at: path, in: fileSystem)
-    }
-
-    /// Creates an empty store that gets its location once it is published, and takes its lock: nobody then takes it for
-    /// one that a killed process has left. Throws `busy` while another one is being written for the location.
-    ///
-    /// - Parameter identity: of a file that a power loss may have left under the new one's name, too.
-    static func createLocked(
-        for path: String, besides identity: FileStatus.Identity? = nil, in fileSystem: any FileSystem
-    ) throws(LogError) -> StoreLock {
-        try removeLeftReplacement(of: path, besides: identity, in: fileSystem)
-        let new = try createUnpublished(for: path, in: fileSystem)
-        do throws(SystemError) { try fileSystem.lock(new.file, .exclusive, until: Deadline(after: .zero)) } catch {
-            new.discard()
-            throw LogError(error, path)
-        }
-        return StoreLock(store: new)
-    }
-
-    func makeReplacement() throws(LogError) -> StoreLock {
-        let new = try FileRecordStore.createLocked(for: location, besides: identity, in: fileSystem)
-        do throws(SystemError) {
-            let status = try fileSystem.status(of: file)
-            guard let created = new.store as? FileRecordStore else { return new }
-            try fileSystem.setOwner(of: created.file, asOf: status)
-            if try fileSystem.status(of: created.file).mode != status.mode {
-                try fileSystem.setMode(created.file, status.mode)
-            }
-        } catch {
-            new.store.discard()
-            throw LogError(error, location)
-        }
-        return new
-    }
-
-    func publish(replacing: Bool) throws(LogError) {
-        guard try isThereUnpublished() else { throw LogError(.busy, location) }
-        do { try fileSystem.publish(file, at: location, replacing: replacing) } catch {
-            throw error.isExisting ? LogError(.exists, location) : LogError(error, location)
-        }
-    }
-
-    func discard() {
-        if (try? isThereUnpublished()) != false { fileSystem.discardUnpublished(for: location) }
-    }
-
-    /// False if a process that began at the same moment has taken this file for a left one, and has another there.
-    private func isThereUnpublished() throws(LogError) -> Bool {
-        let path = unpublishedPath(for: location)
-        return try translated(unlessMissing(fileSystem.status(at: path)), at: path)?.identity == identity
-    }
-
-    func removeLeftReplacement() throws(LogError) {
-        try FileRecordStore.removeLeftReplacement(of: location, besides: identity, in: fileSystem)
-    }
-
-    private static func removeLeftReplacement(
-        of location: String, besides identity: FileStatus.Identity?, in fileSystem: any FileSystem
-    ) throws(LogError) {
-        let path = unpublishedPath(for: location)
-        // Not being able to look is no proof that nobody writes it.
-        guard let left = try translated(unlessMissing(fileSystem.open(path, .readNoFollow)), at: path) else { return }
-        // A power loss may have left a renamed file under both names. Who writes another holds its lock.
-        let isThis = (try? fileSystem.status(of: left))?.identity == identity
-        if !isThis, try !translated(fileSystem.tryLock(left, .exclusive), at: path) {
-            throw LogError(SystemError(EWOULDBLOCK, "lock"), path)
-        }
-        try? fileSystem.remove(path)
+extension FileStatus.Identity {
+    fileprivate var bytes: [UInt8] {
+        var writer = ByteWriter(reserving: 16)
+        writer.integer(device)
+        writer.integer(inode)
+        return writer.bytes
     }
 }

@@ -1,11 +1,22 @@
-import LinuxSystem
+package import LinuxSystem
 import Sealing
 
 /// The bytes of a sealed log and the lock on them. A store knows nothing of what the bytes mean.
-protocol RecordStore: AnyObject, Sendable {
-    /// The path, for messages.
+///
+/// Offsets and sizes are in bytes. Bytes before the log's end never change.
+package protocol RecordStore: AnyObject, Sendable {
+    /// Where it is, for messages.
     var location: String { get }
-    var identity: FileStatus.Identity { get }
+    /// The server that was asked last, for messages; nil if there is none.
+    var server: String? { get }
+    var identity: RecordStoreIdentity { get }
+    /// Whether a record is stored as a whole or not at all, and an unknown outcome shows at the next look: as in a
+    /// database, where nothing behind the log's end is left over, and what can be read is durable.
+    var isTransactional: Bool { get }
+    /// Whether it is as this machine has kept it, and its place was not asked yet: its header may be an earlier one.
+    var isAsKept: Bool { get }
+    /// Whether this machine keeps its changes apart until they can be merged: it does not remember them as the vault's.
+    var isProvisional: Bool { get }
     /// Whether a reader has to hold the lock to see what others have written.
     var needsLockToRead: Bool { get }
     var isWritable: Bool { get }
@@ -15,12 +26,18 @@ protocol RecordStore: AnyObject, Sendable {
     func size() throws(LogError) -> UInt64
     /// Reads up to the buffer's size; fewer bytes only at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(LogError) -> Int
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError)
     /// Returns the offset of the next bytes, at or after `offset`, that are not in a hole; nil if there are none.
     func nextData(from offset: UInt64) throws(LogError) -> UInt64?
+    /// Looks at what follows the end of a log that ends with `head`.
+    func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth
+    /// Learns that the log has been opened on this store, and no alarm was raised.
+    func accepted()
+    /// Makes durable what can be read.
     func synchronize() throws(LogError)
-    /// Flushes the folder, and with it the file's name.
+    /// Makes the location durable that leads to the store.
     func synchronizeLocation() throws(LogError)
+    /// Bytes that differ once the location may lead to other bytes; nil if that cannot be told.
+    func locationState() -> [UInt8]?
 
     /// Waits for the lock between processes. Two threads must not use it at once.
     func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock
@@ -30,21 +47,78 @@ protocol RecordStore: AnyObject, Sendable {
     /// Opens the store that the location leads to now.
     func reopened() throws(LogError) -> any RecordStore
 
+    // The caller of these holds the exclusive lock, and has read everything up to the log's end. All but `write` may
+    // throw `outcomeUnknown` if nothing tells whether the newest record will last.
+
+    /// Prepares for a record behind what others have written.
+    ///
+    /// - Parameters:
+    ///   - newest: the bytes of the newest record, if its writer may have died before it was durable.
+    ///   - end: where the log ends, if other bytes than zeros were seen behind it.
+    func settle(rewriting newest: Range<UInt64>?, clearingFrom end: UInt64?) throws(LogError)
+    /// Prepares for bytes that are written before the record in front of them: clears what is behind the log's end.
+    func clear(from end: UInt64) throws(LogError)
+    /// Writes bytes that no reader regards before a record in front of them is appended. Each is written once: a
+    /// database keeps all that is written.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError)
+    /// Appends a record, and returns when it is durable. Throws `overtaken` if the log does not end with the record
+    /// before; any other error but `outcomeUnknown` means that nothing was appended.
+    ///
+    /// - Parameter isGivenOut: returns whether a reader has returned the record meanwhile.
+    func append(_ record: StoredRecord, isGivenOut: () -> Bool) throws(LogError)
+
     /// Creates an empty store, of the same owner and mode, that takes the place of this one once it is published, and
     /// takes its lock. The caller holds the lock of this one. Throws `busy` while another replacement is being written.
     func makeReplacement() throws(LogError) -> StoreLock
-    /// Flushes the replacement and renames it into place. The rename itself is durable only after
-    /// ``synchronizeLocation()``. Throws `exists` if there is a file that may not be replaced.
-    func publish(replacing: Bool) throws(LogError)
+    /// Prepares a new store, whose log ends at `end`, for the first append.
+    ///
+    /// - Parameter hint: where readers may begin.
+    func finish(at end: UInt64, _ hint: Hint?) throws(LogError)
+    /// Flushes the replacement and puts it into place, durable only after ``synchronizeLocation()``. Throws `exists` if
+    /// there is a store that may not be replaced.
+    ///
+    /// - Parameter head: what the log in it ends with.
+    func publish(replacing: Bool, _ head: LogPosition) throws(LogError)
     func discard()
     /// Removes a replacement that a killed process has left. The caller holds the lock. Throws `busy` for one that is
     /// being written.
     func removeLeftReplacement() throws(LogError)
 }
 
+/// Is equal for two stores if they are one: the same file, or the same rows of a database.
+package struct RecordStoreIdentity: Hashable, Sendable {
+    package let bytes: [UInt8]
+
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+}
+
+/// What follows the end of a log.
+package enum StoreGrowth: Sendable {
+    case none
+    case some
+    /// The store does not end as the log does, or was replaced.
+    case doubtful
+}
+
+/// A sealed record as a store appends it.
+package struct StoredRecord: Sendable {
+    package let offset: UInt64
+    /// From its offset on. The rest was written before.
+    package let bytes: [UInt8]
+    package let end: UInt64
+    package let previous: LogPosition
+    package let position: LogPosition
+    /// Of a record with a tree.
+    package let hint: Hint?
+
+    package var isWhole: Bool { UInt64(bytes.count) == end - offset }
+}
+
 /// A lock that is held as long as this value lives.
-struct StoreLock: ~Copyable, Sendable {
-    let store: any RecordStore
+package struct StoreLock: ~Copyable, Sendable {
+    package let store: any RecordStore
+
+    package init(store: any RecordStore) { self.store = store }
 
     deinit { store.unlock() }
 
@@ -52,6 +126,11 @@ struct StoreLock: ~Copyable, Sendable {
 }
 
 extension RecordStore {
+    package var server: String? { nil }
+    package var isAsKept: Bool { false }
+    package var isProvisional: Bool { false }
+    package func accepted() {}
+
     /// Reads exactly `count` bytes; `damaged` if the file ends before.
     func bytes(at offset: UInt64, count: Int) throws(LogError) -> [UInt8] {
         let bytes = try available(at: offset, upTo: count)
@@ -70,55 +149,14 @@ extension RecordStore {
         return bytes
     }
 
-    /// Returns whether there are only zeros, as far as the file reaches.
-    func isZero(_ range: Range<UInt64>) throws(LogError) -> Bool {
-        for piece in range.pieces {
-            let bytes = try available(at: piece.lowerBound, upTo: piece.count)
-            guard bytes.withUnsafeBytes({ $0.isZero }) else { return false }
-        }
-        return true
-    }
-
-    /// Returns the offset behind the last byte that is not zero; the range's start if there is none.
-    func endOfData(in range: Range<UInt64>) throws(LogError) -> UInt64 {
-        var end = range.lowerBound
-        for piece in range.pieces {
-            let bytes = try available(at: piece.lowerBound, upTo: piece.count)
-            if let last = bytes.lastIndex(where: { $0 != 0 }) { end = piece.lowerBound + UInt64(last) + 1 }
-        }
-        return end
-    }
-
-    func write(_ bytes: [UInt8], at offset: UInt64) throws(LogError) {
+    package func write(_ bytes: [UInt8], at offset: UInt64) throws(LogError) {
         try bytes.withRawBytes { (bytes) throws(LogError) in try write(bytes, at: offset) }
-    }
-
-    func writeZeros(_ range: Range<UInt64>) throws(LogError) {
-        for piece in range.pieces { try write([UInt8](repeating: 0, count: piece.count), at: piece.lowerBound) }
-    }
-
-    /// Overwrites with zeros from the back to the front, the first sector last and by itself. Holes stay holes. If the
-    /// process is killed on the way, zeros at the front would pass for the end of the log, with remains behind it.
-    func clear(_ range: Range<UInt64>) throws(LogError) {
-        let sectorEnd = min(range.upperBound, (range.lowerBound / Limits.sector + 1) * Limits.sector)
-        var end = range.upperBound
-        while end > sectorEnd {
-            let start = end - min(end - sectorEnd, 1 << 20)
-            if let data = try nextData(from: start), data < end { try writeZeros(data..<end) }
-            end = start
-        }
-        try writeZeros(range.lowerBound..<sectorEnd)
-    }
-
-    /// Writes the same bytes again: after a failed flush Linux regards pages as clean that never reached the disk.
-    func rewrite(_ range: Range<UInt64>) throws(LogError) {
-        for piece in range.pieces { try write(bytes(at: piece.lowerBound, count: piece.count), at: piece.lowerBound) }
     }
 }
 
 extension Range<UInt64> {
     /// The range in pieces of a mebibyte.
-    var pieces: some Sequence<Range<UInt64>> {
+    package var pieces: some Sequence<Range<UInt64>> {
         stride(from: lowerBound, to: upperBound, by: 1 << 20).lazy.map { $0..<Swift.min($0 + 1 << 20, upperBound) }
     }
 }

@@ -43,6 +43,12 @@ struct HeaderImage {
         }
     }
 
+    /// Whether the slot is still there that has opened the vault. Keys that come from no slot need none.
+    func hasSlot(of keys: KeyRing) -> Bool {
+        guard let slot = keys.slot else { return true }
+        return (try? header.get().slots.contains { $0.salt == slot.salt }) ?? false
+    }
+
     var hint: Hint? { Header.hint(in: bytes) }
 
     /// Authenticates the header. Returns the view of a log that has not been followed yet.
@@ -91,7 +97,7 @@ extension LogView {
     ///
     /// - Parameter remembered: what this machine remembers of the vault; read before the file.
     /// - Throws: `exchanged` if it is another vault, `rolledBack` or `diverged` if it lacks what this view knows or
-    ///   what was seen; also what opening throws.
+    ///   what was seen; `keysChanged`; also what opening throws.
     func reopened(on store: any RecordStore, knowing remembered: Remembered?) throws(LogError) -> LogView {
         let image = try HeaderImage(of: store)
         if case .success(let header) = image.header, header.vaultID != self.header.vaultID {
@@ -102,6 +108,11 @@ extension LogView {
         try view.followToEnd(from: image.hint, durable: durable, covering: known, isSettled: true)
         for position in known {
             if let alarm = try view.alarm(against: position) { throw alarm }
+        }
+        // What this machine has kept may be from before the key was removed that has opened it: nobody was let in yet.
+        if self.store.isAsKept, !image.hasSlot(of: keys) {
+            store.accepted()
+            throw LogError(.keysChanged)
         }
         return view
     }
@@ -187,8 +198,10 @@ extension LogView {
     mutating func classifyTail(_ ending: RecordReader.Finding, _ reader: inout RecordReader) throws(LogError) {
         let isZero = try searchTail(&reader)
         switch ending {
+        case .nothing where store.isTransactional:
+            guard try store.size() <= end else { throw LogError.damaged("the log's end", at: end) }
         case .nothing, .record: break
-        case .failing where try isTorn(): break
+        case .failing where try store.isTransactional ? false : isTorn(): break
         case .failing(let reason), .foreign(let reason): throw LogError.damaged("\(reason),", at: end)
         }
         needsClearing = !isZero

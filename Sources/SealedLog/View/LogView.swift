@@ -91,8 +91,6 @@ struct LogView: Sendable {
 }
 
 extension Record {
-    var previous: LogPosition { LogPosition(sequence: index.sequence - 1, authenticator: index.previous) }
-
     /// Whether the payload need not be read: it is large, and the record is known to be durable.
     func needsNoCheck(_ durable: LogPosition?) -> Bool { position == durable && frame.payloadLength > 1 << 20 }
 }
@@ -111,19 +109,11 @@ extension LogView {
 extension LogView {
     /// Follows what was appended; false if something is doubtful.
     mutating func refresh() throws(LogError) -> Bool {
-        // Usually nothing was, which one read of a few bytes shows.
-        let isCurrent = try withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { (buffer) throws(LogError) in
-            guard try store.read(into: buffer, at: end) == buffer.count else { return true }
-            return buffer.load(as: UInt64.self) | buffer.load(fromByteOffset: 8, as: UInt64.self) == 0
+        switch try store.growth(after: end, head) {
+        case .none: true
+        case .some: try follow()
+        case .doubtful: false
         }
-        return isCurrent ? true : try follow()
-    }
-
-    /// Follows the log to its end; false if something is doubtful.
-    mutating func catchUp() throws(LogError) -> Bool {
-        // Usually nothing was appended. One short read shows that, and saves a reader with its window.
-        if try store.isZero(end..<end + UInt64(Frame.headSize)) { return true }
-        return try follow()
     }
 
     private mutating func follow() throws(LogError) -> Bool {
@@ -184,7 +174,9 @@ extension LogView {
         guard let position else { return nil }
         guard position.sequence <= head.sequence else {
             return LogError(
-                .rolledBack, "change \(head.sequence), and this machine has seen change \(position.sequence)")
+                .rolledBack,
+                "change \(head.sequence)\(store.server.map { " on \($0)" } ?? ""), and this machine has seen change "
+                    + "\(position.sequence)")
         }
         return try includes(position) == .excluded ? LogError(.diverged, "change \(position.sequence)") : nil
     }

@@ -8,8 +8,9 @@ extension LogView {
     var isCompactionDue: Bool {
         guard let totals else { return false }
         if let minor, minor.entries > Limits.minorEntriesFloor, minor.entries > totals.entries / 16 { return true }
+        let floor = store.isTransactional ? Limits.sharedDeadBytesFloor : Limits.deadBytesFloor
         return minorSize > Limits.minorSize
-            || totals.deadBytes > Limits.deadBytesFloor && totals.deadBytes > totals.liveBytes / 2
+            || totals.deadBytes > floor && totals.deadBytes > totals.liveBytes / 2
     }
 
     /// Plans a record that announces that a compacted file is about to replace this one.
@@ -60,7 +61,7 @@ extension LogView {
     struct TreePayload {
         /// What is not in the store: all of it, or its share of the sector in which it begins. A torn record shows by a
         /// sector of zeros, so that share is written together with the record's head.
-        let bytes: [UInt8]
+        var bytes: [UInt8]
         let offset: UInt64
         let length: Int
         let hash: [UInt8]

@@ -9,10 +9,14 @@ struct Remembered: Sendable {
         (self.memory, self.bytes) = (memory, bytes)
     }
 
-    /// Returns what it is for the vault that a view shows, which was opened since. Throws `rolledBack` if it is of
-    /// another data key, which is none of the vault's former ones.
+    /// Returns what it is for the vault that a view shows, which was opened since; nil for changes that wait to be
+    /// merged, since it is of the vault that they are to be merged into. Throws `rolledBack` if it is of another data
+    /// key, which is none of the vault's former ones.
     func seen(of view: LogView) throws(LogError) -> RollbackMemory.Seen? {
-        try memory.seen(in: bytes, under: view.keys) { () throws(LogError) in try view.manifest().formerMemoryKeys }
+        guard !view.store.isProvisional else { return nil }
+        return try memory.seen(in: bytes, under: view.keys) { () throws(LogError) in
+            try view.manifest().formerMemoryKeys
+        }
     }
 
     func position(of view: LogView) throws(LogError) -> LogPosition? { try seen(of: view)?.position }

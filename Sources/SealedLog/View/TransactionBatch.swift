@@ -12,7 +12,11 @@ extension Change {
     }
 
     /// Returns the entry that this results in, if the old one is as expected; nil if it changes nothing.
-    fileprivate func entry(replacing old: Entry?, _ context: Context) throws(LogError) -> Entry? {
+    ///
+    /// - Parameter find: finds the value of an earlier version.
+    fileprivate func entry(
+        replacing old: Entry?, _ context: Context, value find: (StoredVersion) throws(LogError) -> SealedValue
+    ) throws(LogError) -> Entry? {
         let now = context.circumstances.now
         let present = old?.present(at: now)
         try expectation.check(present)
@@ -24,14 +28,14 @@ extension Change {
         // An expired value is removed as well: it is history from then on.
         case .remove:
             let hasNothingToForget = !forgets || old?.earlier.isEmpty ?? true
-            return try old?.isRemoved ?? true && hasNothingToForget ? nil : following(old, nil, modified, context)
+            return try old?.isRemoved ?? true && hasNothingToForget ? nil : following(old, nil, modified, nil, context)
         case .set(let value, let attributes, let expiry):
             var current = value.version
             current.offset = context.offset
             let content = Entry.Content(
                 created: created, current: current, expiry: expiry,
                 attributes: attributes ?? present?.attributes ?? [])
-            return try following(old, content, modified, context)
+            return try following(old, content, modified, value, context)
         case .restore(let nonce):
             guard let earlier = old?.earlier.first(where: { $0.version.nonce == nonce }) else {
                 throw LogError(.conflict)
@@ -40,17 +44,20 @@ extension Change {
             let expiry = earlier.expiry.flatMap { $0 > now ? $0 : nil }
             let content = Entry.Content(
                 created: created, current: earlier.version, expiry: expiry, attributes: earlier.attributes)
-            return try following(old, content, modified, context)
+            let value =
+                if context.circumstances.signer == nil { SealedValue?.none } else { try find(earlier.version) }
+            return try following(old, content, modified, value, context)
         }
     }
 
     /// Returns the entry with new content, and with what the old one had as its history.
     private func following(
-        _ old: Entry?, _ content: Entry.Content?, _ modified: UInt64, _ context: Context
+        _ old: Entry?, _ content: Entry.Content?, _ modified: UInt64, _ value: SealedValue?, _ context: Context
     ) throws(LogError) -> Entry {
         var entry = Entry(
             name: name, modified: modified, sequence: context.circumstances.sequence, content: content,
             forgotten: old?.forgotten)
+        entry.authorship = try context.circumstances.signer?.authorship(of: entry, value)
         if let old, forgets {
             // Copies have it from before, too. They never saw a state of the same transaction.
             entry.forgotten = context.isOwn ? old.earlier.first?.modified ?? old.forgotten : old.modified
@@ -60,7 +67,7 @@ extension Change {
             if let former = old.content, !context.isOwn {
                 let version = EarlierVersion(
                     modified: old.modified, version: former.current, expiry: former.expiry,
-                    attributes: former.attributes)
+                    attributes: former.attributes, authorship: old.authorship)
                 entry.earlier.insert(version, at: 0)
             }
             entry.earlier.removeAll { $0.version.nonce == content?.current.nonce }
@@ -78,6 +85,8 @@ struct Circumstances: Sendable {
     /// The record's number.
     let sequence: UInt64
     let history: KeptHistory
+    /// nil if nobody signs.
+    var signer: StateSigner?
 }
 
 /// Collects the transactions of one record.
@@ -108,10 +117,12 @@ struct TransactionBatch: Sendable {
 
     /// Adds a transaction, all of it or nothing.
     ///
+    /// - Parameter value: finds that of an earlier version, if changes are signed.
     /// - Returns: false if the record has no room for it. It must be added to another record then.
-    /// - Throws: `conflict`, `exists` or `invalid` if this transaction fails; or what `find` throws.
+    /// - Throws: `conflict`, `exists` or `invalid` if this transaction fails; or what `find` and `value` throw.
     mutating func add(
-        _ changes: ChangeList, _ circumstances: Circumstances, find: (EntryName) throws(LogError) -> Entry?
+        _ changes: ChangeList, _ circumstances: Circumstances, find: (EntryName) throws(LogError) -> Entry?,
+        value: (StoredVersion) throws(LogError) -> SealedValue = { (_) throws(LogError) in throw LogError(.conflict) }
     ) throws(LogError) -> Bool {
         let first = entries.insertedCount
         var settled = 0
@@ -133,7 +144,12 @@ struct TransactionBatch: Sendable {
             let old = if let own { entries.inserted(own) } else { try find(change.name)?.settled() }
             let context = Change.Context(
                 circumstances: circumstances, isOwn: own.map { $0 >= first } ?? false, offset: UInt64(offset))
-            guard let entry = try change.entry(replacing: old, context) else { continue }
+            let new = try change.entry(replacing: old, context) { (version) throws(LogError) in
+                // One that came with this record is not there yet.
+                guard let version = version.unsettled else { throw LogError(.conflict) }
+                return try value(version)
+            }
+            guard let entry = new else { continue }
             totals.replace(old, with: entry)
             added += UInt64(entry.sizeWithoutOffsets)
             entries.insert(entry)

@@ -60,6 +60,12 @@ extension Keychain {
         }
     }
 
+    /// Returns one word for what the vault's history ends with, for another machine to compare.
+    package func head() throws(VaultError) -> String { try translated(log.headText()) }
+
+    /// Returns whether this history includes another machine's head; nil if it is not that long.
+    package func compare(head: String) throws(VaultError) -> Inclusion? { try translated(log.includesHead(head)) }
+
     /// The path of this machine's log; nil if there is no folder for it.
     package var accessLogPath: String? { places.rollbackMemory.map(log.accessLogPath) }
 }

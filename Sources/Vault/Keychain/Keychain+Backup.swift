@@ -19,18 +19,19 @@ extension Keychain {
     package func backUp(
         to path: String, replacing isReplacing: Bool, progress: UpkeepProgress?
     ) throws(VaultError) -> VerificationReport {
-        try VaultPlaces.check(path, "The backup's path")
-        let (target, files) = (resolvedPath(path), PosixFileSystem())
-        guard ![resolvedPath(places.vault), resolvedPath(places.keyFile)].contains(target) else {
+        let target = try places.place(of: path, "The backup's path", in: PosixFileSystem())
+        // What this machine has kept of a database may restore it.
+        let taken = [options.offline == .always ? "" : place.location, resolvedPath(places.keyFile)]
+        guard !taken.contains(target.location) else {
             throw VaultError(.invalid, "The backup's path is that of the vault or its key file: \(path). Name another.")
         }
         // Before anything is copied.
-        guard isReplacing || (try? files.status(at: target)) == nil else {
+        guard isReplacing || (try? target.exists()) != true else {
             throw VaultError(.exists, "\(path) already exists; it was left alone.")
         }
         defer { progress?.finish() }
         do throws(LogError) {
-            let report = try log.backUp(to: target, replacing: isReplacing, in: files, progress)
+            let report = try log.backUp(to: target, replacing: isReplacing, progress)
             reportNotices()
             return report
         } catch  where error.code == .outcomeUnknown {

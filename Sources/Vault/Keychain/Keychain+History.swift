@@ -11,6 +11,8 @@ extension Keychain {
         public let modified: Date
         /// Its size in bytes.
         public let size: Int
+        /// The name of the member who has set it; nil if nobody has signed it.
+        public let author: String?
         let nonce: Nonce
     }
 
@@ -33,7 +35,8 @@ extension Keychain {
     /// - Throws: as ``item(_:)``.
     public func history(of name: String) throws(VaultError) -> [Version] {
         let name = try shown(name)
-        return try translated(log.history(name)).map(Version.all) ?? []
+        guard let entry = try translated(log.history(name)) else { return [] }
+        return Version.all(entry, try translated(log.authors(of: entry)))
     }
 
     /// Returns a value that a name had before; nil if it is not kept any more.
@@ -170,11 +173,11 @@ extension Keychain {
 }
 
 extension Keychain.Version {
-    fileprivate static func all(_ entry: Entry) -> [Keychain.Version] {
+    fileprivate static func all(_ entry: Entry, _ authors: [Nonce: MemberList.Author]) -> [Keychain.Version] {
         entry.earlier.enumerated().map { index, earlier in
             Keychain.Version(
                 number: index + 1, modified: Date(milliseconds: earlier.modified), size: earlier.version.length,
-                nonce: earlier.version.nonce)
+                author: authors[earlier.version.nonce]?.name, nonce: earlier.version.nonce)
         }
     }
 }

@@ -124,7 +124,7 @@ extension Entry.Content {
 
 extension Date {
     /// Times that no calendar shows end with the year 9999.
-    init(milliseconds: UInt64) {
+    package init(milliseconds: UInt64) {
         let endOf9999: UInt64 = 253_402_300_799_999
         self.init(timeIntervalSince1970: Double(min(milliseconds, endOf9999)) / 1_000)
     }

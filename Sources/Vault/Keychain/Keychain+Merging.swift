@@ -43,7 +43,7 @@ extension Keychain {
     }
 
     package func merge(_ path: String, progress: UpkeepProgress?) throws(VaultError) -> Merge {
-        try VaultPlaces.check(path, "The other copy's path")
+        if !VaultPlaces.isURL(path) { try VaultPlaces.check(path, "The other copy's path") }
         var (otherPlaces, otherOptions) = (places, options)
         otherPlaces.vault = path
         // What this machine remembers is the vault at its own path.
@@ -73,7 +73,7 @@ extension Keychain {
 
 extension Keychain.Merge {
     /// The names are those of the whole vault, which is what was merged.
-    fileprivate init(_ report: MergeReport) {
+    init(_ report: MergeReport) {
         (changed, conflicts, dropped) = (report.changed, report.conflicts, report.dropped)
         keys =
             switch report.keys {

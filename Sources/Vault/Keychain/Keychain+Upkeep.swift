@@ -91,6 +91,14 @@ extension Keychain {
     }
 }
 
+extension Keychain {
+    /// Looks at what keeps a vault that is not a file.
+    package func placeFindings() throws(VaultError) -> [PlaceFinding] { try translated(place.findings()) }
+
+    /// What this machine has kept of a vault in a database.
+    package var keptCopy: KeptCopy? { place.keptCopy }
+}
+
 extension LogInformation {
     /// When the vault was created.
     public var created: Date { Date(milliseconds: creation) }

@@ -68,12 +68,44 @@ extension Keychain {
         _ name: String, _ value: borrowing SealableValue, attributes: [String: String]? = nil, expires: Date? = nil,
         replacing isReplacing: Bool = true
     ) throws(VaultError) -> PutOutcome {
-        try transaction { (transaction) throws(VaultError) in
+        if let outcome = try putAsKnown(name, value, attributes, expires, replacing: isReplacing) { return outcome }
+        return try transaction { (transaction) throws(VaultError) in
             let exists = try transaction.exists(name)
             if exists, !isReplacing { return .kept }
             try transaction.put(name, value, attributes: attributes, expires: expires)
             return exists ? .replaced : .stored
         }
+    }
+
+    /// Sets a value if the name still is as this process knows it; nil if it is not. Where a vault is in a database, to
+    /// look first would cost a round trip.
+    private func putAsKnown(
+        _ name: String, _ value: borrowing SealableValue, _ attributes: [String: String]?, _ expires: Date?,
+        replacing isReplacing: Bool
+    ) throws(VaultError) -> PutOutcome? {
+        let entry = try checked(name)
+        // What cannot be read is told by the transaction.
+        guard part == nil,
+            case .success(let nonce) = Result(catching: { () throws(LogError) in try log.knownNonce(entry) }),
+            nonce == nil || isReplacing
+        else { return nil }
+        var nonces = NonceSource()
+        var changes = ChangeList([
+            try setting(
+                name, to: value.bytes, kind: value.kind, attributes: attributes, expires: expires, nonces: &nonces)
+        ])
+        changes.conditions.updateValue(nonce, forKey: entry)
+        do throws(LogError) {
+            try options.waiting(for: place.location) { (timeout) throws(LogError) in
+                try log.commit(changes, timeout: timeout)
+            }
+        } catch {
+            guard error.code == .conflict else { throw VaultError(error, places) }
+            return nil
+        }
+        reportNotices()
+        self.changes.notify()
+        return nonce == nil ? .stored : .replaced
     }
 
     /// Uses no ``Transaction``: a single change does not need its bookkeeping.

@@ -1,4 +1,3 @@
-public import Age
 package import LinuxSystem
 import SealedLog
 public import Sealing
@@ -18,59 +17,6 @@ public import Sealing
 /// Names are 1 to 1,024 bytes of UTF-8 without control characters, compared byte by byte; values are any bytes, up to
 /// ``maximumValueSize``.
 public final class Keychain: ValueStore, SecretStore {
-    /// How a keychain is opened.
-    public struct Options: Sendable {
-        /// How long a call waits for other processes before it throws ``VaultError/Code/busy``.
-        public var lockTimeout: Duration = .seconds(10)
-        /// Alarms that a person has looked into: the vault is accepted and remembered as it is now. Any of
-        /// ``VaultError/Code/rolledBack``, ``VaultError/Code/diverged`` and ``VaultError/Code/exchanged``.
-        public var acceptedAlarms: Set<VaultError.Code> = []
-        /// Asks a person for the passphrase of a vault that nothing else opens; nil to give up. It gets the number of
-        /// the attempt, from 1 on, and is called again, without a lock held, until a passphrase opens the vault. An
-        /// error that it throws ends the opening. Without it, a vault that needs a passphrase is `locked`.
-        public var passphrase: (@Sendable (_ attempt: Int) throws(VaultError) -> SecretBytes?)?
-        /// The fingerprint that a person has compared, for a vault that an age identity opens: the vault is opened only
-        /// if it has this one, and this machine remembers it.
-        public var fingerprint: String?
-        /// Whether a key that ``Keychain/unlock(for:onlyInThisSession:)`` has left in the kernel opens the vault.
-        public var usesKernelKeyring = true
-        /// Whether to compare the vault with what this machine remembers of it, and to remember it.
-        package var usesRollbackMemory = true
-        /// Whether nothing is used that might ask a person, as in the middle of a line that is being typed: no command
-        /// that gives a key, no age plugin, no passphrase.
-        package var asksNobody = false
-        /// Shows what age plugins say, and answers what they ask; by default, nobody does.
-        public var pluginPrompter: any PluginPrompter = NoPrompts()
-        /// Whether only the key file may open the vault, as where a person wants to know whether it does.
-        package var triesKeyFileAlone = false
-        /// The contents of the key file, instead of those in the file.
-        public var keyFileContents: KeyFileContents?
-        /// Whether to accept a key file of root's that others can read, in any folder. By default it is accepted only
-        /// below `/run/secrets`, below `$CREDENTIALS_DIRECTORY` for
-        /// ``VaultPlaces/standard(vault:keyFile:environment:)``, and on file systems in memory or mounted read-only.
-        public var acceptsSharedKeyFile = false
-        /// How much memory the opened index may take, in bytes: 128 MiB by default, which is enough for somewhat more
-        /// than a million entries. It takes what the names that are read need, 75 MiB for all of a million; with less,
-        /// reads beyond it take longer. At least 64 KiB are used. The first keychain that opens a vault decides.
-        public var indexMemory = Limits.indexMemory
-        /// Called, after one second, when a call waits for another process; with that process, if it can be found out.
-        /// No lock is held then.
-        public var onWaiting: (@Sendable (_ process: Int?) -> Void)?
-        /// Whether a compaction that a change has made due starts by itself, on a thread of the library's own.
-        package var compactsByItself = true
-
-        var unlocking: UnlockingOptions {
-            UnlockingOptions(
-                passphrase: asksNobody ? nil : passphrase, fingerprint: fingerprint,
-                usesKernelKeyring: usesKernelKeyring, asksNobody: asksNobody, triesKeyFileAlone: triesKeyFileAlone,
-                acceptsSharedKeyFile: acceptsSharedKeyFile, pluginPrompter: pluginPrompter,
-                keyFileContents: keyFileContents)
-        }
-
-        /// Waits 10 seconds, and accepts no alarm.
-        public init() {}
-    }
-
     /// What opening a keychain has created.
     package struct Created: Hashable, Sendable {
         package internal(set) var vault = false
@@ -91,9 +37,13 @@ public final class Keychain: ValueStore, SecretStore {
     public var hasCreatedKeyFile: Bool { created.keyFile }
     public let changes: ChangeFeed
     public let failures: FailureLog
+    /// What opening this keychain has stored in the database of what was changed while no server answered; nil if that
+    /// was nothing.
+    public let offlineChanges: Merge?
     /// Why the key file is accepted although others than its owner can read it; nil if they cannot.
     let keyFileSharing: SecretFile.Sharing?
     let options: Options
+    let place: any RecordPlace
     let log: SealedLog
     /// nil for the whole vault.
     let part: KeychainPart?
@@ -177,9 +127,17 @@ public final class Keychain: ValueStore, SecretStore {
     ) {
         (places, options) = (opening.places, opening.options)
         (log, created, keyFileSharing) = (opened.log, opened.created, opened.keyFileSharing)
-        changes = ChangeFeed(watching: opening.vaultPath) { [log] in log.lookAtPath() }
+        place = opening.place
+        changes = ChangeFeed { [log, place, places] (notify) throws(VaultError) in
+            try places.translated(
+                place.watch {
+                    log.lookAtPath()
+                    notify()
+                })
+        }
         self.failures = failures
         self.part = part
+        offlineChanges = opened.offlineChanges
         if let notice = opened.notice { failures.report(notice, key: places.vault) }
         reportNotices()
     }
@@ -205,7 +163,9 @@ public final class Keychain: ValueStore, SecretStore {
 
     /// Reports what the log has met without failing a call. No lock is held.
     func reportNotices() {
-        for notice in log.takeNotices() { failures.report(VaultError(notice, places), key: places.vault) }
+        for notice in log.takeNotices() + place.takeNotices() {
+            failures.report(VaultError(notice, places), key: places.vault)
+        }
     }
 }
 

@@ -21,12 +21,12 @@ struct KeychainOpening {
         var keyFileSharing: SecretFile.Sharing?
         /// What is wrong with the key file, although the vault was opened in another way; what could not be remembered.
         var notice: VaultError?
+        var offlineChanges: Keychain.Merge?
     }
 
     let places: VaultPlaces
     let options: Keychain.Options
-    /// Without symbolic links: a rename would replace them.
-    let vaultPath: String
+    let place: any RecordPlace
     /// What asking a person for a passphrase has thrown.
     let refusal = Refusal()
     private let fileSystem: any FileSystem
@@ -35,8 +35,7 @@ struct KeychainOpening {
         _ places: VaultPlaces, _ options: Keychain.Options, fileSystem: any FileSystem = PosixFileSystem()
     ) throws(VaultError) {
         (self.places, self.options, self.fileSystem) = (places, options, fileSystem)
-        vaultPath = resolvedPath(places.vault)
-        try places.check(resolvedVault: vaultPath)
+        place = try places.place(options, in: fileSystem)
     }
 
     private func logOptions(lockTimeout: Duration? = nil) -> SealedLog.Options {
@@ -45,8 +44,8 @@ struct KeychainOpening {
             accepted: options.acceptedAlarms.compactMap { accepted in
                 LogError.Code.alarms.first { VaultError.codes[$0] == accepted }
             }, memoryFolder: options.usesRollbackMemory ? places.rollbackMemory : nil,
-            compactsByItself: options.compactsByItself,
-            indexMemory: options.indexMemory)
+            compactsByItself: options.compactsByItself, indexMemory: options.indexMemory,
+            deviceKey: { [places, fileSystem] () throws(LogError) in try places.readDeviceKey(in: fileSystem) })
     }
 
     func open(creatingIfAbsent isCreating: Bool) throws(LogError) -> Outcome {
@@ -66,8 +65,16 @@ struct KeychainOpening {
 
     private func open() throws(LogError) -> Outcome {
         try unlocking { (unlocker) throws(LogError) in
-            let log = try SealedLog.open(vaultPath, options: logOptions(), in: fileSystem, with: &unlocker)
-            return Outcome(log: log, keyFileSharing: unlocker.sharing, notice: unlocker.obstacle)
+            let log = try SealedLog.open(place, options: logOptions(), with: &unlocker)
+            var outcome = Outcome(log: log, keyFileSharing: unlocker.sharing, notice: unlocker.obstacle)
+            if options.offline != .always, let pending = place.pending, !log.isProvisional {
+                // The vault is usable without them, and they stay.
+                do throws(LogError) {
+                    outcome.offlineChanges = Keychain.Merge(
+                        try log.mergePending(pending, timeout: options.lockTimeout))
+                } catch { outcome.notice = VaultError(error, places) }
+            }
+            return outcome
         }
     }
 
@@ -87,8 +94,11 @@ struct KeychainOpening {
     /// - Parameter isAskedFor: whether the caller wants a new vault, and not just one that is there.
     func create(label: String, cost: Keychain.KeyFileCost, isAskedFor: Bool) throws(LogError) -> Outcome {
         let deadline = Deadline(after: options.lockTimeout)
-        let lock = try FolderLock.acquire(forFile: vaultPath, in: fileSystem, until: deadline)
-        guard try !exists(vaultPath) else { throw LogError(.exists, vaultPath) }
+        // In a database, the second of two that create a vault is told so by the database.
+        let lock =
+            places.isInDatabase
+            ? nil : try FolderLock.acquire(forFile: place.location, in: fileSystem, until: deadline)
+        guard try !place.exists() else { throw LogError(.exists, place.location) }
         if !isAskedFor { try checkThatNothingIsMissing() }
         var created = Keychain.Created(vault: true, keyFileIsBesideVault: isKeyBesideVault)
         let key: KeyFile
@@ -107,9 +117,9 @@ struct KeychainOpening {
         }
         let sharing = key.sharing
         let log = try SealedLog.create(
-            vaultPath, secret: .keyFile(key), limits: cost.limits, parameters: Array((places.keyCommand ?? "").utf8),
-            label: label, history: .standard, options: logOptions(), in: fileSystem)
-        lock.release()
+            place, secret: .keyFile(key), limits: cost.limits, parameters: Array((places.keyCommand ?? "").utf8),
+            label: label, history: .standard, options: logOptions())
+        lock?.release()
         var outcome = Outcome(log: log, created: created, keyFileSharing: sharing)
         if let command = places.keyCommand {
             do throws(Notice) {
@@ -121,23 +131,24 @@ struct KeychainOpening {
 
     /// Whether vault and key file are in one folder, whose lock cannot be taken twice. The vault's folder exists.
     private var isKeyBesideVault: Bool {
-        guard let folder = try? fileSystem.status(at: vaultPath.parentFolder) else { return false }
+        guard !places.isInDatabase, let folder = try? fileSystem.status(at: place.location.parentFolder) else {
+            return false
+        }
         return folder.identity == (try? fileSystem.status(at: resolvedPath(places.keyFile).parentFolder))?.identity
     }
 
     // MARK: Salvaging
 
     func salvage(to target: String, _ progress: UpkeepProgress?) throws(LogError) -> SalvageReport {
-        let target = resolvedPath(target)
-        if try !exists(vaultPath) { try checkThatNoneIsGone() }
+        let target = FilePlace(resolvedPath(target), in: fileSystem)
+        if try !place.exists() { try checkThatNoneIsGone() }
         // All locks are taken again after `onWaiting`, so that none is held while it runs.
-        return try options.waiting(for: vaultPath) { (timeout) throws(LogError) in
-            let lock = try FolderLock.acquire(forFile: target, in: fileSystem, until: Deadline(after: timeout))
-            guard try !exists(target) else { throw LogError(.exists, target) }
+        return try options.waiting(for: place.location) { (timeout) throws(LogError) in
+            let lock = try FolderLock.acquire(forFile: target.location, in: fileSystem, until: Deadline(after: timeout))
+            guard try !target.exists() else { throw LogError(.exists, target.location) }
             let report = try unlocking { (unlocker) throws(LogError) in
                 try SealedLog.salvage(
-                    vaultPath, to: target, with: &unlocker, options: logOptions(lockTimeout: timeout), in: fileSystem,
-                    progress)
+                    place, to: target, with: &unlocker, options: logOptions(lockTimeout: timeout), progress)
             }
             lock.release()
             progress?.finish()
@@ -146,10 +157,6 @@ struct KeychainOpening {
     }
 
     // MARK: Checks
-
-    private func exists(_ path: String) throws(LogError) -> Bool {
-        do { return try unlessMissing(fileSystem.status(at: path)) != nil } catch { throw LogError(error, path) }
-    }
 
     /// Returns true as well if the key file cannot be looked at: reading it will tell why.
     private func keyFileMayExist() throws(LogError) -> Bool {
@@ -173,10 +180,10 @@ struct KeychainOpening {
     /// A vault that is gone may be on a disk that is not mounted, or deleted by mistake. Creating another would hide
     /// that, and so would an error that there never was one.
     private func checkThatNoneIsGone() throws(LogError) {
-        guard let memory = places.rollbackMemory, try !exists(vaultPath),
-            SealedLog.remembersVault(at: vaultPath, memoryFolder: memory, in: fileSystem)
+        guard let memory = places.rollbackMemory, try !place.exists(),
+            SealedLog.remembersVault(at: place, memoryFolder: memory)
         else { return }
-        throw LogError(.gone, vaultPath)
+        throw LogError(.gone, place.location)
     }
 }
 

@@ -128,6 +128,7 @@ extension Keychain {
     private func withKeyFile(
         at path: String, _ body: (HeldKeyFile) throws(VaultError) -> Void
     ) throws(VaultError) -> Bool {
+        try translated(log.checkThatThisMachineSigns())
         let isGenerated = try generateKeyFile(at: path)
         do throws(VaultError) { try body(places.heldKeyFile(path, options.unlocking)) } catch {
             // With any other error, the vault may have it already; one that exists was added by another process.

@@ -16,9 +16,7 @@ extension Keychain {
             guard !table.labels.contains(where: { $0.recipient == recipient }) else {
                 throw LogError(.slotExists)
             }
-            try table.add(
-                wrapped.credential(), limits: .recommended, parameters: wrapped.stanzas, label: label,
-                recipient: recipient)
+            try table.add(wrapped, for: recipient, label: label)
         }
         remember { record, fingerprint in record.fingerprint = fingerprint }
     }
@@ -31,7 +29,7 @@ extension Keychain {
 }
 
 /// A new file key, and the stanzas in which age wraps it for a recipient.
-private struct WrappedFileKey: ~Copyable {
+struct WrappedFileKey: ~Copyable {
     private let fileKey: SecretBytes
     private let salt = RandomBytes.array(KeyDerivation.saltSize)
     let stanzas: [UInt8]
@@ -46,5 +44,14 @@ private struct WrappedFileKey: ~Copyable {
 
     borrowing func credential() throws(LogError) -> Credential {
         try .recipient(fileKey.copy(), ofSlotWith: salt)
+    }
+}
+
+extension SlotTable {
+    mutating func add(
+        _ wrapped: borrowing WrappedFileKey, for recipient: String, label: String
+    ) throws(LogError) {
+        try add(
+            wrapped.credential(), limits: .recommended, parameters: wrapped.stanzas, label: label, recipient: recipient)
     }
 }

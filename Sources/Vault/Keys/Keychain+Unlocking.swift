@@ -37,7 +37,7 @@ extension Keychain {
     /// - Throws: ``VaultError/Code/unavailable`` if the system refuses.
     @discardableResult
     public static func lock(at places: VaultPlaces) throws(VaultError) -> Bool {
-        let id = SealedLog.vaultID(at: resolvedPath(places.vault), in: PosixFileSystem())
+        let id = (try? places.place(in: PosixFileSystem())).flatMap(SealedLog.vaultID)
         // Without the file, nothing tells its id: then every vault is locked.
         do { return try KernelKeyring.removeAll(prefix: UnlockedSlot.prefix(ofVault: id)) > 0 } catch {
             throw VaultError(.unavailable, KernelKeyring.sentence(for: error), systemError: error.number)

@@ -8,8 +8,9 @@ struct ConfigurationParser {
         case keyFile = "key-file"
         case keyCommand = "key-command"
         case identity
+        case offline
 
-        var isPath: Bool { self != .keyCommand }
+        var isPath: Bool { ![.keyCommand, .offline].contains(self) }
     }
 
     private struct Draft {
@@ -80,7 +81,8 @@ extension ConfigurationParser {
         sections.append(
             .init(
                 name: draft.name, vault: vault.text, keyFile: draft.values[.keyFile]?.text,
-                keyCommand: draft.values[.keyCommand]?.text, identity: draft.values[.identity]?.text))
+                keyCommand: draft.values[.keyCommand]?.text, identity: draft.values[.identity]?.text,
+                allowsOffline: draft.values[.offline] != nil))
         self.draft = nil
     }
 }
@@ -101,7 +103,11 @@ extension ConfigurationParser {
         }
         let value = try unquoted(text)
         guard !value.isEmpty else { throw fault("\(word) has no value. Write one, or remove the line.") }
-        let entry = (text: key.isPath ? try expanded(value) : value, line: line)
+        guard key != .offline || value == "allow" else {
+            throw fault("an unknown value of offline. Write offline = allow, or remove the line.")
+        }
+        let isPath = key.isPath && !(key == .vault && VaultPlaces.isURL(value))
+        let entry = (text: isPath ? try expanded(value) : value, line: line)
         draft?.values[key] = entry
     }
 

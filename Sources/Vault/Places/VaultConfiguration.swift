@@ -23,6 +23,8 @@ package struct VaultConfiguration: Hashable, Sendable {
         package let keyCommand: String?
         /// The path of a file with private keys.
         package let identity: String?
+        /// Whether a vault in a database may be read from this machine's copy while no server answers.
+        package var allowsOffline = false
     }
 
     /// Where the file is, or would be.

@@ -13,7 +13,8 @@ extension VaultError {
         .damaged: .damaged, .copyDamaged: .damaged, .newerFormat: .newerFormat, .rolledBack: .rolledBack,
         .diverged: .diverged,
         .exchanged: .exchanged, .busy: .busy, .unavailable: .unavailable, .outcomeUnknown: .outcomeUnknown,
-        .conflict: .busy, .slotGone: .absent, .outOfMemory: .unavailable, .accessLogUnusable: .unavailable,
+        .conflict: .busy, .overtaken: .busy, .unreachable: .unavailable, .serverRefused: .unavailable,
+        .slotGone: .absent, .outOfMemory: .unavailable, .accessLogUnusable: .unavailable,
     ]
 
     /// - Parameter places: the vault and the key file that were used.
@@ -65,6 +66,7 @@ extension VaultError {
         case .keyWrong:
             let source = places.keyCommand.map { "The output of `\($0)`" } ?? "The key file \(key)"
             return "\(source) does not open \(vault): it is another vault's key, or the key slot is damaged."
+        case .keysChanged: return "The keys of \(vault) have changed since this machine used it last. Try again."
         case .slotGone: return "That key of \(vault) is gone: it was removed or replaced meanwhile."
         case .passphraseNeeded: return "\(vault) needs its passphrase."
         case .passphraseWrong: return "Wrong passphrase for \(vault)."
@@ -103,13 +105,18 @@ extension VaultError {
         case .exchanged:
             return "\(vault) is a different vault from the one this machine remembers there. "
                 + "If you put it there yourself, accept it."
+        case .notMember where detail.isEmpty: return "\(vault) has members, and this program signs as none of them."
+        case .notMember:
+            return "\(vault) has members, and this machine is none of theirs. Ask one of them to add it, as \(detail)."
         case .accessLogUnusable: return "The access log of \(vault) cannot be used: \(detail)."
         case .busy: return held(detail).message
         case .unavailable: return VaultError(refused: detail, number).message
+        case .outcomeUnknown where error.systemError == nil && !detail.isEmpty: return detail
         case .outcomeUnknown:
             return "The disk failed while \(vault) was written: the last change may or may not last. "
                 + "Check the disk, then verify the vault."
-        case .conflict: return contended.message
+        case .conflict, .overtaken: return contended.message
+        case .unreachable, .serverRefused, .deviceUnusable: return detail
         case .outOfMemory: return VaultError.noGuardedMemory.message
         }
     }
@@ -128,17 +135,33 @@ extension VaultError {
                 .unavailable,
                 "What this machine remembers of the vault cannot be used in full: \(reason). "
                     + "Until that is fixed, an older or exchanged vault file may pass unnoticed.")
+        case .offline(let since):
+            let age = Duration.milliseconds(Int64(clamping: Clock.milliseconds - min(since, Clock.milliseconds)))
+            self.init(
+                .unavailable, "The vault \(vault) is shown as this machine has kept it \(age.inWords) ago.")
         case .compactionFailed(let error) where error.code == .damaged:
             self.init(
                 .damaged,
                 "The vault \(vault) is damaged and cannot be compacted: \(error.detail). Outdated "
                     + "values stay in the file until it is restored from a backup or salvaged.")
         case .compactionFailed(let error):
-            let reason = error.code == .unavailable ? " (\(VaultError(error, places).message.dropLast()))" : ""
+            let isTold = [.unavailable, .unreachable, .serverRefused].contains(error.code)
+            let reason = isTold ? " (\(VaultError(error, places).message.dropLast()))" : ""
             self.init(
                 .unavailable,
                 "The vault \(vault) could not be compacted\(reason). Outdated values stay in the file "
                     + "until the next try.", systemError: error.systemError)
         }
+    }
+}
+
+extension Duration {
+    /// The largest unit that fits: "3 minutes".
+    fileprivate var inWords: String {
+        let seconds = components.seconds
+        let units = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")]
+        guard let (unit, name) = units.first(where: { seconds >= $0.0 }) else { return "a moment" }
+        let count = seconds / Int64(unit)
+        return "\(count) \(name)\(count == 1 ? "" : "s")"
     }
 }

@@ -1,3 +1,4 @@
+private import FoundationEssentials
 private import Glibc
 import LinuxSystem
 import SealedLog
@@ -11,10 +12,18 @@ public struct VaultPlaces: Hashable, Sendable {
     /// The folder in which this machine remembers the last state of each vault, so that an older or exchanged one is
     /// noticed; nil to remember nothing.
     public var rollbackMemory: String?
+    /// The folder in which this machine keeps copies of vaults in databases, sealed as they are there; nil for none. At
+    /// first the folder `$XDG_CACHE_HOME/vault`, by default in `~/.cache`.
+    public var cache: String? = VaultPlaces.standardCache
     /// A command for the shell whose output is the contents of the key file; nil: they are in the file.
     public var keyCommand: String?
     /// The path of a file of age identities, for a vault that has a recipient among its keys; nil for none.
     public var identityFile: String?
+    /// The path of the key by which this machine signs what it writes to a vault with members; nil for none. At first
+    /// `$XDG_CONFIG_HOME/vault/device.key`, by default in `~/.config`.
+    public var deviceKey: String? = VaultPlaces.standardDeviceKey
+    /// Whether the configuration allows that this machine's copy stands in for a database that does not answer.
+    package var allowsOffline = false
     /// Folders below which root's key files may be readable by others, as systemd and Docker create them.
     package var secretFolders: [String] = VaultPlaces.dockerSecrets
 
@@ -29,6 +38,13 @@ public struct VaultPlaces: Hashable, Sendable {
 }
 
 extension VaultPlaces {
+    /// Whether the vault is in a database: its place is a URL, not a path.
+    package var isInDatabase: Bool { VaultPlaces.isURL(vault) }
+
+    package static func isURL(_ place: String) -> Bool {
+        place.hasPrefix("postgresql://") || place.hasPrefix("postgres://")
+    }
+
     /// Returns the places that the caller or the environment names, and the standard ones for the rest.
     ///
     /// The vault: `vault`, `$VAULT_FILE`, the section `default` of the configuration,
@@ -63,14 +79,32 @@ extension VaultPlaces {
                 of: "key file", given: keyFile ?? ownKey, name == nil ? "VAULT_KEY_FILE" : nil,
                 name == nil ? provided : [], or: "XDG_CONFIG_HOME", ".config", "\(name ?? "default").key"),
             rollbackMemory: try variables.rollbackMemory)
+        places.cache = try variables.folder("XDG_CACHE_HOME", ".cache").map { $0 + "/vault" }
+        places.deviceKey = try variables.folder("XDG_CONFIG_HOME", ".config").map { $0 + "/vault/device.key" }
         places.secretFolders += credentials.map(resolvedPath)
         if keyFile == nil, name != nil || environmentKey == nil { places.keyCommand = section?.keyCommand }
         places.identityFile = section?.identity
+        places.allowsOffline = section?.allowsOffline ?? false
         return places
+    }
+
+    /// Returns the places of this machine's own vault, whatever vault the environment names.
+    package static func local() throws(VaultError) -> VaultPlaces {
+        var environment = ProcessInfo.processInfo.environment
+        for name in ["VAULT_FILE", "VAULT_KEY_FILE"] { environment[name] = nil }
+        return try standard(environment: environment)
     }
 
     /// The folder `$XDG_STATE_HOME/vault`, by default in `~/.local/state`; nil if there is no home folder.
     public static var standardRollbackMemory: String? { try? PlaceVariables().rollbackMemory }
+
+    private static var standardDeviceKey: String? {
+        (try? PlaceVariables().folder("XDG_CONFIG_HOME", ".config")).map { $0 + "/vault/device.key" }
+    }
+
+    private static var standardCache: String? {
+        (try? PlaceVariables().folder("XDG_CACHE_HOME", ".cache"))?.map { $0 + "/vault" }
+    }
 
     /// Throws ``VaultError/Code/invalid`` for paths that would create files in unexpected locations.
     ///

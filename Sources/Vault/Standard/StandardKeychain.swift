@@ -86,9 +86,15 @@ final class StandardKeychain: SecretStore {
 
     var changes: ChangeFeed {
         if let keychain = (try? opened()) ?? nil { return keychain.changes }
-        let path = try? places().vault
+        let places = try? places()
+        let place = (try? places?.place(in: PosixFileSystem())) ?? nil
         return feed.withLock { feed in
-            let present = feed ?? path.map { ChangeFeed(watching: resolvedPath($0)) } ?? ChangeFeed()
+            let present =
+                feed
+                ?? ChangeFeed { (notify) throws(VaultError) in
+                    guard let places, let place else { return nil }
+                    return try places.translated(place.watch(onChange: notify))
+                }
             feed = present
             return present
         }

@@ -10,31 +10,31 @@ public final class ChangeFeed: Sendable {
         var observers: [Int: AsyncStream<Void>.Continuation] = [:]
         var lastID = 0
         /// Exists while there is an observer.
-        var watch: FileWatch?
+        var watch: (any AnyObject & Sendable)?
     }
 
     private let state = Mutex(State())
     /// Starts watching for the changes of other processes.
-    private let watch: @Sendable (_ notify: @escaping @Sendable () -> Void) throws(VaultError) -> FileWatch?
+    private let watch: Watch
+
+    /// Returns what watches for as long as it lives.
+    typealias Watch =
+        @Sendable (_ notify: @escaping @Sendable () -> Void) throws(VaultError) -> (any AnyObject & Sendable)?
 
     /// Creates a feed for changes that this process makes.
     public init() { watch = { _ in nil } }
 
-    /// Creates a feed that also notices what other processes do to a file, while there is an observer. `prepare` is
-    /// called before observers are told of a change to the file, on a thread of the feed's own.
+    /// Creates a feed that also notices what other processes do, while there is an observer.
+    init(_ watch: @escaping Watch) { self.watch = watch }
+
+    /// Creates a feed that also notices what other processes do to a file.
     ///
     /// - Parameter path: without symbolic links. Neither the file nor its folder need exist.
-    init(
-        watching path: String, in fileSystem: any FileSystem = PosixFileSystem(),
-        prepare: @escaping @Sendable () -> Void = {}
-    ) {
-        watch = { (notify) throws(VaultError) in
-            do throws(SystemError) {
-                return try FileWatch(path, in: fileSystem) {
-                    prepare()
-                    notify()
-                }
-            } catch { throw VaultError(system: error, path) }
+    convenience init(watching path: String, in fileSystem: any FileSystem = PosixFileSystem()) {
+        self.init { (notify) throws(VaultError) in
+            do throws(SystemError) { return try FileWatch(path, in: fileSystem, onChange: notify) } catch {
+                throw VaultError(system: error, path)
+            }
         }
     }
 

@@ -146,6 +146,7 @@ extension OptimisticTransaction where Self: ~Copyable {
         _ begin: () -> Self, patience: Duration = Contention.patience, rethrowing error: (VaultError) -> Failure,
         _ body: (inout Self) throws(Failure) -> Result
     ) throws(Failure) -> Result {
+        Contention.giveWay()
         var contention = Contention(patience: patience)
         while true {
             var transaction = begin()
@@ -159,18 +160,38 @@ extension OptimisticTransaction where Self: ~Copyable {
 }
 
 /// Waits before what others have thwarted is tried again; throws ``VaultError/Code/busy`` when that takes too long. One
-/// of the competitors always succeeds: pauses of random length keep it from being the same one each time.
+/// of the competitors always succeeds. It has seen the newest state then, and would often be the next one too: pauses of
+/// random length are against that, and that others of this process give way to those who have failed for long.
 struct Contention: ~Copyable {
     static let patience: Duration = .seconds(10)
+    /// How many of this process have failed for long.
+    private static let starving = Atomic<Int>(0)
 
     private let deadline: ContinuousClock.Instant
+    /// Among equals, each has its turn long before.
+    private let starvesAt: ContinuousClock.Instant
+    private var isStarving = false
     private var attempts: UInt32 = 0
 
-    init(patience: Duration = Contention.patience) { deadline = .now + patience }
+    init(patience: Duration = Contention.patience) {
+        deadline = .now + patience
+        starvesAt = .now + patience / 10
+    }
+
+    deinit { if isStarving { Contention.starving.subtract(1, ordering: .relaxed) } }
+
+    /// Lets those go first who have failed for long, for up to a tenth of a second.
+    static func giveWay() {
+        for _ in 0..<100 where starving.load(ordering: .relaxed) > 0 { Clock.sleep(microseconds: 1_000) }
+    }
 
     mutating func pause() throws(VaultError) {
         guard .now < deadline else { throw .contended }
         attempts += 1
+        if !isStarving, .now > starvesAt {
+            isStarving = true
+            Contention.starving.add(1, ordering: .relaxed)
+        }
         // Short at first: a first failure is often the only one.
         Clock.sleep(microseconds: .random(in: 0...min(8_000, 32 << min(attempts, 8))))
     }

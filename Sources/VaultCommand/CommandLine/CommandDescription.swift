@@ -43,8 +43,12 @@ enum CommandName: String, CaseIterable, Sendable, Encodable {
     case keyShow = "key show"
     case keySplit = "key split"
     case keyJoin = "key join"
+    case memberList = "member ls"
+    case memberAdd = "member add"
+    case memberRemove = "member rm"
+    case memberDevice = "member device"
     case drop, collect
-    case backup, merge
+    case backup, clone, merge
     case setupGitMerge = "setup git-merge"
     case initialize = "init"
     case info, doctor, log, verify, compact, salvage
@@ -53,7 +57,7 @@ enum CommandName: String, CaseIterable, Sendable, Encodable {
 
 extension CommandName {
     /// The first word of the commands that have two.
-    static let groups = ["key", "setup", "prefs"]
+    static let groups = ["key", "member", "setup", "prefs"]
 
     static func inGroup(_ group: String) -> [CommandName] { allCases.filter { $0.rawValue.hasPrefix(group + " ") } }
 }
@@ -119,7 +123,7 @@ enum Completion: String, Sendable, Encodable {
 /// Every option of the tool by its long name. What it does may differ from command to command; the spelling may not.
 enum OptionName: String, CaseIterable, Sendable, Encodable {
     // Everywhere.
-    case vault, json, timeout, help, version
+    case vault, json, timeout, offline, help, version
     case keyFile = "key-file"
     case keyFD = "key-fd"
     case keyCommand = "key-command"
@@ -137,7 +141,9 @@ enum OptionName: String, CaseIterable, Sendable, Encodable {
     case noQR = "no-qr"
     case detached, keep, output, to
     case dryRun = "dry-run"
-    case at, next
+    case at, next, head
+    case sql
+    case device, rotate, changes
     case classes, length, separator, show, words
     case noAmbiguous = "no-ambiguous"
     case off, on, since
@@ -188,6 +194,9 @@ enum GlobalOptions {
         .init(
             name: .timeout, value: "SECONDS",
             help: "How long to wait for another writer (default: 10). 0 does not wait."),
+        .init(
+            name: .offline,
+            help: "Ask no server: use what this machine has kept of a vault in a database, and say how old that is."),
         .init(name: .acceptRolledBack, help: "Accept, once, a vault file that is older than this machine remembers."),
         .init(
             name: .acceptDiverged,

@@ -7,6 +7,7 @@ enum CommandSection: String, CaseIterable, Sendable, Encodable {
     case helpers = "Helpers of other tools"
     case preferences = "Preferences"
     case keys = "Keys"
+    case members = "Members"
     case fromOthers = "Values from others"
     case copies = "Copies"
     case vault = "The vault"
@@ -27,11 +28,12 @@ extension CommandName {
         case .preferenceGet, .preferenceSet, .preferenceList, .preferenceRemove: .preferences
         case .unlock, .lock: .keys
         case .keyList, .keyAdd, .keyRemove, .keyCheck, .keyReplace, .keyRotate, .keyShow, .keySplit, .keyJoin: .keys
+        case .memberList, .memberAdd, .memberRemove, .memberDevice: .members
         case .drop, .collect: .fromOthers
         case .setupGit, .setupDocker, .setupAWS, .setupKube, .setupSSH, .setupDirenv: .helpers
         case .gitCredential, .dockerCredential, .awsCredential, .kubeCredential: .helpers
         case .askpass, .sshAdd, .systemdCredential: .helpers
-        case .backup, .merge, .setupGitMerge: .copies
+        case .backup, .clone, .merge, .setupGitMerge: .copies
         case .initialize, .info, .doctor, .log, .verify, .compact, .salvage: .vault
         case .help, .completions, .man, .version: .help
         }

@@ -7,6 +7,8 @@ struct Invocation: Equatable, Sendable {
     var arguments: [String] = []
     /// The values of each option that is given, in order; none for an option that takes none.
     var options: [OptionName: [String]] = [:]
+    /// Where the vault is, once that was found out.
+    var knownPlaces: VaultPlaces?
 
     func has(_ name: OptionName) -> Bool { options[name] != nil }
 

@@ -16,13 +16,18 @@ enum BackupCommand: Command {
         exitCodes: [.init(.refused, "FILE exists; it is left alone")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        let keychain = try invocation.openVault()
-        let found = try invocation.withProgress("Backing up") { progress in
-            try keychain.backUp(to: invocation.name, replacing: invocation.has(.force), progress: progress)
+        try copy(invocation.openVault(), to: invocation.name, "Backing up", invocation)
+    }
+
+    /// - Parameter title: of the progress.
+    static func copy(
+        _ keychain: Keychain, to target: String, _ title: String, _ invocation: Invocation
+    ) throws -> ExitCode {
+        let found = try invocation.withProgress(title) { progress in
+            try keychain.backUp(to: target, replacing: invocation.has(.force), progress: progress)
         }
-        return try invocation.finish(json: ["vault": invocation.name, "entries": found.entries, "bytes": found.bytes]) {
-            let entries = Quantity.entries(found.entries)
-            return "Copied to \(StandardOutput.shown(invocation.name)) and verified: \(entries).\n"
+        return try invocation.finish(json: ["vault": target, "entries": found.entries, "bytes": found.bytes]) {
+            "Copied to \(StandardOutput.shown(target)) and verified: \(Quantity.entries(found.entries)).\n"
         }
     }
 }

@@ -44,6 +44,10 @@ extension CommandName {
         case .keyShow: KeyShowCommand.self
         case .keySplit: KeySplitCommand.self
         case .keyJoin: KeyJoinCommand.self
+        case .memberList: MemberListCommand.self
+        case .memberAdd: MemberAddCommand.self
+        case .memberRemove: MemberRemoveCommand.self
+        case .memberDevice: MemberDeviceCommand.self
         case .drop: DropCommand.self
         case .collect: CollectCommand.self
         case .run: RunCommand.self
@@ -52,6 +56,7 @@ extension CommandName {
         case .importEntries: ImportCommand.self
         case .export: ExportCommand.self
         case .backup: BackupCommand.self
+        case .clone: CloneCommand.self
         case .merge: MergeCommand.self
         case .setupGitMerge: SetupGitMergeCommand.self
         case .setupGit: SetupGitCommand.self
@@ -118,6 +123,13 @@ extension Invocation {
         try announced(Keychain(at: places(), creatingIfAbsent: isCreating, options: vaultOptions(), failures: warnings))
     }
 
+    /// Opens a vault that an argument names.
+    func openVault(placedAt vault: String) throws -> Keychain {
+        var places = try places()
+        places.vault = vault
+        return try announced(Keychain(at: places, options: vaultOptions(), failures: warnings))
+    }
+
     /// Opens the vault that the options name; nil if there is none.
     func openVaultIfAny() throws -> Keychain? {
         do { return try openVault() } catch let error as VaultError where error.code == .noVault { return nil }
@@ -139,10 +151,13 @@ extension Invocation {
 
     private func announced(_ keychain: Keychain) -> Keychain {
         if keychain.created.vault || keychain.created.keyFile { Notes.reportCreated(keychain, asJSON: wantsJSON) }
+        if let merge = keychain.offlineChanges, !wantsJSON { Notes.tell(merge.offlineText) }
         return keychain
     }
 
+    /// Returns where the vault is.
     func places() throws -> VaultPlaces {
+        if let knownPlaces { return knownPlaces }
         guard [OptionName.keyFile, .keyFD, .keyCommand].filter(has).count <= 1 else { throw UsageError.oneKeySource }
         var places = try VaultPlaces.standard(vault: value(of: .vault), keyFile: value(of: .keyFile))
         if let command = value(of: .keyCommand) { places.keyCommand = command }
@@ -159,6 +174,8 @@ extension Invocation {
             return try PassphrasePrompt.ask(for: vault, attempt: attempt)
         }
         options.usesRollbackMemory = !has(.detached)
+        options.staysOffline = has(.offline)
+        options.allowsOffline = try places().allowsOffline
         options.pluginPrompter = TerminalPluginPrompter()
         options.fingerprint = value(of: .vaultFingerprint)
         if let number = try number(of: .keyFD), let descriptor = Int32(exactly: number) {
@@ -170,6 +187,7 @@ extension Invocation {
         if has(.acceptExchanged) { options.acceptedAlarms.insert(.exchanged) }
         options.acceptsSharedKeyFile = has(.acceptSharedKey)
         options.compactsByItself = false
+        options.isShortLived = true
         if !wantsJSON { options.onWaiting = Notes.reportWaiting }
         return options
     }

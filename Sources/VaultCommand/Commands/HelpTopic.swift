@@ -106,19 +106,24 @@ enum HelpTopic: String, CaseIterable {
           mv, cp    {"from", "to", "entries"}
           history   {"history_versions", "history_days"}
           history NAME
-                    {"name", "versions": [{"version", "modified", "size"}]}
+                    {"name", "versions": [{"version", "modified", "size",
+                     "author"}]}
           restore   {"name", "version"}
           undo      {"names": [NAME]}
           log       {"is_on", "file", "dropped", "accesses": [{"number", "name", "time",
                      "command", "program", "process", "user", "started"}]}, or, with
-                     --on or --off, {"is_on", "file"}
+                     --on or --off, {"is_on", "file"}; with --head, {"head"};
+                     with --changes, {"changes": [{"time", "name", "removed",
+                     "author", "seen"}]}
           init      {"vault", "key_file", "made_vault", "made_key_file",
-                     "key_file_is_beside_vault", "key_file_is_short"}
+                     "key_file_is_beside_vault", "key_file_is_short"};
+                     with --sql, {"sql"}
           info      {"vault", "key_file", "key_file_sharing", "id", "created",
                      "sequence", "entries", "file_size", "live_bytes", "dead_bytes",
                      "records_since_checkpoint", "memory_is_kept", "problems": [TEXT],
                      "keys_are_locked_in_memory", "history_versions",
-                     "history_days", "drop_box", "keys": [KEY]}
+                     "history_days", "drop_box", "copy", "copy_is_complete",
+                     "keys": [KEY]}
           key ls    {"fingerprint", "keys": [KEY]}
           key add, key rm, key check
                     KEY: {"number", "kind", "label", "created", "recipient",
@@ -130,6 +135,13 @@ enum HelpTopic: String, CaseIterable {
           key show  {"name", "value"}
           key split {"shares": [TEXT]}
           key join  {"key_file"}
+          member ls {"members": [MEMBER]}
+          member add
+                    MEMBER: {"name", "since", "added_by", "devices": [TEXT],
+                     "recipients": [TEXT]}
+          member rm {"name", "rotated"}
+          member device
+                    {"device"}
           unlock    {"vault", "seconds"}
           lock      {"vault", "was_unlocked"}
           drop      {"name", "file"}, if it writes a file
@@ -139,7 +151,8 @@ enum HelpTopic: String, CaseIterable {
           import    {"dry_run", "skipped", "entries": [{"name", "size",
                      "attributes": {KEY: VALUE}, "change"}]}
           export    {"file", "entries"}, if it writes a file
-          backup    {"vault", "entries", "bytes"}
+          backup, clone
+                    {"vault", "entries", "bytes"}
           merge     {"changed": [NAME], "conflicts": [NAME], "dropped": [NAME],
                      "keys"}
           setup git-merge
@@ -153,7 +166,8 @@ enum HelpTopic: String, CaseIterable {
           prefs ls  {"file", "items": [{"name", "kind"}]}
           prefs rm  {"removed": [NAME], "file"}
           doctor    {"checks": [{"name", "state", "message", "fix"}]}
-          verify    {"entries", "records", "bytes"}
+          verify    {"entries", "records", "bytes", "unsigned": [NAME],
+                     "foreign": [NAME]}
           compact   {"size_before", "size_after"}
           salvage   {"vault", "certain", "doubtful": [NAME], "older": [NAME],
                      "lost": [NAME], "unnamed", "damage": [TEXT], "is_complete"}

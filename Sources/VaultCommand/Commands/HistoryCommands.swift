@@ -37,13 +37,17 @@ enum HistoryCommand: Command {
         let json: JSONObject = [
             "name": name,
             "versions": versions.map { version -> JSONObject in
-                ["version": version.number, "modified": Timestamp.text(version.modified), "size": version.size]
+                [
+                    "version": version.number, "modified": Timestamp.text(version.modified), "size": version.size,
+                    "author": version.author,
+                ]
             },
         ]
         return try invocation.finish(json: json) {
             versions.map { version in
                 let number = TextLayout.padded("\(version.number)", to: 3, onLeft: true)
-                return "\(number)  \(Timestamp.text(version.modified))  \(Quantity.size(version.size))\n"
+                let author = version.author.map { "  \(StandardOutput.shown($0))" } ?? ""
+                return "\(number)  \(Timestamp.text(version.modified))  \(Quantity.size(version.size))\(author)\n"
             }.joined()
         }
     }

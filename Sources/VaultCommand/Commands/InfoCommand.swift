@@ -10,8 +10,9 @@ enum InfoCommand: Command {
         let keychain = try invocation.openVault()
         let (information, keys) = (try keychain.information(), try keychain.vaultKeys())
         let dropBox = try keychain.dropBoxRecipient()
-        return try invocation.finish(json: report(information, keys, dropBox)) {
-            TextLayout.table(rows(information, keys) + [("Drop box", dropBox)])
+        return try invocation.finish(json: report(information, keys, dropBox, keychain.keptCopy)) {
+            let copy = keychain.keptCopy.map { [("Copy here", $0.words)] } ?? []
+            return TextLayout.table(rows(information, keys) + [("Drop box", dropBox)] + copy)
         }
     }
 
@@ -36,7 +37,7 @@ enum InfoCommand: Command {
     }
 
     private static func report(
-        _ information: Keychain.Information, _ keys: [Keychain.Key], _ dropBox: String
+        _ information: Keychain.Information, _ keys: [Keychain.Key], _ dropBox: String, _ copy: KeptCopy?
     ) -> JSONObject {
         [
             "vault": information.vault, "key_file": information.keyFile,
@@ -46,7 +47,7 @@ enum InfoCommand: Command {
             "dead_bytes": information.deadBytes, "records_since_checkpoint": information.recordsSinceCheckpoint,
             "keys": keys.map(\.report), "drop_box": dropBox, "history_versions": Int(information.history.versions),
             "history_days": Int(information.history.days), "memory_is_kept": information.memoryIsKept,
-            "problems": information.problems,
+            "problems": information.problems, "copy": copy?.path, "copy_is_complete": copy?.isComplete,
             "keys_are_locked_in_memory": information.keysAreLockedInMemory,
         ]
     }

@@ -105,7 +105,7 @@ enum KeyCheckCommand: Command {
         exitCodes: [.init(.locked, "the file is no key, or opens another vault")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        let keychain = try invocation.arguments.first.map(invocation.openVault) ?? invocation.openVault()
+        let keychain = try invocation.arguments.first.map(invocation.openVault(byKeyFileAt:)) ?? invocation.openVault()
         let found = try invocation.withProgress("Verifying") { try keychain.verify(progress: $0) }
         guard let key = try keychain.vaultKeys().first(where: \.isInUse) else { return .other }
         return try invocation.finish(json: key.report) {

@@ -66,9 +66,24 @@ enum KeyRotateCommand: Command {
         let dropped = try (invocation.options[.drop] ?? []).map { try invocation.number($0, OptionName.drop.spelling) }
         let keychain = try invocation.openVault()
         for number in files.keys.sorted() { _ = try keychain.key(number) }
-        let droppedKeys = try Set(dropped.map(keychain.key))
+        try rotate(keychain, invocation, dropping: Set(dropped.map(keychain.key)), files: files)
+        let (fingerprint, keys) = (try keychain.fingerprint(), try keychain.vaultKeys())
+        return try invocation.finish(json: ["fingerprint": fingerprint, "dropped": dropped]) {
+            let hasRecipients = keys.contains { $0.kind == .recipient }
+            let advice = hasRecipients ? "Tell the recipients the new fingerprint: \(fingerprint)\n" : ""
+            return "Everything is sealed under a new data key.\n" + advice
+        }
+    }
+}
+
+extension KeyRotateCommand {
+    /// - Parameter files: where the key files of keys are, by their numbers.
+    static func rotate(
+        _ keychain: Keychain, _ invocation: Invocation, dropping dropped: Set<Keychain.Key> = [],
+        files: [Int: String] = [:]
+    ) throws {
         try invocation.withProgress("Sealing anew") { progress in
-            try keychain.rotateDataKey(dropping: droppedKeys, progress: progress) { key throws(VaultError) in
+            try keychain.rotateDataKey(dropping: dropped, progress: progress) { key throws(VaultError) in
                 let path = files[key.number]
                 guard [.passphrase, .passphraseWithKeyFile].contains(key.kind) else {
                     guard let path else { return nil }
@@ -80,16 +95,8 @@ enum KeyRotateCommand: Command {
                 return .passphrase(text, withKeyFile: path)
             }
         }
-        let (fingerprint, keys) = (try keychain.fingerprint(), try keychain.vaultKeys())
-        return try invocation.finish(json: ["fingerprint": fingerprint, "dropped": dropped]) {
-            let hasRecipients = keys.contains { $0.kind == .recipient }
-            let advice = hasRecipients ? "Tell the recipients the new fingerprint: \(fingerprint)\n" : ""
-            return "Everything is sealed under a new data key.\n" + advice
-        }
     }
-}
 
-extension KeyRotateCommand {
     /// Reads `NUMBER=PATH` pairs.
     private static func keyFiles(_ pairs: [String]) throws(UsageError) -> [Int: String] {
         var files: [Int: String] = [:]

@@ -14,6 +14,10 @@ enum LogCommand: Command {
             .init(
                 name: .since, value: "TIME",
                 help: "Show the reads since a UTC time, such as 2026-01-31 or 2026-01-31T09:05:00Z, or since 8h ago."),
+            .init(
+                name: .head,
+                help: "Show what the vault's history ends with, in one word; or compare NAME, another machine's word."),
+            .init(name: .changes, help: "Show the changes that the vault has still, and which member has made each."),
             .init(name: .on, help: "Record reads from now on, for all who use the vault."),
             .init(name: .off, help: "Record no more. What is recorded stays."),
         ],
@@ -34,6 +38,14 @@ enum LogCommand: Command {
             take or damage the last ones.
             """,
             """
+            Where a vault is on a server, or is synchronized, two machines that exchange the word of --head by chat or git \
+            notice if they are shown different histories.
+            """,
+            """
+            --changes shows, oldest first: the time, the member who has signed the change if the vault has members, the \
+            number of the change that the member had seen last, and the name.
+            """,
+            """
             The attribute policy=run lets only `vault run` read a value. It guards against slips: whoever can open the \
             vault can lift it, by `vault attr NAME policy=`.
             """,
@@ -44,12 +56,15 @@ enum LogCommand: Command {
         ],
         exitCodes: [
             .init(.usage, "--on or --off with anything else, or a time that cannot be read"),
+            .init(.alarm, "with --head: this history does not include the other machine's"),
             .init(.damaged, "the log was changed; what is intact is shown"),
             .init(.inputOutput, "the log cannot be read or written"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         guard !invocation.has(.on), !invocation.has(.off) else { return try setAccessLogged(invocation) }
+        if invocation.has(.head) { return try compareHeads(invocation) }
+        if invocation.has(.changes) { return try showChanges(invocation) }
         let last = try invocation.number(of: .last)
         let since = try invocation.since
         let keychain = try invocation.openVault()
@@ -67,6 +82,37 @@ enum LogCommand: Command {
         if !isOn, !invocation.wantsJSON { Notes.tell("The access log is off. `vault log --on` switches it on.") }
         if !report.damage.isEmpty { throw damaged(report.damage) }
         return .success
+    }
+
+    private static func compareHeads(_ invocation: Invocation) throws -> ExitCode {
+        let keychain = try invocation.openVault()
+        guard let other = invocation.arguments.first else {
+            let head = try keychain.head()
+            return try invocation.finish(json: ["head": head]) { head + "\n" }
+        }
+        let problem: String
+        switch try keychain.compare(head: other) {
+        case .included:
+            let head = try keychain.head()
+            return try invocation.finish(json: ["head": head]) { "This history includes it.\n" }
+        case .excluded: problem = "This vault has another history than the one it is from."
+        case nil: problem = "This vault ends before it: it is an older copy, or the other has gone on meanwhile."
+        case .unknown:
+            throw CommandError(
+                code: "other", exit: .other, message: "It is from too long ago to tell: this vault was compacted since."
+            )
+        }
+        throw CommandError(code: "diverged", exit: .alarm, message: problem)
+    }
+
+    private static func showChanges(_ invocation: Invocation) throws -> ExitCode {
+        let last = try invocation.number(of: .last)
+        let since = try invocation.since
+        var changes = try invocation.openVault().loggedChanges()
+        if let name = invocation.arguments.first { changes.removeAll { !$0.name.utf8.elementsEqual(name.utf8) } }
+        if let since { changes.removeAll { $0.time < since } }
+        if let last { changes = changes.suffix(last) }
+        return try invocation.finish(json: ["changes": changes.map(\.json)]) { changes.map(\.line).joined() }
     }
 
     private static func setAccessLogged(_ invocation: Invocation) throws -> ExitCode {
@@ -148,4 +194,29 @@ extension AccessRecord {
 
 extension String {
     fileprivate var nonEmpty: String? { isEmpty ? nil : self }
+}
+
+extension LoggedChange {
+    private var shownTime: String { Timestamp.text(Date(milliseconds: time)) }
+
+    fileprivate var json: JSONObject {
+        [
+            "time": shownTime, "name": name, "removed": isRemoval, "author": author?.words,
+            "seen": seen.map { Int(clamping: $0) },
+        ]
+    }
+
+    fileprivate var line: String {
+        let author = author.map { "  \(StandardOutput.shown($0.words)) after \(seen ?? 0)" } ?? ""
+        return "\(shownTime)\(author)  \(StandardOutput.shown(name))\(isRemoval ? " (removed)" : "")\n"
+    }
+}
+
+extension MemberList.Author {
+    fileprivate var words: String {
+        switch self {
+        case .member(let name): name
+        case .removed(let name): "\(name) (no member then)"
+        }
+    }
 }

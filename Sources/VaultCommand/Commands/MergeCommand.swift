@@ -45,6 +45,13 @@ extension Keychain.Merge {
             + list(dropped, "Changed on both sides; the other value is not kept:\n") + keys.advice
     }
 
+    /// What became of what was changed while no server answered.
+    var offlineText: String {
+        let sides = "Changed by others too; the later change counts, see `vault history`:\n"
+        let stored = "Stored what was changed offline: \(Quantity.number(changed.count)) changed.\n"
+        return String((stored + list(conflicts, sides)).dropLast())
+    }
+
     private func list(_ names: [String], _ title: String) -> String {
         names.isEmpty ? "" : title + names.map { "  \(StandardOutput.shown($0))\n" }.joined()
     }

@@ -8,20 +8,35 @@ enum VerifyCommand: Command {
         exitCodes: [
             .init(.locked, "the key does not open the vault"),
             .init(.damaged, "the file is not as it was written; the error says what and where"),
-            .init(.alarm, "the file is intact, but not the one that this machine remembers"),
+            .init(
+                .alarm,
+                "the file is intact, but not the one that this machine remembers, or a change is from another history"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
         let found = try invocation.withProgress("Verifying") { try keychain.verify(progress: $0) }
-        return try invocation.finish(json: report(found)) {
+        let exit = try invocation.finish(json: report(found)) {
             let entries = Quantity.entries(found.entries)
-            return "The vault is intact: \(entries) checked (\(Quantity.number(found.bytes)) bytes).\n"
+            let unsigned = found.unsigned.isEmpty ? "" : "No member has signed: \(shown(found.unsigned))\n"
+            return "The vault is intact: \(entries) checked (\(Quantity.number(found.bytes)) bytes).\n" + unsigned
         }
+        guard !found.foreign.isEmpty else { return exit }
+        throw CommandError(
+            code: "diverged", exit: .alarm,
+            message: "These were changed in a history that this vault does not include: \(shown(found.foreign)). "
+                + "Either a merge was not finished, and has to be run again, or somebody has joined two histories.")
+    }
+
+    private static func shown(_ names: [String]) -> String {
+        names.prefix(10).map(\.forTerminal).joined(separator: ", ") + (names.count > 10 ? ", ..." : "")
     }
 
     static func report(_ found: VerificationReport) -> JSONObject {
-        ["entries": found.entries, "records": found.records, "bytes": found.bytes]
+        [
+            "entries": found.entries, "records": found.records, "bytes": found.bytes, "unsigned": found.unsigned,
+            "foreign": found.foreign,
+        ]
     }
 }
 

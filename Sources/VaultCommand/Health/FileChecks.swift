@@ -9,6 +9,7 @@ struct FileChecks {
     let rules: (vault: String, key: String)
 
     var all: [HealthCheck] {
+        if places.isInDatabase { return [.ok("vault", "\(places.vault) (\(rules.vault))"), key] }
         let folders = Set([places.vault, places.keyFile].map { resolvedPath($0).parentFolder })
         return [vault, key] + folders.sorted().compactMap(folder) + [fileSystem, space].compactMap(\.self)
     }

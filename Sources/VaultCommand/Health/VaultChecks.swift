@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SealedLog
 import Vault
 
 /// Looks at an opened vault. No value is opened.
@@ -9,7 +10,15 @@ enum VaultChecks {
         return [
             .ok("opening", "The key opens the vault, and what was read of it is intact. `vault verify` reads all."),
             self.memory(memory, isKept: information.memoryIsKept), keysInMemory(information), upkeep(information),
-        ] + information.problems.map { .warning("upkeep", $0) } + (try entries(keychain))
+        ] + (try place(keychain)) + information.problems.map { .warning("upkeep", $0) } + (try entries(keychain))
+    }
+
+    /// Of a vault in a database: the server, and what this machine has kept.
+    private static func place(_ keychain: Keychain) throws -> [HealthCheck] {
+        let found = try keychain.placeFindings().map { finding -> HealthCheck in
+            finding.fix.map { .warning(finding.name, finding.message, fix: $0) } ?? .ok(finding.name, finding.message)
+        }
+        return found + (keychain.keptCopy.map { [HealthCheck.ok("copy", $0.words)] } ?? [])
     }
 
     private static func memory(_ state: Keychain.MemoryState, isKept: Bool) -> HealthCheck {
@@ -60,5 +69,13 @@ enum VaultChecks {
         let names = expiring.prefix(10).map(StandardOutput.shown).joined(separator: ", ")
         let more = expiring.count > 10 ? " and \(Quantity.number(expiring.count - 10)) more" : ""
         return [clock, .warning("expiry", "These expire within 14 days: \(names)\(more).", fix: "Set new values.")]
+    }
+}
+
+extension KeptCopy {
+    /// What this machine has kept of a vault in a database.
+    var words: String {
+        let time = Timestamp.text(Date(timeIntervalSince1970: Double(time) / 1000))
+        return "\(StandardOutput.shown(path)), \(isComplete ? "complete" : "in part"), as of \(time)"
     }
 }

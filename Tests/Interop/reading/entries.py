@@ -6,15 +6,16 @@ from dataclasses import dataclass
 
 from .cursor import Cursor
 from .sealing import NONCE_SIZE, TAG_SIZE, open_box
+from .signatures import Signature
 
 MOST_NAME_BYTES = 1024
 MOST_ENTRY_BYTES = 8000
 MOST_VALUE_BYTES = 16 << 20
 VALUE_PLACE_LIMIT = 1 << 61
 CONTROL_CHARACTER = re.compile("[\u0000-\u001f\u007f-\u009f]")
-REMOVED, ATTRIBUTES, EXPIRY, EARLIER, FORGOTTEN, JOINED = 1, 2, 4, 8, 16, 32
-ALL_FLAGS = REMOVED | ATTRIBUTES | EXPIRY | EARLIER | FORGOTTEN | JOINED
-OTHER_ATTRIBUTES, FORMER_EXPIRY = 1, 2  # flags of an earlier version
+REMOVED, ATTRIBUTES, EXPIRY, EARLIER, FORGOTTEN, JOINED, SIGNED = 1, 2, 4, 8, 16, 32, 64
+ALL_FLAGS = REMOVED | ATTRIBUTES | EXPIRY | EARLIER | FORGOTTEN | JOINED | SIGNED
+OTHER_ATTRIBUTES, FORMER_EXPIRY, SIGNED_VERSION = 1, 2, 4  # flags of an earlier version
 Attributes = tuple[tuple[str, str], ...]
 
 
@@ -49,6 +50,7 @@ class EarlierVersion:
     version: StoredVersion
     expiry: int | None
     attributes: Attributes
+    signature: Signature | None
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ class Entry:
     attributes: Attributes
     forgotten: int | None
     joined: int | None
+    signature: Signature | None
     encoded_size: int
 
     @property
@@ -105,11 +108,12 @@ def read_entry(cursor: Cursor) -> Entry:
     earlier = read_earlier(cursor, attributes) if flags & EARLIER else ()
     forgotten = cursor.varint("forgotten") if flags & FORGOTTEN else None
     joined = cursor.varint("joined") if flags & JOINED else None
+    signature = Signature.read(cursor) if flags & SIGNED else None
     size = cursor.place - start
     if size > MOST_ENTRY_BYTES:
         raise cursor.fail("entry: size")
     return Entry(
-        name, modified, sequence, created, version, expiry, earlier, attributes, forgotten, joined, size
+        name, modified, sequence, created, version, expiry, earlier, attributes, forgotten, joined, signature, size
     )  # fmt: skip
 
 
@@ -118,7 +122,7 @@ def read_earlier(cursor: Cursor, following: Attributes) -> tuple[EarlierVersion,
     versions = []
     for _ in range(cursor.varint("earlier versions", 1, 255)):
         modified, flags = cursor.varint("earlier versions"), cursor.fixed(1, "version flags")
-        if flags & ~(OTHER_ATTRIBUTES | FORMER_EXPIRY):
+        if flags & ~(OTHER_ATTRIBUTES | FORMER_EXPIRY | SIGNED_VERSION):
             raise cursor.fail("version flags: reserved")
         version = StoredVersion.read(cursor)
         expiry = cursor.varint("expiry") if flags & FORMER_EXPIRY else None
@@ -127,7 +131,8 @@ def read_earlier(cursor: Cursor, following: Attributes) -> tuple[EarlierVersion,
             if attributes == following:
                 raise cursor.fail("version flags: for nothing")
             following = attributes
-        versions.append(EarlierVersion(modified, version, expiry, following))
+        signature = Signature.read(cursor) if flags & SIGNED_VERSION else None
+        versions.append(EarlierVersion(modified, version, expiry, following, signature))
     return tuple(versions)
 
 

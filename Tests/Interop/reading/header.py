@@ -16,6 +16,7 @@ VERSION = 1
 MAC_PLACE, HINT_PLACE = 4032, 4064
 MOST_VERSIONS = 255
 SEQUENCE_LIMIT = 1 << 62
+ACCESS_LOGGED, MEMBERS = 1, 2
 LEAST_SEALED_BYTES, MOST_PAGE_BYTES, MOST_MANIFEST_BYTES = 32, 16 << 10, 1 << 20
 
 
@@ -68,6 +69,8 @@ class Header:
     history: History
     # Whether reads are to be recorded.
     is_access_logged: bool
+    # Whether the manifest names members.
+    has_members: bool
     slots: list[KeySlot]
     authenticator: bytes
     hint: Hint
@@ -123,13 +126,13 @@ def read_header(image: bytes, file_size: int) -> Header:
     history = History(cursor.fixed(4, "history"), cursor.fixed(4, "history"))
     if history.versions > MOST_VERSIONS:
         raise cursor.fail("history: bounds")
-    if (flags := cursor.fixed(4, "flags")) > 1 or any(image[cursor.place : SLOTS_PLACE]):
+    if (flags := cursor.fixed(4, "flags")) & ~(ACCESS_LOGGED | MEMBERS) or any(image[cursor.place : SLOTS_PLACE]):
         raise cursor.fail("header: reserved")
     slots = read_slots(image, count)
     hint = Cursor(image, "the hint", HINT_PLACE)
     header = Header(
         vault_id, sequence, root if root.place or root.sealed_length else None, manifest, checkpoint_end, history,
-        flags == 1, slots, authenticator=image[MAC_PLACE : MAC_PLACE + 16],
+        bool(flags & ACCESS_LOGGED), bool(flags & MEMBERS), slots, authenticator=image[MAC_PLACE : MAC_PLACE + 16],
         hint=Hint(hint.fixed(8, "offset"), hint.fixed(8, "sequence number")),
     )  # fmt: skip
     check_places(header, file_size)

@@ -1,4 +1,4 @@
-"""What the checkpoint says of itself: age, totals, log positions before it, labels, settings, former keys."""
+"""What the checkpoint says of itself: age, totals, earlier log positions, labels, settings, former keys, members."""
 
 import itertools
 from dataclasses import dataclass
@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from .credentials import RECIPIENT
 from .cursor import Cursor
 from .header import Header
+from .members import MemberChange, read_changes
 from .sealing import open_box
+from .signatures import LogPosition
 
 MOST_LABEL_BYTES, MOST_RECIPIENT_BYTES = 256, 4096
 MOST_SETTINGS = 4096  # and the most bytes of a setting's key or value
@@ -35,12 +37,6 @@ class Label:
 
 
 @dataclass(frozen=True)
-class LogPosition:
-    sequence: int
-    authenticator: bytes
-
-
-@dataclass(frozen=True)
 class Manifest:
     """`chain` holds the authenticators of the sequence numbers right before the header's, oldest first.
 
@@ -54,6 +50,7 @@ class Manifest:
     settings: list[tuple[str, str]]
     former_memory_keys: list[bytes]
     merged: list[LogPosition]
+    members: list[MemberChange]
 
 
 def setting(cursor: Cursor) -> str:
@@ -71,8 +68,9 @@ def read_manifest(image: bytes, header: Header, page_key: bytes) -> Manifest:
     count = cursor.varint("former memory keys", 0, MOST_MEMORY_KEYS)
     former_memory_keys = [cursor.take(32, "former memory keys") for _ in range(count)]
     merged = read_merged(cursor, header)
+    members = read_changes(cursor) if header.has_members else []
     cursor.finish_padding("manifest")
-    return Manifest(created, totals, chain, labels, settings, former_memory_keys, merged)
+    return Manifest(created, totals, chain, labels, settings, former_memory_keys, merged, members)
 
 
 def read_label(cursor: Cursor, kind: int) -> Label:

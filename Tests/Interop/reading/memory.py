@@ -10,11 +10,12 @@ import nacl.bindings
 from .cursor import Cursor
 from .errors import Damaged
 from .sealing import hash256
+from .signatures import LogPosition
 from .vault import Vault
 
-SEEN, PATH, UPKEEP = b"vltseen1", b"vltpath1", b"vltkeep1"
+SEEN, PATH, UPKEEP, MEMBERS = b"vltseen1", b"vltpath1", b"vltkeep1", b"vltmemb1"
 CODE_SIZE = 32
-FILE_SIZE, UPKEEP_SIZE = 88, 213
+FILE_SIZE, UPKEEP_SIZE, MEMBERS_SIZE = 88, 213, 2112
 MOST_WORDS = 127
 
 
@@ -54,6 +55,10 @@ def upkeep_name(vault_id: bytes) -> str:
     return f"{vault_id.hex()}.upkeep"
 
 
+def members_name(vault_id: bytes) -> str:
+    return f"{vault_id.hex()}.members"
+
+
 def read_seen(data: bytes, vault_id: bytes, memory_key: bytes) -> Seen | None:
     cursor = body(data, SEEN, vault_id, memory_key)
     if cursor is None:
@@ -68,7 +73,7 @@ def read_seen_of(data: bytes, vault: Vault) -> Seen | None:
     return next((seen for seen in found if seen is not None), None)
 
 
-def is_part_of(seen: Seen, vault: Vault) -> bool:
+def is_part_of(seen: Seen | LogPosition, vault: Vault) -> bool:
     """Whether nothing tells that the vault was rolled back behind the position, or has diverged before it."""
     newest = vault.log.records[-1].sequence if vault.log.records else vault.header.sequence
     chain, merged = vault.manifest.chain, vault.manifest.merged
@@ -107,6 +112,17 @@ def read_upkeep(data: bytes, vault_id: bytes, memory_key: bytes) -> Upkeep | Non
     is_damage, system_error = cursor.fixed(1, "damage") == 1, cursor.fixed(4, "errno")
     try:
         return Upkeep(origin, retry_at, is_damage, system_error, cursor.text("words", 0, MOST_WORDS))
+    except Damaged:
+        return None
+
+
+def read_members(data: bytes, vault_id: bytes, memory_key: bytes) -> list[bytes] | None:
+    """The starts of the signatures of the first change of the members and of the removals that were seen."""
+    cursor = body(data, MEMBERS, vault_id, memory_key, size=MEMBERS_SIZE)
+    if cursor is None:
+        return None
+    try:
+        return [cursor.take(16, "members seen") for _ in range(cursor.fixed(8, "members seen"))]
     except Damaged:
         return None
 

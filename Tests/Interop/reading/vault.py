@@ -10,6 +10,7 @@ from .entries import Entry, StoredVersion
 from .header import Header, open_header
 from .log import Log, read_log
 from .manifest import Manifest, read_manifest
+from .members import Author, Members, read_members
 from .records import Record
 from .replay import Entries, check_coverage, replay
 from .sealing import Subkeys
@@ -24,11 +25,12 @@ class EarlierValue:
     value: bytes
     expiry: int | None
     attributes: dict[str, str]
+    author: Author | None
 
 
 @dataclass(frozen=True)
 class OpenEntry:
-    """A present entry with its values opened; times in milliseconds since 1970."""
+    """A present entry with its values opened; times in milliseconds since 1970. Without `author`, nobody signed it."""
 
     value: bytes
     kind: int
@@ -36,6 +38,7 @@ class OpenEntry:
     modified: int
     expiry: int | None
     attributes: dict[str, str]
+    author: Author | None
     earlier: list[EarlierValue]
 
 
@@ -44,6 +47,7 @@ class RemovedEntry:
     """A name that is known to be absent, with the versions that it had, as far as they are kept."""
 
     modified: int
+    author: Author | None
     earlier: list[EarlierValue]
 
 
@@ -66,6 +70,7 @@ class Vault:
     current: Entries
     since: Entries
     contents: dict[StoredVersion, bytes]
+    members: Members
 
 
 def open_vault(
@@ -85,19 +90,21 @@ def open_image(
     header, keys = open_header(image, Credentials.given(key_file, passphrase, identity, fingerprint))
     manifest = read_manifest(image, header, keys.page)
     checkpoint = read_tree(image, header.root, keys.page, header.checkpoint)
-    values = Values(image, keys)
+    members = read_members(manifest.members, header.vault_id)
+    values = Values(image, keys, members)
     values.open_all(checkpoint.entries.values(), header.checkpoint_end)
     check_coverage(header, checkpoint)
     log = read_log(image, header, keys)
     since = replay(image, log, keys, checkpoint.entries, values)
     current = checkpoint.entries | since
-    now = time.time() * 1000
+    now, ordered = time.time() * 1000, sorted(current.items())
     return Vault(
         header, manifest, log,
-        entries={name.decode(): opened(entry, values) for name, entry in sorted(current.items()) if present(entry, now)},
-        removed={name.decode(): removed(each, values) for name, each in sorted(current.items()) if not each.version},
+        entries={name.decode(): opened(entry, values) for name, entry in ordered if present(entry, now)},
+        removed={name.decode(): removed(entry, values) for name, entry in ordered if not entry.version},
         live_bytes=sum(entry.live_bytes for entry in current.values()),
         hinted_record=hinted_record(header, log), keys=keys, current=current, since=since, contents=values.contents,
+        members=members,
     )  # fmt: skip
 
 
@@ -108,19 +115,22 @@ def present(entry: Entry, now: float) -> bool:
 def opened(entry: Entry, values: Values) -> OpenEntry:
     return OpenEntry(
         values.contents[entry.version], entry.version.kind, entry.created, entry.modified, entry.expiry,
-        dict(entry.attributes), earlier(entry, values),
+        dict(entry.attributes), values.members.authors(entry, values.contents)[0], earlier(entry, values),
     )  # fmt: skip
 
 
 def removed(entry: Entry, values: Values) -> RemovedEntry:
-    return RemovedEntry(entry.modified, earlier(entry, values))
+    return RemovedEntry(entry.modified, values.members.authors(entry, values.contents)[0], earlier(entry, values))
 
 
 def earlier(entry: Entry, values: Values) -> list[EarlierValue]:
+    authors = values.members.authors(entry, values.contents)[1:]
     return [
-        EarlierValue(old.modified, old.version.kind, values.contents[old.version], old.expiry, dict(old.attributes))
-        for old in entry.earlier
-    ]
+        EarlierValue(
+            old.modified, old.version.kind, values.contents[old.version], old.expiry, dict(old.attributes), author
+        )
+        for old, author in zip(entry.earlier, authors, strict=True)
+    ]  # fmt: skip
 
 
 def hinted_record(header: Header, log: Log) -> Record | None:

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
-from .entries import MADE, Entry
+from .entries import MADE, Entry, Value
 from .keys import AnySlot, generated_key_file, generated_slot
+from .members import Change, Device, Position, Signature
 from .primitives import Randomness, hash256, seal, subkey, u64, varint
 
 HEADER_SIZE = 4096
@@ -25,7 +26,8 @@ class Draft:
     """`key_seed` apart from `seed` gives two vaults the same id, data key and key file.
 
     `key_file` is None, and `passphrase` or `identity` is there, if a vector opens its vault by that. `file_key` is what
-    the identity unwraps. `stated` is what a reader has to find in header and manifest, where a vector is about that.
+    the identity unwraps. `device_key` is that of a member's device, by which tests go on in the vault. `stated` is what
+    a reader has to find in header and manifest, where a vector is about that.
     """
 
     def __init__(self, seed: str, sequence: int = 1, key_seed: str | None = None) -> None:
@@ -44,7 +46,9 @@ class Draft:
         self.chain: list[bytes] = []
         self.recipients: dict[int, str] = {}
         self.former_memory_keys: list[bytes] = []
-        self.merged: list[tuple[int, bytes]] = []
+        self.merged: list[Position] = []
+        self.members: list[bytes] = []
+        self.device_key: bytes | None = None
         self.data = bytearray()
         self.authenticator = self.header_authenticator = b""
         self.present: dict[bytes, Entry] = {}
@@ -93,6 +97,37 @@ class Draft:
     def totals(self) -> bytes:
         live = sum(entry.live_bytes for entry in (*self.present.values(), *self.removed.values()))
         return varint(len(self.present)) + varint(live) + varint(self.dead_bytes)
+
+    # Members
+
+    @property
+    def position(self) -> Position:
+        """What is signed now follows this log position: the newest one, or the last one of the chain."""
+        return (self.sequence, self.authenticator) if self.data else (self.sequence - 1, self.chain[-1])
+
+    def change_members(self, *changes: Change, seen: Position | None = None) -> Self:
+        """Adds changes of the members, which the checkpoint's manifest is to hold."""
+        self.members += [change.encoded(self.vault_id, seen or self.position) for change in changes]
+        return self
+
+    def signed(self, entry: Entry, author: Device, **how) -> Entry:
+        """The entry, signed by a device."""
+        entry.signature = self.signature(entry.statement(), author, **how)
+        return entry
+
+    def signed_version(self, name: str, value: Value, author: Device, **how) -> Value:
+        """An earlier version of a name, signed by the device that set it."""
+        value.signature = self.signature(value.statement(name.encode()), author, **how)
+        return value
+
+    def signature(
+        self, statement: bytes, author: Device, seen: Position | None = None, was_member: bool = True,
+        known_as: str | None = None,
+    ) -> Signature:  # fmt: skip
+        """`known_as` and `was_member` say what a reader has to find of the author."""
+        seen = seen or self.position
+        described = {"name": known_as or author.member, "was_member": was_member, "seen": seen[0]}
+        return Signature(author.sign(statement, self.vault_id, seen), described)
 
     # What a test does with the finished file
 

@@ -4,11 +4,12 @@ import base64
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from .members import Signature, removed_statement, state_statement
 from .primitives import counted, padded, varint
 
 MADE = 1_700_000_000_000
-REMOVED, ATTRIBUTES, EXPIRY, EARLIER, FORGOTTEN, JOINED = 1, 2, 4, 8, 16, 32
-OTHER_ATTRIBUTES, FORMER_EXPIRY = 1, 2  # flags of an earlier version
+REMOVED, ATTRIBUTES, EXPIRY, EARLIER, FORGOTTEN, JOINED, SIGNED = 1, 2, 4, 8, 16, 32, 64
+OTHER_ATTRIBUTES, FORMER_EXPIRY, SIGNED_VERSION = 1, 2, 4  # flags of an earlier version
 Attributes = list[tuple[str, str]]
 
 
@@ -16,7 +17,7 @@ Attributes = list[tuple[str, str]]
 class Value:
     """A value; each instance gets one box. `box` says what was sealed, `place` and `nonce` where and how.
 
-    `expiry` and `attributes` are what its name had beside it, where it is an earlier version.
+    `expiry`, `attributes` and `signature` are what its name had beside it, where it is an earlier version.
     """
 
     content: bytes
@@ -28,6 +29,7 @@ class Value:
     padding: bytes | None = None
     expiry: int | None = None
     attributes: Attributes = field(default_factory=list)
+    signature: Signature | None = None
 
     @property
     def plain(self) -> bytes:
@@ -46,12 +48,19 @@ class Value:
 
     def as_earlier(self, following: Attributes) -> bytes:
         """The earlier version of an entry, whose attributes are stated if they differ from what followed it."""
-        flags = (FORMER_EXPIRY if self.expiry is not None else 0) | (
-            OTHER_ATTRIBUTES if self.attributes != following else 0
-        )
-        encoded = varint(self.modified) + bytes([flags]) + self.stored()
-        encoded += varint(self.expiry) if self.expiry is not None else b""
-        return encoded + (encoded_attributes(self.attributes) if self.attributes != following else b"")
+        flags, rest = 0, self.stored()
+        if self.expiry is not None:
+            flags, rest = flags | FORMER_EXPIRY, rest + varint(self.expiry)
+        if self.attributes != following:
+            flags, rest = flags | OTHER_ATTRIBUTES, rest + encoded_attributes(self.attributes)
+        if self.signature:
+            flags, rest = flags | SIGNED_VERSION, rest + self.signature.encoded
+        return varint(self.modified) + bytes([flags]) + rest
+
+    def statement(self, name: bytes) -> bytes:
+        """What the author of it as an earlier version has signed."""
+        attributes = encoded_attributes(self.attributes)
+        return state_statement(name, self.modified, self.kind, self.content, self.expiry, attributes)
 
     def described(self) -> dict:
         content = base64.b64encode(self.content).decode()
@@ -59,7 +68,11 @@ class Value:
 
     def described_as_earlier(self) -> dict:
         expiry = {} if self.expiry is None else {"expiry": self.expiry}
-        return self.described() | {"attributes": dict(self.attributes)} | expiry
+        return self.described() | {"attributes": dict(self.attributes)} | expiry | described_author(self.signature)
+
+
+def described_author(signature: Signature | None) -> dict:
+    return {"author": signature.described} if signature else {}
 
 
 def encoded_attributes(attributes: Attributes) -> bytes:
@@ -84,6 +97,7 @@ class Entry:
     sequence: int = 0
     forgotten: int | None = None
     joined: int | None = None
+    signature: Signature | None = None
     edit: Callable[[bytes], bytes] = lambda encoded: encoded
 
     @property
@@ -100,6 +114,14 @@ class Entry:
             return 0
         places = sum(len(varint((value.place or 0) // 16)) - 1 for value in self.values)
         return len(self.encoded()) - places + sum(value.box_size for value in set(self.values))
+
+    def statement(self) -> bytes:
+        """What the author of this state has signed."""
+        name, value = self.name_bytes, self.value
+        if not value:
+            return removed_statement(name, self.modified)
+        attributes = encoded_attributes(self.attributes)
+        return state_statement(name, self.modified, value.kind, value.content, self.expiry, attributes)
 
     def encoded(self) -> bytes:
         return self.edit(counted(self.name_bytes) + self.flags_and_rest())
@@ -121,6 +143,8 @@ class Entry:
             flags, rest = flags | FORGOTTEN, rest + varint(self.forgotten)
         if self.joined is not None:
             flags, rest = flags | JOINED, rest + varint(self.joined)
+        if self.signature:
+            flags, rest = flags | SIGNED, rest + self.signature.encoded
         return bytes([flags]) + varint(self.modified) + varint(self.sequence) + rest
 
     def described(self) -> dict:
@@ -130,6 +154,7 @@ class Entry:
             description |= {"created": self.created, "attributes": dict(self.attributes)}
         if self.expiry is not None:
             description["expiry"] = self.expiry
+        description |= described_author(self.signature)
         if self.earlier:
             description["earlier"] = [value.described_as_earlier() for value in self.earlier]
         return description

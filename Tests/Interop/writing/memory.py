@@ -23,5 +23,11 @@ def upkeep_file(
     return coded(start + text + bytes(128 - len(text)), memory_key)
 
 
+def members_file(vault_id: bytes, changes: list[bytes], memory_key: bytes, count: int | None = None) -> bytes:
+    """`count` is stated in place of that of the changes."""
+    start = b"vltmemb1" + vault_id + u64(len(changes) if count is None else count)
+    return coded(start + b"".join(changes) + bytes(2048 - 16 * len(changes)), memory_key)
+
+
 def coded(content: bytes, memory_key: bytes, context: bytes = b"") -> bytes:
     return content + hash256(content + context, key=memory_key)

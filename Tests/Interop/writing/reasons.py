@@ -25,7 +25,7 @@ REFUSED = {
     "copy: differs": "copy-zeroed copy-flipped copy-with-a-hint",
     "earlier versions: bounds": "earlier-none removed-with-no-versions",
     "entry flags: removed and others": "removed-and-more removed-with-an-expiry removed-with-attributes-and-versions",
-    "entry flags: reserved": "entry-flag-64",
+    "entry flags: reserved": "entry-flag-128",
     "entry: size": "entry-of-8001-bytes",
     "fingerprint: another": "recipient-of-a-vault-of-anyone",
     "former memory keys: bounds": "former-memory-keys-9",
@@ -80,7 +80,17 @@ REFUSED = {
     "manifest length: bounds": "manifest-too-long manifest-of-the-largest-length manifest-empty manifest-too-large",
     "manifest offset: bounds": "manifest-at-no-place manifest-at-the-largest-place manifest-behind-the-checkpoint",
     "manifest: box": "manifest-flipped",
-    "manifest: padding": "manifest-with-more",
+    "manifest: padding": "manifest-with-more members-without-their-flag",
+    "members: bounds": (
+        "members-flag-without-members member-of-257-bytes member-with-a-recipient-of-4097-bytes members-1025"
+    ),
+    "members: order": "members-out-of-order member-added-by-an-old-change",
+    "members: reserved": "member-flag-2",
+    "members: signature": "member-signature member-signature-without-effect member-signature-flipped",
+    "members: unknown author": (
+        "member-added-by-a-stranger member-removed-by-a-stranger first-member-added-by-another "
+        "first-member-removed"
+    ),
     "merged: bounds": "merged-4097",
     "merged: not before the header": "merged-at-the-header",
     "merged: order": "merged-out-of-order",
@@ -137,6 +147,16 @@ REFUSED = {
     ),
     "root offset: multiple of 16": "root-out-of-step header-place-and-another-key",
     "settings: varint": "manifest-varint",
+    "signature: cut": "signature-missing",
+    "signature: does not hold": (
+        "signature-of-another-value signature-of-another-kind signature-of-another-name signature-of-another-time "
+        "signature-of-another-expiry signature-of-other-attributes signature-of-no-removal "
+        "signature-of-another-member signature-of-another-position signature-flipped signature-of-another-vault "
+        "signature-of-an-earlier-version signature-of-a-removed-name signature-of-a-replaced-state signature-in-a-tree"
+    ),
+    "signature: unknown author": (
+        "signature-of-a-stranger signature-of-an-earlier-version-by-a-stranger signature-without-members"
+    ),
     "slot parameters: UTF-8": "slot-command-not-utf8",
     "slot parameters: bounds": "slot-parameters-beyond-their-area",
     "slot parameters: of a passphrase": "passphrase-with-parameters",
@@ -162,7 +182,7 @@ REFUSED = {
     "tree: of another header": "tree-of-another-header",
     "tree: older entry": "tree-with-a-stale-entry",
     "version flags: for nothing": "version-attributes-for-nothing",
-    "version flags: reserved": "version-flag-4",
+    "version flags: reserved": "version-flag-8",
     "value length: bounds": "value-of-too-many-bytes value-of-most-bytes",
     "value nonce: cut": "record-index-cut",
     "value offset: bounds": (

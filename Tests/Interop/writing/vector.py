@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .age import identity_text
 from .builder import VaultBuilder
+from .keys import key_line
 from .reasons import REASONS
 
 Build = Callable[[VaultBuilder], object]
@@ -37,6 +38,8 @@ class Vector:
             expectation["fingerprint"] = (vault.known_fingerprint or vault.fingerprint()).hex()
         if vault.file_key is not None:
             expectation["file_key"] = vault.file_key.hex()
+        if vault.device_key is not None:
+            expectation["device_key"] = key_line(vault.device_key)
         if self.expect == "ok":
             expectation |= vault.stated
             expectation["entries"] = vault.described()

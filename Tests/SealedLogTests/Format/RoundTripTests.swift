@@ -86,6 +86,18 @@ struct RoundTripTests {
         #expect(throws: Malformed.self) { try Manifest(parsing: manifest.encoded, of: .sample(slots: 2)) }
         manifest.merged.reverse()
         #expect(throws: Malformed.self) { try Manifest(parsing: manifest.encoded, of: header) }
+        manifest.merged.reverse()
+        var generator = SeededGenerator(3)
+        manifest.members = try (0..<3).map { number in
+            let device = try #require(Device(publicKey: RandomBytes.array(32)))
+            let change = MemberChange(
+                isRemoval: number == 2, time: 7, name: "mia", device: device, recipient: number == 0 ? "age1…" : "")
+            return MemberRecord(change: change, authorship: .random(&generator))
+        }
+        header.hasMembers = true
+        #expect(try Manifest(parsing: manifest.encoded, of: header) == manifest)
+        manifest.members = []
+        #expect(throws: Malformed.self) { try Manifest(parsing: manifest.encoded, of: header) }
     }
 
     @Test(arguments: [1, 2, 16]) func aHeader(_ slots: Int) throws {

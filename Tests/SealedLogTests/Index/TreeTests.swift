@@ -89,7 +89,7 @@ struct TreeTests {
     @Test(arguments: [["b", "a"], ["a", "a"], ["a", "c", "b", "d"]])
     func namesOutOfOrderAreDamage(_ names: [String]) throws {
         let keys = try randomKeys()
-        let store = try MemoryStore()
+        let store = MemoryStore()
         var page = PageBuilder()
         for name in names {
             let entry = try Entry.sample(name)

@@ -47,7 +47,7 @@ struct SlotTests {
     private func opens(_ credential: () throws(LogError) -> Credential) throws -> Bool {
         try withoutActuallyEscaping(credential) { credential in
             var unlocker = CredentialUnlocker(credential)
-            let opening = Opening(path: fixture.path, options: fixture.options(), fileSystem: PosixFileSystem())
+            let opening = Opening(place: fixture.place, options: fixture.options())
             var text: String?
             let code = try LogError.code { text = try opening.opened(&unlocker).text("a") }
             #expect(text == (code == nil ? "value" : nil))
@@ -164,7 +164,7 @@ struct SlotTests {
             // The work itself is not what this is about.
             table = try SlotTable(
                 fixture.header.with(table.slots + [stretched(by: limits)]), table.labels + table.labels.prefix(1),
-                log.keys)
+                table.members, log.keys)
             try table.slots.check()
             #expect(table.slots.count == number + 2)
         }
@@ -334,7 +334,7 @@ struct SlotTests {
             try overwrite(fixture.path, image)
             defer { try? overwrite(fixture.path, bytes) }
             var unlocker = CredentialUnlocker { () throws(LogError) in try passphrase(text) }
-            let opening = Opening(path: fixture.path, options: fixture.options(), fileSystem: PosixFileSystem())
+            let opening = Opening(place: fixture.place, options: fixture.options())
             return try LogError.code { _ = try opening.opened(&unlocker) }
         }
         #expect(try code(slots) == nil)

@@ -29,7 +29,7 @@ struct BackupTests {
 
     @discardableResult
     private func backUp(_ log: SealedLog? = nil, replacing: Bool = false) throws -> VerificationReport {
-        try (log ?? self.log).backUp(to: target, replacing: replacing, in: files)
+        try (log ?? self.log).backUp(to: FilePlace(target, in: files), replacing: replacing)
     }
 
     @Test func hasAllThatTheVaultHas() throws {

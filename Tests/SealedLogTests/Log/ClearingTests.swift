@@ -68,7 +68,7 @@ struct ClearingTests {
         try next.set("b", "short")
         let (store, end) = next.view.withLock { ($0.store, $0.end) }
         #expect(try store.size() > end + 2 << 20)
-        #expect(try store.isZero(end..<store.size()))
+        #expect(try store.asFile.isZero(end..<store.size()))
     }
 
     /// From the back to the front, and the first sector by itself.
@@ -91,7 +91,7 @@ struct ClearingTests {
         #expect(writes.map(\.offset) == writes.map(\.offset).sorted(by: >))
         #expect(writes.last?.offset == offset)
         #expect(writes.last.map { $0.count <= 512 } == true)
-        #expect(try store.isZero(offset..<offset + 3 << 20))
+        #expect(try store.asFile.isZero(offset..<offset + 3 << 20))
     }
 
     /// As those leave it who clear from the front.

@@ -136,7 +136,7 @@ struct RotationTests {
             try table.add(passphrase("abc"), limits: RotationTests.limits, label: "to be dropped")
         }
         var unlocker = CredentialUnlocker { () throws(LogError) in try passphrase("abc") }
-        let dropped = try Opening(path: fixture.path, options: fixture.options(), fileSystem: PosixFileSystem())
+        let dropped = try Opening(place: fixture.place, options: fixture.options())
             .opened(&unlocker)
         #expect(try dropped.text("name 5") == "third 5")
         _ = try log.changeKeys(timeout: SealedLog.patience) { (table) throws(LogError) in
@@ -148,7 +148,7 @@ struct RotationTests {
         #expect(try LogError.code { try dropped.set("name 5", "x") } == code)
         // The key that was dropped opens the old file alone; a new data key makes that useless for the new one.
         unlocker = CredentialUnlocker { () throws(LogError) in try passphrase("abc") }
-        let opening = Opening(path: fixture.path, options: fixture.options(), fileSystem: PosixFileSystem())
+        let opening = Opening(place: fixture.place, options: fixture.options())
         #expect(try LogError.code { _ = try opening.opened(&unlocker) } == .keyWrong)
     }
 

@@ -71,7 +71,12 @@ struct VaultVectorTests {
     /// Opens it as another process would.
     private func open(_ vector: VaultVector, in folder: TemporaryFolder) throws -> SealedLog {
         var unlocker = try VectorUnlocker(vector, in: folder)
-        let opening = Opening(path: folder.file("vault"), options: SealedLog.Options(), fileSystem: PosixFileSystem())
+        let deviceKey = folder.file("device.key")
+        try vector.deviceKey.map { try overwrite(deviceKey, $0.utf8) }
+        let options = SealedLog.Options(deviceKey: { () throws(LogError) in
+            try DeviceKey(KeyFile.read(deviceKey, secretFolders: [], in: PosixFileSystem()))
+        })
+        let opening = Opening(place: FilePlace(folder.file("vault"), in: PosixFileSystem()), options: options)
         return try opening.opened(&unlocker)
     }
 

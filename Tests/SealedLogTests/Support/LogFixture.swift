@@ -25,6 +25,8 @@ final class LogFixture: Sendable {
             path, key: key(), label: "a label", history: history, options: options(), in: files)
     }
 
+    var place: FilePlace { FilePlace(path, in: PosixFileSystem()) }
+
     func key() throws(LogError) -> KeyFile {
         try KeyFile.read(keyPath, secretFolders: [], in: PosixFileSystem())
     }
@@ -80,7 +82,7 @@ func openApart(
 ) throws -> SealedLog {
     try withoutActuallyEscaping(readKey) { readKey in
         var unlocker = KeyFileUnlocker(readKey)
-        return try Opening(path: path, options: options, fileSystem: files).opened(&unlocker)
+        return try Opening(place: FilePlace(path, in: files), options: options).opened(&unlocker)
     }
 }
 

@@ -6,15 +6,12 @@ import Sealing
 /// A record store in memory, for trees that need no file.
 final class MemoryStore: RecordStore {
     let location = "memory"
-    let identity: FileStatus.Identity
+    let identity = RecordStoreIdentity([])
+    let isTransactional = false
     let isWritable = true
     let isInherited = false
     let needsLockToRead = false
     private let bytes = Mutex<[UInt8]>([])
-
-    init() throws {
-        identity = try PosixFileSystem().status(at: "/").identity
-    }
 
     func size() throws(LogError) -> UInt64 { bytes.withLock { UInt64($0.count) } }
 
@@ -36,13 +33,19 @@ final class MemoryStore: RecordStore {
 
     func nextData(from offset: UInt64) throws(LogError) -> UInt64? { offset < (try size()) ? offset : nil }
     func synchronize() throws(LogError) {}
+    func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth { .none }
     func synchronizeLocation() throws(LogError) {}
+    func locationState() -> [UInt8]? { nil }
     func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock { StoreLock(store: self) }
     func unlock() {}
     func isCurrent() throws(LogError) -> Bool { true }
     func reopened() throws(LogError) -> any RecordStore { self }
     func makeReplacement() throws(LogError) -> StoreLock { throw LogError(.invalid) }
-    func publish(replacing: Bool) throws(LogError) {}
+    func settle(rewriting newest: Range<UInt64>?, clearingFrom end: UInt64?) throws(LogError) {}
+    func clear(from end: UInt64) throws(LogError) {}
+    func append(_ record: StoredRecord, isGivenOut: () -> Bool) throws(LogError) {}
+    func finish(at end: UInt64, _ hint: Hint?) throws(LogError) {}
+    func publish(replacing: Bool, _ head: LogPosition) throws(LogError) {}
     func discard() {}
     func removeLeftReplacement() throws(LogError) {}
 }

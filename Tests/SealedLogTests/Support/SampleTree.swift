@@ -9,7 +9,7 @@ struct SampleTree {
     var loader: PageLoader { PageLoader(store: store, keys: keys) }
 
     init(of entries: [Entry]) throws {
-        store = try MemoryStore()
+        store = MemoryStore()
         keys = try randomKeys()
         self.entries = entries
         var builder = TreeBuilder(keys: keys)

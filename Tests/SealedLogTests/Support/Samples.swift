@@ -49,15 +49,17 @@ extension Entry {
             if Int.random(in: 0..<3, using: &generator) == 0 { version.expiry = modified }
             let count = Int.random(in: 0...2, using: &generator)
             version.attributes = (0..<count).map { Attribute(key: "key \($0)", value: "value") }
+            if Int.random(in: 0..<3, using: &generator) == 0 { version.authorship = .random(&generator) }
             earlier.append(version)
         }
         func time() -> UInt64? { Bool.random(using: &generator) ? modified >> 2 : nil }
         let sequence = modified >> Int.random(in: 0..<64, using: &generator)
         let (forgotten, joined) = (time(), time())
+        let authorship = Bool.random(using: &generator) ? Authorship.random(&generator) : nil
         if Int.random(in: 0..<5, using: &generator) == 0 {
             return Entry(
                 name: name, modified: modified, sequence: sequence, content: nil, earlier: earlier,
-                forgotten: forgotten, joined: joined)
+                forgotten: forgotten, joined: joined, authorship: authorship)
         }
         var content = Content(
             created: UInt64.random(in: 0...modified, using: &generator), current: .random(&generator), attributes: [])
@@ -66,7 +68,17 @@ extension Entry {
         content.attributes = (0..<attributeCount).map { Attribute(key: "key \($0 + 100)", value: "wert ü \($0)") }
         return Entry(
             name: name, modified: modified, sequence: sequence, content: content, earlier: earlier,
-            forgotten: forgotten, joined: joined)
+            forgotten: forgotten, joined: joined, authorship: authorship)
+    }
+}
+
+extension Authorship {
+    static func random(_ generator: inout SeededGenerator) -> Authorship {
+        let sequence = UInt64.random(in: 0...UInt64.max, using: &generator) >> Int.random(in: 0..<64, using: &generator)
+        return Authorship(
+            author: .random(in: 0 ... .max, using: &generator),
+            seen: LogPosition(sequence: sequence, authenticator: randomAuthenticator()),
+            signature: RandomBytes.array(Ed25519.signatureSize))
     }
 }
 

@@ -1,5 +1,6 @@
 import LinuxSystem
 import Sealing
+import Testing
 
 @testable import SealedLog
 
@@ -117,5 +118,11 @@ extension SealedLog {
     func writeWithoutFlush(_ name: String, _ value: [UInt8]) throws {
         let plan = try plan([change(name, to: value)], at: Clock.milliseconds)
         try view.withLock { $0.store }.write(plan.bytes, at: plan.record.offset)
+    }
+}
+
+extension RecordStore {
+    var asFile: FileRecordStore {
+        get throws { try #require(self as? FileRecordStore) }
     }
 }

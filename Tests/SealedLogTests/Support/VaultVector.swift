@@ -40,10 +40,12 @@ struct VaultVector: Sendable, CustomStringConvertible {
         let entries: [String: Entry]?
         let fingerprint: HexBytes?
         let fileKey: HexBytes?
+        let deviceKey: String?
 
         enum CodingKeys: String, CodingKey {
             case expect, entries, fingerprint
             case fileKey = "file_key"
+            case deviceKey = "device_key"
         }
     }
 
@@ -61,6 +63,8 @@ struct VaultVector: Sendable, CustomStringConvertible {
     /// The fingerprint that a reader by an identity knows, and the file key that the identity has found.
     let fingerprint: [UInt8]?
     let fileKey: [UInt8]?
+    /// The line of a member's device key; nil if the vector has no members, or nothing is to be written to it.
+    let deviceKey: String?
 
     var description: String { name }
 
@@ -82,6 +86,7 @@ struct VaultVector: Sendable, CustomStringConvertible {
         passphrase = try JSONDecoder().decode(Secrets.self, from: file("json")).passphrase
         fingerprint = expectation.fingerprint?.bytes
         fileKey = expectation.fileKey?.bytes
+        deviceKey = expectation.deviceKey
     }
 
     /// A text with hex digits in place of what is not ASCII: to Swift, strings of other bytes can be the same string.

@@ -76,6 +76,7 @@ struct VaultErrorTests {
         Case(
             log: LogError(.passphraseNeeded), code: .locked, words: ["/v/a.vault", "needs its passphrase"],
             cause: .passphraseNeeded),
+        Case(log: LogError(.keysChanged), code: .locked, words: ["/v/a.vault", "have changed", "Try again"]),
         Case(log: LogError(.slotGone), code: .absent, words: ["/v/a.vault", "removed or replaced"]),
         Case(log: LogError(.slotExists, "key 2"), code: .exists, words: ["/v/a.vault already, as key 2 of it"]),
         Case(log: LogError(.passphraseWrong), code: .locked, words: ["Wrong passphrase", "/v/a.vault"]),
@@ -108,7 +109,23 @@ struct VaultErrorTests {
             log: LogError(.accessLogUnusable, "/s/1.access: No space left on device", systemError: ENOSPC),
             code: .unavailable, words: ["The access log of /v/a.vault", "/s/1.access: No space left on device"],
             cause: .accessLogUnusable),
+        Case(
+            log: LogError(.notMember, "vault-device-1-00"), code: .locked,
+            words: ["/v/a.vault has members", "this machine is none", "vault-device-1-00"]),
+        Case(log: LogError(.notMember), code: .locked, words: ["/v/a.vault has members", "this program"]),
+        Case(
+            log: LogError(.deviceUnusable, "The key file /k/device.key is open to others."), code: .locked,
+            words: ["/k/device.key"]),
         Case(log: LogError(.conflict), code: .busy, words: ["Try again"]),
+        Case(log: LogError(.overtaken), code: .busy, words: ["Try again"]),
+        Case(
+            log: LogError(.unreachable, "The server does not answer."), code: .unavailable,
+            words: ["The server does not answer."]),
+        Case(
+            log: LogError(.serverRefused, "The server refuses."), code: .unavailable, words: ["The server refuses."]),
+        Case(
+            log: LogError(.outcomeUnknown, "The server went away."), code: .outcomeUnknown,
+            words: ["The server went away."]),
         Case(log: LogError(.outOfMemory), code: .unavailable, words: ["guarded memory"]),
     ]
 
@@ -134,14 +151,14 @@ struct VaultErrorTests {
             case .missing, .gone, .notAFile, .exists, .invalid, .keyMissing, .keyUnreadable, .keyExposed, .keyShared,
                 .keyDamaged, .keyUnsuitable, .keyWrong, .passphraseNeeded, .passphraseWrong, .commandFailed,
                 .commandUntrusted, .identityMissing, .identityUnreadable, .identityExposed, .identityWrong,
-                .slotExists, .slotGone, .unpinned, .pinWrong, .damaged, .copyDamaged, .newerFormat, .rolledBack,
-                .diverged, .exchanged, .busy, .unavailable, .outcomeUnknown, .conflict, .outOfMemory,
-                .accessLogUnusable:
+                .slotExists, .slotGone, .keysChanged, .unpinned, .pinWrong, .damaged, .copyDamaged, .newerFormat,
+                .rolledBack, .diverged, .exchanged, .busy, .unavailable, .outcomeUnknown, .conflict, .outOfMemory,
+                .accessLogUnusable, .overtaken, .unreachable, .serverRefused, .notMember, .deviceUnusable:
                 VaultErrorTests.cases.contains { $0.log.code == code }
             }
         }
         #expect(VaultErrorTests.cases.allSatisfy { isInTable($0.log.code) })
-        #expect(Set(VaultErrorTests.cases.map(\.log.code)).count == 36)
+        #expect(Set(VaultErrorTests.cases.map(\.log.code)).count == 42)
     }
 
     @Test func theirCodesAreStableWords() {

@@ -46,7 +46,7 @@ struct VaultConfigurationTests {
         ("/v", "/v"), ("~/v", "/home/ann/v"), ("~/", "/home/ann/"), ("v", "/c/v"), ("../v", "/c/../v"),
         ("./~ann/v", "/c/./~ann/v"), ("a = b", "/c/a = b"), (#""/a b""#, "/a b"), (#""~/v""#, "/home/ann/v"),
         (#"" v ""#, "/c/ v "), (#""/a\"b\\c""#, #"/a"b\c"#), (#"/a\b"#, #"/a\b"#), (#"/a"b"#, #"/a"b"#), ("/ä", "/ä"),
-        ("~/\u{301}", "/home/ann/\u{301}"), ("/a\tb", "/a\tb"),
+        ("~/\u{301}", "/home/ann/\u{301}"), ("/a\tb", "/a\tb"), ("postgresql://h/d#team", "postgresql://h/d#team"),
     ])
     func hasPathsThatAreExpanded(written: String, path: String) throws {
         #expect(try parse("[a]\nvault = \(written)").map(\.vault) == [path])
@@ -68,7 +68,7 @@ struct VaultConfigurationTests {
     // MARK: What is wrong with it
 
     private static let nameRule = #"not a section. Write [NAME], with 1 to 64 letters, digits, ".", "_" and "-"."#
-    private static let unknownKey = "an unknown key. The keys are: vault, key-file, key-command, identity."
+    private static let unknownKey = "an unknown key. The keys are: vault, key-file, key-command, identity, offline."
     private static let badQuote = #"text after the closing quote. Quote the whole value, with \" for a quote in it."#
     private static let badEscape = #"an unknown escape. In quotes, write \\ for a backslash and \" for a quote."#
     private static let noVault = "the section [a] names no vault. Write below it: vault = PATH."

@@ -1,3 +1,4 @@
+import LinuxSystem
 import TestSupport
 import Testing
 import Vault
@@ -13,6 +14,29 @@ struct UpdateConcurrencyTests {
             }
             let count = try counter.read()
             #expect(count == 8_000)
+        }
+    }
+
+    /// Others have changed the value each time until it is done, unless they give way.
+    @Test func aSlowTransactionHasItsTurnBesideFastOnes() throws {
+        try withTemporaryStores { stores in
+            let store = stores.memory
+            let counter = Storable("counter", in: .store(store)).defaulting(to: 0)
+            let isDone = Mutex(false)
+            try onThreads(3) { thread in
+                guard thread == 0 else {
+                    while !isDone.withLock({ $0 }) { try counter.update { $0 += 1 } }
+                    return
+                }
+                defer { isDone.withLock { $0 = true } }
+                for _ in 0..<2 {
+                    try store.atomically { transaction in
+                        let count = try transaction.read(counter)
+                        Clock.sleep(microseconds: 30_000)
+                        try transaction.write(count + 1, to: counter)
+                    }
+                }
+            }
         }
     }
 

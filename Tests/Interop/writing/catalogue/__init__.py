@@ -6,6 +6,7 @@ from . import (
     damaged_files,
     damaged_headers,
     damaged_histories,
+    damaged_members,
     damaged_pages,
     damaged_records,
     damaged_slots,
@@ -14,6 +15,7 @@ from . import (
     key_files,
     sound_checkpoints,
     sound_headers,
+    sound_members,
     sound_minor_checkpoints,
     sound_records,
     sound_slots,
@@ -22,6 +24,7 @@ from . import (
 
 MODULES = (
     sound_headers, sound_slots, sound_checkpoints, sound_records, sound_minor_checkpoints, sound_tails,
-    key_files, damaged_files, damaged_headers, damaged_slots, damaged_entries, damaged_checkpoints,
+    sound_members, key_files, damaged_files, damaged_headers, damaged_slots, damaged_entries, damaged_checkpoints,
     damaged_pages, damaged_trees, damaged_records, damaged_histories, damaged_tails,
+    damaged_members,
 )  # fmt: skip

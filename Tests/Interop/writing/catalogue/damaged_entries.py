@@ -65,7 +65,7 @@ holding(
     "name_longer_than_its_box", "the length of a name is 2^63",
     lambda: put("m", edit=lambda encoded: varint(1 << 63) + encoded[1:]),
 )  # fmt: skip
-holding("entry_flag_64", "an entry with the unknown flag 64", lambda: put("m", edit=flagged(64)))
+holding("entry_flag_128", "an entry with the unknown flag 128", lambda: put("m", edit=flagged(128)))
 holding("removed_and_more", "a removed entry with the flag 2", lambda: Entry("m", edit=flagged(2)))
 holding("removed_with_an_expiry", "a removed entry that expires", lambda: Entry("m", expiry=LARGEST))
 holding(
@@ -86,7 +86,7 @@ holding(
     lambda: Entry("m", edit=lambda encoded: encoded[:3] + varint(2**64)),
 )  # fmt: skip
 holding("age_beyond_1970", "an entry that is older than its time", lambda: put("m", modified=5, created=-1))
-holding("version_flag_4", "an earlier version with the unknown flag 4", lambda: put("m", earlier=[Flagged(b"x", 4)]))
+holding("version_flag_8", "an earlier version with the unknown flag 8", lambda: put("m", earlier=[Flagged(b"x", 8)]))
 holding(
     "version_attributes_for_nothing", "an earlier version that states the attributes of what followed it",
     lambda: put("m", attributes=[("a", "1")], earlier=[Flagged(b"x", 1, attributes=[("a", "1")])]),

@@ -37,7 +37,7 @@ overwriting("header_version_2", "format version 2, a later one", 8, u32(2), cata
 overwriting("header_version_65537", "format version 65,537: its low 16 bits are 1", 8, u32(65537), catalogue.newer)
 overwriting("header_without_slots", "the number of key slots is 0", 12, u32(0))
 overwriting("header_with_17_slots", "the number of key slots is 17", 12, u32(17))
-overwriting("header_reserved_flag", "the first reserved flag is set", 136, b"\x02")
+overwriting("header_reserved_flag", "the first reserved flag is set", 136, b"\x04")
 overwriting("header_reserved_first", "the first reserved byte is 1", 140, b"\x01")
 overwriting("history_of_256_versions", "writers are to keep 256 earlier versions", 128, u32(256))
 overwriting("header_slot_past_the_number", "a byte in a slot past the number of slots is 1", 256 + 112 + 30, b"\x01")

@@ -7,6 +7,7 @@ from ..changes import CheckpointChanges, RecordChanges
 from ..entries import MADE, Entry, Value, put
 from ..vector import Catalogue
 from .sound_checkpoints import numbered
+from .sound_members import ANN, BOB, joining, leaving, with_members
 
 catalogue = Catalogue()
 MIB = 1 << 20
@@ -87,3 +88,19 @@ def manifest_too_large(vault: VaultBuilder) -> None:
 @catalogue.ok("a value of 16 MiB")
 def value_of_the_largest_size(vault: VaultBuilder) -> None:
     vault.begin([put("a")]).set(put("large", vault.random.take(64) * (MIB // 4), kind=2))
+
+
+def with_changes(vault: VaultBuilder, count: int) -> None:
+    """Bob is added and removed by turns."""
+    turns = [(joining, leaving)[number % 2](ANN, BOB, number + 1) for number in range(count - 1)]
+    with_members(vault, *turns).begin([vault.signed(put("a"), ANN)])
+
+
+@catalogue.ok("1,024 changes of the members")
+def members_1024(vault: VaultBuilder) -> None:
+    with_changes(vault, 1024)
+
+
+@catalogue.damaged("1,025 changes of the members")
+def members_1025(vault: VaultBuilder) -> None:
+    with_changes(vault, 1025)

@@ -1,5 +1,7 @@
 import Foundation
 import Vault
+// Lets VAULT_FILE name a vault in a database.
+import VaultShared
 
 /// Runs the case that the first argument names. Each prints what it has seen, for the test to judge.
 @main struct Main {

@@ -1,0 +1,2 @@
+// Nothing to call: linking the library is enough.
+#pragma once

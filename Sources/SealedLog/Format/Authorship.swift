@@ -1,0 +1,107 @@
+import Sealing
+
+// Who has made a change; Format.md, "Members".
+
+/// A machine that signs what it writes: its public key.
+package struct Device: Hashable, Sendable {
+    package let publicKey: [UInt8]
+
+    init?(publicKey: [UInt8]) {
+        guard publicKey.count == Ed25519.publicKeySize else { return nil }
+        self.publicKey = publicKey
+    }
+
+    /// Its first bytes, by which a signature names it.
+    var id: DeviceID { publicKey.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) } }
+}
+
+typealias DeviceID = UInt64
+
+/// The signature of a state of a name, or of a change of the members.
+package struct Authorship: Hashable, Sendable {
+    let author: DeviceID
+    /// What the history ended with that the author knew.
+    package let seen: LogPosition
+    let signature: [UInt8]
+
+    /// Returns whether the device of that id has signed a statement.
+    func isValid(for statement: Statement, by device: Device) -> Bool {
+        author == device.id
+            && Ed25519.isValid(
+                signature, of: statement.message(by: device, after: seen), publicKey: device.publicKey)
+    }
+}
+
+/// What a signature is about, encoded.
+struct Statement {
+    private let bytes: [UInt8]
+    private let vaultID: [UInt8]
+
+    /// States what a name has been set to, or that it was removed.
+    ///
+    /// - Parameter valueHash: the hash of the value's bytes; of a removed name, nothing.
+    init(
+        _ name: EntryName, at modified: UInt64, _ content: Entry.Content?, valueHash: [UInt8], in vaultID: [UInt8]
+    ) {
+        var writer = ByteWriter(reserving: 128)
+        writer.append(Array("vault-state-1".utf8))
+        writer.name(name)
+        writer.varint(modified)
+        writer.byte(content == nil ? 1 : 0)
+        if let content {
+            writer.byte(content.current.kind)
+            writer.append(valueHash)
+            writer.varint(content.expiry ?? 0)
+            writer.attributes(content.attributes)
+        }
+        (bytes, self.vaultID) = (writer.bytes, vaultID)
+    }
+
+    /// States that a device is a member's from now on, or no more.
+    init(_ change: MemberChange, in vaultID: [UInt8]) {
+        var writer = ByteWriter(reserving: 256)
+        writer.append(Array("vault-member-1".utf8))
+        writer.memberChange(change)
+        (bytes, self.vaultID) = (writer.bytes, vaultID)
+    }
+
+    func message(by device: Device, after seen: LogPosition) -> [UInt8] {
+        var writer = ByteWriter(reserving: bytes.count + 80)
+        writer.append(bytes)
+        writer.append(vaultID)
+        writer.append(device.publicKey)
+        writer.varint(seen.sequence)
+        writer.authenticator(seen.authenticator)
+        return writer.bytes
+    }
+}
+
+// MARK: - Coding
+
+extension ByteReader {
+    mutating func device() throws(Malformed) -> Device {
+        guard let device = Device(publicKey: try array(Ed25519.publicKeySize)) else { throw Malformed("a device") }
+        return device
+    }
+
+    mutating func authorship() throws(Malformed) -> Authorship {
+        Authorship(
+            author: try integer(),
+            seen: LogPosition(sequence: try varint(), authenticator: try authenticator()),
+            signature: try array(Ed25519.signatureSize))
+    }
+}
+
+extension ByteWriter {
+    mutating func authorship(_ authorship: Authorship) {
+        integer(authorship.author)
+        varint(authorship.seen.sequence)
+        authenticator(authorship.seen.authenticator)
+        append(authorship.signature)
+    }
+}
+
+extension Authorship {
+    /// The size of the encoding.
+    var size: Int { 8 + seen.sequence.varintSize + Authenticator.size + Ed25519.signatureSize }
+}

@@ -1,0 +1,165 @@
+import LinuxSystem
+package import Sealing
+
+extension SealedLog {
+    /// Who is a member, as of a file.
+    struct Membership: Sendable {
+        let origin: Authenticator
+        let list: MemberList
+    }
+
+    /// Returns who may sign changes.
+    ///
+    /// - Throws: `diverged` if a removal is missing that this machine has seen; what reading throws.
+    package func members() throws(LogError) -> MemberList {
+        // What a reader of a replaced file knows may be outdated.
+        try read(isSure: true) { (_) throws(LogError) in }
+        return try currentMembers()
+    }
+
+    /// Returns the key by which this machine signs; nil in a vault without members, in which nobody signs.
+    ///
+    /// - Throws: `notMember`; as ``members()``; what the options' `deviceKey` throws.
+    func signingKey() throws(LogError) -> DeviceKey? {
+        let members = try currentMembers()
+        guard !members.isEmpty else { return nil }
+        guard let key = try ownDeviceKey() else { throw LogError(.notMember) }
+        guard members.isMember(key.device) else { throw LogError(.notMember, key.device.text) }
+        return key
+    }
+
+    /// Throws what ``commit(_:timeout:)`` would because of the members.
+    package func checkThatThisMachineSigns() throws(LogError) { _ = try signingKey() }
+
+    private func ownDeviceKey() throws(LogError) -> DeviceKey? {
+        if let known = knownDeviceKey.withLock({ $0 }) { return known }
+        let key = try deviceKey?()
+        knownDeviceKey.withLock { $0 = key }
+        return key
+    }
+
+    private func currentMembers() throws(LogError) -> MemberList {
+        let origin = view.withLock { $0.origin.authenticator }
+        if let known = membership.withLock({ $0 }), known.origin == origin { return known.list }
+        let (known, isProvisional) = try view.withLock { (view) throws(LogError) in
+            (Membership(origin: view.origin.authenticator, list: try view.members()), view.store.isProvisional)
+        }
+        // Changes that wait to be merged follow what this machine knew of the members when they were begun.
+        if !isProvisional { try compare(known.list) }
+        membership.withLock { $0 = known }
+        return known.list
+    }
+
+    /// Who was removed, and has the data key still, could write a file in which that never happened, or one with other
+    /// members from the start.
+    private func compare(_ list: MemberList) throws(LogError) {
+        guard let memory else { return }
+        let (seen, isOfFormerKey) = try memory.members { () throws(LogError) in
+            try view.withLock { (view) throws(LogError) in try view.manifest().formerMemoryKeys }
+        }
+        let landmarks = list.landmarks
+        let isKnown = (seen.isEmpty || seen.first == landmarks.first) && seen.allSatisfy(landmarks.contains)
+        guard acceptsOtherHistory || isKnown else {
+            throw LogError(.diverged, "the list of members, in which a removal or the first one is missing,")
+        }
+        if seen != landmarks || isOfFormerKey { memory.remember(members: landmarks) }
+    }
+}
+
+extension LogView {
+    /// Without members, the manifest is not read.
+    func members() throws(LogError) -> MemberList {
+        guard header.hasMembers else { return try MemberList([], in: header.vaultID, at: head) }
+        return try members(in: manifest())
+    }
+
+    func members(in manifest: Manifest) throws(LogError) -> MemberList {
+        do throws(LogError) { return try MemberList(manifest.members, in: header.vaultID, at: head) } catch {
+            throw .damaged(error.detail, at: header.manifest.offset)
+        }
+    }
+}
+
+// MARK: - Who has made what
+
+/// A change of a name, as the vault has it still.
+package struct LoggedChange: Sendable {
+    package let name: String
+    /// When it was made, in milliseconds since 1970.
+    package let time: UInt64
+    package let isRemoval: Bool
+    /// nil if nobody has signed it.
+    package let author: MemberList.Author?
+    /// The number of the newest change that the author knew.
+    package let seen: UInt64?
+}
+
+extension SealedLog {
+    // Both throw `damaged` for a signature that does not hold; as ``members()``.
+
+    /// Returns the changes of the names with a prefix whose values are kept, oldest first.
+    package func loggedChanges(prefix: [UInt8] = []) throws(LogError) -> [LoggedChange] {
+        let members = try members()
+        var view = try read { (view) throws(LogError) in view }
+        var changes: [LoggedChange] = []
+        var merge = try view.entries(from: prefix)
+        while let entry = try merge.next(), entry.name.bytes.starts(with: prefix) {
+            for state in entry.signedStates.reversed() {
+                changes.append(
+                    LoggedChange(
+                        name: entry.name.text, time: state.modified, isRemoval: state.content == nil,
+                        author: try view.author(of: state, members), seen: state.authorship?.seen.sequence))
+            }
+        }
+        // In one millisecond, in the order of what their authors knew.
+        return changes.sorted { ($0.time, $0.seen ?? 0) < ($1.time, $1.seen ?? 0) }
+    }
+
+    /// Returns who has set the versions of an entry that were signed, by their nonces.
+    package func authors(of entry: Entry) throws(LogError) -> [Nonce: MemberList.Author] {
+        let members = try members()
+        var view = try read { (view) throws(LogError) in view }
+        var authors: [Nonce: MemberList.Author] = [:]
+        for state in entry.signedStates {
+            guard let nonce = state.content?.current.nonce else { continue }
+            authors[nonce] = try view.author(of: state, members)
+        }
+        return authors
+    }
+}
+
+/// A state that a name has or had.
+struct SignedState {
+    let name: EntryName
+    let modified: UInt64
+    let content: Entry.Content?
+    let authorship: Authorship?
+
+    func statement(valueHash: [UInt8], in vaultID: [UInt8]) -> Statement {
+        Statement(name, at: modified, content, valueHash: valueHash, in: vaultID)
+    }
+}
+
+extension Entry {
+    /// The present state and the earlier ones, signed or not.
+    var signedStates: [SignedState] {
+        [SignedState(name: name, modified: modified, content: content, authorship: authorship)]
+            + earlier.map { earlier in
+                let content = Content(
+                    created: 0, current: earlier.version, expiry: earlier.expiry, attributes: earlier.attributes)
+                return SignedState(
+                    name: name, modified: earlier.modified, content: content, authorship: earlier.authorship)
+            }
+    }
+}
+
+extension LogView {
+    fileprivate mutating func author(
+        of state: SignedState, _ members: MemberList
+    ) throws(LogError) -> MemberList.Author? {
+        guard let authorship = state.authorship else { return nil }
+        var hash: [UInt8] = []
+        if let version = state.content?.current { hash = try sealed(version).hash() }
+        return try members.author(of: authorship, for: state.statement(valueHash: hash, in: header.vaultID))
+    }
+}

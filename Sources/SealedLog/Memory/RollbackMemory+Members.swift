@@ -1,0 +1,44 @@
+import Sealing
+
+// The members; Format.md, "The rollback memory".
+
+extension RollbackMemory {
+    private static let membersMagic: [UInt8] = Array("vltmemb1".utf8)
+    private static let landmarkLimit = 128
+    /// Magic, id, count, landmarks, code.
+    private static let membersSize = 8 + 16 + 8 + landmarkLimit * Authenticator.size + KeyedHash.size
+    private var membersName: String { "\(Hexadecimal.string(of: vaultID)).members" }
+
+    /// Returns what this machine has seen of the members: see ``MemberList/landmarks``.
+    ///
+    /// - Parameter formerKeys: the memory subkeys of the vault's former data keys.
+    /// - Returns: also whether it has to be written anew, since one of these authenticates it.
+    func members(
+        _ formerKeys: () throws(LogError) -> [[UInt8]]
+    ) throws(LogError) -> (landmarks: [Authenticator], isOfFormerKey: Bool) {
+        guard let bytes = read(membersName, size: RollbackMemory.membersSize) else { return ([], false) }
+        var reader = body(of: bytes, magic: RollbackMemory.membersMagic, size: RollbackMemory.membersSize)
+        let isCurrent = reader != nil
+        if !isCurrent, bytes.count >= RollbackMemory.membersSize,
+            bytes.starts(with: RollbackMemory.membersMagic + vaultID)
+        {
+            for key in try formerKeys() where isAuthentic(bytes, size: RollbackMemory.membersSize, under: key) {
+                reader = unchecked(bytes, size: RollbackMemory.membersSize)
+            }
+        }
+        guard var reader, let count: UInt64 = try? reader.integer(), count <= UInt64(RollbackMemory.landmarkLimit)
+        else { return ([], false) }
+        return ((0..<count).compactMap { _ in try? reader.authenticator() }, !isCurrent)
+    }
+
+    /// Remembers the first landmark, and the newest of the others.
+    func remember(members landmarks: [Authenticator]) {
+        let kept = landmarks.prefix(1) + landmarks.dropFirst().suffix(RollbackMemory.landmarkLimit - 1)
+        var file = ByteWriter(reserving: RollbackMemory.membersSize)
+        file.append(RollbackMemory.membersMagic + vaultID)
+        file.integer(UInt64(kept.count))
+        for landmark in kept { file.authenticator(landmark) }
+        file.zeros((RollbackMemory.landmarkLimit - kept.count) * Authenticator.size)
+        update(MemoryFile(membersName, in: folder), to: file.bytes)
+    }
+}

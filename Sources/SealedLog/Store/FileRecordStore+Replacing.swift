@@ -1,0 +1,84 @@
+private import Glibc
+import LinuxSystem
+import Sealing
+
+// A compaction writes a new file beside the log and renames it into place; Format.md, "Writing".
+
+extension FileRecordStore {
+    static func createUnpublished(for path: String, in fileSystem: any FileSystem) throws(LogError) -> FileRecordStore {
+        let file = try translated(fileSystem.createUnpublished(for: path), at: unpublishedPath(for: path))
+        return try FileRecordStore(file, at: path, in: fileSystem)
+    }
+
+    /// Creates an empty store that gets its location once it is published, and takes its lock: nobody then takes it for
+    /// one that a killed process has left. Throws `busy` while another one is being written for the location.
+    ///
+    /// - Parameter identity: of a file that a power loss may have left under the new one's name, too.
+    static func createLocked(
+        for path: String, besides identity: FileStatus.Identity? = nil, in fileSystem: any FileSystem
+    ) throws(LogError) -> StoreLock {
+        try removeLeftReplacement(of: path, besides: identity, in: fileSystem)
+        let new = try createUnpublished(for: path, in: fileSystem)
+        do throws(SystemError) { try fileSystem.lock(new.file, .exclusive, until: Deadline(after: .zero)) } catch {
+            new.discard()
+            throw LogError(error, path)
+        }
+        return StoreLock(store: new)
+    }
+
+    func makeReplacement() throws(LogError) -> StoreLock {
+        let new = try FileRecordStore.createLocked(for: location, besides: fileIdentity, in: fileSystem)
+        do throws(SystemError) {
+            let status = try fileSystem.status(of: file)
+            guard let created = new.store as? FileRecordStore else { return new }
+            try fileSystem.setOwner(of: created.file, asOf: status)
+            if try fileSystem.status(of: created.file).mode != status.mode {
+                try fileSystem.setMode(created.file, status.mode)
+            }
+        } catch {
+            new.store.discard()
+            throw LogError(error, location)
+        }
+        return new
+    }
+
+    func finish(at end: UInt64, _ hint: Hint?) throws(LogError) {
+        try writeZerosAhead(from: end, size: end)
+        if let hint { try write(hint) }
+    }
+
+    func publish(replacing: Bool, _ head: LogPosition) throws(LogError) {
+        guard try isThereUnpublished() else { throw LogError(.busy, location) }
+        do { try fileSystem.publish(file, at: location, replacing: replacing) } catch {
+            throw error.isExisting ? LogError(.exists, location) : LogError(error, location)
+        }
+    }
+
+    func discard() {
+        if (try? isThereUnpublished()) != false { fileSystem.discardUnpublished(for: location) }
+    }
+
+    /// False if a process that began at the same moment has taken this file for a left one, and has another there.
+    private func isThereUnpublished() throws(LogError) -> Bool {
+        let path = unpublishedPath(for: location)
+        return try translated(unlessMissing(fileSystem.status(at: path)), at: path)?.identity == fileIdentity
+    }
+
+    func removeLeftReplacement() throws(LogError) {
+        try FileRecordStore.removeLeftReplacement(of: location, besides: fileIdentity, in: fileSystem)
+    }
+
+    private static func removeLeftReplacement(
+        of location: String, besides identity: FileStatus.Identity?, in fileSystem: any FileSystem
+    ) throws(LogError) {
+        let path = unpublishedPath(for: location)
+        // Not being able to look is no proof that nobody writes it.
+        guard let left = try translated(unlessMissing(fileSystem.open(path, .readNoFollow)), at: path) else { return }
+        // A power loss may have left a renamed file under both names. Who writes another holds its lock.
+        let isThis = (try? fileSystem.status(of: left))?.identity == identity
+        if !isThis, try !translated(fileSystem.tryLock(left, .exclusive), at: path) {
+            throw LogError(SystemError(EWOULDBLOCK, "lock"), path)
+        }
+        try? fileSystem.remove(path)
+    }
+}

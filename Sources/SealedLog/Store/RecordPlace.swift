@@ -1,0 +1,120 @@
+package import LinuxSystem
+
+/// Where the bytes of a vault are kept: opens and creates the store there.
+package protocol RecordPlace: Sendable {
+    /// For messages, and what the rollback memory knows the place by.
+    var location: String { get }
+    /// That of the rollback memory.
+    var files: any FileSystem { get }
+
+    /// Opens the store. Throws `missing` if there is none.
+    func open(_ way: StoreOpening) throws(LogError) -> any RecordStore
+    /// Returns whether there is a store.
+    func exists() throws(LogError) -> Bool
+    /// Creates an empty store that gets its location once it is published.
+    func createUnpublished() throws(LogError) -> any RecordStore
+    /// Does the same, and takes its lock: nobody then takes it for one that a killed process has left. Throws `busy`
+    /// while another one is being written for the location.
+    func createLocked() throws(LogError) -> StoreLock
+    /// Calls `onChange` whenever the store may have changed, from a thread of its own, until the result is released.
+    func watch(onChange: @escaping @Sendable () -> Void) throws(LogError) -> any AnyObject & Sendable
+    /// Returns one of many locks that mean nothing to the store, not yet taken.
+    ///
+    /// - Parameter number: below 2^62.
+    func namedLock(_ number: Int64) throws(LogError) -> any NamedPlaceLock
+    /// Returns what was met since the last time that failed no call.
+    func takeNotices() -> [Notice]
+    /// What an administrator runs to prepare the place, where users may not; nil if there is nothing to prepare.
+    var preparation: String? { get }
+    /// Looks at what keeps the bytes, for a person.
+    func findings() throws(LogError) -> [PlaceFinding]
+    /// nil if this machine keeps none.
+    var keptCopy: KeptCopy? { get }
+    /// A copy of the vault with changes that were made while no server answered, to be merged; nil if there is none.
+    var pending: FilePlace? { get }
+}
+
+/// How a store is opened.
+package enum StoreOpening: Sendable {
+    /// Perhaps as this machine knows it, without a look at where it is: the first look at the log's end follows.
+    case quick
+    /// As it is now. What this machine has kept of it is in doubt.
+    case fresh
+    /// For reading only, and around what cannot be read.
+    case damaged
+}
+
+/// A lock between processes, held from a successful try on for as long as this object lives.
+package protocol NamedPlaceLock: AnyObject, Sendable {
+    /// Returns false if another process or thread holds it.
+    func tryLock() throws(LogError) -> Bool
+}
+
+extension RecordPlace {
+    package func exists() throws(LogError) -> Bool {
+        do { _ = try open(.fresh) } catch {
+            guard error.code == .missing else { throw error }
+            return false
+        }
+        return true
+    }
+
+    package func takeNotices() -> [Notice] { [] }
+    package var pending: FilePlace? { nil }
+    package var preparation: String? { nil }
+    package func findings() throws(LogError) -> [PlaceFinding] { [] }
+    package var keptCopy: KeptCopy? { nil }
+}
+
+/// The path of a file.
+package struct FilePlace: RecordPlace {
+    package let location: String
+    package let files: any FileSystem
+    private let isProvisional: Bool
+
+    /// - Parameters:
+    ///   - path: without symbolic links: a rename would replace them.
+    ///   - isProvisional: whether this machine keeps changes there apart until they can be merged.
+    package init(_ path: String, in files: any FileSystem, isProvisional: Bool = false) {
+        (location, self.files, self.isProvisional) = (path, files, isProvisional)
+    }
+
+    package func open(_ way: StoreOpening) throws(LogError) -> any RecordStore {
+        try FileRecordStore.open(location, isDamaged: way == .damaged, isProvisional: isProvisional, in: files)
+    }
+
+    package func exists() throws(LogError) -> Bool {
+        try translated(unlessMissing(files.status(at: location)), at: location) != nil
+    }
+
+    package func createUnpublished() throws(LogError) -> any RecordStore {
+        try FileRecordStore.createUnpublished(for: location, in: files)
+    }
+
+    package func createLocked() throws(LogError) -> StoreLock {
+        try FileRecordStore.createLocked(for: location, in: files)
+    }
+
+    package func watch(onChange: @escaping @Sendable () -> Void) throws(LogError) -> any AnyObject & Sendable {
+        try translated(FileWatch(location, in: files, onChange: onChange), at: location)
+    }
+
+    /// The lock of one byte of the file `VAULT.locks`, which is created beside the vault and stays empty. It is never
+    /// removed: two processes could then have a file each.
+    package func namedLock(_ number: Int64) throws(LogError) -> any NamedPlaceLock {
+        let path = location + ".locks"
+        let file = try translated(files.open(path, .readWriteOrCreateNoFollow), at: path)
+        // One that root creates is its user's.
+        if let owner = try? files.status(at: location) { try? files.setOwner(of: file, asOf: owner) }
+        return NamedByteLock(lock: ByteLock(file, offset: number), path: path)
+    }
+}
+
+private final class NamedByteLock: NamedPlaceLock {
+    private let lock: ByteLock
+    private let path: String
+
+    init(lock: ByteLock, path: String) { (self.lock, self.path) = (lock, path) }
+
+    func tryLock() throws(LogError) -> Bool { try translated(lock.tryLock(), at: path) }
+}

@@ -1,0 +1,20 @@
+import Sealing
+
+/// Signs the states of names that a record sets.
+struct StateSigner: Sendable {
+    let key: DeviceKey
+    let vaultID: [UInt8]
+    let seen: LogPosition
+
+    /// - Parameter value: that of the entry; nil for a removed one.
+    func authorship(of entry: Entry, _ value: SealedValue?) throws(LogError) -> Authorship {
+        let hash = try value.map { (value) throws(LogError) in try value.hash() } ?? []
+        return try key.sign(
+            Statement(entry.name, at: entry.modified, entry.content, valueHash: hash, in: vaultID), after: seen)
+    }
+}
+
+extension SealedValue {
+    /// Returns the hash of the value's bytes.
+    func hash() throws(LogError) -> [UInt8] { try opened().withUnsafeBytes { RunningHash.hash(of: $0) } }
+}

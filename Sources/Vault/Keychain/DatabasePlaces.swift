@@ -1,0 +1,62 @@
+import LinuxSystem
+package import SealedLog
+
+extension VaultPlaces {
+    /// Returns where the vault is.
+    ///
+    /// - Throws: ``VaultError/Code/invalid`` for a path or URL that cannot be meant; `unavailable` for a URL, if the
+    ///   program does not link VaultShared.
+    func place(
+        _ options: Keychain.Options = Keychain.Options(), in files: any FileSystem
+    ) throws(VaultError) -> any RecordPlace {
+        guard isInDatabase else {
+            let path = resolvedPath(vault)
+            try check(resolvedVault: path)
+            return FilePlace(path, in: files)
+        }
+        try Self.check(keyFile, "The key file's path", isKeyFile: true)
+        return try DatabasePlaces.place(at: vault, self, options)
+    }
+
+    /// Returns the SQL that an administrator runs where users may not create tables; nil if the vault is in no database.
+    package func databasePreparation() throws(VaultError) -> String? {
+        try place(in: PosixFileSystem()).preparation
+    }
+
+    /// Does the same for another vault than that of these places.
+    func place(of vault: String, _ what: String, in files: any FileSystem) throws(VaultError) -> any RecordPlace {
+        if VaultPlaces.isURL(vault) { return try DatabasePlaces.place(at: vault, self, Keychain.Options()) }
+        try Self.check(vault, what)
+        return FilePlace(resolvedPath(vault), in: files)
+    }
+}
+
+/// Where the module for vaults in a database is found, which not every program links.
+package enum DatabasePlaces {
+    package typealias Open =
+        @Sendable (
+            _ url: String, _ places: VaultPlaces, _ options: Keychain.Options
+        ) throws(VaultError) -> any RecordPlace
+
+    private static let opening = Mutex<Open?>(nil)
+    /// Each start of the command asks: a mutex would cost a system call.
+    private static let isRegistered = Atomic(false)
+
+    /// Called once, as soon as the module is loaded.
+    package static func register(_ open: @escaping Open) {
+        opening.withLock { $0 = open }
+        isRegistered.store(true, ordering: .releasing)
+    }
+
+    package static var isAvailable: Bool { isRegistered.load(ordering: .acquiring) }
+
+    fileprivate static func place(
+        at url: String, _ places: VaultPlaces, _ options: Keychain.Options
+    ) throws(VaultError) -> any RecordPlace {
+        guard let open = opening.withLock({ $0 }) else {
+            throw VaultError(
+                .unavailable, "The vault is in a database, and this program does not link VaultShared.")
+        }
+        return try open(url, places, options)
+    }
+}

@@ -1,0 +1,72 @@
+public import Age
+import SealedLog
+public import Sealing
+
+extension Keychain {
+    /// How a keychain is opened.
+    public struct Options: Sendable {
+        /// How long a call waits for other processes before it throws ``VaultError/Code/busy``.
+        public var lockTimeout: Duration = .seconds(10)
+        /// Alarms that a person has looked into: the vault is accepted and remembered as it is now. Any of
+        /// ``VaultError/Code/rolledBack``, ``VaultError/Code/diverged`` and ``VaultError/Code/exchanged``.
+        public var acceptedAlarms: Set<VaultError.Code> = []
+        /// Asks a person for the passphrase of a vault that nothing else opens; nil to give up. It gets the number of
+        /// the attempt, from 1 on, and is called again, without a lock held, until a passphrase opens the vault. An
+        /// error that it throws ends the opening. Without it, a vault that needs a passphrase is `locked`.
+        public var passphrase: (@Sendable (_ attempt: Int) throws(VaultError) -> SecretBytes?)?
+        /// The fingerprint that a person has compared, for a vault that an age identity opens: the vault is opened only
+        /// if it has this one, and this machine remembers it.
+        public var fingerprint: String?
+        /// Whether a key that ``Keychain/unlock(for:onlyInThisSession:)`` has left in the kernel opens the vault.
+        public var usesKernelKeyring = true
+        /// Whether to compare the vault with what this machine remembers of it, and to remember it.
+        package var usesRollbackMemory = true
+        /// Whether nothing is used that might ask a person, as in the middle of a line that is being typed: no command
+        /// that gives a key, no age plugin, no passphrase.
+        package var asksNobody = false
+        /// Shows what age plugins say, and answers what they ask; by default, nobody does.
+        public var pluginPrompter: any PluginPrompter = NoPrompts()
+        /// Whether only the key file may open the vault, as where a person wants to know whether it does.
+        package var triesKeyFileAlone = false
+        /// The contents of the key file, instead of those in the file.
+        public var keyFileContents: KeyFileContents?
+        /// Whether to accept a key file of root's that others can read, in any folder. By default it is accepted only
+        /// below `/run/secrets`, below `$CREDENTIALS_DIRECTORY` for
+        /// ``VaultPlaces/standard(vault:keyFile:environment:)``, and on file systems in memory or mounted read-only.
+        public var acceptsSharedKeyFile = false
+        /// How much memory the opened index may take, in bytes: 128 MiB by default, which is enough for somewhat more
+        /// than a million entries. It takes what the names that are read need, 75 MiB for all of a million; with less,
+        /// reads beyond it take longer. At least 64 KiB are used. The first keychain that opens a vault decides.
+        public var indexMemory = Limits.indexMemory
+        /// Of a vault in a database: whether the copy that this machine keeps, as sealed as in the database, stands in
+        /// while no server answers. ``Keychain/failures`` is told how old it is. What is changed then is kept, and
+        /// merged when the vault is opened again; see ``Keychain/offlineChanges``.
+        public var allowsOffline = false
+        /// Of a vault in a database: whether no server is asked, and the copy that this machine keeps is all that there
+        /// is.
+        public var staysOffline = false
+        /// Called, after one second, when a call waits for another process; with that process, if it can be found out.
+        /// No lock is held then.
+        public var onWaiting: (@Sendable (_ process: Int?) -> Void)?
+        /// Whether the program asks one thing and ends: what it has read in opening the vault is new enough for that.
+        package var isShortLived = false
+        /// Whether a compaction that a change has made due starts by itself, on a thread of the library's own.
+        package var compactsByItself = true
+
+        /// When the copy of a vault that this machine keeps stands in for the database.
+        package enum Offline: Hashable, Sendable { case never, ifUnreachable, always }
+
+        package var offline: Offline { staysOffline ? .always : allowsOffline ? .ifUnreachable : .never }
+
+        var unlocking: UnlockingOptions {
+            UnlockingOptions(
+                passphrase: asksNobody ? nil : passphrase, fingerprint: fingerprint,
+                usesKernelKeyring: usesKernelKeyring, asksNobody: asksNobody, triesKeyFileAlone: triesKeyFileAlone,
+                acceptsSharedKeyFile: acceptsSharedKeyFile, pluginPrompter: pluginPrompter,
+                keyFileContents: keyFileContents)
+        }
+
+        /// Waits 10 seconds, and accepts no alarm.
+        public init() {}
+    }
+}

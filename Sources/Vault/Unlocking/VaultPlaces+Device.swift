@@ -1,0 +1,26 @@
+import LinuxSystem
+import SealedLog
+
+extension VaultPlaces {
+    /// Returns the text of this machine's device, whose key is made if there is none.
+    ///
+    /// - Throws: ``VaultError/Code/locked`` for a key that cannot be used or made.
+    package func device() throws(VaultError) -> String { try translated(readDeviceKey()).device.text }
+
+    /// Reads the key by which this machine signs, or makes it. Throws `deviceUnusable`.
+    func readDeviceKey(in files: any FileSystem = PosixFileSystem()) throws(LogError) -> DeviceKey {
+        guard let deviceKey else {
+            throw LogError(.deviceUnusable, "No place for this machine's device key is known. Set HOME.")
+        }
+        let path = resolvedPath(deviceKey)
+        do throws(LogError) {
+            if (try? files.status(at: path)) == nil,
+                let new = try KeyFile.create(
+                    at: path, isOfDevice: true, isFolderLocked: false, in: files, until: Deadline(after: .seconds(10)))
+            {
+                return try DeviceKey(new)
+            }
+            return try DeviceKey(KeyFile.read(path, secretFolders: [], in: files))
+        } catch { throw LogError(.deviceUnusable, VaultError(error, withKeyFile(deviceKey)).message) }
+    }
+}

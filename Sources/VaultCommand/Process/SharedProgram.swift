@@ -1,0 +1,36 @@
+import CLinux
+import CVaultCommand
+import Glibc
+import LinuxSystem
+import Vault
+
+/// The same command, linked with what a vault in a database needs: `vault` itself has no network code.
+enum SharedProgram {
+    private static let name = "vault-shared"
+
+    /// Lets it take this process over, with its arguments, if the vault is in a database. To be called before anything is
+    /// read from standard input.
+    static func takeOver(_ invocation: Invocation) throws(CommandError) {
+        guard !DatabasePlaces.isAvailable else { return }
+        guard
+            invocation.arguments.contains(where: VaultPlaces.isURL)
+                || invocation.knownPlaces?.isInDatabase ?? false
+        else { return }
+        guard let path else {
+            throw CommandError(
+                code: "unavailable", exit: .inputOutput,
+                message: "The vault is in a database. Install `\(name)` beside `vault`, or on the PATH: "
+                    + "`Tools/install --shared`.")
+        }
+        ProcessState.restore()
+        throw .system("Cannot start \(path)", vault_execute_instead(path))
+    }
+
+    /// Beside this executable, or else on the PATH.
+    private static var path: String? {
+        let own = vault_program_path().map { resolvedPath(String(cString: $0)) }
+        let beside = own.map { "\($0.parentFolder)/\(name)" }
+        if let beside, access(beside, X_OK) == 0 { return beside }
+        return OtherProgram.path(of: name)
+    }
+}

@@ -1,0 +1,6 @@
+import VaultCommand
+
+@main
+enum Main {
+    static func main() { VaultTool.main() }
+}

@@ -1,0 +1,217 @@
+import LinuxSystem
+import SealedLog
+import Sealing
+
+/// A copy of a vault's bytes on this machine, as sealed as in the database.
+///
+/// It only saves time: what does not authenticate is read from the database again. A file has the bytes, at the same
+/// offsets; another says which of them are there. Once all are, the first is a vault file.
+final class Mirror: Sendable {
+    struct State {
+        /// What the database said last.
+        var head: StoreHead
+        /// When that was, in milliseconds since 1970.
+        var contact: UInt64
+        /// The bytes that are there.
+        var ranges = RangeSet<UInt64>()
+        /// The file of the bytes, once it was opened. It stays the same if another process that knows of a later
+        /// generation removes it.
+        fileprivate var file: BytesFile?
+
+        func has(_ range: Range<UInt64>) -> Bool {
+            range.upperBound <= head.size
+                && ranges.ranges.contains { $0.lowerBound <= range.lowerBound && range.upperBound <= $0.upperBound }
+        }
+    }
+
+    fileprivate final class BytesFile: Sendable {
+        let descriptor: FileDescriptor
+
+        init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+    }
+
+    private let folder: String
+    private let name: String
+    private let files: any FileSystem = PosixFileSystem()
+    private let state: Mutex<State?>
+
+    /// - Parameter location: of the database's vault.
+    init(of location: String, in folder: String) {
+        self.folder = folder
+        name = Mirror.name(of: location)
+        state = Mutex(nil)
+        // Another process may just be writing it.
+        for _ in 0..<3 {
+            guard let saved = (try? WholeFile(statePath, in: files).read(upTo: 16 << 20)) ?? nil else { break }
+            guard var found = State(parsing: saved.bytes) else { continue }
+            found.file = open(found.head.generation, .readWriteNoFollow) ?? open(found.head.generation, .readNoFollow)
+            if found.file == nil { found.ranges = RangeSet() }
+            state.withLock { [found] in $0 = found }
+            break
+        }
+    }
+
+    /// What files of a database's vault are named after.
+    static func name(of location: String) -> String {
+        Hexadecimal.string(of: Array(RunningHash.hash(of: location).prefix(16)))
+    }
+
+    private var statePath: String { "\(folder)/\(name).state" }
+
+    /// The file of the bytes. A compaction writes others.
+    private func bytesPath(_ generation: UInt64) -> String { "\(folder)/\(name)-\(generation).vault" }
+
+    /// What the database said last; nil if there is no copy.
+    var head: StoreHead? { state.withLock { $0?.head } }
+    /// When that was, in milliseconds since 1970.
+    var contact: UInt64? { state.withLock { $0?.contact } }
+
+    /// The path of the copy; nil if there is none.
+    var path: String? { state.withLock { $0.map { bytesPath($0.head.generation) } } }
+
+    /// The path of the copy, if it is a whole vault file.
+    var completePath: String? {
+        state.withLock { state in
+            guard let state, state.has(0..<state.head.size) else { return nil }
+            return bytesPath(state.head.generation)
+        }
+    }
+
+    // MARK: Reading
+
+    /// Returns whether it has all of a range; then copies it.
+    func copy(_ range: Range<UInt64>, of generation: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
+        let file = state.withLock { state in
+            state.flatMap { $0.head.generation == generation && $0.has(range) ? $0.file : nil }
+        }
+        guard let file else { return false }
+        let target = UnsafeMutableRawBufferPointer(rebasing: buffer[..<range.count])
+        return (try? files.read(file.descriptor, into: target, at: range.lowerBound)) == range.count
+    }
+
+    // MARK: Writing
+
+    /// Keeps what the database says of the vault, and bytes that it has sent. A failure only costs time later.
+    ///
+    /// - Parameter isNew: whether nothing that was kept before counts. If it is false, and another generation is kept,
+    ///   nothing changes: another thread has gone on to a later one.
+    func keep(_ head: StoreHead, _ pieces: [StoreBytes], isNew: Bool) {
+        let pieces = pieces.filter { !$0.bytes.isEmpty }
+        let file = isNew || !pieces.isEmpty ? fileToWrite(head.generation, isNew: isNew) : nil
+        let written = pieces.filter { piece in
+            piece.bytes.withUnsafeBytes { write($0, at: piece.offset, to: file) }
+        }
+        let (former, new) = state.withLock { state -> (State?, State?) in
+            let former = state
+            guard isNew || former?.head.generation == head.generation else { return (nil, nil) }
+            var new = State(head: head, contact: Clock.milliseconds, file: file)
+            if !isNew, let former {
+                (new.ranges, new.file) = (former.ranges, file ?? former.file)
+                // Threads may bring what they have heard in another order.
+                if former.head.position.sequence > head.position.sequence { new.head = former.head }
+            }
+            for piece in written { new.ranges.insert(contentsOf: piece.offset..<piece.end) }
+            state = new
+            return (former, new)
+        }
+        if let new { save(new) }
+        if let former, former.head.generation != head.generation {
+            try? files.remove(bytesPath(former.head.generation))
+        }
+    }
+
+    /// Keeps bytes that were read of the vault as it was.
+    ///
+    /// - Parameter pieces: passes them to what it is given, each with its offset, and returns where they end.
+    func keep(
+        from offset: UInt64, of generation: UInt64,
+        _ pieces: (_ write: (UInt64, UnsafeRawBufferPointer) -> Void) throws -> UInt64
+    ) {
+        guard let file = fileToWrite(generation) else { return }
+        var isWritten = true
+        let end = try? pieces { offset, bytes in isWritten = isWritten && write(bytes, at: offset, to: file) }
+        guard let end, isWritten, end > offset else { return }
+        let changed = state.withLock { state -> State? in
+            guard state?.head.generation == generation else { return nil }
+            state?.ranges.insert(contentsOf: offset..<end)
+            state?.file = file
+            return state
+        }
+        if let changed { save(changed) }
+    }
+
+    /// nil if it cannot be written, or is of another generation than the one that is kept.
+    private func fileToWrite(_ generation: UInt64, isNew: Bool = false) -> BytesFile? {
+        if !isNew {
+            guard let kept = state.withLock({ $0 }), kept.head.generation == generation else { return nil }
+            if let file = kept.file { return file }
+        }
+        try? files.makeFolders(folder)
+        return open(generation, .readWriteOrCreateNoFollow)
+    }
+
+    private func open(_ generation: UInt64, _ access: FileAccess) -> BytesFile? {
+        do { return BytesFile(try files.open(bytesPath(generation), access)) } catch { return nil }
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, to file: BytesFile?) -> Bool {
+        guard let file else { return false }
+        return (try? files.write(file.descriptor, bytes, at: offset)) != nil
+    }
+
+    /// Writes it in place: another file in its place costs ten times as much. Without a flush: what a power loss leaves
+    /// does not authenticate, or is older.
+    private func save(_ state: State) {
+        guard let file = try? files.open(statePath, .readWriteOrCreateNoFollow) else { return }
+        _ = try? state.encoded.withRawBytes { (bytes) throws(SystemError) in try files.write(file, bytes, at: 0) }
+    }
+}
+
+// MARK: - The file of the state
+
+extension Mirror.State {
+    private static let magic: [UInt8] = Array("vltmirr2".utf8)
+    private static let checkSize = 8
+
+    fileprivate var encoded: [UInt8] {
+        let bounds = ranges.ranges.flatMap { [$0.lowerBound, $0.upperBound] }
+        let numbers = [
+            head.generation, head.position.sequence, head.size, head.hint?.offset ?? 0, head.hint?.sequence ?? 0,
+            contact, UInt64(bounds.count),
+        ]
+        let bytes =
+            Self.magic + head.position.authenticator.bytes
+            + (numbers + bounds).flatMap { number in withUnsafeBytes(of: number.littleEndian) { Array($0) } }
+        return bytes + Self.check(of: bytes)
+    }
+
+    /// Tells a file that another process is writing.
+    private static func check(of bytes: [UInt8]) -> ArraySlice<UInt8> {
+        bytes.withUnsafeBytes { RunningHash.hash(of: $0) }.prefix(checkSize)
+    }
+
+    /// Bytes of an older file may follow.
+    fileprivate init?(parsing bytes: [UInt8]) {
+        let numbersStart = Self.magic.count + Authenticator.size
+        guard bytes.starts(with: Self.magic), bytes.count >= numbersStart + 7 * 8 else { return nil }
+        let numbers = bytes.withUnsafeBytes { bytes in
+            stride(from: numbersStart, through: bytes.count - 8, by: 8).map { offset in
+                UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            }
+        }
+        let bounds = numbers.dropFirst(7).prefix(Int(clamping: numbers[6]))
+        let end = numbersStart + (7 + bounds.count) * 8
+        guard bytes[end...].starts(with: Self.check(of: Array(bytes[..<end]))), bounds.count == numbers[6],
+            bounds.count.isMultiple(of: 2), numbers.prefix(7).allSatisfy({ $0 < 1 << 63 })
+        else { return nil }
+        let authenticator = bytes[Self.magic.count..<numbersStart].withUnsafeBytes { Authenticator($0) }
+        head = StoreHead(
+            generation: numbers[0], position: LogPosition(sequence: numbers[1], authenticator: authenticator),
+            size: numbers[2], hint: numbers[3] == 0 ? nil : Hint(offset: numbers[3], sequence: numbers[4]))
+        contact = numbers[5]
+        for index in stride(from: bounds.startIndex, to: bounds.endIndex, by: 2) where bounds[index] < bounds[index + 1]
+        {
+            ranges.insert(contentsOf: bounds[index]..<bounds[index + 1])
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import LinuxSystem
+
+/// The connections of this process to one place. A thread takes one, and gives it back.
+final class ConnectionPool: Sendable {
+    typealias Parameters = [(keyword: String, value: String)]
+
+    /// Those of each host, in the order in which they are tried.
+    private let hosts: Mutex<[Parameters]>
+    /// How many hosts there are. If one goes, another may take its place soon.
+    let hostCount: Int
+    private let passwordEntry: String?
+    private let password: @Sendable (_ entry: String) throws(PostgresError) -> String
+    private let idle = Mutex<[PostgresConnection]>([])
+    /// One that is not connected yet.
+    private let begun = Mutex<PostgresConnection?>(nil)
+    private let last = Mutex<String?>(nil)
+
+    /// How long one of several hosts may take to answer: behind a dead one, the next waits.
+    private static let patience: Duration = .seconds(2)
+
+    /// - Parameters:
+    ///   - passwordEntry: has the password to log in with; nil leaves that to libpq.
+    ///   - password: reads an entry.
+    init(
+        _ hosts: [Parameters], passwordEntry: String?,
+        _ password: @escaping @Sendable (_ entry: String) throws(PostgresError) -> String
+    ) {
+        self.hosts = Mutex(hosts)
+        hostCount = hosts.count
+        (self.passwordEntry, self.password) = (passwordEntry, password)
+    }
+
+    /// The host that was connected to last.
+    var lastHost: String? { last.withLock { $0 } }
+
+    /// Runs `body` with a connection, which it has for itself.
+    func withConnection<Result>(
+        until deadline: Deadline, _ body: (PostgresConnection) throws(PostgresError) -> Result
+    ) throws(PostgresError) -> Result {
+        let connection = try take(until: deadline)
+        defer { give(back: connection) }
+        return try body(connection)
+    }
+
+    /// Begins to connect to the first host, without waiting: the next ``take(until:)`` goes on, and begins anew if this
+    /// one fails. A password that has to be asked for is not, before it is needed.
+    func begin() {
+        guard passwordEntry == nil, let host = hosts.withLock({ $0.first }),
+            let connection = try? PostgresConnection(beginning: host)
+        else { return }
+        try? connection.connect(until: .now)
+        begun.withLock { $0 = connection }
+    }
+
+    /// Takes an idle connection, or makes one. One of several hosts that is away is waited for.
+    func take(until deadline: Deadline) throws(PostgresError) -> PostgresConnection {
+        while let connection = idle.withLock({ $0.popLast() }) {
+            if connection.isIdle { return connection }
+        }
+        if let begun = begun.withLock({ $0.take() }), (try? connect(begun, until: deadline)) != nil { return begun }
+        var login: Parameters = []
+        if let passwordEntry { login = [("password", try password(passwordEntry))] }
+        while true {
+            do throws(PostgresError) { return try connect(login, until: deadline) } catch {
+                guard hostCount > 1, error.reason != .malformed, SuspendingClock.now < deadline else { throw error }
+            }
+            Clock.sleep(microseconds: 50_000)
+        }
+    }
+
+    private func connect(_ login: Parameters, until deadline: Deadline) throws(PostgresError) -> PostgresConnection {
+        var failure: PostgresError?
+        for host in hosts.withLock({ $0 }) {
+            do throws(PostgresError) {
+                let connection = try PostgresConnection(beginning: host + login)
+                try connect(connection, until: deadline)
+                return connection
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        throw failure ?? PostgresError(.notConnected, "no host is named")
+    }
+
+    private func connect(_ connection: PostgresConnection, until deadline: Deadline) throws(PostgresError) {
+        try connection.connect(until: hostCount > 1 ? min(deadline, .now + ConnectionPool.patience) : deadline)
+        last.withLock { $0 = connection.host }
+    }
+
+    /// Keeps a connection for the next use, unless it is broken or in the midst of a transaction.
+    func give(back connection: PostgresConnection) {
+        if connection.isIdle { idle.withLock { $0.append(connection) } }
+    }
+
+    /// Begins with the next host from now on: the present one is not as new as it was.
+    func turnToNextHost() {
+        hosts.withLock { hosts in
+            if !hosts.isEmpty { hosts.append(hosts.removeFirst()) }
+        }
+        // Their connections end once they are released, which takes no lock.
+        _ = idle.withLock { idle in
+            defer { idle = [] }
+            return idle
+        }
+    }
+}

@@ -1,0 +1,238 @@
+import CPostgres
+private import Glibc
+import LinuxSystem
+
+/// A connection to a server, over libpq (PostgreSQL's documentation, chapter 34).
+///
+/// Sendable although unchecked: once it is made, libpq's handle is used by the thread alone that has its turn.
+final class PostgresConnection: @unchecked Sendable {
+    private let handle: OpaquePointer
+    private let warnings = Warnings()
+    /// While it is not connected: what of its socket it waits for; then 0.
+    private let turn = Mutex(Int16(POLLOUT))
+    private let process = getpid()
+
+    /// Begins to connect to a host. ``connect(until:)`` has to follow.
+    ///
+    /// - Parameter parameters: libpq's keywords (34.1.2) and their values.
+    init(beginning parameters: [(keyword: String, value: String)]) throws(PostgresError) {
+        let keywords = parameters.map { strdup($0.keyword) } + [nil]
+        let values = parameters.map { strdup($0.value) } + [nil]
+        defer { for text in keywords + values { free(text) } }
+        let started = keywords.map { UnsafePointer($0) }.withUnsafeBufferPointer { keywords in
+            values.map { UnsafePointer($0) }.withUnsafeBufferPointer { values in
+                PQconnectStartParams(keywords.baseAddress, values.baseAddress, 0)
+            }
+        }
+        guard let started else { throw PostgresError(.notConnected, "no memory") }
+        handle = started
+        PQsetNoticeReceiver(
+            handle,
+            { context, notice in
+                if let context { Unmanaged<Warnings>.fromOpaque(context).takeUnretainedValue().note(notice) }
+            },
+            Unmanaged.passUnretained(warnings).toOpaque())
+    }
+
+    deinit {
+        // A child process that closed its copy would end the parent's session.
+        if process == getpid() { PQfinish(handle) }
+    }
+
+    /// Goes on until it is connected to a server that is as asked for. After `timedOut`, it can go on later.
+    func connect(until deadline: Deadline) throws(PostgresError) {
+        guard process == getpid() else { throw PostgresError(.notConnected, "the connection is the parent process's") }
+        try turn.withLock { (wanted) throws(PostgresError) in
+            while wanted != 0, PQstatus(handle) != CONNECTION_BAD {
+                try wait(for: wanted, until: deadline)
+                switch PQconnectPoll(handle) {
+                case PGRES_POLLING_OK:
+                    PQsetnonblocking(handle, 1)
+                    wanted = 0
+                case PGRES_POLLING_READING: wanted = Int16(POLLIN)
+                case PGRES_POLLING_WRITING: wanted = Int16(POLLOUT)
+                default: break
+                }
+            }
+            guard wanted == 0 else { throw failure(.notConnected) }
+        }
+    }
+
+    /// Whether it leads to a server, and no transaction is open on it.
+    var isIdle: Bool {
+        guard process == getpid() else { return false }
+        return turn.withLock { _ in
+            PQstatus(handle) == CONNECTION_OK && PQtransactionStatus(handle) == PQTRANS_IDLE
+        }
+    }
+
+    /// The host and port that it leads to.
+    var host: String { "\(text(PQhost(handle))):\(text(PQport(handle)))" }
+
+    private func text(_ pointer: UnsafeMutablePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "" }
+
+    // MARK: Flights
+
+    /// What came back from a flight.
+    struct Answer {
+        /// One for each statement.
+        let rows: [Rows]
+        /// Whether the server has warned of anything.
+        let hasWarning: Bool
+    }
+
+    /// Sends statements together and waits for all of their results: one round trip (34.5, "Pipeline Mode").
+    ///
+    /// Without a transaction begun among them, or before, they are one. Throws the first statement's error; those after
+    /// it were not carried out.
+    func flight(_ statements: [Statement], until deadline: Deadline) throws(PostgresError) -> Answer {
+        try turn.withLock { (_) throws(PostgresError) in try fly(statements, until: deadline) }
+    }
+
+    /// Does the same, unless another thread has the connection: nil then.
+    func flightIfFree(_ statements: [Statement], until deadline: Deadline) throws(PostgresError) -> Answer? {
+        try turn.withLockIfAvailable { (_) throws(PostgresError) in try fly(statements, until: deadline) }
+    }
+
+    private func fly(_ statements: [Statement], until deadline: Deadline) throws(PostgresError) -> Answer {
+        warnings.clear()
+        guard PQenterPipelineMode(handle) == 1 else { throw failure(.lost) }
+        for statement in statements {
+            try send(statement)
+            // After each part that is sent, libpq moves all that is left in its buffer: of 16 MiB, ninety times.
+            if statement.size > 64 << 10 { try flush(until: deadline) }
+        }
+        guard PQpipelineSync(handle) == 1 else { throw failure(.lost) }
+        try flush(until: deadline)
+        let rows = try results(until: deadline)
+        guard PQexitPipelineMode(handle) == 1 else { throw failure(.lost) }
+        let answer = try rows.get()
+        guard answer.count == statements.count else { throw .malformed("a result") }
+        return Answer(rows: answer, hasWarning: warnings.isAny)
+    }
+
+    private func send(_ statement: Statement) throws(PostgresError) {
+        let types = statement.parameters.map(\.type)
+        let values = statement.parameters.map(\.encoded)
+        let lengths = values.map { Int32($0?.count ?? 0) }
+        let formats = [Int32](repeating: 1, count: values.count)
+        let isSent = withPointers(values[...]) { pointers in
+            PQsendQueryParams(
+                handle, statement.text, Int32(values.count), types, pointers, lengths, formats, 1)
+        }
+        guard isSent == 1 else { throw failure(.lost) }
+    }
+
+    /// Passes pointers to values, null for nil.
+    private func withPointers(
+        _ values: ArraySlice<[UInt8]?>, behind pointers: [UnsafePointer<CChar>?] = [],
+        _ body: ([UnsafePointer<CChar>?]) -> Int32
+    ) -> Int32 {
+        guard let first = values.first else { return body(pointers) }
+        guard let first else { return withPointers(values.dropFirst(), behind: pointers + [nil], body) }
+        // An empty array need not have a pointer, and would look like null.
+        return (first.isEmpty ? [0] : first).withUnsafeBytes { bytes in
+            let pointer = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+            return withPointers(values.dropFirst(), behind: pointers + [pointer], body)
+        }
+    }
+
+    private func flush(until deadline: Deadline) throws(PostgresError) {
+        while true {
+            switch PQflush(handle) {
+            case 0: return
+            case 1:
+                // A server that waits for its own answer to be read takes nothing more.
+                try wait(for: Int16(POLLIN | POLLOUT), until: deadline)
+                guard PQconsumeInput(handle) == 1 else { throw failure(.lost) }
+            default: throw failure(.lost)
+            }
+        }
+    }
+
+    /// Reads the results up to the end of the pipeline. An error of the connection is thrown, one of a statement
+    /// returned.
+    private func results(until deadline: Deadline) throws(PostgresError) -> Result<[Rows], PostgresError> {
+        var rows: [Rows] = []
+        var refusal: PostgresError?
+        while true {
+            while PQisBusy(handle) == 1 {
+                try wait(for: Int16(POLLIN), until: deadline)
+                guard PQconsumeInput(handle) == 1 else { throw failure(.lost) }
+            }
+            guard let result = PQgetResult(handle) else {
+                guard PQstatus(handle) == CONNECTION_OK else { throw failure(.lost) }
+                continue
+            }
+            let answer = Rows(result)
+            switch PQresultStatus(result) {
+            case PGRES_PIPELINE_SYNC: return refusal.map { .failure($0) } ?? .success(rows)
+            case PGRES_TUPLES_OK, PGRES_COMMAND_OK: rows.append(answer)
+            case PGRES_PIPELINE_ABORTED: break
+            default:
+                guard let state = PQresultErrorField(result, fieldCode("C")) else { throw failure(.lost) }
+                let words = text(PQresultErrorField(result, fieldCode("M")))
+                refusal = refusal ?? PostgresError(.refused(String(cString: state)), words)
+            }
+        }
+    }
+
+    private func failure(_ reason: PostgresError.Reason) -> PostgresError {
+        PostgresError(reason, String(cString: PQerrorMessage(handle)))
+    }
+
+    /// Whether a pooler may give its connection to the server to others, with what was set for the session: it has told
+    /// us of another process than the one that serves us.
+    func isPooled(until deadline: Deadline) throws(PostgresError) -> Bool {
+        let rows = try flight([Statement("SELECT pg_backend_pid()::int8")], until: deadline).rows
+        return try rows[0].number(0, 0) != UInt64(max(0, PQbackendPID(handle)))
+    }
+
+    // MARK: Notifications
+
+    /// Waits until the server has something to tell, or another descriptor is readable. Returns whether there was a
+    /// notification.
+    func waitForNotification(or descriptor: Int32, milliseconds: Int32) throws(PostgresError) -> Bool {
+        try turn.withLock { (_) throws(PostgresError) in
+            var descriptors = [PQsocket(handle), descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            _ = poll(&descriptors, nfds_t(descriptors.count), milliseconds)
+            guard PQconsumeInput(handle) == 1 else { throw failure(.lost) }
+            var isNotified = false
+            while let notification = PQnotifies(handle) {
+                PQfreemem(notification)
+                isNotified = true
+            }
+            return isNotified
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Waits for the socket. libpq's own timeouts do not bound an answer, and the server's do not bound a commit.
+    private func wait(for events: Int16, until deadline: Deadline) throws(PostgresError) {
+        while true {
+            let milliseconds = deadline.millisecondsLeft
+            var descriptor = pollfd(fd: PQsocket(handle), events: events, revents: 0)
+            if poll(&descriptor, 1, Int32(clamping: max(0, milliseconds))) > 0 { return }
+            guard milliseconds > 0 else { throw PostgresError(.timedOut, "the server did not answer in time") }
+        }
+    }
+}
+
+/// A field of an error's report (34.3.1).
+private func fieldCode(_ character: Character) -> Int32 { Int32(character.asciiValue ?? 0) }
+
+/// Whether the server has warned. A commit whose wait for the standby was cancelled is a success with a warning.
+private final class Warnings: Sendable {
+    private let state = Mutex(false)
+
+    var isAny: Bool { state.withLock { $0 } }
+
+    func clear() { state.withLock { $0 = false } }
+
+    func note(_ result: OpaquePointer?) {
+        guard let severity = PQresultErrorField(result, fieldCode("V")) ?? PQresultErrorField(result, fieldCode("S"))
+        else { return }
+        if String(cString: severity) == "WARNING" { state.withLock { $0 = true } }
+    }
+}

@@ -1,0 +1,63 @@
+import SealedLog
+
+/// What a server or libpq has refused. It holds neither a password nor a value.
+struct PostgresError: Error {
+    enum Reason: Hashable {
+        /// No host of the place could be connected to.
+        case notConnected
+        /// The connection was lost. What was in flight may have been carried out.
+        case lost
+        /// The server did not answer in time. What was in flight may still be carried out.
+        case timedOut
+        /// The server refused a statement, with an SQLSTATE (PostgreSQL's documentation, appendix A).
+        case refused(String)
+        /// The server's answer is not what was asked for.
+        case malformed
+    }
+
+    let reason: Reason
+    /// In the server's words, on one line, without a full stop.
+    let words: String
+
+    init(_ reason: Reason, _ words: String) {
+        self.reason = reason
+        let line = words.split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }
+        self.words = line.joined(separator: " ").trimmingSuffix(while: { $0 == "." || $0 == " " })
+    }
+
+    static func malformed(_ what: String) -> PostgresError {
+        PostgresError(.malformed, "the server's answer lacks \(what)")
+    }
+}
+
+extension PostgresError {
+    var state: String? { if case .refused(let state) = reason { state } else { nil } }
+
+    /// Whether another connection, perhaps to another host, may do better.
+    var isOfConnection: Bool {
+        switch reason {
+        case .lost, .timedOut: true
+        // The server shuts down or starts up; it has become, or still is, a standby.
+        case .refused(let state): state.hasPrefix("57P") || state.hasPrefix("08") || state == "25006"
+        case .notConnected, .malformed: false
+        }
+    }
+
+    /// Whether the same transaction may succeed if it is tried again: a serialization failure, a deadlock.
+    var isTransient: Bool { state.map { $0.hasPrefix("40") } ?? false }
+    /// Whether a lock was not free in time.
+    var isLockTimeout: Bool { state == "55P03" }
+    /// Whether the compare of a compare-and-append did not hold: no row to append to, or one in the record's place.
+    var isOvertaken: Bool { state == "23502" || state == "23505" }
+    var isMissingFunction: Bool { state == "42883" }
+    /// Whether there are no tables for vaults.
+    var isMissingSchema: Bool { state == "42P01" || state == "3F000" }
+}
+
+extension StringProtocol {
+    fileprivate func trimmingSuffix(while isTrimmed: (Character) -> Bool) -> String {
+        var rest = self[...]
+        while let last = rest.last, isTrimmed(last) { rest.removeLast() }
+        return String(rest)
+    }
+}

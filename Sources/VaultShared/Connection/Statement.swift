@@ -1,0 +1,91 @@
+import CPostgres
+
+/// One SQL statement with its parameters, which are sent apart from its text.
+struct Statement {
+    enum Parameter {
+        case bytes([UInt8])
+        case number(UInt64)
+        case text(String)
+        case noNumber
+    }
+
+    let text: String
+    let parameters: [Parameter]
+
+    init(_ text: String, _ parameters: Parameter...) { (self.text, self.parameters) = (text, parameters) }
+
+    /// Roughly what it takes on its way, in bytes.
+    var size: Int {
+        parameters.reduce(text.utf8.count) { size, parameter in
+            if case .bytes(let bytes) = parameter { size + bytes.count } else { size + 16 }
+        }
+    }
+}
+
+extension Statement.Parameter {
+    /// Types of PostgreSQL's catalogue (pg_type.dat).
+    var type: Oid {
+        switch self {
+        case .bytes: 17
+        case .number, .noNumber: 20
+        case .text: 25
+        }
+    }
+
+    /// In the binary format; nil for null.
+    var encoded: [UInt8]? {
+        switch self {
+        case .bytes(let bytes): bytes
+        case .number(let number): withUnsafeBytes(of: number.bigEndian) { Array($0) }
+        case .text(let text): Array(text.utf8)
+        case .noNumber: nil
+        }
+    }
+}
+
+/// What a statement has returned.
+///
+/// Sendable although unchecked: libpq does not change a result once it is made (PostgreSQL's documentation, 34.20).
+final class Rows: @unchecked Sendable {
+    private let result: OpaquePointer
+
+    /// - Parameter result: which it frees.
+    init(_ result: OpaquePointer) { self.result = result }
+
+    deinit { PQclear(result) }
+
+    var count: Int { Int(PQntuples(result)) }
+    /// How many rows a statement without a result has changed.
+    var changed: Int { PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0 }
+
+    /// Returns a value, which lives as long as the rows; nil for null.
+    func value(_ row: Int, _ column: Int32) -> UnsafeRawBufferPointer? {
+        guard row < count, column < PQnfields(result), PQgetisnull(result, Int32(row), column) == 0,
+            let start = PQgetvalue(result, Int32(row), column)
+        else { return nil }
+        return UnsafeRawBufferPointer(start: start, count: Int(PQgetlength(result, Int32(row), column)))
+    }
+
+    /// How many bytes a column has in all rows.
+    func size(ofColumn column: Int32) -> Int { (0..<count).reduce(0) { $0 + (value($1, column)?.count ?? 0) } }
+
+    func bytes(_ row: Int, _ column: Int32) throws(PostgresError) -> [UInt8] {
+        guard let value = value(row, column) else { throw .malformed("a value") }
+        return Array(value)
+    }
+
+    func number(_ row: Int, _ column: Int32) throws(PostgresError) -> UInt64 {
+        guard let number = try optionalNumber(row, column) else { throw .malformed("a number") }
+        return number
+    }
+
+    func optionalNumber(_ row: Int, _ column: Int32) throws(PostgresError) -> UInt64? {
+        guard let value = value(row, column) else { return nil }
+        guard value.count == 8 else { throw .malformed("a number") }
+        let number = UInt64(bigEndian: value.loadUnaligned(as: UInt64.self))
+        guard number < 1 << 63 else { throw .malformed("a number that is not negative") }
+        return number
+    }
+
+    func flag(_ row: Int, _ column: Int32) throws(PostgresError) -> Bool { try bytes(row, column) == [1] }
+}

@@ -1,0 +1,148 @@
+import CPostgres
+import Formats
+private import Glibc
+import Vault
+
+/// A vault's place in a database: `postgresql://host,host2/database?option=value#name`, libpq's connection URI
+/// (34.1.1.2) with the vault's name behind it.
+struct DatabaseURL {
+    /// libpq's keywords and their values, for each host.
+    let hosts: [ConnectionPool.Parameters]
+    /// The entry of this machine's own vault that has the password; nil if libpq finds it.
+    let passwordEntry: String?
+    /// The vault's name in the database.
+    let vault: String
+    /// Whether all hosts are this machine.
+    let isLocal: Bool
+    /// The same for every order of the hosts and every user: a failover is no new place.
+    let location: String
+
+    private static let standardVault = "default"
+
+    /// - Throws: ``VaultError/Code/invalid``.
+    init(_ url: String) throws(VaultError) {
+        let parts = url.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        vault = parts.count > 1 ? String(parts[1]) : DatabaseURL.standardVault
+        guard DatabaseURL.isName(vault) else {
+            throw VaultError(
+                .invalid,
+                "A vault's name in a database is 1 to 64 letters, digits, dots, hyphens and underscores: #team.")
+        }
+        let (uri, entry) = try DatabaseURL.takePasswordEntry(from: parts[0])
+        passwordEntry = entry
+        var given = try DatabaseURL.parsed(uri)
+        guard given["password"] == nil, given["sslpassword"] == nil else {
+            throw VaultError(
+                .invalid,
+                "The vault's URL contains a password, which other programs could see. Put it into ~/.pgpass or into a "
+                    + "service file, or name an entry of this machine's own vault: ?password-entry=NAME.")
+        }
+        guard given["dbname"] != nil || given["service"] != nil else {
+            throw VaultError(.invalid, "The vault's URL names no database: postgresql://HOST/DATABASE#\(vault).")
+        }
+        location = DatabaseURL.location(given, vault)
+        let count = max(DatabaseURL.list(given["host"]).count, DatabaseURL.list(given["hostaddr"]).count, 1)
+        let hasService = Self.value(given["service"], orOf: "PGSERVICE") != nil
+        isLocal =
+            !hasService
+            && [("host", "PGHOST"), ("hostaddr", "PGHOSTADDR")].allSatisfy { keyword, variable in
+                Self.list(Self.value(given[keyword], orOf: variable)).allSatisfy(Self.isLocal)
+            }
+        if given["sslmode"] == nil, !hasService, !isLocal {
+            given["sslmode"] = "verify-full"
+        }
+        if given["sslmode"]?.hasPrefix("verify") == true {
+            given["sslrootcert"] = given["sslrootcert"] ?? Self.rootFile
+        }
+        if count > 1 { given["target_session_attrs"] = given["target_session_attrs"] ?? "read-write" }
+        given["application_name"] = given["application_name"] ?? "vault"
+        given["client_encoding"] = "UTF8"
+        hosts = (0..<count).map { index in DatabaseURL.parameters(given, ofHost: index, of: count) }
+    }
+
+    /// Returns the parameters for one of several hosts, whose names, addresses and ports are in lists.
+    private static func parameters(
+        _ given: [String: String], ofHost index: Int, of count: Int
+    ) -> ConnectionPool.Parameters {
+        given.sorted { $0.key < $1.key }.map { keyword, value in
+            let values = ["host", "hostaddr", "port"].contains(keyword) ? list(value) : [value[...]]
+            return (keyword, String(values.count == count ? values[index] : values.first ?? ""))
+        }
+    }
+
+    /// Returns what libpq takes for a keyword (34.15).
+    private static func value(_ given: String?, orOf variable: String) -> String? {
+        given ?? getenv(variable).map { String(cString: $0) }
+    }
+
+    private static func list(_ text: String?) -> [Substring] {
+        text?.split(separator: ",", omittingEmptySubsequences: false) ?? []
+    }
+
+    /// Takes our own option out of the query.
+    private static func takePasswordEntry(from uri: Substring) throws(VaultError) -> (String, String?) {
+        let parts = uri.split(separator: "?", maxSplits: 1)
+        guard parts.count == 2 else { return (String(uri), nil) }
+        let option = "password-entry="
+        var options = parts[1].split(separator: "&")
+        guard let index = options.firstIndex(where: { $0.hasPrefix(option) }) else { return (String(uri), nil) }
+        let value = options.remove(at: index).dropFirst(option.count)
+        guard let entry = PercentEncoding.text(value.utf8), !entry.isEmpty else {
+            throw VaultError(.invalid, "The vault's URL names no entry: password-entry=NAME.")
+        }
+        return (options.isEmpty ? String(parts[0]) : "\(parts[0])?\(options.joined(separator: "&"))", entry)
+    }
+
+    private static func parsed(_ uri: String) throws(VaultError) -> [String: String] {
+        var message: UnsafeMutablePointer<CChar>?
+        guard let options = PQconninfoParse(uri, &message) else {
+            // libpq's words may repeat parts of the URL, also a password.
+            PQfreemem(message)
+            throw VaultError(.invalid, "The vault's URL cannot be read. Write postgresql://HOST/DATABASE#NAME.")
+        }
+        defer { PQconninfoFree(options) }
+        var given: [String: String] = [:]
+        var option = options
+        while let keyword = option.pointee.keyword {
+            if let value = option.pointee.val { given[String(cString: keyword)] = String(cString: value) }
+            option += 1
+        }
+        return given
+    }
+
+    private static func location(_ given: [String: String], _ vault: String) -> String {
+        let (hosts, ports) = (list(given["host"] ?? given["hostaddr"]), list(given["port"]))
+        let addresses = hosts.enumerated().map { index, host in
+            let port = ports.count == 1 ? ports[0] : index < ports.count ? ports[index] : ""
+            return port.isEmpty || port == "5432" ? String(host) : "\(host):\(port)"
+        }
+        // `joined` would find its types by their names: at each start, for a tenth of a millisecond.
+        let all = addresses.sorted().reduce("") { $0.isEmpty ? $1 : "\($0),\($1)" }
+        let service = given["service"].map { "?service=\($0)" } ?? ""
+        return "postgresql://\(all)/\(given["dbname"] ?? "")\(service)#\(vault)"
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-")...UInt8(ascii: "."), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    /// A Unix socket, or this machine's own addresses.
+    private static func isLocal(_ host: Substring) -> Bool {
+        host.isEmpty || host.hasPrefix("/") || host == "localhost" || host == "::1" || host.hasPrefix("127.")
+    }
+
+    /// The certificates that the system trusts; nil leaves it to libpq, which has a file of its own.
+    private static var rootFile: String? {
+        let home = getenv("HOME").map { String(cString: $0) } ?? ""
+        let files = ["\(home)/.postgresql/root.crt", "/etc/ssl/certs/ca-certificates.crt"]
+        return files.first { access($0, R_OK) == 0 }
+    }
+}

@@ -1,0 +1,109 @@
+import LinuxSystem
+package import SealedLog
+
+extension PostgresPlace {
+    /// Listens for what writers tell, and looks at the end every few seconds besides: through a pooler, and on servers
+    /// that cannot notify, there is no other way.
+    package func watch(onChange: @escaping @Sendable () -> Void) throws(LogError) -> any AnyObject & Sendable {
+        let watch = DatabaseWatch(self, onChange)
+        do { try startDetachedThread(named: "vault-watch", watch.loop.run) } catch { throw LogError(error, location) }
+        return watch
+    }
+
+    package func namedLock(_ number: Int64) throws(LogError) -> any NamedPlaceLock {
+        AdvisoryLock(self, number: UInt64(number) ^ lockKey)
+    }
+}
+
+/// An advisory lock of a transaction that does nothing else.
+private final class AdvisoryLock: NamedPlaceLock {
+    private let place: PostgresPlace
+    private let number: UInt64
+    private let connection = Mutex<PostgresConnection?>(nil)
+
+    init(_ place: PostgresPlace, number: UInt64) { (self.place, self.number) = (place, number) }
+
+    func tryLock() throws(LogError) -> Bool {
+        try place.translated { () throws(PostgresError) in
+            let deadline = Deadline(after: place.timeout)
+            let connection = try place.pool.take(until: deadline)
+            let rows = try connection.flight([.begin, .mayWait, .tryLock(number)], until: deadline).rows
+            if try rows[2].flag(0, 0) {
+                self.connection.withLock { $0 = connection }
+                return true
+            }
+            _ = try connection.flight([.rollback], until: deadline)
+            place.pool.give(back: connection)
+            return false
+        }
+    }
+
+    deinit {
+        guard let connection = connection.withLock({ $0.take() }) else { return }
+        _ = try? connection.flight([.rollback], until: Deadline(after: place.timeout))
+        place.pool.give(back: connection)
+    }
+}
+
+private final class DatabaseWatch: Sendable {
+    let loop: Loop
+
+    init(_ place: PostgresPlace, _ onChange: @escaping @Sendable () -> Void) { loop = Loop(place, onChange) }
+
+    deinit { loop.stop() }
+
+    final class Loop: Sendable {
+        /// How often a server is asked that does not notify, and one that does, in milliseconds.
+        private static let (shortPause, longPause): (Int32, Int32) = (1_000, 5_000)
+
+        private let place: PostgresPlace
+        private let onChange: @Sendable () -> Void
+        private let stopEvent = StopEvent()
+
+        init(_ place: PostgresPlace, _ onChange: @escaping @Sendable () -> Void) {
+            (self.place, self.onChange) = (place, onChange)
+        }
+
+        func stop() { stopEvent.signal() }
+
+        func run() {
+            while !stopEvent.isSignalled {
+                onChange()
+                do throws(PostgresError) { try listen() } catch { _ = stopEvent.wait(milliseconds: Loop.shortPause) }
+            }
+        }
+
+        /// Returns at the end. Throws if the connection is lost, or the server cannot notify.
+        private func listen() throws(PostgresError) {
+            let deadline = Deadline(after: place.timeout)
+            let connection = try place.pool.take(until: deadline)
+            var listens = try !connection.isPooled(until: deadline)
+            do throws(PostgresError) {
+                if listens {
+                    _ = try connection.flight([.listen(place.channel), .shareLock(place.listenerKey)], until: deadline)
+                }
+            } catch {
+                guard case .refused = error.reason else { throw error }
+                listens = false
+            }
+            // Changes before this were not told.
+            onChange()
+            var former: StoreHead?
+            while !stopEvent.isSignalled {
+                let pause = listens ? Loop.longPause : Loop.shortPause
+                let isTold = try connection.waitForNotification(or: stopEvent.descriptor, milliseconds: pause)
+                let answer = try connection.flight([.head(of: place.name)], until: Deadline(after: place.timeout))
+                let head = try StoreHead(answer.rows[0])
+                if isTold || head != former { onChange() }
+                former = head
+            }
+        }
+    }
+}
+
+extension Statement {
+    fileprivate static func listen(_ channel: String) -> Statement { Statement("LISTEN \(channel)") }
+    fileprivate static func shareLock(_ key: UInt64) -> Statement {
+        Statement("SELECT pg_advisory_lock_shared($1)", .number(key))
+    }
+}

@@ -1,0 +1,255 @@
+package import LinuxSystem
+package import SealedLog
+import Sealing
+package import Vault
+
+/// A vault's place in a database.
+package final class PostgresPlace: RecordPlace {
+    package let location: String
+    package let files: any FileSystem = PosixFileSystem()
+    /// Whether the server is on this machine.
+    let isLocal: Bool
+    let pool: ConnectionPool
+    /// A hash of the vault's name: the database need not know it.
+    let name: [UInt8]
+    /// The channel on which its changes are told.
+    let channel: String
+    /// The numbers of advisory locks, which all vaults of a database share.
+    let (lockKey, listenerKey, compactionKey): (UInt64, UInt64, UInt64)
+    /// nil if nothing is kept.
+    let mirror: Mirror?
+    let offline: Keychain.Options.Offline
+    /// Whether the first look at the end, right after the opening, is none: the process asks one thing and ends.
+    let isShortLived: Bool
+    /// Where changes are kept that are made while no server answers.
+    let pendingPath: String?
+    private let notices = Mutex<[Notice]>([])
+    /// Until when no server is asked, since none has answered.
+    private let offlineUntil = Mutex<Deadline?>(nil)
+
+    /// How long a server may take for an answer.
+    let timeout: Duration = .seconds(10)
+    /// The same for many megabytes.
+    let longTimeout: Duration = .seconds(120)
+    /// How much of the log's end is asked for at once, in bytes.
+    static let tailSize: UInt64 = 256 << 10
+
+    /// - Throws: ``VaultError/Code/invalid``.
+    package init(_ url: String, _ places: VaultPlaces, _ options: Keychain.Options) throws(VaultError) {
+        let url = try DatabaseURL(url)
+        (offline, isShortLived) = (options.offline, options.isShortLived)
+        mirror = places.cache.map { Mirror(of: url.location, in: $0) }
+        pendingPath = places.rollbackMemory.map { "\($0)/\(Mirror.name(of: url.location))-offline.vault" }
+        (location, isLocal) = (url.location, url.isLocal)
+        pool = ConnectionPool(url.hosts, passwordEntry: url.passwordEntry, PostgresPlace.password)
+        name = RunningHash.hash(of: "vault \(url.vault)")
+        channel = "vault_" + Hexadecimal.string(of: Array(name[..<8]))
+        lockKey = RunningHash.number(of: "lock \(url.vault)")
+        listenerKey = RunningHash.number(of: "listener \(url.vault)")
+        compactionKey = RunningHash.number(of: "compaction \(url.vault)")
+    }
+
+    /// Reads a password from this machine's own vault.
+    @Sendable private static func password(inEntry name: String) throws(PostgresError) -> String {
+        do throws(VaultError) {
+            var places = try VaultPlaces.local()
+            guard !places.isInDatabase else { throw VaultError(.invalid, "This machine's own vault is in a database.") }
+            places.cache = nil
+            // libpq keeps it in ordinary memory.
+            if let password = try Keychain(at: places).unsafeString(name) { return password }
+            throw VaultError(.absent, "There is no entry named \"\(name)\" in \(places.vault).")
+        } catch { throw PostgresError(.malformed, "the password cannot be read: \(error.message)") }
+    }
+
+    // MARK: Stores
+
+    package func open(_ way: StoreOpening) throws(LogError) -> any RecordStore {
+        if offline != .never, let pending, isOffline { return try pending.open(way) }
+        if let known = mirror?.head, way == .quick || offline == .always {
+            // The server logs us in while the log is opened.
+            if offline != .always { pool.begin() }
+            return PostgresRecordStore(self, as: known)
+        }
+        guard offline != .always else {
+            throw LogError(.unreachable, "This machine has kept nothing of \(location). Use it once with the server.")
+        }
+        let rows = try flight([
+            .head(of: name), .header(of: name), .tail(of: name, upTo: PostgresPlace.tailSize),
+            .base(of: name, count: PostgresRecordStore.blockSize, unlessSmallerThan: PostgresPlace.tailSize),
+        ])
+        let store: PostgresRecordStore? = try translated { () throws(PostgresError) in
+            guard let head = try StoreHead(rows[0]) else { return nil }
+            let pieces = try rows[1...].map { (rows) throws(PostgresError) in
+                try StoreBytes(rows, from: rows.count > 0 ? rows.number(0, 0) : head.size)
+            }
+            return PostgresRecordStore(
+                self,
+                PostgresRecordStore.State(
+                    head: head, pieces: [pieces[0], pieces[2]], tail: pieces[1], isMirrored: false, isRead: true))
+        }
+        guard let store else { throw LogError(.missing, location) }
+        return store
+    }
+
+    package func createUnpublished() throws(LogError) -> any RecordStore {
+        try createSchema()
+        return try PostgresRecordStore.begin(at: self, replacing: nil)
+    }
+
+    package func createLocked() throws(LogError) -> StoreLock {
+        try createSchema()
+        return try PostgresRecordStore.beginLocked(at: self)
+    }
+
+    /// Creates the tables if there are none. An administrator may have made them for those who cannot.
+    private func createSchema() throws(LogError) {
+        do throws(LogError) { _ = try currentHead() } catch {
+            guard error.code == .missing else { throw error }
+            // In one transaction, behind others that create them at the same time.
+            let queue = Statement.queue(RunningHash.number(of: "schema"), upTo: UInt64(timeout / .milliseconds(1)))
+            _ = try flight([queue] + Schema.creation.map { Statement($0) })
+            // CockroachDB has no such setting, and creating roles is for those who may.
+            _ = try? flight([Statement(Schema.storage)])
+            _ = try? flight(Schema.roles.map { Statement($0) })
+        }
+    }
+
+    package var preparation: String? {
+        (Schema.creation + [Schema.storage] + Schema.roles).map { $0 + ";\n" }.joined()
+    }
+
+    /// nil if there is no vault.
+    func currentHead() throws(LogError) -> StoreHead? {
+        let rows = try flight([.head(of: name)])
+        return try translated { () throws(PostgresError) in try StoreHead(rows[0]) }
+    }
+
+    // MARK: Offline
+
+    /// Whether the copy stands in for the server now.
+    var isOffline: Bool {
+        switch offline {
+        case .never: return false
+        case .always: return true
+        case .ifUnreachable:
+            if offlineUntil.withLock({ $0.map { $0 > .now } ?? false }) { return true }
+            // Only what waits to be merged makes it worth a look.
+            guard pending != nil else { return false }
+            do throws(LogError) { _ = try currentHead() } catch { return noteFailure(error) }
+            return false
+        }
+    }
+
+    /// Returns whether the copy stands in for the server after an error.
+    func noteFailure(_ error: LogError) -> Bool {
+        guard offline == .ifUnreachable, error.code == .unreachable, mirror?.head != nil else { return false }
+        offlineUntil.withLock { $0 = Deadline(after: timeout) }
+        return true
+    }
+
+    package var pending: FilePlace? {
+        guard let pendingPath, (try? files.status(at: pendingPath)) != nil else { return nil }
+        return FilePlace(pendingPath, in: files, isProvisional: true)
+    }
+
+    /// Begins a copy of the vault for changes that are made now.
+    func beginPending() throws(LogError) {
+        guard pending == nil else { return }
+        guard let pendingPath, let mirror, let head = mirror.head, mirror.completePath != nil else {
+            throw LogError(
+                .unreachable,
+                "Offline, nothing can be stored: this machine has not kept all of \(location). `vault verify`, with "
+                    + "the server, completes its copy.")
+        }
+        do throws(SystemError) { try files.makeFolders(pendingPath.parentFolder) } catch {
+            throw LogError(error, pendingPath)
+        }
+        let lock = try FilePlace(pendingPath, in: files).createLocked()
+        let copy = lock.store
+        for piece in (0..<head.size).pieces {
+            var bytes = [UInt8](repeating: 0, count: piece.count)
+            guard bytes.withUnsafeMutableBytes({ mirror.copy(piece, of: head.generation, into: $0) }) else {
+                copy.discard()
+                throw LogError(.unreachable, "The copy of \(location) on this machine changes. Try again.")
+            }
+            try copy.write(bytes, at: piece.lowerBound)
+        }
+        try copy.finish(at: head.size, head.hint)
+        do throws(LogError) { try copy.publish(replacing: false, head.position) } catch {
+            // Another process was faster.
+            guard error.code == .exists else { throw error }
+        }
+        try copy.synchronizeLocation()
+    }
+
+    /// Notes that the copy stands in for the server.
+    func noteOffline() {
+        guard let contact = mirror?.contact else { return }
+        notices.withLock { $0 = [.offline(since: contact)] }
+    }
+
+    package func takeNotices() -> [Notice] { notices.withLock { exchange(&$0, with: []) } }
+
+    // MARK: Calls
+
+    /// Sends statements that change nothing, or all or nothing, in one flight.
+    func flight(_ statements: [Statement]) throws(LogError) -> [Rows] {
+        let deadline = Deadline(after: timeout)
+        return try attempt(until: deadline) { () throws(PostgresError) in
+            try pool.withConnection(until: deadline) { (connection) throws(PostgresError) in
+                try connection.flight(statements, until: deadline).rows
+            }
+        }
+    }
+
+    /// Tries a call again after a connection was lost, or the server asks for it.
+    ///
+    /// - Parameter waitsForServer: whether to try again also if no host can be connected to.
+    func attempt<Result>(
+        until deadline: Deadline, waitsForServer: Bool = false, _ call: () throws(PostgresError) -> Result
+    ) throws(LogError) -> Result {
+        var pause: UInt32 = 1_000
+        while true {
+            do throws(PostgresError) { return try call() } catch {
+                let isWorthwhile =
+                    error.isTransient || error.isOfConnection
+                    || error.reason == .notConnected && waitsForServer
+                guard isWorthwhile, SuspendingClock.now < deadline else { throw translation(of: error) }
+            }
+            Clock.sleep(microseconds: pause)
+            pause = min(pause * 2, 50_000)
+        }
+    }
+
+    // MARK: Errors
+
+    func translated<Result>(_ call: () throws(PostgresError) -> Result) throws(LogError) -> Result {
+        do { return try call() } catch { throw translation(of: error) }
+    }
+
+    func translation(of error: PostgresError) -> LogError {
+        if error.isMissingSchema { return LogError(.missing, location) }
+        if error.isLockTimeout { return LogError(.busy, location) }
+        let sentence =
+            switch error.reason {
+            case .notConnected: "Cannot connect to \(location): \(error.words)."
+            case .lost: "The connection to \(location) was lost: \(error.words)."
+            case .timedOut: "\(location) does not answer. Check the server and the network, and try again."
+            case .refused("42501"):
+                "The database does not permit this at \(location): \(error.words). Ask its administrator for the role "
+                    + "vault_writer, or vault_reader to read only."
+            case .refused("25006"):
+                "The server at \(location) is a standby, or read-only: nothing can be written there."
+            case .refused(let state): "The database at \(location) refused: \(error.words) (SQLSTATE \(state))."
+            case .malformed: "\(location) cannot be used: \(error.words)."
+            }
+        if case .refused = error.reason { return LogError(.serverRefused, sentence) }
+        return LogError(.unreachable, sentence)
+    }
+}
+
+/// Called by the loader, before any other code of the program.
+@_cdecl("vault_shared_register")
+package func register() {
+    DatabasePlaces.register { (url, places, options) throws(VaultError) in try PostgresPlace(url, places, options) }
+}

@@ -1,0 +1,221 @@
+import LinuxSystem
+import SealedLog
+import Vault
+
+// Lock first, then append: without contention that costs no more than a compare-and-append alone, and with it far less.
+// The compare in the statement and the primary key decide, never the lock: CockroachDB's locks are an effort.
+
+extension PostgresRecordStore {
+    // MARK: The lock
+
+    func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock {
+        guard kind == .exclusive else { return StoreLock(store: self) }
+        do throws(LogError) {
+            if place.isOffline { throw LogError(.unreachable) }
+            for attempt in 1...max(1, place.pool.hostCount) {
+                let before = state.withLock { $0.head.position.sequence }
+                try place.attempt(until: deadline) { () throws(PostgresError) in
+                    try beginTransaction(until: deadline)
+                }
+                // A former primary that was started again is older than the one that took its place.
+                guard attempt < place.pool.hostCount, state.withLock({ $0.head.position.sequence < before }) else {
+                    break
+                }
+                unlock()
+                place.pool.turnToNextHost()
+            }
+        } catch {
+            guard error.code == .unreachable, place.isOffline || place.noteFailure(error) else { throw error }
+            try place.beginPending()
+            place.noteOffline()
+            state.withLock { $0.isLeftForPending = true }
+        }
+        return StoreLock(store: self)
+    }
+
+    /// Waits for the vault's lock, and learns what was appended: one flight.
+    private func beginTransaction(until deadline: Deadline) throws(PostgresError) {
+        let end = state.withLock { $0.tail.end }
+        // A lock that is free is taken also after the deadline. The server itself ends the waiting for one that is not.
+        let answerDeadline = max(deadline, .now) + place.timeout
+        let connection = try place.pool.take(until: answerDeadline)
+        defer { place.pool.give(back: connection) }
+        let rows: [Rows]
+        do throws(PostgresError) {
+            rows = try connection.flight(
+                [
+                    .begin, .queue(place.lockKey, upTo: UInt64(clamping: deadline.millisecondsLeft)),
+                    .lockedHead(of: place.name, listeners: place.listenerKey),
+                    .extents(generation, from: end, upTo: PostgresPlace.tailSize),
+                ], until: answerDeadline
+            ).rows
+        } catch {
+            _ = try? connection.flight([.rollback], until: Deadline(after: place.timeout))
+            throw error
+        }
+        guard let found = try StoreHead(rows[2]) else { throw .malformed("the vault") }
+        let tail = try StoreBytes(rows[3], from: end)
+        let hasListener = try rows[2].flag(0, 6)
+        state.withLock { state in
+            state.learn(found, tail, of: generation)
+            state.transaction = Transaction(connection: connection, hasListener: hasListener)
+        }
+    }
+
+    func unlock() {
+        guard let transaction = state.withLock({ $0.transaction.take() }) else { return }
+        _ = try? transaction.connection.flight([.rollback], until: Deadline(after: place.timeout))
+        place.pool.give(back: transaction.connection)
+    }
+
+    // MARK: Writing
+
+    // Nothing but whole records is ever in the tables.
+    func settle(rewriting newest: Range<UInt64>?, clearingFrom end: UInt64?) throws(LogError) {}
+    func clear(from end: UInt64) throws(LogError) {}
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError) {
+        if try writeToConstruction(bytes, at: offset) { return }
+        let full: (connection: PostgresConnection, statements: [Statement])? = state.withLock { state in
+            state.transaction?.queue.addExtents(bytes, at: offset, of: generation)
+            guard let transaction = state.transaction, transaction.queue.isFull else { return nil }
+            return (transaction.connection, state.transaction?.queue.take() ?? [])
+        }
+        guard let full else { return }
+        try place.translated { () throws(PostgresError) in
+            _ = try full.connection.flight(full.statements, until: Deadline(after: place.timeout))
+        }
+    }
+
+    func append(_ record: StoredRecord, isGivenOut: () -> Bool) throws(LogError) {
+        guard var transaction = state.withLock({ $0.transaction }) else { throw LogError(.overtaken) }
+        let previous = state.withLock { $0.head }
+        let isRepeatable = !transaction.queue.hasSent
+        let head = StoreHead(
+            generation: generation, position: record.position, size: record.end, hint: record.hint ?? previous.hint)
+        let first = record.bytes.prefix(Schema.extentSize)
+        record.bytes.dropFirst(first.count).withUnsafeBytes {
+            transaction.queue.addExtents($0, at: record.offset + UInt64(first.count), of: generation)
+        }
+        var statements = transaction.queue.take()
+        statements.append(
+            .append(Array(first), at: record.offset, to: place.name, head, replacing: record.previous))
+        let append = PendingAppend(
+            record: record, statements: statements, isRepeatable: isRepeatable, deadline: Deadline(after: place.timeout)
+        )
+        try commit(append)
+        finishTransaction()
+        state.withLock { state in
+            state.head = head
+            if record.isWhole, state.tail.end == record.offset, state.tail.bytes.count < PostgresPlace.tailSize {
+                state.tail.append(record.bytes)
+            } else {
+                state.tail = StoreBytes(offset: record.end)
+            }
+        }
+        mirror(record.isWhole ? StoreBytes(offset: record.offset, bytes: record.bytes) : nil)
+    }
+
+    /// The transaction has ended.
+    func finishTransaction() {
+        guard let transaction = state.withLock({ $0.transaction.take() }) else { return }
+        place.pool.give(back: transaction.connection)
+    }
+
+    // MARK: Committing
+
+    private struct PendingAppend {
+        let record: StoredRecord
+        let statements: [Statement]
+        /// Whether all that the record needs is among the statements.
+        let isRepeatable: Bool
+        let deadline: Deadline
+    }
+
+    /// Commits a record, and decides whether it was, if its connection died meanwhile.
+    private func commit(_ append: PendingAppend) throws(LogError) {
+        while let transaction = state.withLock({ $0.transaction }) {
+            var statements = append.statements
+            if transaction.hasListener { statements.append(.notify(place.channel)) }
+            do throws(PostgresError) {
+                let answer = try transaction.connection.flight(statements + [.commit], until: append.deadline)
+                if answer.hasWarning { try prove(on: transaction.connection, until: append.deadline) }
+                return
+            } catch {
+                guard error.isOfConnection else {
+                    // The lock did not hold.
+                    if error.isOvertaken || error.isTransient { throw LogError(.overtaken) }
+                    throw place.translation(of: error)
+                }
+                finishTransaction()
+                if try isAppended(append, after: error) { return }
+            }
+        }
+    }
+
+    /// Decides whether a record was appended that was offered on a connection that is lost.
+    ///
+    /// - Returns: false if it was not, and can be offered again.
+    private func isAppended(_ append: PendingAppend, after failure: PostgresError) throws(LogError) -> Bool {
+        let isThere = try decided(until: append.deadline, after: failure) { () throws(LogError) in
+            guard try holds(append.record) else { return false }
+            // A standby may not have had it when the connection died.
+            let connection = state.withLock { $0.transaction?.connection }
+            try place.translated { () throws(PostgresError) in
+                _ = try connection?.flight([.rollback], until: append.deadline)
+                if let connection { try prove(on: connection, until: append.deadline) }
+            }
+            return true
+        }
+        if isThere { return true }
+        guard state.withLock({ $0.head.position == append.record.previous && $0.head.generation == generation }) else {
+            throw LogError(.overtaken)
+        }
+        guard append.isRepeatable else { throw place.translation(of: failure) }
+        return false
+    }
+
+    private func holds(_ record: StoredRecord) throws(LogError) -> Bool {
+        let first = Array(record.bytes.prefix(Schema.extentSize))
+        let range = record.offset..<record.offset + UInt64(first.count)
+        let connection = state.withLock { $0.transaction?.connection }
+        return try place.translated { () throws(PostgresError) in
+            let answer = try connection?.flight([.bytes(generation, range)], until: Deadline(after: place.timeout))
+            return try answer.map { (answer) throws(PostgresError) in
+                try StoreBytes(answer.rows[0], from: record.offset).bytes == first
+            } ?? false
+        }
+    }
+
+    /// Looks, with the lock held, what became of a transaction whose connection is lost: it held the lock, so it has
+    /// ended, one way or the other. Throws `outcomeUnknown` if no server answers.
+    func decided(
+        until deadline: Deadline, after failure: PostgresError, _ look: () throws(LogError) -> Bool
+    ) throws(LogError) -> Bool {
+        do throws(LogError) {
+            try place.attempt(until: deadline, waitsForServer: true) { () throws(PostgresError) in
+                try beginTransaction(until: deadline)
+            }
+            return try look()
+        } catch {
+            guard [.unreachable, .serverRefused, .busy].contains(error.code) else { throw error }
+            throw LogError(
+                .outcomeUnknown,
+                "The connection to \(location) was lost while a change was committed, and no server has answered since "
+                    + "(\(failure.words)). The change may or may not be stored. Look at it before you try again.")
+        }
+    }
+
+    /// Makes sure that what was committed is durable: a commit whose wait for the standby was cancelled is a success
+    /// with a warning. A commit after it is durable only if it is.
+    func prove(on connection: PostgresConnection, until deadline: Deadline) throws(PostgresError) {
+        do throws(PostgresError) {
+            while try connection.flight([.proof], until: deadline).hasWarning {
+                Clock.sleep(microseconds: 20_000)
+            }
+        } catch {
+            // CockroachDB has no such function, and no wait that could be cancelled.
+            guard error.isMissingFunction else { throw error }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+import LinuxSystem
+import SealedLog
+
+// A new vault, and a compacted one, are written as a generation of their own, which nobody sees before the vault's row
+// leads to it.
+
+extension PostgresRecordStore {
+    /// A store that is not published yet, in a transaction on a connection of its own: one of this process that changes
+    /// the vault must not take it in.
+    struct Construction {
+        let connection: PostgresConnection
+        /// The store whose place it is to take, while this process holds its lock.
+        let replaced: PostgresRecordStore?
+        /// Whether the transaction holds the lock of all that write a new generation.
+        let isLocked: Bool
+        var queue = StatementQueue()
+        var size: UInt64 = 0
+        /// The bytes that were written, and how many they were.
+        var written = (ranges: RangeSet<UInt64>(), count: UInt64(0))
+        /// Whether each was written once. A database that has one twice cannot be read.
+        var isWhole: Bool { written.ranges == RangeSet(0..<size) && written.count == size }
+        var hint: Hint?
+        /// Whether the transaction has ended, or may have.
+        var isCommitted = false
+        /// Whether the vault's row may lead here already, or come to do so: then nothing of it is deleted.
+        var isUndecided = false
+    }
+
+    /// Begins a generation. Nothing is sent yet: a process that holds the vault's lock must not wait for a pooler to
+    /// find it another connection, since those who wait for the lock may have all of them.
+    static func begin(
+        at place: PostgresPlace, replacing old: PostgresRecordStore?, locked isLocked: Bool = false
+    ) throws(LogError) -> PostgresRecordStore {
+        let generation = UInt64.random(in: 1..<1 << 62)
+        let connection = try place.translated { () throws(PostgresError) in
+            try place.pool.take(until: Deadline(after: place.timeout))
+        }
+        var construction = Construction(connection: connection, replaced: old, isLocked: isLocked)
+        let lock: [Statement] = isLocked ? [.tryLock(place.compactionKey)] : []
+        for statement in [.begin, .mayWait] + lock + [.beginGeneration(generation, of: place.name)] {
+            construction.queue.add(statement)
+        }
+        let nowhere = LogPosition(sequence: 0, authenticator: .zero)
+        return PostgresRecordStore(
+            place,
+            State(
+                head: StoreHead(generation: generation, position: nowhere, size: 0, hint: nil),
+                pieces: [], tail: StoreBytes(offset: 0), isMirrored: false,
+                construction: construction))
+    }
+
+    /// Begins a generation while no other is being written for the vault.
+    static func beginLocked(at place: PostgresPlace) throws(LogError) -> StoreLock {
+        let new = try begin(at: place, replacing: nil, locked: true)
+        do throws(LogError) { try new.flushConstruction() } catch {
+            new.discard()
+            throw error
+        }
+        return StoreLock(store: new)
+    }
+
+    func makeReplacement() throws(LogError) -> StoreLock {
+        // Asked on the connection that has the lock: each of many processes would connect once more, to find another one
+        // at work. The first bytes take the lock.
+        let connection = state.withLock { $0.transaction?.connection }
+        let isFree = try place.translated { () throws(PostgresError) in
+            try connection?.flight(Statement.isFree(place.compactionKey), until: Deadline(after: place.timeout))
+                .rows[1].flag(0, 0) ?? true
+        }
+        guard isFree else { throw LogError(.busy, location) }
+        return StoreLock(store: try PostgresRecordStore.begin(at: place, replacing: self, locked: true))
+    }
+
+    // MARK: Writing
+
+    /// Returns false if the store is published.
+    func writeToConstruction(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError) -> Bool {
+        let isFull: Bool? = state.withLock { state in
+            guard var construction = state.construction.take() else { return nil }
+            construction.queue.addExtents(bytes, at: offset, of: generation)
+            let end = offset + UInt64(bytes.count)
+            construction.size = max(construction.size, end)
+            construction.written.ranges.insert(contentsOf: offset..<end)
+            construction.written.count += UInt64(bytes.count)
+            defer { state.construction = construction }
+            return construction.queue.isFull || !construction.queue.hasSent
+        }
+        guard let isFull else { return false }
+        if isFull { try flushConstruction() }
+        return true
+    }
+
+    /// Stores what was written; what a read needs, too. The first time, throws `busy` while another process writes a new
+    /// generation.
+    func flushConstruction() throws(LogError) {
+        let pending = state.withLock { state in
+            let takesLock = state.construction.map { $0.isLocked && !$0.queue.hasSent } ?? false
+            let statements = state.construction?.queue.take() ?? []
+            return state.construction.map { ($0.connection, statements, takesLock) }
+        }
+        guard let (connection, statements, takesLock) = pending, !statements.isEmpty else { return }
+        let isBusy = try place.translated { () throws(PostgresError) in
+            let rows = try connection.flight(statements, until: Deadline(after: place.longTimeout)).rows
+            guard takesLock else { return false }
+            return try !rows[2].flag(0, 0)
+        }
+        if isBusy { throw LogError(.busy, location) }
+    }
+
+    func finish(at end: UInt64, _ hint: Hint?) throws(LogError) {
+        state.withLock { state in
+            state.construction?.size = end
+            state.construction?.hint = hint
+        }
+    }
+
+    // MARK: Publishing
+
+    func publish(replacing isReplacing: Bool, _ position: LogPosition) throws(LogError) {
+        try flushConstruction()
+        guard let construction = state.withLock({ $0.construction }) else { return }
+        guard construction.isWhole else { throw LogError(.conflict, "a byte was written twice, or never") }
+        let head = StoreHead(
+            generation: generation, position: position, size: construction.size, hint: construction.hint)
+        // The lock ends with it. A process that replaces a vault holds that one's, which others need to begin.
+        state.withLock { $0.construction?.isCommitted = true }
+        try place.translated { () throws(PostgresError) in
+            _ = try construction.connection.flight([.commit], until: Deadline(after: place.longTimeout))
+        }
+        if let old = construction.replaced {
+            try replace(old, head)
+        } else {
+            try create(head, on: construction.connection, replacing: isReplacing)
+        }
+        // Readers of the generation before have their time; those of earlier ones have had it.
+        _ = try? construction.connection.flight(
+            Statement.deleteOldGenerations(of: place.name), until: Deadline(after: place.longTimeout))
+        state.withLock { state in
+            (state.head, state.construction) = (head, nil)
+            state.tail = StoreBytes(offset: head.size)
+        }
+        place.pool.give(back: construction.connection)
+    }
+
+    /// Creates the vault's row, or lets it lead here. After a lost connection the same is offered again: the row itself
+    /// tells whose it is.
+    private func create(
+        _ head: StoreHead, on connection: PostgresConnection, replacing isReplacing: Bool
+    ) throws(LogError) {
+        var connection = connection
+        let found = try place.attempt(until: Deadline(after: place.timeout), waitsForServer: true) {
+            () throws(PostgresError) in
+            let deadline = Deadline(after: place.timeout)
+            if !connection.isIdle { connection = try place.pool.take(until: deadline) }
+            state.withLock { $0.construction?.isUndecided = true }
+            let rows = try connection.flight([.create(place.name, head), .head(of: place.name)], until: deadline).rows
+            guard let old = try StoreHead(rows[1]), old.generation != generation, isReplacing else {
+                return try StoreHead(rows[1])
+            }
+            let replacing: [Statement] = [
+                .replace(place.name, head, old), .markReplaced(old.generation), .head(of: place.name),
+            ]
+            return try StoreHead(connection.flight(replacing, until: deadline).rows[2])
+        }
+        guard found?.generation == generation else {
+            state.withLock { $0.construction?.isUndecided = false }
+            throw LogError(.exists, location)
+        }
+    }
+
+    /// Lets the vault's row lead here, in the transaction that holds the old store's lock.
+    private func replace(_ old: PostgresRecordStore, _ head: StoreHead) throws(LogError) {
+        let held = old.state.withLock { state in
+            let statements = state.transaction?.queue.take() ?? []
+            return state.transaction.map { ($0, statements, state.head) }
+        }
+        guard let (transaction, statements, oldHead) = held else { throw LogError(.conflict) }
+        let deadline = Deadline(after: place.timeout)
+        do throws(PostgresError) {
+            let answer = try transaction.connection.flight(
+                statements + [.replace(place.name, head, oldHead), .markReplaced(old.generation)], until: deadline)
+            guard answer.rows[statements.count].changed == 1 else { throw .malformed("the vault's row") }
+            state.withLock { $0.construction?.isUndecided = true }
+            let last: [Statement] = transaction.hasListener ? [.notify(place.channel), .commit] : [.commit]
+            let hasWarning = try transaction.connection.flight(last, until: deadline).hasWarning
+            if hasWarning { try old.prove(on: transaction.connection, until: deadline) }
+        } catch {
+            let isUndecided = state.withLock { $0.construction?.isUndecided ?? false }
+            guard error.isOfConnection, isUndecided else {
+                throw error.isTransient || error.reason == .malformed
+                    ? LogError(.conflict) : place.translation(of: error)
+            }
+            old.finishTransaction()
+            let isReplaced = try old.decided(until: deadline, after: error) { [generation] in
+                old.state.withLock { $0.head.generation == generation }
+            }
+            old.unlock()
+            state.withLock { $0.construction?.isUndecided = false }
+            guard isReplaced else { throw place.translation(of: error) }
+        }
+        old.finishTransaction()
+    }
+
+    func discard() {
+        guard let construction = state.withLock({ $0.construction.take() }) else { return }
+        let undoing: [Statement] =
+            !construction.isCommitted ? [.rollback] : construction.isUndecided ? [] : Statement.discard(generation)
+        _ = try? construction.connection.flight(undoing, until: Deadline(after: place.longTimeout))
+        place.pool.give(back: construction.connection)
+    }
+}

@@ -1,0 +1,279 @@
+private import Glibc
+import LinuxSystem
+import SealedLog
+import Vault
+
+/// The bytes of a sealed log in the tables of a database; see ``Schema``.
+///
+/// What was read of the log's end is kept until something follows it: a look at the end costs one round trip, and brings
+/// what was appended.
+final class PostgresRecordStore: RecordStore {
+    struct State {
+        /// What the database last said of the vault.
+        var head: StoreHead {
+            didSet { if head.generation != oldValue.generation { last = last ?? oldValue } }
+        }
+        /// What it last said of this store, if another has taken its place: those who are reading this one go on.
+        private(set) var last: StoreHead?
+        var own: StoreHead { last ?? head }
+        /// Bytes that came with the head: the header's extent, the end of what the generation began with.
+        let pieces: [StoreBytes]
+        /// The newest bytes.
+        var tail: StoreBytes
+        /// What was read last of a store without a copy.
+        var block = StoreBytes(offset: 0)
+        /// Whether the copy that this machine keeps is of this store. Until the log has accepted the store, it is that
+        /// of another, which a server that was rolled back can be restored from.
+        var isMirrored: Bool
+        /// Whether the database was asked in opening the store.
+        var isRead = false
+        /// Whether it has not been asked since, either.
+        var isAsKept = false
+        /// Whether the log has just been opened with the head as it was read then: a program that ends soon need not
+        /// read it again.
+        var isNew = false
+        /// Whether changes go to the copy that is merged later.
+        var isLeftForPending = false
+        /// While this process holds the lock.
+        var transaction: Transaction?
+        /// While this is not published.
+        var construction: Construction?
+    }
+
+    /// A transaction that holds the vault's lock.
+    struct Transaction {
+        let connection: PostgresConnection
+        let hasListener: Bool
+        var queue = StatementQueue()
+    }
+
+    let place: PostgresPlace
+    let generation: UInt64
+    let identity: RecordStoreIdentity
+    let state: Mutex<State>
+    private let processID = getpid()
+
+    init(_ place: PostgresPlace, _ state: State) {
+        self.place = place
+        generation = state.head.generation
+        identity = RecordStoreIdentity(withUnsafeBytes(of: generation) { Array($0) } + Array(place.location.utf8))
+        self.state = Mutex(state)
+    }
+
+    /// A store as this machine has kept it.
+    convenience init(_ place: PostgresPlace, as head: StoreHead) {
+        self.init(
+            place,
+            State(head: head, pieces: [], tail: StoreBytes(offset: head.size), isMirrored: true, isAsKept: true))
+    }
+
+    var location: String { place.location }
+    var server: String? { place.pool.lastHost }
+    let isTransactional = true
+    var isAsKept: Bool { state.withLock { $0.isAsKept } }
+    let needsLockToRead = false
+    let isWritable = true
+    // A connection must not be used by a child process.
+    var isInherited: Bool { processID != getpid() }
+
+    func isCurrent() throws(LogError) -> Bool {
+        state.withLock { $0.head.generation == generation && !$0.isLeftForPending }
+    }
+    func reopened() throws(LogError) -> any RecordStore { try place.open(.fresh) }
+    // What can be read is durable, and so is the row that leads to it.
+    func synchronizeLocation() throws(LogError) {}
+    func locationState() -> [UInt8]? { identity.bytes }
+    func removeLeftReplacement() throws(LogError) {}
+
+    func synchronize() throws(LogError) { try flushConstruction() }
+
+    // MARK: Reading
+
+    func size() throws(LogError) -> UInt64 { state.withLock { $0.construction?.size ?? $0.own.size } }
+
+    func nextData(from offset: UInt64) throws(LogError) -> UInt64? { try offset < size() ? offset : nil }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(LogError) -> Int {
+        try flushConstruction()
+        let size = try size()
+        guard offset < size, buffer.count > 0 else { return 0 }
+        let range = offset..<min(size, offset + UInt64(buffer.count))
+        let (pieces, isMirrored, hint) = state.withLock { state in
+            (
+                state.pieces + [state.tail, state.block], state.isMirrored,
+                state.construction == nil ? state.own.hint : nil
+            )
+        }
+        let isKnown =
+            pieces.contains { $0.copy(range, into: buffer) }
+            || isMirrored && place.mirror?.copy(range, of: generation, into: buffer) == true
+        let count = isKnown ? range.count : try fetch(range, into: buffer)
+        // Of a file, it is in the header. Here it changes together with the vault's row.
+        if let hint, count == range.count { hint.copy(into: buffer, of: range) }
+        return count
+    }
+
+    /// Bytes are read in blocks of this size, for the copy: one more round trip costs more than their way.
+    static let blockSize: UInt64 = 64 << 10
+
+    private func fetch(
+        _ wanted: Range<UInt64>, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(LogError) -> Int {
+        let (own, isMirrored, isWhole, size) = state.withLock { state in
+            (
+                state.construction?.connection ?? state.transaction?.connection, state.isMirrored,
+                state.construction == nil, state.own.size
+            )
+        }
+        guard !place.isOffline else {
+            throw LogError(.unreachable, "This machine has not kept all of \(location). Use it with the server.")
+        }
+        var range = wanted
+        // What is under construction has gaps still.
+        if isWhole {
+            let blockSize = PostgresRecordStore.blockSize
+            let blockEnd = (wanted.upperBound + blockSize - 1) / blockSize * blockSize
+            range = wanted.lowerBound / blockSize * blockSize..<max(wanted.upperBound, min(blockEnd, size))
+        }
+        let statement = Statement.bytes(generation, range)
+        // A writer need not connect once more to read what it changes.
+        var answer: PostgresConnection.Answer?
+        if let own {
+            answer = try place.translated { () throws(PostgresError) in
+                try own.flightIfFree([statement], until: Deadline(after: place.timeout))
+            }
+        }
+        let rows = if let answer { answer.rows } else { try place.flight([statement]) }
+        return try place.translated { () throws(PostgresError) in
+            if isMirrored, let mirror = place.mirror {
+                mirror.keep(from: range.lowerBound, of: generation) { try rows[0].pieces(from: range.lowerBound, $0) }
+            } else if isWhole {
+                // To verify a clone, the values are read one after the other. Each would cost a round trip.
+                let block = try StoreBytes(rows[0], from: range.lowerBound)
+                state.withLock { $0.block = block }
+            }
+            let end = try rows[0].pieces(from: range.lowerBound) { offset, piece in
+                let shared = (offset..<offset + UInt64(piece.count)).clamped(to: wanted)
+                guard !shared.isEmpty else { return }
+                let bytes = piece[Int(shared.lowerBound - offset)..<Int(shared.upperBound - offset)]
+                UnsafeMutableRawBufferPointer(rebasing: buffer[Int(shared.lowerBound - wanted.lowerBound)...])
+                    .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes))
+            }
+            return Int(max(wanted.lowerBound, min(wanted.upperBound, end)) - wanted.lowerBound)
+        }
+    }
+
+    // MARK: The end
+
+    func accepted() {
+        let isRead = state.withLock { state in
+            state.isNew = state.isRead
+            return state.isRead
+        }
+        if isRead { mirror() }
+    }
+
+    func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
+        var growth = try growthOnThisHost(after: end, head)
+        // A former primary that was started again is older than the one that took its place.
+        for _ in 1..<max(1, place.pool.hostCount) {
+            guard case .doubtful = growth, state.withLock({ $0.isOlder(than: head) }) else { return growth }
+            place.pool.turnToNextHost()
+            growth = try growthOnThisHost(after: end, head)
+        }
+        return growth
+    }
+
+    private func growthOnThisHost(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
+        // Others' appends meanwhile make what an answer says outdated.
+        for _ in 0..<100 {
+            let (before, isLocked) = state.withLock { ($0.head, $0.transaction != nil) }
+            if isLocked || state.withLock({ exchange(&$0.isNew, with: false) }) && place.isShortLived { break }
+            guard let (found, tail) = try look(after: end, knowing: before) else { break }
+            let isTaken = state.withLock { state in
+                guard state.transaction == nil, state.head == before else { return false }
+                state.learn(found, tail, of: generation)
+                return true
+            }
+            guard isTaken else { continue }
+            // Of a server that was put back to an older state, the copy is what it can be restored from.
+            if case .doubtful = state.withLock({ $0.growth(after: end, head, of: generation) }) { break }
+            mirror(tail)
+            break
+        }
+        return state.withLock { $0.growth(after: end, head, of: generation) }
+    }
+
+    /// Keeps what was learnt, on this machine.
+    func mirror(_ newBytes: StoreBytes? = nil) {
+        guard let mirror = place.mirror else { return }
+        let known = state.withLock { state -> (head: StoreHead, pieces: [StoreBytes], isNew: Bool)? in
+            guard state.head.generation == generation else { return nil }
+            defer { state.isMirrored = true }
+            let known = state.isMirrored ? [] : state.pieces + [state.tail, state.block]
+            let pieces = known + [newBytes].compactMap(\.self)
+            return (state.head, pieces, !state.isMirrored)
+        }
+        if let known { mirror.keep(known.head, known.pieces, isNew: known.isNew) }
+    }
+
+    /// Asks for the vault's row and what follows an offset; nil if the copy stands in for the server.
+    private func look(after end: UInt64, knowing known: StoreHead) throws(LogError) -> (StoreHead, StoreBytes)? {
+        if !place.isOffline {
+            do throws(LogError) { return try ask(after: end, knowing: known) } catch {
+                guard place.noteFailure(error) else { throw error }
+            }
+        }
+        place.noteOffline()
+        return nil
+    }
+
+    private func ask(after end: UInt64, knowing known: StoreHead) throws(LogError) -> (StoreHead, StoreBytes) {
+        // On this machine, one more flight where it is needed takes less time than a new session of the server to learn
+        // of another table.
+        if place.isLocal, try place.currentHead() == known { return (known, StoreBytes(offset: end)) }
+        let rows = try place.flight([
+            .head(of: place.name), .extents(generation, from: end, upTo: PostgresPlace.tailSize),
+        ])
+        let (found, bytes) = try place.translated { () throws(PostgresError) in
+            (try StoreHead(rows[0]), try StoreBytes(rows[1], from: end))
+        }
+        guard let found else { throw LogError(.missing, location) }
+        return (found, bytes)
+    }
+}
+
+extension PostgresRecordStore.State {
+    /// Takes over what the database says now.
+    ///
+    /// - Parameter newBytes: from the end of a log on.
+    mutating func learn(_ found: StoreHead, _ newBytes: StoreBytes, of generation: UInt64) {
+        if found.generation == generation {
+            isAsKept = false
+            if found.size > head.size || tail.end != found.size { tail = newBytes }
+        }
+        head = found
+    }
+
+    /// Not while the lock is held: nothing else is asked then.
+    func isOlder(than position: LogPosition) -> Bool {
+        transaction == nil && head.position.sequence < position.sequence
+    }
+
+    func growth(after end: UInt64, _ position: LogPosition, of generation: UInt64) -> StoreGrowth {
+        guard head.generation == generation else { return .doubtful }
+        if head.size == end, head.position == position { return .none }
+        return head.size > end && head.position.sequence > position.sequence ? .some : .doubtful
+    }
+}
+
+extension Hint {
+    /// Puts its bytes into those of a range of the store.
+    fileprivate func copy(into buffer: UnsafeMutableRawBufferPointer, of range: Range<UInt64>) {
+        let shared = range.clamped(to: Hint.place)
+        guard !shared.isEmpty else { return }
+        for offset in shared {
+            buffer[Int(offset - range.lowerBound)] = encoded[Int(offset - Hint.place.lowerBound)]
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/// The tables of vaults in a database, and the roles that may use them.
+///
+/// `head` has a row for each vault: which generation of its bytes counts, and what its log ends with. `extent` has the
+/// bytes, each row from its place on; rows are never changed. A compaction writes a new `generation`.
+enum Schema {
+    /// The largest extent, in bytes: larger ones cost more time in PostgreSQL, and CockroachDB advises against them.
+    static let extentSize = 256 << 10
+    /// How long the bytes before a compaction remain for those who are reading them.
+    static let generationLifetime = "1 hour"
+
+    /// Creates what is missing.
+    static let creation = [
+        "CREATE SCHEMA IF NOT EXISTS vault",
+        """
+        CREATE TABLE IF NOT EXISTS vault.head (
+            name bytea PRIMARY KEY, generation int8 NOT NULL, sequence int8 NOT NULL, authenticator bytea NOT NULL,
+            size int8 NOT NULL, base int8 NOT NULL, hint_place int8, hint_sequence int8)
+        """,
+        """
+        CREATE TABLE IF NOT EXISTS vault.generation (
+            generation int8 PRIMARY KEY, name bytea NOT NULL, begun timestamptz NOT NULL DEFAULT now(),
+            replaced timestamptz)
+        """,
+        """
+        CREATE TABLE IF NOT EXISTS vault.extent (
+            generation int8 NOT NULL, place int8 NOT NULL, bytes bytea NOT NULL, PRIMARY KEY (generation, place))
+        """,
+    ]
+
+    /// Sealed bytes do not compress. CockroachDB has no such setting.
+    static let storage = "ALTER TABLE vault.extent ALTER COLUMN bytes SET STORAGE EXTERNAL"
+
+    /// Creates the roles and gives them what they need, and no more.
+    static let roles = [
+        """
+        DO $$ BEGIN
+            IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'vault_reader') THEN CREATE ROLE vault_reader; END IF;
+            IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'vault_writer') THEN CREATE ROLE vault_writer; END IF;
+        END $$
+        """,
+        "GRANT USAGE ON SCHEMA vault TO vault_reader, vault_writer",
+        "GRANT SELECT ON vault.head, vault.generation, vault.extent TO vault_reader, vault_writer",
+        "GRANT INSERT, UPDATE ON vault.head, vault.generation TO vault_writer",
+        "GRANT INSERT, DELETE ON vault.extent TO vault_writer",
+        "GRANT DELETE ON vault.generation TO vault_writer",
+    ]
+}

@@ -1,0 +1,201 @@
+import SealedLog
+import Sealing
+
+// What stores ask of the tables; see ``Schema``.
+
+extension Statement {
+    private static let headColumns = "generation, sequence, authenticator, size, hint_place, hint_sequence"
+
+    static func head(of name: [UInt8]) -> Statement {
+        Statement("SELECT \(headColumns) FROM vault.head WHERE name = $1", .bytes(name))
+    }
+
+    static func header(of name: [UInt8]) -> Statement {
+        Statement(
+            """
+            SELECT place, bytes FROM vault.extent
+            WHERE generation = (SELECT generation FROM vault.head WHERE name = $1) AND place = 0
+            """, .bytes(name))
+    }
+
+    /// The newest extents, from the hint on, but no more than `count` bytes. Of a vault that is not larger, all of them.
+    static func tail(of name: [UInt8], upTo count: UInt64) -> Statement {
+        Statement(
+            """
+            SELECT place, bytes FROM vault.extent JOIN vault.head USING (generation)
+            WHERE name = $1 AND place < size
+                AND (size <= $2 OR place >= greatest(coalesce(hint_place, 0), size - $2))
+            ORDER BY place
+            """, .bytes(name), .number(count))
+    }
+
+    /// The last bytes of what was there when the generation was begun: with the root of its tree.
+    static func base(of name: [UInt8], count: UInt64, unlessSmallerThan size: UInt64) -> Statement {
+        Statement(
+            """
+            SELECT greatest(place, base - $2), substring(bytes, (greatest(base - $2 - place, 0) + 1)::int4,
+                (least(place + length(bytes), base) - greatest(place, base - $2))::int4)
+            FROM vault.extent JOIN vault.head USING (generation)
+            WHERE name = $1 AND size > $3 AND place > base - $2 - \(Schema.extentSize) AND place < base
+                AND place + length(bytes) > base - $2
+            ORDER BY place
+            """, .bytes(name), .number(count), .number(size))
+    }
+
+    /// The extents from an offset on, but no more than `count` bytes.
+    static func extents(_ generation: UInt64, from offset: UInt64, upTo count: UInt64) -> Statement {
+        Statement(
+            """
+            SELECT place, bytes FROM vault.extent WHERE generation = $1 AND place >= $2 AND place < $2 + $3
+            ORDER BY place
+            """, .number(generation), .number(offset), .number(count))
+    }
+
+    /// The bytes of a range, in pieces. No extent is longer than ``Schema/extentSize``.
+    static func bytes(_ generation: UInt64, _ range: Range<UInt64>) -> Statement {
+        Statement(
+            """
+            SELECT greatest(place, $2), substring(bytes,
+                (greatest($2 - place, 0) + 1)::int4, (least(place + length(bytes), $3) - greatest(place, $2))::int4)
+            FROM vault.extent
+            WHERE generation = $1 AND place > $2 - \(Schema.extentSize) AND place < $3 AND place + length(bytes) > $2
+            ORDER BY place
+            """, .number(generation), .number(range.lowerBound), .number(range.upperBound))
+    }
+
+    static func insertExtent(_ generation: UInt64, at offset: UInt64, _ bytes: [UInt8]) -> Statement {
+        Statement(
+            "INSERT INTO vault.extent (generation, place, bytes) VALUES ($1, $2, $3)",
+            .number(generation), .number(offset), .bytes(bytes))
+    }
+
+    // MARK: Appending
+
+    static let begin = Statement("BEGIN ISOLATION LEVEL READ COMMITTED")
+    static let commit = Statement("COMMIT")
+    static let rollback = Statement("ROLLBACK")
+
+    /// Waits in line, since a queue for a row is not in order. CockroachDB's returned at once for years, so that nothing
+    /// but fairness may depend on it.
+    ///
+    /// The server gives up by itself, also if this process is gone; and no setting of a role or a database makes a
+    /// commit return before it is durable.
+    static func queue(_ key: UInt64, upTo milliseconds: UInt64) -> Statement {
+        Statement(
+            """
+            SELECT set_config('lock_timeout', $1, true), set_config('synchronous_commit', 'on', true),
+                pg_advisory_xact_lock($2)
+            """, .text("\(max(1, milliseconds))ms"), .number(key))
+    }
+
+    /// Locks the vault's row. Returns also whether anyone listens, in the last column: listeners share a lock. NOTIFY
+    /// takes a lock of the whole database at the commit.
+    static func lockedHead(of name: [UInt8], listeners key: UInt64) -> Statement {
+        Statement(
+            """
+            SELECT \(headColumns), NOT pg_try_advisory_xact_lock($2) FROM vault.head WHERE name = $1 FOR UPDATE
+            """, .bytes(name), .number(key))
+    }
+
+    static func notify(_ channel: String) -> Statement { Statement("SELECT pg_notify($1, '')", .text(channel)) }
+
+    /// Appends an extent if the log still ends with `previous`: otherwise it fails, as the generation is null then.
+    static func append(
+        _ bytes: [UInt8], at offset: UInt64, to name: [UInt8], _ head: StoreHead, replacing previous: LogPosition
+    ) -> Statement {
+        Statement(
+            """
+            WITH moved AS (
+                UPDATE vault.head SET sequence = $4, authenticator = $5, size = $6,
+                    hint_place = coalesce($7, hint_place), hint_sequence = coalesce($8, hint_sequence)
+                WHERE name = $1 AND generation = $2 AND sequence = $9 AND authenticator = $10
+                RETURNING generation)
+            INSERT INTO vault.extent (generation, place, bytes) VALUES ((SELECT generation FROM moved), $3, $11)
+            """,
+            .bytes(name), .number(head.generation), .number(offset), .number(head.position.sequence),
+            .bytes(head.position.authenticator.bytes), .number(head.size), .optional(head.hint?.offset),
+            .optional(head.hint?.sequence), .number(previous.sequence), .bytes(previous.authenticator.bytes),
+            .bytes(bytes))
+    }
+
+    /// Writes nothing that counts, but its commit is durable only after those before it: the server's log is in order.
+    static let proof = Statement("SELECT pg_logical_emit_message(true, 'vault', '')")
+
+    // MARK: Replacing
+
+    static func beginGeneration(_ generation: UInt64, of name: [UInt8]) -> Statement {
+        Statement(
+            "INSERT INTO vault.generation (generation, name) VALUES ($1, $2)", .number(generation), .bytes(name))
+    }
+
+    /// Creates the vault's row. Changes none if there is one.
+    static func create(_ name: [UInt8], _ head: StoreHead) -> Statement {
+        Statement(
+            """
+            INSERT INTO vault.head (name, base, \(headColumns)) VALUES ($1, $5, $2, $3, $4, $5, $6, $7)
+            ON CONFLICT (name) DO NOTHING
+            """,
+            .bytes(name), .number(head.generation), .number(head.position.sequence),
+            .bytes(head.position.authenticator.bytes), .number(head.size), .optional(head.hint?.offset),
+            .optional(head.hint?.sequence))
+    }
+
+    /// Lets the vault's row lead to another generation. Changes none if the log does not end with `previous`.
+    static func replace(_ name: [UInt8], _ head: StoreHead, _ previous: StoreHead) -> Statement {
+        Statement(
+            """
+            UPDATE vault.head SET generation = $2, sequence = $3, authenticator = $4, size = $5, base = $5,
+                hint_place = $6, hint_sequence = $7
+            WHERE name = $1 AND generation = $8 AND sequence = $9 AND authenticator = $10
+            """,
+            .bytes(name), .number(head.generation), .number(head.position.sequence),
+            .bytes(head.position.authenticator.bytes), .number(head.size), .optional(head.hint?.offset),
+            .optional(head.hint?.sequence), .number(previous.generation), .number(previous.position.sequence),
+            .bytes(previous.position.authenticator.bytes))
+    }
+
+    static func markReplaced(_ generation: UInt64) -> Statement {
+        Statement("UPDATE vault.generation SET replaced = now() WHERE generation = $1", .number(generation))
+    }
+
+    /// Deletes generations that were replaced long ago, and those that a killed process left a day ago.
+    static func deleteOldGenerations(of name: [UInt8]) -> [Statement] {
+        let old = """
+            name = $1 AND generation <> (SELECT generation FROM vault.head WHERE name = $1)
+            AND (replaced < now() - interval '\(Schema.generationLifetime)'
+                OR replaced IS NULL AND begun < now() - interval '1 day')
+            """
+        return [
+            Statement(
+                "DELETE FROM vault.extent WHERE generation IN (SELECT generation FROM vault.generation WHERE \(old))",
+                .bytes(name)),
+            Statement("DELETE FROM vault.generation WHERE \(old)", .bytes(name)),
+        ]
+    }
+
+    static func discard(_ generation: UInt64) -> [Statement] {
+        ["extent", "generation"].map { table in
+            Statement("DELETE FROM vault.\(table) WHERE generation = $1", .number(generation))
+        }
+    }
+
+    /// Returns whether no session holds a lock. It is not taken: rolling back to a savepoint gives it back.
+    static func isFree(_ key: UInt64) -> [Statement] {
+        [
+            Statement("SAVEPOINT look"), Statement("SELECT pg_try_advisory_xact_lock_shared($1)", .number(key)),
+            Statement("ROLLBACK TO SAVEPOINT look"),
+        ]
+    }
+
+    /// A lock of the transaction. One of the session would stay with a pooler's connection, which others get next.
+    static func tryLock(_ key: UInt64) -> Statement { Statement("SELECT pg_try_advisory_xact_lock($1)", .number(key)) }
+
+    /// Lets a transaction wait between its flights, whatever the server's limit is.
+    static let mayWait = Statement("SELECT set_config('idle_in_transaction_session_timeout', '0', true)")
+}
+
+extension Statement.Parameter {
+    fileprivate static func optional(_ number: UInt64?) -> Statement.Parameter {
+        number.map { .number($0) } ?? .noNumber
+    }
+}

@@ -1,0 +1,79 @@
+"""Members: their devices, what these sign, and the changes of the members in the manifest."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import nacl.bindings
+
+from .keys import key_line
+from .primitives import Randomness, counted, hash256, varint
+
+Position = tuple[int, bytes]  # a sequence number and an authenticator
+ADDITION, REMOVAL = 0, 1
+
+
+class Device:
+    """The device of a member, whose key file holds this `key`."""
+
+    def __init__(self, member: str, key: bytes | None = None) -> None:
+        self.member = member
+        self.key = key or Randomness(f"device of {member}").take(32)
+        # crypto_kdf_derive_from_key
+        salt = (1).to_bytes(16, "little")
+        seed = hashlib.blake2b(digest_size=32, key=self.key, salt=salt, person=b"vltdevic").digest()
+        self.public_key, self.secret_key = nacl.bindings.crypto_sign_seed_keypair(seed)
+
+    @property
+    def key_file(self) -> bytes:
+        return f"# vault key file: it signs, and opens no vault\n{key_line(self.key)}\n".encode()
+
+    @property
+    def text(self) -> str:
+        return f"vault-device-1-{self.public_key.hex()}-{hash256(b'vault-device-1-' + self.public_key)[:4].hex()}"
+
+    def sign(self, statement: bytes, vault_id: bytes, seen: Position) -> bytes:
+        """The signature as an entry holds it."""
+        position = varint(seen[0]) + seen[1]
+        signed = nacl.bindings.crypto_sign(statement + vault_id + self.public_key + position, self.secret_key)
+        return self.public_key[:8] + position + signed[:64]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """`described` is what a reader has to find."""
+
+    encoded: bytes
+    described: dict
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of the members. `edit` changes what is signed, `edit_signature` the signature."""
+
+    author: Device
+    device: Device
+    flags: int = ADDITION
+    time: int = 0
+    name: str | None = None
+    recipient: str = ""
+    edit: Callable[[bytes], bytes] = lambda statement: statement
+    edit_signature: Callable[[bytes], bytes] = lambda signature: signature
+
+    def encoded(self, vault_id: bytes, seen: Position) -> bytes:
+        name = self.device.member if self.name is None else self.name
+        fields = bytes([self.flags]) + varint(self.time) + counted(name.encode()) + self.device.public_key
+        fields += counted(self.recipient.encode())
+        signature = self.author.sign(self.edit(b"vault-member-1" + fields), vault_id, seen)
+        return fields + self.edit_signature(signature)
+
+
+def removed_statement(name: bytes, modified: int) -> bytes:
+    return b"vault-state-1" + counted(name) + varint(modified) + b"\x01"
+
+
+def state_statement(
+    name: bytes, modified: int, kind: int, content: bytes, expiry: int | None, attributes: bytes
+) -> bytes:
+    start = b"vault-state-1" + counted(name) + varint(modified) + b"\x00"
+    return start + bytes([kind]) + hash256(content) + varint(expiry or 0) + attributes

@@ -1,0 +1,383 @@
+import LinuxSystem
+import Sealing
+import TestSupport
+import Testing
+
+@testable import SealedLog
+
+@Suite("Members")
+struct MemberTests {
+    private let fixture: LogFixture
+    private let mia: DeviceKey
+    private let tom: DeviceKey
+
+    init() throws {
+        fixture = try LogFixture(history: .standard)
+        mia = try DeviceKey(.generate())
+        tom = try DeviceKey(.generate())
+    }
+
+    private func open(
+        _ path: String? = nil, as key: DeviceKey?, remembering: Bool = false, accepting: [LogError.Code] = []
+    ) throws -> SealedLog {
+        var options = fixture.options(remembering: remembering, accepting: accepting)
+        if let key { options.deviceKey = { () throws(LogError) in key } }
+        return try openApart(path ?? fixture.path, options: options, readKey: fixture.key)
+    }
+
+    private func addMembers(to log: SealedLog) throws {
+        try log.changeMembers { (members) throws(LogError) in
+            try members.add("mia", mia.device, signedBy: mia)
+            try members.add("tom", tom.device, signedBy: mia)
+        }
+    }
+
+    /// A vault with two members, as one of them has it open.
+    private func founded(remembering: Bool = false) throws -> SealedLog {
+        let log = try open(as: mia, remembering: remembering)
+        try log.set("before", "1")
+        try addMembers(to: log)
+        return log
+    }
+
+    private func authors(_ log: SealedLog) throws -> [String] {
+        try log.loggedChanges().map { "\($0.name) \($0.author.map { "\($0)" } ?? "nobody")" }
+    }
+
+    // MARK: Signatures
+
+    @Test func eachChangeSaysWhoHasMadeIt() throws {
+        let log = try founded()
+        try log.set("a", "1")
+        let other = try open(as: tom)
+        try other.set("a", "2")
+        try log.remove("a")
+        try log.set("before", "2")
+        let expected = [
+            #"before nobody"#, #"a member("mia")"#, #"a member("tom")"#, #"a member("mia")"#, #"before member("mia")"#,
+        ]
+        #expect(try authors(log) == expected)
+        #expect(try other.verify().unsigned == [])
+        try log.compact()
+        let keys = log.keys
+        _ = try log.changeKeys(timeout: SealedLog.patience) { (table) throws(LogError) in
+            try table.rotate { (_) throws(LogError) in throw LogError(.conflict) }
+        }
+        #expect(log.keys !== keys)
+        #expect(try authors(log) == expected)
+        try open(as: nil).verify()
+    }
+
+    @Test func whoRestoresAValueSignsIt() throws {
+        let log = try founded()
+        try log.set("before", "2")
+        let other = try open(as: tom)
+        try other.make(changes: [other.restoring("before", 0)])
+        #expect(try other.text("before") == "1")
+        #expect(try authors(log) == [#"before member("mia")"#, #"before member("tom")"#])
+        try log.verify()
+    }
+
+    @Test func whoeverIsNoMemberChangesNothing() throws {
+        let log = try founded()
+        let stranger = try DeviceKey(.generate())
+        for key in [stranger, nil] {
+            let other = try open(as: key)
+            #expect(throws: LogError(.notMember, key?.device.text ?? "")) { try other.set("a", "1") }
+            #expect(throws: LogError(.notMember, key?.device.text ?? "")) {
+                _ = try other.changeKeys(timeout: SealedLog.patience) { $0.history = .none }
+            }
+            #expect(try LogError.code { try addMembers(to: other) } == .notMember)
+            #expect(try other.text("before") == "1")
+            try other.compact()
+        }
+        #expect(try log.text("a") == nil)
+        try log.set("a", "1")
+    }
+
+    /// Whoever has the data key can write any entry, but sign for nobody else.
+    @Test(arguments: ["author", "time", "attributes", "value", "name"]) func nobodyWritesInAnothersName(
+        _ what: String
+    ) throws {
+        let log = try founded()
+        try log.set("a", "1")
+        try log.set("b", "2")
+        var forged = try #require(try log.history(.sample("a")))
+        let authorship = try #require(forged.authorship)
+        switch what {
+        case "author":
+            forged.authorship = Authorship(
+                author: tom.device.id, seen: authorship.seen, signature: authorship.signature)
+        case "attributes": forged.content?.attributes = [Attribute(key: "user", value: "tom")]
+        case "value": forged.content?.current = try #require(try log.history(.sample("b"))?.content?.current)
+        default:
+            forged = Entry(
+                name: try .sample(what == "name" ? "c" : "a"), modified: forged.modified + (what == "time" ? 1 : 0),
+                content: forged.content, authorship: authorship)
+        }
+        try log.write(forged)
+        #expect(try LogError.code { try log.verify() } == .damaged)
+        #expect(try LogError.code { _ = try log.loggedChanges() } == .damaged)
+        #expect(try LogError.code { _ = try log.authors(of: forged) } == .damaged)
+    }
+
+    @Test func whatNobodyHasSignedIsFound() throws {
+        let log = try founded()
+        var entry = try #require(try log.history(.sample("before")))
+        entry.sequence = log.view.withLock { $0.head.sequence } + 1
+        try log.write(entry)
+        #expect(try log.verify().unsigned == ["before"])
+    }
+
+    @Test func aSalvagedVaultHasNoMembers() throws {
+        let log = try founded()
+        try log.set("a", "1")
+        var salvaged = try #require(try log.history(.sample("a")))
+        #expect(salvaged.authorship != nil)
+        let target = fixture.folder.file("salvaged.vault")
+        var unlocker = KeyFileUnlocker(fixture.key)
+        _ = try SealedLog.salvage(
+            fixture.place, to: FilePlace(target, in: PosixFileSystem()), with: &unlocker, options: fixture.options(),
+            nil)
+        let copy = try open(target, as: nil)
+        salvaged = try #require(try copy.history(.sample("a")))
+        #expect(salvaged.authorship == nil)
+        try copy.set("a", "2")
+        try copy.verify()
+    }
+
+    // MARK: Two histories
+
+    @Test func aStateOfAnotherHistoryIsFoundUnlessTheTwoWereMerged() throws {
+        let log = try founded()
+        let fork = fixture.folder.file("fork.vault")
+        try overwrite(fork, fixture.bytes)
+        let other = try open(fork, as: tom)
+        try log.set("a", "1")
+        try other.set("b", "2")
+        try other.set("c", "3")
+        let before = try fixture.bytes
+        // Somebody with the data key joins them, and leaves no trace in the history.
+        let entry = try #require(try other.history(.sample("c")))
+        let box = try #require(entry.content).current
+        let sealed = try other.view.withLock { try $0.sealed(box) }
+        try log.write(entry, [Array(sealed.box)])
+        #expect(try log.text("c") == "3")
+        #expect(try log.verify().foreign == ["c"])
+        try overwrite(fixture.path, before)
+        let merged = try open(as: mia)
+        _ = try merged.merge(other, timeout: SealedLog.patience)
+        #expect(try merged.text("c") == "3")
+        let report = try merged.verify()
+        #expect(report.foreign == [] && report.unsigned == [])
+        #expect(try authors(merged).contains(#"c member("tom")"#))
+    }
+
+    @Test func mergedCopiesHaveTheMembersOfBoth() throws {
+        let log = try founded()
+        let fork = fixture.folder.file("fork.vault")
+        try overwrite(fork, fixture.bytes)
+        let other = try open(fork, as: tom)
+        let ann = try DeviceKey(.generate())
+        try other.changeMembers { (members) throws(LogError) in try members.add("ann", ann.device, signedBy: tom) }
+        try other.set("b", "2")
+        try log.changeMembers { (members) throws(LogError) in _ = try members.remove("tom", signedBy: mia) }
+        let names = try MemberTests.names(log)
+        #expect(names == ["mia"])
+        _ = try log.merge(other, timeout: SealedLog.patience)
+        // Tom has added her before he was removed.
+        #expect(try MemberTests.names(log) == ["mia", "ann"])
+        _ = try other.merge(log, timeout: SealedLog.patience)
+        #expect(try MemberTests.names(other) == ["mia", "ann"])
+        #expect(throws: LogError(.notMember, tom.device.text)) { try other.set("b", "3") }
+        try log.verify()
+    }
+
+    private static func names(_ log: SealedLog) throws -> [String] { try log.members().members.map(\.name) }
+
+    // MARK: Removal
+
+    @Test func aRemovedMemberChangesNothingAnyMore() throws {
+        let log = try founded()
+        let other = try open(as: tom)
+        try other.set("a", "1")
+        try log.changeMembers { (members) throws(LogError) in _ = try members.remove("tom", signedBy: mia) }
+        #expect(throws: LogError(.notMember, tom.device.text)) { try other.set("a", "2") }
+        #expect(try authors(log).last == #"a member("tom")"#)
+        // What he signs all the same is told from what he signed before.
+        try log.write(late(log))
+        #expect(try authors(log).last == #"late removed("tom")"#)
+    }
+
+    /// An entry that Tom signs now.
+    private func late(_ log: SealedLog) throws -> Entry {
+        let seen = log.view.withLock { $0.head }
+        var entry = try Entry.tombstone("late", modified: Clock.milliseconds + 1_000)
+        entry.authorship = try StateSigner(key: tom, vaultID: log.vaultID, seen: seen).authorship(of: entry, nil)
+        return entry
+    }
+
+    /// Who was removed and has the data key writes a file in which that never happened.
+    @Test func aRemovalThatIsMissingIsNoticed() throws {
+        let log = try founded(remembering: true)
+        try log.changeMembers { (members) throws(LogError) in _ = try members.remove("tom", signedBy: mia) }
+        try log.set("a", "1")
+        let attacker = try open(as: tom)
+        _ = try attacker.changeHeader(timeout: SealedLog.patience, nil) { (header, table) in
+            HeaderChange(
+                old: header, table, members: table.members.records.dropLast(), keys: nil, merged: nil,
+                formerMemoryKeys: [], isAccessLogged: false)
+        }
+        try attacker.set("a", "of Tom")
+        #expect(try LogError.code { try log.set("a", "2") } == .diverged)
+        #expect(try LogError.code { _ = try log.members() } == .diverged)
+        #expect(try LogError.code { try open(as: mia, remembering: true).set("a", "2") } == .diverged)
+        // Somebody who knows better accepts it once.
+        let accepting = try open(as: mia, remembering: true, accepting: [.diverged])
+        try accepting.set("a", "3")
+        try open(as: mia, remembering: true).set("a", "4")
+    }
+
+    /// Somebody with the data key puts a list of members in the place of the one that was there.
+    private func replaceMembers(by records: [MemberRecord]) throws {
+        _ = try open(as: nil).changeHeader(timeout: SealedLog.patience, nil) { (header, table) in
+            HeaderChange(
+                old: header, table, members: records, keys: nil, merged: nil, formerMemoryKeys: [],
+                isAccessLogged: false)
+        }
+    }
+
+    @Test func membersThatAreMissingAltogetherAreNoticed() throws {
+        let log = try founded(remembering: true)
+        try log.set("a", "1")
+        try replaceMembers(by: [])
+        #expect(try LogError.code { try open(as: nil, remembering: true).set("a", "2") } == .diverged)
+    }
+
+    @Test func whoPutsAnotherFirstMemberBeforeTheRestIsNoticed() throws {
+        let log = try founded(remembering: true)
+        let eve = try DeviceKey(.generate())
+        let records = try log.members().records
+        let head = LogPosition(sequence: 1, authenticator: .zero)
+        let change = MemberChange(isRemoval: false, time: 1, name: "eve", device: eve.device, recipient: "")
+        let first = MemberRecord(
+            change: change, authorship: try eve.sign(Statement(change, in: log.vaultID), after: head))
+        try replaceMembers(by: [first] + records)
+        #expect(try LogError.code { try log.set("a", "1") } == .diverged)
+        #expect(try open(as: eve).members().members.map(\.name) == ["eve"])
+    }
+
+    /// Two lists that were merged may name a device twice, and a member's name by somebody else.
+    @Test func anAdditionChangesNoMemberThatIsThere() throws {
+        let (id, head) = (RandomBytes.array(16), LogPosition(sequence: 1, authenticator: .zero))
+        var list = try MemberList([], in: id, at: head)
+        try list.add("mia", mia.device, signedBy: mia)
+        try list.add("tom", tom.device, signedBy: mia)
+        let eve = try DeviceKey(.generate())
+        let additions = [("mia", eve.device), ("tom", mia.device)].map { name, device in
+            MemberChange(isRemoval: false, time: .max, name: name, device: device, recipient: "")
+        }
+        let records = try additions.map { change in
+            MemberRecord(change: change, authorship: try tom.sign(Statement(change, in: id), after: head))
+        }
+        let joined = try MemberList(list.records + records, in: id, at: head)
+        #expect(joined.members == list.members)
+        #expect(!joined.isMember(eve.device))
+    }
+
+    @Test func whatIsRememberedOfMembersLastsThroughARotation() throws {
+        let log = try founded(remembering: true)
+        try log.changeMembers { (members) throws(LogError) in _ = try members.remove("tom", signedBy: mia) }
+        let records = Array(try log.members().records.dropLast())
+        _ = try open(as: mia).changeKeys(timeout: SealedLog.patience) { (table) throws(LogError) in
+            try table.rotate { (_) throws(LogError) in throw LogError(.conflict) }
+        }
+        try replaceMembers(by: records)
+        #expect(try LogError.code { try open(as: mia, remembering: true).set("a", "2") } == .diverged)
+    }
+
+    @Test func moreChangesOfMembersThanAVaultHasRoomForAreRefused() throws {
+        let log = try founded()
+        var records = try log.members().records
+        let longest = MemberChange(
+            isRemoval: false, time: .max, name: "x", device: tom.device,
+            recipient: String(repeating: "x", count: SlotLabel.recipientSize))
+        let head = log.view.withLock { $0.head }
+        let record = MemberRecord(
+            change: longest, authorship: try mia.sign(Statement(longest, in: log.vaultID), after: head))
+        records += Array(repeating: record, count: 128)
+        #expect(try LogError.code { try replaceMembers(by: records) } == .invalid)
+        try log.set("a", "1")
+    }
+
+    // MARK: The list
+
+    @Test func theFirstMemberIsWhoeverAddsItAndTheLastOneStays() throws {
+        var list = try MemberList([], in: RandomBytes.array(16), at: LogPosition(sequence: 1, authenticator: .zero))
+        #expect(try LogError.code { try list.add("tom", tom.device, signedBy: mia) } == .invalid)
+        try list.add("mia", mia.device, signedBy: mia)
+        #expect(try LogError.code { try list.add("tom", tom.device, signedBy: tom) } == .notMember)
+        #expect(try LogError.code { try list.add("twice", mia.device, signedBy: mia) } == .invalid)
+        #expect(try LogError.code { try list.add("a\nb", tom.device, signedBy: mia) } == .invalid)
+        #expect(try LogError.code { _ = try list.remove("mia", signedBy: mia) } == .invalid)
+        #expect(try LogError.code { _ = try list.remove("tom", signedBy: mia) } == .invalid)
+        try list.add("tom", tom.device, recipient: "age1x", signedBy: mia)
+        let second = try DeviceKey(.generate())
+        // Nobody gets into another's name.
+        #expect(try LogError.code { try list.add("tom", second.device, signedBy: mia) } == .invalid)
+        #expect(try LogError.code { try list.add("mia", second.device, signedBy: tom) } == .invalid)
+        try list.add("tom", second.device, signedBy: tom)
+        #expect(list.members.map(\.devices.count) == [1, 2])
+        #expect(list.members.map(\.addedBy) == ["mia", "mia"])
+        #expect(try list.remove("tom", signedBy: second) == ["age1x"])
+        #expect(list.members.map(\.name) == ["mia"])
+        #expect(!list.isMember(tom.device) && !list.isMember(second.device))
+        try list.add("tom again", tom.device, signedBy: mia)
+        #expect(list.isMember(tom.device))
+    }
+
+    @Test func aChangeThatNobodyHasSignedIsDamage() throws {
+        let (id, head) = (RandomBytes.array(16), LogPosition(sequence: 1, authenticator: .zero))
+        var list = try MemberList([], in: id, at: head)
+        try list.add("mia", mia.device, signedBy: mia)
+        try list.add("tom", tom.device, signedBy: mia)
+        _ = try MemberList(list.records, in: id, at: head)
+        #expect(try LogError.code { _ = try MemberList(list.records, in: RandomBytes.array(16), at: head) } == .damaged)
+        // Without the one that names its author, the second has none.
+        #expect(
+            try LogError.code { _ = try MemberList(Array(list.records.dropFirst()), in: id, at: head) } == .damaged)
+        let change = list.records[1].change
+        let renamed = MemberChange(
+            isRemoval: false, time: change.time, name: "eve", device: change.device, recipient: "")
+        let forged = [list.records[0], MemberRecord(change: renamed, authorship: list.records[1].authorship)]
+        #expect(try LogError.code { _ = try MemberList(forged, in: id, at: head) } == .damaged)
+    }
+
+    @Test func aDeviceIsPassedOnAsText() throws {
+        #expect(Device(mia.device.text) == mia.device)
+        #expect(Device(mia.device.text.uppercased()) == mia.device)
+        var mistyped = Array(mia.device.text)
+        mistyped[20] = mistyped[20] == "0" ? "1" : "0"
+        for text in [String(mistyped), String(mia.device.text.dropLast()), mia.device.text + " ", ""] {
+            #expect(Device(text) == nil)
+        }
+    }
+}
+
+extension SealedLog {
+    fileprivate func changeMembers(_ change: (inout MemberList) throws(LogError) -> Void) throws {
+        _ = try changeKeys(timeout: SealedLog.patience) { (table) throws(LogError) in try change(&table.members) }
+        // So that this machine has seen it.
+        _ = try members()
+    }
+
+    /// Writes an entry as it is, as anybody can who has the data key.
+    fileprivate func write(_ entry: Entry, _ boxes: [[UInt8]?] = []) throws {
+        let plan = try view.withLock { view in
+            var batch = TransactionBatch(totals: try view.currentTotals())
+            batch.move(entry, boxes, replacing: try view.find(entry.name))
+            return try #require(try view.shortPlan(batch))
+        }
+        try writer.withLock { try append(plan, &$0) }
+    }
+}

@@ -1,0 +1,123 @@
+import LinuxSystem
+import SealedLog
+import Sealing
+import TestSupport
+import Testing
+import Vault
+import VaultTesting
+
+@testable import VaultShared
+
+@Suite("Concurrency of a vault in a database", .timeLimit(.minutes(10)))
+struct DatabaseConcurrencyTests {
+    @Test func theKeychainKeepsTheRules() async throws {
+        let fixtures = Mutex<[DatabaseFixture]>([])
+        try await checkConformance {
+            let fixture = try DatabaseFixture()
+            fixtures.withLock { $0.append(fixture) }
+            return try fixture.open()
+        }
+    }
+
+    @Test func aHundredThreadsShareRecords() throws {
+        let fixture = try DatabaseFixture()
+        let keychain = try fixture.open()
+        try onThreads(100) { thread in
+            for round in 0..<10 { try keychain.set("\(thread).\(round)", to: "\(thread)") }
+        }
+        let information = try keychain.information()
+        #expect(information.entries == 1_000)
+        #expect(information.recordsSinceCheckpoint < 500, "the threads that wait share a record")
+        _ = try keychain.verify()
+    }
+
+    @Test func machinesSeeEachOther() throws {
+        let fixture = try DatabaseFixture()
+        _ = try fixture.open()
+        try onThreads(6) { machine in
+            let keychain = try fixture.open(machine: "\(machine)")
+            for round in 0..<20 {
+                try keychain.set("\(machine)", to: "\(round)")
+                #expect(try keychain.unsafeString("\(machine)") == "\(round)")
+                if machine == 0, round.isMultiple(of: 5) { _ = try keychain.compact() }
+            }
+        }
+        let keychain = try fixture.open(machine: "last")
+        for machine in 0..<6 { #expect(try keychain.unsafeString("\(machine)") == "19") }
+        _ = try keychain.verify()
+    }
+
+    /// A compaction of this process, say, that another's has overtaken: what it reads is no damage.
+    @Test func whoReadsWhatACompactionHasReplacedReadsAllOfIt() throws {
+        let fixture = try DatabaseFixture()
+        let keychain = try fixture.open()
+        for number in 0..<300 { try keychain.set("same", to: "\(number)") }
+        let place = try PostgresPlace(fixture.url, fixture.places(machine: "other"), Keychain.Options())
+        let store = try place.open(.fresh)
+        let (size, head) = (try store.size(), try #require(try place.currentHead()))
+        _ = try keychain.compact()
+        let now = try #require(try place.currentHead())
+        #expect(now.generation != head.generation && now.size < size)
+        guard case .doubtful = try store.growth(after: size, head.position) else {
+            return #expect(Bool(false), "it has not learnt of the compaction")
+        }
+        #expect(try store.size() == size)
+        let end = UnsafeMutableRawBufferPointer.allocate(byteCount: 16, alignment: 1)
+        defer { end.deallocate() }
+        #expect(try store.read(into: end, at: size - 16) == 16)
+    }
+
+    @Test func anObserverHearsOfAnotherMachine() async throws {
+        let fixture = try DatabaseFixture()
+        let (observed, other) = (try fixture.open(), try fixture.open(machine: "other"))
+        let counter = KeychainStorable<Int>("n", in: .store(other))
+        try await counter.write(0)
+        let seen = Task {
+            var last: Int?
+            for try await value in KeychainStorable<Int>("n", in: .store(observed)).values {
+                last = value
+                if value == 20 { break }
+            }
+            return last
+        }
+        for number in 1...20 { try await counter.write(number) }
+        #expect(try await seen.value == 20)
+    }
+
+    @Test func aNamedLockIsHeldByOneMachine() async throws {
+        let fixture = try DatabaseFixture()
+        let (one, other) = (try fixture.open(), try fixture.open(machine: "other"))
+        let room = Room()
+        try await withThrowingTaskGroup { group in
+            for keychain in [one, other, one, other] {
+                group.addTask {
+                    for _ in 0..<5 {
+                        let lock = try await keychain.acquireLock("refresh")
+                        room.enter()
+                        Clock.sleep(microseconds: 1_000)
+                        room.leave()
+                        withExtendedLifetime(lock) {}
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(room.mostAtOnce == 1)
+    }
+}
+
+/// Counts who is in it.
+private final class Room: Sendable {
+    private let state = Mutex((inside: 0, most: 0))
+
+    func enter() {
+        state.withLock { state in
+            state.inside += 1
+            state.most = max(state.most, state.inside)
+        }
+    }
+
+    func leave() { state.withLock { $0.inside -= 1 } }
+
+    var mostAtOnce: Int { state.withLock { $0.most } }
+}

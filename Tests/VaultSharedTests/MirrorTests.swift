@@ -1,0 +1,94 @@
+import Foundation
+import LinuxSystem
+import SealedLog
+import Testing
+import VaultTesting
+
+@testable import VaultShared
+
+@Suite("The copy of a vault that a machine keeps")
+struct MirrorTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func mirror() -> Mirror { Mirror(of: "postgresql://a/x#team", in: folder.file("cache")) }
+
+    private func head(_ generation: UInt64, size: UInt64) -> StoreHead {
+        StoreHead(
+            generation: generation, position: LogPosition(sequence: size, authenticator: .zero), size: size,
+            hint: Hint(offset: 5, sequence: 6))
+    }
+
+    private func bytes(of mirror: Mirror, _ range: Range<UInt64>, generation: UInt64 = 1) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: range.count)
+        return bytes.withUnsafeMutableBytes { mirror.copy(range, of: generation, into: $0) } ? bytes : nil
+    }
+
+    @Test func hasWhatAnotherProcessHasKept() {
+        mirror().keep(head(1, size: 10), [StoreBytes(offset: 2, bytes: [1, 2, 3])], isNew: true)
+        let other = mirror()
+        #expect(other.head == head(1, size: 10))
+        #expect(bytes(of: other, 2..<5) == [1, 2, 3])
+        #expect(bytes(of: other, 3..<4) == [2])
+        #expect(bytes(of: other, 2..<6) == nil && bytes(of: other, 1..<3) == nil)
+        #expect(bytes(of: other, 2..<5, generation: 2) == nil)
+        #expect(other.completePath == nil)
+    }
+
+    @Test func isAVaultFileOnceItIsComplete() throws {
+        let mirror = mirror()
+        mirror.keep(head(1, size: 6), [StoreBytes(offset: 0, bytes: [1, 2, 3])], isNew: true)
+        mirror.keep(from: 3, of: 1) { write in
+            [UInt8]([4, 5, 6]).withUnsafeBytes { write(3, $0) }
+            return 6
+        }
+        let path = try #require(mirror.completePath)
+        #expect(try Array(Data(contentsOf: URL(fileURLWithPath: path))) == [1, 2, 3, 4, 5, 6])
+        mirror.keep(head(1, size: 7), [], isNew: false)
+        #expect(mirror.completePath == nil)
+        mirror.keep(head(1, size: 7), [StoreBytes(offset: 6, bytes: [7])], isNew: false)
+        #expect(mirror.completePath == path)
+    }
+
+    @Test func forgetsWhatACompactionHasReplaced() throws {
+        let mirror = mirror()
+        mirror.keep(head(1, size: 3), [StoreBytes(offset: 0, bytes: [1, 2, 3])], isNew: true)
+        mirror.keep(head(2, size: 2), [StoreBytes(offset: 0, bytes: [9, 8])], isNew: true)
+        #expect(bytes(of: mirror, 0..<3) == nil)
+        #expect(bytes(of: mirror, 0..<2, generation: 2) == [9, 8])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("cache")).count == 2)
+    }
+
+    /// Whoever still reads what was replaced must not make its file anew: it would have zeros where bytes were kept.
+    @Test func keepsItsFileWhileAnotherProcessGoesOn() throws {
+        let late = mirror()
+        late.keep(head(1, size: 6), [StoreBytes(offset: 0, bytes: [1, 2, 3])], isNew: true)
+        mirror().keep(head(2, size: 2), [StoreBytes(offset: 0, bytes: [9, 8])], isNew: true)
+        late.keep(head(1, size: 6), [StoreBytes(offset: 3, bytes: [4])], isNew: false)
+        #expect(bytes(of: late, 0..<4) == [1, 2, 3, 4])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("cache")).count == 2)
+        let next = mirror()
+        #expect(bytes(of: next, 0..<4) == nil, "the file is gone")
+    }
+
+    @Test func aThreadThatIsLateDoesNotBringBackAnEarlierGeneration() {
+        let mirror = mirror()
+        mirror.keep(head(1, size: 6), [StoreBytes(offset: 0, bytes: [1, 2, 3])], isNew: true)
+        mirror.keep(head(2, size: 2), [StoreBytes(offset: 0, bytes: [9, 8])], isNew: true)
+        mirror.keep(head(1, size: 6), [StoreBytes(offset: 3, bytes: [4])], isNew: false)
+        #expect(bytes(of: mirror, 0..<2, generation: 2) == [9, 8])
+        mirror.keep(head(2, size: 5), [StoreBytes(offset: 2, bytes: [7, 6, 5])], isNew: false)
+        mirror.keep(head(2, size: 2), [], isNew: false)
+        #expect(mirror.head == head(2, size: 5))
+    }
+
+    @Test(arguments: [0, 5, 8, 40, 70, 79, 95, 103]) func isNothingIfItsStateIsCut(_ length: Int) throws {
+        mirror().keep(head(1, size: 3), [StoreBytes(offset: 0, bytes: [1, 2, 3])], isNew: true)
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.file("cache"))
+        let name = try #require(files.first { $0.hasSuffix(".state") })
+        let url = URL(fileURLWithPath: "\(folder.file("cache"))/\(name)")
+        try Data(contentsOf: url).prefix(length).write(to: url)
+        #expect(bytes(of: mirror(), 0..<3) == nil)
+    }
+}

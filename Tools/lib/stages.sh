@@ -2,7 +2,7 @@
 
 logs=$root/.build/test-logs
 summary=()
-failures=0
+failed_logs=()
 
 start_stages() {
     rm -rf "$logs"
@@ -20,7 +20,7 @@ stage() {
     if ((status != 0)); then
         result=FAILED
         closing="$closing (${log#"$root/"})"
-        failures=$((failures + 1))
+        failed_logs+=("$log")
     fi
     summary+=("$(printf '%-8s %-20s %5d s   %s' "$result" "$name" $((SECONDS - began)) "$closing")")
 }
@@ -37,11 +37,20 @@ closing_line() {
     sed 's/\x1b\[[0-9;]*m//g' "$1" | grep -v '^[[:space:]]*$' | tail -n 1 | cut -c 1-120
 }
 
+# failures LOG: the lines with which compilers, Swift's tests, sanitizers and pytest report one, and what follows them.
+# Of a log that was cut, the end is what is left.
+failures() {
+    printf '\n=== failures in %s ===\n' "${1#"$root/"}"
+    grep -aE -A 12 ': error: |✘|ERROR: |^FAILED |^E  ' "$1" | cut -c 1-300 | head -n 60
+}
+
 end_stages() {
+    local log
+    for log in "${failed_logs[@]}"; do failures "$log"; done
     printf '\n=== summary ===\n'
     printf '%s\n' "${summary[@]}"
-    if ((failures > 0)); then
-        printf '%d of %d stages failed\n' "$failures" "${#summary[@]}"
+    if ((${#failed_logs[@]} > 0)); then
+        printf '%d of %d stages failed\n' "${#failed_logs[@]}" "${#summary[@]}"
         exit 1
     fi
     printf 'all stages passed\n'

@@ -21,6 +21,10 @@ placement=(-Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -function-sections)
 static_build() {
     local product=$1 scratch=$2
     shift 2
+    if uses_libpq "$product"; then
+        prepare_libpq || return
+        set -- "$@" "${libpq_linking[@]}"
+    fi
     env -u VAULT_WARNINGS_AS_ERRORS swift build --package-path "$root" --scratch-path "$scratch" -c release \
         --product "$product" -Xswiftc -static-executable "${direct_metadata[@]}" "${placement[@]}" "$@" </dev/null
 }
@@ -103,15 +107,7 @@ build() {
     say "Building $1 (once, a few minutes)..."
     # SwiftPM sees no change of these archives, nor of the order; without the old executable it links again.
     rm -f "$scratch/release/$1"
-    local linking=(-Xlinker --strip-all)
-    if uses_libpq "$1"; then
-        prepare_libpq >"$log" 2>&1 || {
-            cat "$log" >&2
-            die "what libpq needs for a static executable could not be prepared; its words are above."
-        }
-        linking+=("${libpq_linking[@]}")
-    fi
-    if ! static_build "$1" "$scratch" "${linking[@]}" 9>&- >"$log" 2>&1; then
+    if ! static_build "$1" "$scratch" -Xlinker --strip-all 9>&- >"$log" 2>&1; then
         cat "$log" >&2
         die "the build of $1 failed; its words are above, and in $log."
     fi

@@ -48,7 +48,7 @@ final class ConnectionPool: Sendable {
         guard passwordEntry == nil, let host = hosts.withLock({ $0.first }),
             let connection = try? PostgresConnection(beginning: host)
         else { return }
-        try? connection.connect(until: .now)
+        _ = try? connection.goOn(until: .now)
         begun.withLock { $0 = connection }
     }
 

@@ -39,12 +39,17 @@ final class PostgresConnection: @unchecked Sendable {
         if process == getpid() { PQfinish(handle) }
     }
 
-    /// Goes on until it is connected to a server that is as asked for. After `timedOut`, it can go on later.
+    /// Goes on until it is connected to a server that is as asked for.
     func connect(until deadline: Deadline) throws(PostgresError) {
+        guard try goOn(until: deadline) else { throw .timedOut }
+    }
+
+    /// Does the same, but returns false once the deadline has passed. It can go on later.
+    func goOn(until deadline: Deadline) throws(PostgresError) -> Bool {
         guard process == getpid() else { throw PostgresError(.notConnected, "the connection is the parent process's") }
-        try turn.withLock { (wanted) throws(PostgresError) in
+        return try turn.withLock { (wanted) throws(PostgresError) in
             while wanted != 0, PQstatus(handle) != CONNECTION_BAD {
-                try wait(for: wanted, until: deadline)
+                guard isReady(for: wanted, until: deadline) else { return false }
                 switch PQconnectPoll(handle) {
                 case PGRES_POLLING_OK:
                     PQsetnonblocking(handle, 1)
@@ -55,6 +60,7 @@ final class PostgresConnection: @unchecked Sendable {
                 }
             }
             guard wanted == 0 else { throw failure(.notConnected) }
+            return true
         }
     }
 
@@ -208,13 +214,18 @@ final class PostgresConnection: @unchecked Sendable {
 
     // MARK: Waiting
 
-    /// Waits for the socket. libpq's own timeouts do not bound an answer, and the server's do not bound a commit.
     private func wait(for events: Int16, until deadline: Deadline) throws(PostgresError) {
+        guard isReady(for: events, until: deadline) else { throw .timedOut }
+    }
+
+    /// Waits for the socket. Returns whether it is ready. libpq's own timeouts do not bound an answer, and the server's
+    /// do not bound a commit.
+    private func isReady(for events: Int16, until deadline: Deadline) -> Bool {
         while true {
             let milliseconds = deadline.millisecondsLeft
             var descriptor = pollfd(fd: PQsocket(handle), events: events, revents: 0)
-            if poll(&descriptor, 1, Int32(clamping: max(0, milliseconds))) > 0 { return }
-            guard milliseconds > 0 else { throw PostgresError(.timedOut, "the server did not answer in time") }
+            if poll(&descriptor, 1, Int32(clamping: max(0, milliseconds))) > 0 { return true }
+            guard milliseconds > 0 else { return false }
         }
     }
 }

@@ -25,6 +25,8 @@ struct PostgresError: Error {
         self.words = line.joined(separator: " ").trimmingSuffix(while: { $0 == "." || $0 == " " })
     }
 
+    static var timedOut: PostgresError { PostgresError(.timedOut, "the server did not answer in time") }
+
     static func malformed(_ what: String) -> PostgresError {
         PostgresError(.malformed, "the server's answer lacks \(what)")
     }

@@ -1,4 +1,5 @@
 private import CSodium
+private import Glibc
 import LinuxSystem
 
 /// Guarded memory that the opened values of a process share. Pages of its own for each would cost 8 to 12 system calls,
@@ -7,7 +8,9 @@ import LinuxSystem
 /// A region is allocated as a key is: between inaccessible pages, locked, left out of core dumps. Within it, a block has
 /// a canary on each side, which is checked when the block is freed. Free memory is all zeros.
 struct SecretArena: ~Copyable {
-    static let shared = Mutex(SecretArena())
+    /// A thread takes from its own of them. In one alone, a hundred threads that set values queued up: Swift's mutex is
+    /// handed over to a thread that has to be woken first.
+    private static let all = InlineArray<16, Mutex<SecretArena>> { Mutex(SecretArena($0)) }
 
     /// The largest capacity of a block in bytes. What is larger gets pages of its own.
     static let largestCapacity = 4_096
@@ -16,23 +19,38 @@ struct SecretArena: ~Copyable {
     private static let firstRegion = 8 << 10
     private static let largestRegion = 256 << 10
 
-    /// Where a block is. Not a pointer, which could not leave the lock.
+    /// Not a pointer, which could not leave the lock.
     struct Block {
         let address: UInt
-        /// The index of its region.
-        let region: Int
+        let place: Place
         let isLockedInMemory: Bool
+    }
+
+    /// The indices of a block's arena, and of its region therein.
+    struct Place {
+        let arena: Int
+        let region: Int
     }
 
     /// nil in place of a region that was freed: indices stay.
     private var regions: [Region?] = []
-    private var canary: (UInt64, UInt64) = (0, 0)
     private var nextSize = SecretArena.firstRegion
+    private let index: Int
 
-    private init() { withUnsafeMutableBytes(of: &canary) { RandomBytes.fill($0) } }
+    private init(_ index: Int) { self.index = index }
 
     /// Returns a block of zeros; nil if the system has no memory. Its capacity is a multiple of 16.
-    mutating func allocate(_ capacity: Int) -> Block? {
+    static func allocate(_ capacity: Int) -> Block? {
+        // The number of a thread is the address of a page or near to it.
+        all[Int(truncatingIfNeeded: pthread_self() >> 12) & (all.count - 1)].withLock { $0.allocate(capacity) }
+    }
+
+    /// Wipes a block, and ends the process if something was written beside it.
+    static func free(_ address: UInt, _ capacity: Int, at place: Place) {
+        all[place.arena].withLock { $0.free(address, capacity, region: place.region) }
+    }
+
+    private mutating func allocate(_ capacity: Int) -> Block? {
         let units = SecretArena.units(capacity)
         for index in regions.indices {
             if let start = regions[index]?.take(units) { return block(index, start, capacity) }
@@ -45,17 +63,17 @@ struct SecretArena: ~Copyable {
         return regions[index]?.take(units).flatMap { block(index, $0, capacity) }
     }
 
-    private func block(_ index: Int, _ start: Int, _ capacity: Int) -> Block? {
-        guard let region = regions[index] else { return nil }
+    private func block(_ region: Int, _ start: Int, _ capacity: Int) -> Block? {
+        let place = Place(arena: index, region: region)
+        guard let region = regions[region] else { return nil }
         let front = region.base + start * Region.unit
-        front.storeBytes(of: canary, as: (UInt64, UInt64).self)
-        (front + SecretArena.canarySize + capacity).storeBytes(of: canary, as: (UInt64, UInt64).self)
+        front.storeBytes(of: SecretArena.canary, as: (UInt64, UInt64).self)
+        (front + SecretArena.canarySize + capacity).storeBytes(of: SecretArena.canary, as: (UInt64, UInt64).self)
         return Block(
-            address: UInt(bitPattern: front + SecretArena.canarySize), region: index, isLockedInMemory: region.isLocked)
+            address: UInt(bitPattern: front + SecretArena.canarySize), place: place, isLockedInMemory: region.isLocked)
     }
 
-    /// Wipes a block, and ends the process if something was written beside it.
-    mutating func free(_ address: UInt, _ capacity: Int, region index: Int) {
+    private mutating func free(_ address: UInt, _ capacity: Int, region index: Int) {
         guard let base = regions[index]?.base, let data = UnsafeMutableRawPointer(bitPattern: address) else { return }
         let front = data - SecretArena.canarySize
         // As sodium_free does: memory that was overwritten is trusted no more.
@@ -69,8 +87,14 @@ struct SecretArena: ~Copyable {
     }
 
     private func holds(_ place: UnsafeMutableRawPointer) -> Bool {
-        place.loadUnaligned(as: (UInt64, UInt64).self) == canary
+        place.loadUnaligned(as: (UInt64, UInt64).self) == SecretArena.canary
     }
+
+    private static let canary = {
+        var canary: (UInt64, UInt64) = (0, 0)
+        withUnsafeMutableBytes(of: &canary) { RandomBytes.fill($0) }
+        return canary
+    }()
 
     private static let canarySize = 16
 

@@ -23,8 +23,8 @@ public struct SecretBytes: ~Copyable {
 
     @usableFromInline let base: UnsafeMutableRawPointer
 
-    /// The region of the arena; nil for pages of its own.
-    private let region: Int?
+    /// In an arena; nil for pages of its own.
+    private let place: SecretArena.Place?
 
     private static let libsodiumIsReady = sodium_init() >= 0
 
@@ -46,21 +46,20 @@ public struct SecretBytes: ~Copyable {
             // The fresh memory is filled with 0xdb.
             base.initializeMemory(as: UInt8.self, repeating: 0, count: capacity)
             self.base = base
-            region = nil
+            place = nil
         } else {
-            guard let block = SecretArena.shared.withLock({ $0.allocate(capacity) }),
+            guard let block = SecretArena.allocate(capacity),
                 let base = UnsafeMutableRawPointer(bitPattern: block.address)
             else { throw SealingError(.outOfMemory) }
-            (self.base, region, isLockedInMemory) = (base, block.region, block.isLockedInMemory)
+            (self.base, place, isLockedInMemory) = (base, block.place, block.isLockedInMemory)
         }
         self.count = count
         paddedCapacity = capacity
     }
 
     deinit {
-        if let region {
-            let (address, capacity) = (UInt(bitPattern: base), paddedCapacity)
-            SecretArena.shared.withLock { $0.free(address, capacity, region: region) }
+        if let place {
+            SecretArena.free(UInt(bitPattern: base), paddedCapacity, at: place)
         } else {
             sodium_free(base)
         }

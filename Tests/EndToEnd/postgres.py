@@ -204,9 +204,17 @@ class Cluster:
     def ask_for_password(self, role, password):
         """Creates a role that has to log in with a password, wherever it connects from."""
         self.sql(f"CREATE ROLE {role} LOGIN SUPERUSER PASSWORD '{password}'")
+        self.put_first(f"local all {role} scram-sha-256\nhost all {role} all scram-sha-256")
+
+    def ask_for_ticket(self, role):
+        """Creates a role that has to log in with Kerberos."""
+        self.sql(f"CREATE ROLE {role} LOGIN SUPERUSER")
+        self.put_first(f"host all {role} all gss include_realm=0")
+
+    def put_first(self, lines):
+        """Puts rules of who may log in how before the others."""
         rules = self.data / "pg_hba.conf"
-        rules.write_text(
-            f"local all {role} scram-sha-256\nhost all {role} all scram-sha-256\n" + rules.read_text())
+        rules.write_text(f"{lines}\n{rules.read_text()}")
         self.reload()
 
     def reload(self):

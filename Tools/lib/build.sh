@@ -29,6 +29,14 @@ static_build() {
         --product "$product" -Xswiftc -static-executable "${direct_metadata[@]}" "${placement[@]}" "$@" </dev/null
 }
 
+# dynamic_build PRODUCT SCRATCH FLAGS...: with the C libraries of the system, whose libpq can use Kerberos.
+dynamic_build() {
+    local product=$1 scratch=$2
+    shift 2
+    env -u VAULT_WARNINGS_AS_ERRORS swift build --package-path "$root" --scratch-path "$scratch" -c release \
+        --product "$product" --static-swift-stdlib "$@" </dev/null
+}
+
 # What libpq's archive needs beside itself: two archives of PostgreSQL's own, OpenSSL's, and refusals in place of GSSAPI
 # and LDAP, which have no archives.
 libpq=$root/.build/libpq
@@ -37,7 +45,7 @@ libpq_linking=(
 )
 
 # uses_libpq PRODUCT
-uses_libpq() { [[ $1 == vault-shared || $1 == VaultSharedExample ]]; }
+uses_libpq() { [[ $1 == vault-shared* || $1 == VaultSharedExample ]]; }
 
 # prepare_libpq: the two archives come from a package that would bring a compiler of its own: it is unpacked, not
 # installed.
@@ -77,7 +85,8 @@ is_current() {
     changed=$(find "${sources[@]}" -cnewer "$binary" -print -quit) && [[ -z $changed ]]
 }
 
-# ensure_built PRODUCT: afterwards .build/bin/PRODUCT is the current, fully static, stripped executable.
+# ensure_built PRODUCT: afterwards .build/bin/PRODUCT is the current, stripped executable: fully static, unless its name
+# ends in -dynamic.
 ensure_built() {
     is_current "$1" && return 0
     require_swift
@@ -102,16 +111,18 @@ ensure_built() {
 # build PRODUCT: into a scratch path of its own, so that it doesn't undo what a plain `swift build` built. A warning is no
 # error here: people who install the command may have a newer compiler.
 build() {
-    local scratch=$root/.build/static log=$root/.build/static.log began
+    local product=${1%-dynamic} linking=static log=$root/.build/static.log began
+    [[ $product == "$1" ]] || linking=dynamic
+    local scratch=$root/.build/$linking
     began=$(date +%s.%N)
     say "Building $1 (once, a few minutes)..."
     # SwiftPM sees no change of these archives, nor of the order; without the old executable it links again.
-    rm -f "$scratch/release/$1"
-    if ! static_build "$1" "$scratch" -Xlinker --strip-all 9>&- >"$log" 2>&1; then
+    rm -f "$scratch/release/$product"
+    if ! "${linking}_build" "$product" "$scratch" -Xlinker --strip-all 9>&- >"$log" 2>&1; then
         cat "$log" >&2
         die "the build of $1 failed; its words are above, and in $log."
     fi
-    place "$scratch/release/$1" "$binaries/$1" "@$began" ||
+    place "$scratch/release/$product" "$binaries/$1" "@$began" ||
         die "could not put the executable in $binaries; is the disk full?"
 }
 

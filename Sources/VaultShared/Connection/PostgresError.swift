@@ -22,7 +22,7 @@ struct PostgresError: Error {
     init(_ reason: Reason, _ words: String) {
         self.reason = reason
         let line = words.split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }
-        self.words = line.joined(separator: " ").trimmingSuffix(while: { $0 == "." || $0 == " " })
+        self.words = line.joined(separator: " ").trimmingSuffix(while: { ".: ".contains($0) })
     }
 
     static var timedOut: PostgresError { PostgresError(.timedOut, "the server did not answer in time") }

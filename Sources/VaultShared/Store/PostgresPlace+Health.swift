@@ -9,12 +9,14 @@ extension PostgresPlace {
                 SELECT current_setting('server_version'), current_setting('fsync'),
                     current_setting('full_page_writes'), current_setting('synchronous_standby_names'),
                     pg_is_in_recovery()::text, has_table_privilege('vault.extent', 'INSERT')::text,
-                    coalesce((SELECT ssl::text FROM pg_stat_ssl WHERE pid = pg_backend_pid()), 'false'),
-                    (inet_client_addr() IS NULL)::text
+                    coalesce(
+                        (SELECT 'TLS' FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl),
+                        (SELECT 'Kerberos' FROM pg_stat_gssapi WHERE pid = pg_backend_pid() AND encrypted),
+                        CASE WHEN inet_client_addr() IS NULL THEN 'none: a Unix socket' ELSE '' END)
                 """)
         ])
         let values = try translated { () throws(PostgresError) in
-            try (0..<8).map { (column) throws(PostgresError) in
+            try (0..<7).map { (column) throws(PostgresError) in
                 String(decoding: try rows[0].bytes(0, column), as: UTF8.self)
             }
         }
@@ -33,11 +35,8 @@ extension PostgresPlace {
                     ? "No standby is waited for: a lost disk takes changes back, which every machine then notices."
                     : "Commits wait for \(values[3])."),
             PlaceFinding(
-                "encryption",
-                values[6] == "true"
-                    ? "TLS"
-                    : values[7] == "true" ? "none: a Unix socket" : "none: others on the way see sizes and times",
-                fix: values[6] == "true" || values[7] == "true" ? nil : "Use sslmode=verify-full."),
+                "encryption", values[6].isEmpty ? "none: others on the way see sizes and times" : values[6],
+                fix: values[6].isEmpty ? "Use sslmode=verify-full." : nil),
             PlaceFinding(
                 "rights",
                 values[4] == "true"

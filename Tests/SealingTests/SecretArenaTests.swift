@@ -10,7 +10,7 @@ import VaultTesting
 @Suite("Shared guarded memory")
 struct SecretArenaTests {
     /// A secret in an array: secrets themselves cannot be copied into one.
-    private final class Box {
+    private final class Box: Sendable {
         let secret: SecretBytes
         let bytes: [UInt8]
 
@@ -50,6 +50,22 @@ struct SecretArenaTests {
             }
         }
         #expect(failures.withLock { $0 } == 0)
+    }
+
+    @Test func aThreadFreesWhatOthersHaveAllocated() throws {
+        let allocated = Mutex<[Box]>([])
+        try onThreads(16) { thread in
+            for size in 1...200 {
+                let box = try Box([UInt8](repeating: UInt8(thread), count: size))
+                allocated.withLock { $0.append(box) }
+            }
+        }
+        var boxes = allocated.withLock { exchange(&$0, with: []) }
+        boxes.removeLast(boxes.count / 2)
+        // A block that went back to another thread's memory would be given out while it is in use.
+        for size in 1...2_000 { boxes.append(try Box([UInt8](repeating: 255, count: size % 200 + 1))) }
+        let areKept = boxes.allSatisfy(\.holds)
+        #expect(areKept)
     }
 
     /// In a process of its own, whose memory nobody else uses.

@@ -26,10 +26,12 @@ enum HelpTopic: String, CaseIterable {
         ("VAULT_FILE", "The vault file, as --vault."),
         ("VAULT_KEY_FILE", "The key file, as --key-file."),
         ("CREDENTIALS_DIRECTORY", "A folder that may have a key file, set by systemd."),
-        ("HOME", "The home folder. The next three default to folders in it."),
+        ("HOME", "The home folder. The next four default to folders in it."),
         ("XDG_CONFIG_HOME", "Contains vault/default.key and vault/config (default: ~/.config)."),
         ("XDG_DATA_HOME", "Contains vault/default.vault (default: ~/.local/share)."),
         ("XDG_STATE_HOME", "Contains vault/, what this machine remembers (default: ~/.local/state)."),
+        ("XDG_CACHE_HOME", "Contains vault/, copies of vaults in databases (default: ~/.cache)."),
+        ("PGHOST, PGSERVICE, ...", "What libpq reads, for a vault in a database."),
         ("PATH", "Where age plugins and other programs are searched."),
         ("VISUAL, EDITOR", "The editor of `vault edit`."),
         ("WAYLAND_DISPLAY, DISPLAY", "Which clipboard `vault copy` uses."),
@@ -66,12 +68,20 @@ enum HelpTopic: String, CaseIterable {
         file that was rolled back or exchanged, and what you have agreed to:
           $XDG_STATE_HOME/vault                (default: ~/.local/state)
 
+        A vault in a PostgreSQL database has a URL in place of the path. The program
+        `vault-shared` opens it, and keeps a sealed copy on this machine:
+          postgresql://HOST/DATABASE#NAME
+          $XDG_CACHE_HOME/vault                (default: ~/.cache)
+
         The configuration names vaults:
           $XDG_CONFIG_HOME/vault/config        (default: ~/.config)
             [work]
             vault = ~/Sync/work.vault
             key-file = /media/usb/work.key
             # or: key-command = COMMAND, identity = PATH
+            [team]
+            vault = postgresql://db.example.org/vaults#team
+            offline = allow
 
         With --vault NAME, the key is that of the options, or of the section, or in
         $XDG_CONFIG_HOME/vault/NAME.key. To a vault that is given by its path, or by

@@ -107,11 +107,9 @@ extension PostgresRecordStore {
         finishTransaction()
         state.withLock { state in
             state.head = head
-            if record.isWhole, state.tail.end == record.offset, state.tail.bytes.count < PostgresPlace.tailSize {
-                state.tail.append(record.bytes)
-            } else {
-                state.tail = StoreBytes(offset: record.end)
-            }
+            // To append it to the bytes that came with the lock would copy all of them.
+            state.tail =
+                record.isWhole ? StoreBytes(offset: record.offset, bytes: record.bytes) : StoreBytes(offset: record.end)
         }
         mirror(record.isWhole ? StoreBytes(offset: record.offset, bytes: record.bytes) : nil)
     }

@@ -35,7 +35,7 @@ struct StoreHead: Hashable {
 /// Neighbouring bytes of a store.
 struct StoreBytes {
     let offset: UInt64
-    private(set) var bytes: [UInt8]
+    let bytes: [UInt8]
 
     var end: UInt64 { offset + UInt64(bytes.count) }
 
@@ -48,8 +48,6 @@ struct StoreBytes {
     }
 
     init(offset: UInt64, bytes: [UInt8] = []) { (self.offset, self.bytes) = (offset, bytes) }
-
-    mutating func append(_ more: [UInt8]) { bytes += more }
 
     /// Returns whether it has all of a range; then copies it.
     func copy(_ range: Range<UInt64>, into buffer: UnsafeMutableRawBufferPointer) -> Bool {

@@ -5,11 +5,11 @@ import LinuxSystem
 /// Guarded memory that the opened values of a process share. Pages of its own for each would cost 8 to 12 system calls,
 /// 23 µs, and soon the limit of locked memory.
 ///
-/// A region is allocated as a key is: between inaccessible pages, locked, left out of core dumps. Within it, a block has
-/// a canary on each side, which is checked when the block is freed. Free memory is all zeros.
+/// A region is allocated as a key is: between inaccessible pages, locked, left out of core dumps. Within it, a block
+/// has a canary on each side, which is checked when the block is freed. Free memory is all zeros.
 struct SecretArena: ~Copyable {
-    /// A thread takes from its own of them. In one alone, a hundred threads that set values queued up: Swift's mutex is
-    /// handed over to a thread that has to be woken first.
+    /// Each thread takes from one of these. In a single one, a hundred threads that set values queued up: Swift's mutex
+    /// is handed over to a thread that has to be woken first.
     private static let all = InlineArray<16, Mutex<SecretArena>> { Mutex(SecretArena($0)) }
 
     /// The largest capacity of a block in bytes. What is larger gets pages of its own.

@@ -27,12 +27,6 @@ def pooler(cluster: Cluster):
 
 
 @pytest.fixture
-def vault_name(request) -> str:
-    """A vault of the test's own."""
-    return f"v{abs(hash(request.node.nodeid)) % 10**12}"
-
-
-@pytest.fixture
 def pooled(home: Home, pooler: Pooler, vault_name: str) -> Home:
     return home.with_variables(VAULT_FILE=pooler.url(vault_name))
 

@@ -121,7 +121,7 @@ package struct MemberList: Sendable {
             throw LogError(.invalid, "this device is a member's already")
         }
         guard !isEmpty || device == key.device else {
-            throw LogError(.invalid, "the first member is whoever adds it, on this device")
+            throw LogError(.invalid, "the first member adds themselves, on this device")
         }
         guard isEmpty || !isMember(key.device) || mayAdd(name, key.device.id) else {
             throw LogError(.invalid, "another device of a member is added on one of its own")

@@ -6,8 +6,8 @@ extension SealedLog {
     ///
     /// - Parameter isReplacing: whether what is at the target is replaced; otherwise it is an error.
     /// - Throws: `exists`; `damaged` if the vault is, or if the copy is not as it was written; `busy` if another
-    ///   process writes a file for the target; `unavailable`: there is no copy then, and the file at the target is as it
-    ///   was. `outcomeUnknown` if the copy is there, and may not outlast a power loss.
+    ///   process writes a file for the target; `unavailable`: there is no copy then, and the file at the target is as
+    ///   it was. `outcomeUnknown` if the copy is there, and may not outlast a power loss.
     package func backUp(
         to target: any RecordPlace, replacing isReplacing: Bool, _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> VerificationReport {

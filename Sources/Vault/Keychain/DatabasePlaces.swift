@@ -18,7 +18,8 @@ extension VaultPlaces {
         return try DatabasePlaces.place(at: vault, self, options)
     }
 
-    /// Returns the SQL that an administrator runs where users may not create tables; nil if the vault is in no database.
+    /// Returns the SQL that an administrator runs where users may not create tables; nil if the vault is in no
+    /// database.
     package func databasePreparation() throws(VaultError) -> String? {
         try place(in: PosixFileSystem()).preparation
     }

@@ -71,12 +71,12 @@ extension Keychain {
     /// Takes the newest change back: each name in it gets the value that it had before, with its attributes and expiry,
     /// or is removed if it had none. Doing it twice makes the change again.
     ///
-    /// All names of the change are taken back, or none. What several threads of a program have stored at the same moment
-    /// can be one change.
+    /// All names of the change are taken back, or none. What several threads of a program have stored at the same
+    /// moment can be one change.
     ///
     /// - Returns: the names that have changed, sorted bytewise; none if there is no change.
-    /// - Throws: ``VaultError`` with `absent` if a value that a name had before is not kept; `invalid` if the newest change
-    ///   was a merge; `busy` if another process changed one of the names meanwhile; as ``restore(_:_:)``.
+    /// - Throws: ``VaultError`` with `absent` if a value that a name had before is not kept; `invalid` if the newest
+    ///   change was a merge; `busy` if another process changed one of the names meanwhile; as ``restore(_:_:)``.
     @discardableResult
     public func undo() throws(VaultError) -> [String] {
         let entries = try translated(log.newestChange(prefix: Array(ownName("").utf8)))

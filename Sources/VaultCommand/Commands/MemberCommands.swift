@@ -18,7 +18,7 @@ enum MemberAddCommand: Command {
         details: [
             """
             Once a vault has members, only they can change it, and each change says who has made it: a member cannot \
-            write in another's name. The first one is whoever adds it, on this machine.
+            write in another's name. The first member adds themselves, on their own machine.
             """,
             """
             Each machine has a key of its own for that, which stays there: $XDG_CONFIG_HOME/vault/device.key. A member \

@@ -74,8 +74,9 @@ extension SealedLog {
             let change = try decide(header, table)
             do throws(LogError) { return try compactRemembering(change, timeout: timeout, counter) } catch {
                 // Another process has changed the header meanwhile.
-                let isOvertaken = try !change.applies(to: read { (view) throws(LogError) in view.header })
-                guard error.code == .conflict, isOvertaken, SuspendingClock.now < deadline else { throw error }
+                guard error.code == .conflict, SuspendingClock.now < deadline,
+                    try !change.applies(to: read { (view) throws(LogError) in view.header })
+                else { throw error }
             }
         }
     }

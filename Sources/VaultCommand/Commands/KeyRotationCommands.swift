@@ -66,10 +66,13 @@ enum KeyRotateCommand: Command {
         let dropped = try (invocation.options[.drop] ?? []).map { try invocation.number($0, OptionName.drop.spelling) }
         let keychain = try invocation.openVault()
         for number in files.keys.sorted() { _ = try keychain.key(number) }
+        // Not afterwards: a server that goes away then would make a failure of what is done.
+        let hasRecipients = try keychain.vaultKeys().contains {
+            $0.kind == .recipient && !dropped.contains($0.number)
+        }
         try rotate(keychain, invocation, dropping: Set(dropped.map(keychain.key)), files: files)
-        let (fingerprint, keys) = (try keychain.fingerprint(), try keychain.vaultKeys())
+        let fingerprint = try keychain.fingerprint()
         return try invocation.finish(json: ["fingerprint": fingerprint, "dropped": dropped]) {
-            let hasRecipients = keys.contains { $0.kind == .recipient }
             let advice = hasRecipients ? "Tell the recipients the new fingerprint: \(fingerprint)\n" : ""
             return "Everything is sealed under a new data key.\n" + advice
         }

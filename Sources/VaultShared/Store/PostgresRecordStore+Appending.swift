@@ -155,17 +155,7 @@ extension PostgresRecordStore {
     ///
     /// - Returns: false if it was not, and can be offered again.
     private func isAppended(_ append: PendingAppend, after failure: PostgresError) throws(LogError) -> Bool {
-        let isThere = try decided(until: append.deadline, after: failure) { () throws(LogError) in
-            guard try holds(append.record) else { return false }
-            // A standby may not have had it when the connection died.
-            let connection = state.withLock { $0.transaction?.connection }
-            try place.translated { () throws(PostgresError) in
-                _ = try connection?.flight([.rollback], until: append.deadline)
-                if let connection { try prove(on: connection, until: append.deadline) }
-            }
-            return true
-        }
-        if isThere { return true }
+        if try decided(after: failure, { () throws(LogError) in try holds(append.record) }) { return true }
         guard state.withLock({ $0.head.position == append.record.previous && $0.head.generation == generation }) else {
             throw LogError(.overtaken)
         }
@@ -186,15 +176,24 @@ extension PostgresRecordStore {
     }
 
     /// Looks, with the lock held, what became of a transaction whose connection is lost: it held the lock, so it has
-    /// ended, one way or the other. Throws `outcomeUnknown` if no server answers.
-    func decided(
-        until deadline: Deadline, after failure: PostgresError, _ look: () throws(LogError) -> Bool
-    ) throws(LogError) -> Bool {
+    /// ended, one way or the other. Throws `outcomeUnknown` if no server answers, for which it has time of its own: the
+    /// lost connection may have used up all that there was.
+    ///
+    /// - Returns: whether `look` has found that it was committed. The lock is still held if not.
+    func decided(after failure: PostgresError, _ look: () throws(LogError) -> Bool) throws(LogError) -> Bool {
+        let deadline = Deadline(after: place.timeout)
         do throws(LogError) {
             try place.attempt(until: deadline, waitsForServer: true) { () throws(PostgresError) in
                 try beginTransaction(until: deadline)
             }
-            return try look()
+            guard try look() else { return false }
+            let connection = state.withLock { $0.transaction?.connection }
+            try place.translated { () throws(PostgresError) in
+                _ = try connection?.flight([.rollback], until: deadline)
+                // A standby may not have had it when the connection died.
+                if let connection { try prove(on: connection, until: deadline) }
+            }
+            return true
         } catch {
             guard [.unreachable, .serverRefused, .busy].contains(error.code) else { throw error }
             throw LogError(

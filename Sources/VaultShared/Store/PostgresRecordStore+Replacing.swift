@@ -191,7 +191,7 @@ extension PostgresRecordStore {
                     ? LogError(.conflict) : place.translation(of: error)
             }
             old.finishTransaction()
-            let isReplaced = try old.decided(until: deadline, after: error) { [generation] in
+            let isReplaced = try old.decided(after: error) { [generation] in
                 old.state.withLock { $0.head.generation == generation }
             }
             old.unlock()

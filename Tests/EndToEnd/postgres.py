@@ -193,6 +193,10 @@ class Cluster:
             "DO $$ BEGIN WHILE EXISTS (SELECT FROM pg_stat_activity WHERE application_name = "
             f"'{application}') LOOP PERFORM pg_sleep(0.002), pg_stat_clear_snapshot(); END LOOP; END $$")
 
+    def end_sessions(self, application="vault"):
+        """Ends the sessions of its clients, wherever they are."""
+        self.sql(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '{application}'")
+
     def url(self, vault="team", user="vault", host=None, **options):
         return database_url(vault, user, host or self.folder, self.port, options)
 

@@ -3,8 +3,12 @@
 import os
 import re
 import subprocess
+import threading
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 
 from homes import Home
 
@@ -54,20 +58,42 @@ def trace(home: Home, *arguments: str, stdin: bytes = b"", names: tuple[str, ...
 
 
 def with_faults(
-    home: Home, faults: dict[str, str], *arguments: str, is_reached: bool = True, **options
+    home: Home, faults: dict[str, str], *arguments: str, is_reached: bool = True,
+    once_reached: Callable[[], object] | None = None, **options
 ) -> subprocess.CompletedProcess[bytes]:
-    """A run with a fault in the calls of each name: `signal=KILL:when=3`, `error=EIO:when=1+`.
+    """A run with a fault in the calls of each name: `signal=KILL:when=3`, `error=EIO:when=1+`. `once_reached` is called
+    as soon as one was put in, while the run goes on.
 
     How often a run waits for a server depends on the server: without `is_reached`, there may be no such call."""
     log = home.folder.with_name(home.folder.name + ".strace")
     injected = [word for name, fault in faults.items() for word in ("-e", f"inject={name}:{fault}")]
     tracer = ("strace", "-f", "-qq", "-o", str(log), "-e", expression(tuple(faults)), *injected)
-    finished = home.started_through(*tracer).run(*arguments, **options)
+    with watching(log, once_reached) if once_reached else nullcontext():
+        finished = home.started_through(*tracer).run(*arguments, **options)
     text = log.read_text(errors="replace")
     log.unlink()
     has_reached = re.search(r"INJECTED|--- SIG|killed by SIG", text)
     assert has_reached or not is_reached, f"the fault was not reached: {finished} {text}"
     return finished
+
+
+@contextmanager
+def watching(log: Path, once_reached: Callable[[], object]) -> Iterator[None]:
+    """Calls back once strace has told of a fault that it put in."""
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(0.005):
+            if log.exists() and "INJECTED" in log.read_text(errors="replace"):
+                return once_reached()
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watcher.join()
 
 
 def with_fault(

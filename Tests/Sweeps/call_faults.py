@@ -166,23 +166,22 @@ def attempt(
         faults = {other: f"error={fault[:-1]}:when={ordinal}+" for other, ordinal in from_then_on(calls, call, fault)}
     else:
         faults = {name: f"error={fault}:when={number}"}
-    if name == "sendto" and fault != "KILL":
-        faults = dict(broken_off(calls, call)) | faults
-    is_reached = not scenario.is_shared
-    finished = with_faults(home, faults, *scenario.words, is_reached=is_reached, stdin=scenario.stdin)
-    if isinstance(home, SharedHome):
-        home.cluster.settle(home.name)
+    finished = with_network_faults(home, faults, scenario) if isinstance(home, SharedHome) else \
+        with_faults(home, faults, *scenario.words, stdin=scenario.stdin)
     return finished, re.search(r"\([12]<", call.line) is not None
 
 
-def broken_off(calls: list[Call], call: Call) -> Iterator[tuple[str, str]]:
-    """What follows a message that could not be sent: the kernel says at once that the connection is broken. Otherwise
-    libpq waits for the server's reason."""
-    for name, fault in (("poll", "retval=1"), ("recvfrom", "error=ECONNRESET")):
-        following = next((other.ordinal for other in calls[calls.index(call) :] if other.name == name), None)
-        if following:
-            # A run may have needed some more of them.
-            yield name, f"{fault}:when={following}..{following + 2}"
+def with_network_faults(
+    home: SharedHome, faults: dict[str, str], scenario: Scenario
+) -> subprocess.CompletedProcess[bytes]:
+    # What could not be sent never comes: the connection is broken, for the server as well. libpq tells it only as it
+    # reads.
+    is_broken = "sendto" in faults and "error" in faults["sendto"]
+    finished = with_faults(
+        home, faults, *scenario.words, is_reached=False, stdin=scenario.stdin,
+        once_reached=(lambda: home.cluster.end_sessions(home.name)) if is_broken else None)
+    home.cluster.settle(home.name)
+    return finished
 
 
 def from_then_on(calls: list[Call], call: Call, fault: str) -> Iterator[tuple[str, int]]:

@@ -6,10 +6,15 @@ import LinuxSystem
 ///
 /// Sendable although unchecked: once it is made, libpq's handle is used by the thread alone that has its turn.
 final class PostgresConnection: @unchecked Sendable {
+    private struct Session {
+        /// While it is not connected: what of its socket it waits for; then 0.
+        var wanted = Int16(POLLOUT)
+        var prepared = PreparedStatements()
+    }
+
     private let handle: OpaquePointer
     private let warnings = Warnings()
-    /// While it is not connected: what of its socket it waits for; then 0.
-    private let turn = Mutex(Int16(POLLOUT))
+    private let turn = Mutex(Session())
     private let process = getpid()
 
     /// Begins to connect to a host. ``connect(until:)`` has to follow.
@@ -47,19 +52,19 @@ final class PostgresConnection: @unchecked Sendable {
     /// Does the same, but returns false once the deadline has passed. It can go on later.
     func goOn(until deadline: Deadline) throws(PostgresError) -> Bool {
         guard process == getpid() else { throw PostgresError(.notConnected, "the connection is the parent process's") }
-        return try turn.withLock { (wanted) throws(PostgresError) in
-            while wanted != 0, PQstatus(handle) != CONNECTION_BAD {
-                guard isReady(for: wanted, until: deadline) else { return false }
+        return try turn.withLock { (session) throws(PostgresError) in
+            while session.wanted != 0, PQstatus(handle) != CONNECTION_BAD {
+                guard isReady(for: session.wanted, until: deadline) else { return false }
                 switch PQconnectPoll(handle) {
                 case PGRES_POLLING_OK:
                     PQsetnonblocking(handle, 1)
-                    wanted = 0
-                case PGRES_POLLING_READING: wanted = Int16(POLLIN)
-                case PGRES_POLLING_WRITING: wanted = Int16(POLLOUT)
+                    session.wanted = 0
+                case PGRES_POLLING_READING: session.wanted = Int16(POLLIN)
+                case PGRES_POLLING_WRITING: session.wanted = Int16(POLLOUT)
                 default: break
                 }
             }
-            guard wanted == 0 else { throw failure(.notConnected) }
+            guard session.wanted == 0 else { throw failure(.notConnected) }
             return true
         }
     }
@@ -92,55 +97,85 @@ final class PostgresConnection: @unchecked Sendable {
     /// Without a transaction begun among them, or before, they are one. Throws the first statement's error; those after
     /// it were not carried out.
     func flight(_ statements: [Statement], until deadline: Deadline) throws(PostgresError) -> Answer {
-        try turn.withLock { (_) throws(PostgresError) in try fly(statements, until: deadline) }
+        try turn.withLock { (session) throws(PostgresError) in
+            try fly(statements, &session.prepared, until: deadline)
+        }
     }
 
     /// Does the same, unless another thread has the connection: nil then.
     func flightIfFree(_ statements: [Statement], until deadline: Deadline) throws(PostgresError) -> Answer? {
-        try turn.withLockIfAvailable { (_) throws(PostgresError) in try fly(statements, until: deadline) }
+        try turn.withLockIfAvailable { (session) throws(PostgresError) in
+            try fly(statements, &session.prepared, until: deadline)
+        }
     }
 
-    private func fly(_ statements: [Statement], until deadline: Deadline) throws(PostgresError) -> Answer {
+    private func fly(
+        _ statements: [Statement], _ prepared: inout PreparedStatements, until deadline: Deadline
+    ) throws(PostgresError) -> Answer {
+        if PQtransactionStatus(handle) == PQTRANS_IDLE { try prepare(&prepared, until: deadline) }
+        defer { prepared.note(statements) }
+        do throws(PostgresError) {
+            return try pipeline(of: statements.count, until: deadline) { () throws(PostgresError) in
+                for statement in statements {
+                    try send(statement, as: prepared.name(of: statement))
+                    // After each part that is sent, libpq moves all that is left in its buffer: of 16 MiB, ninety times.
+                    if statement.size > 64 << 10 { try flush(until: deadline) }
+                }
+            }
+        } catch {
+            if error.isUnprepared { prepared.forget() }
+            throw error
+        }
+    }
+
+    /// Prepares what a session has sent that goes on for long.
+    private func prepare(_ prepared: inout PreparedStatements, until deadline: Deadline) throws(PostgresError) {
+        let forms = prepared.takeDue()
+        guard !forms.isEmpty else { return }
+        do throws(PostgresError) {
+            guard try !isPooledNow(until: deadline) else { return }
+            _ = try pipeline(of: 1 + forms.count, until: deadline) { () throws(PostgresError) in
+                try send(PreparedStatements.setting, as: nil)
+                for form in forms {
+                    guard PQsendPrepare(handle, form.name, form.text, Int32(form.types.count), form.types) == 1 else {
+                        throw failure(.lost)
+                    }
+                }
+            }
+            prepared.prepared(forms)
+        } catch {
+            // A server that does not prepare them carries them out.
+            guard case .refused = error.reason else { throw error }
+        }
+    }
+
+    /// Sends statements, and waits for as many results.
+    private func pipeline(
+        of count: Int, until deadline: Deadline, _ send: () throws(PostgresError) -> Void
+    ) throws(PostgresError) -> Answer {
         warnings.clear()
         guard PQenterPipelineMode(handle) == 1 else { throw failure(.lost) }
-        for statement in statements {
-            try send(statement)
-            // After each part that is sent, libpq moves all that is left in its buffer: of 16 MiB, ninety times.
-            if statement.size > 64 << 10 { try flush(until: deadline) }
-        }
+        try send()
         guard PQpipelineSync(handle) == 1 else { throw failure(.lost) }
         try flush(until: deadline)
         let rows = try results(until: deadline)
         guard PQexitPipelineMode(handle) == 1 else { throw failure(.lost) }
         let answer = try rows.get()
-        guard answer.count == statements.count else { throw .malformed("a result") }
+        guard answer.count == count else { throw .malformed("a result") }
         return Answer(rows: answer, hasWarning: warnings.isAny)
     }
 
-    private func send(_ statement: Statement) throws(PostgresError) {
-        let types = statement.parameters.map(\.type)
-        let values = statement.parameters.map(\.encoded)
-        let lengths = values.map { Int32($0?.count ?? 0) }
-        let formats = [Int32](repeating: 1, count: values.count)
-        let isSent = withPointers(values[...]) { pointers in
-            PQsendQueryParams(
-                handle, statement.text, Int32(values.count), types, pointers, lengths, formats, 1)
+    /// - Parameter name: under which the server knows it; nil sends its text.
+    private func send(_ statement: Statement, as name: String?) throws(PostgresError) {
+        let count = Int32(statement.parameters.count)
+        let isSent = statement.withEncodedParameters { values, lengths, formats in
+            if let name {
+                PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1)
+            } else {
+                PQsendQueryParams(handle, statement.text, count, statement.types, values, lengths, formats, 1)
+            }
         }
         guard isSent == 1 else { throw failure(.lost) }
-    }
-
-    /// Passes pointers to values, null for nil.
-    private func withPointers(
-        _ values: ArraySlice<[UInt8]?>, behind pointers: [UnsafePointer<CChar>?] = [],
-        _ body: ([UnsafePointer<CChar>?]) -> Int32
-    ) -> Int32 {
-        guard let first = values.first else { return body(pointers) }
-        guard let first else { return withPointers(values.dropFirst(), behind: pointers + [nil], body) }
-        // An empty array need not have a pointer, and would look like null.
-        return (first.isEmpty ? [0] : first).withUnsafeBytes { bytes in
-            let pointer = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-            return withPointers(values.dropFirst(), behind: pointers + [pointer], body)
-        }
     }
 
     private func flush(until deadline: Deadline) throws(PostgresError) {
@@ -190,7 +225,13 @@ final class PostgresConnection: @unchecked Sendable {
     /// Whether a pooler may give its connection to the server to others, with what was set for the session: it has told
     /// us of another process than the one that serves us.
     func isPooled(until deadline: Deadline) throws(PostgresError) -> Bool {
-        let rows = try flight([Statement("SELECT pg_backend_pid()::int8")], until: deadline).rows
+        try turn.withLock { (_) throws(PostgresError) in try isPooledNow(until: deadline) }
+    }
+
+    private func isPooledNow(until deadline: Deadline) throws(PostgresError) -> Bool {
+        let rows = try pipeline(of: 1, until: deadline) { () throws(PostgresError) in
+            try send(Statement("SELECT pg_backend_pid()::int8"), as: nil)
+        }.rows
         return try rows[0].number(0, 0) != UInt64(max(0, PQbackendPID(handle)))
     }
 

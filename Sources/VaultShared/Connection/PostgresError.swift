@@ -46,7 +46,9 @@ extension PostgresError {
     }
 
     /// Whether the same transaction may succeed if it is tried again: a serialization failure, a deadlock.
-    var isTransient: Bool { state.map { $0.hasPrefix("40") } ?? false }
+    var isTransient: Bool { isUnprepared || state.map { $0.hasPrefix("40") } ?? false }
+    /// Whether a statement is not prepared that was.
+    var isUnprepared: Bool { state == "26000" }
     /// Whether a lock was not free in time.
     var isLockTimeout: Bool { state == "55P03" }
     /// Whether the compare of a compare-and-append did not hold: no row to append to, or one in the record's place.

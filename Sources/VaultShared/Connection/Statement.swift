@@ -22,9 +22,36 @@ struct Statement {
     }
 }
 
+extension Statement {
+    var types: [Oid] { parameters.map(\.type) }
+
+    /// Passes pointers to the values, null for nil, with their lengths and formats, as libpq takes them.
+    func withEncodedParameters(
+        _ body: (_ values: [UnsafePointer<CChar>?], _ lengths: [Int32], _ formats: [Int32]) -> Int32
+    ) -> Int32 {
+        let values = parameters.map(\.encoded)
+        let lengths = values.map { Int32($0?.count ?? 0) }
+        let formats = [Int32](repeating: 1, count: values.count)
+        return Self.withPointers(to: values[...]) { body($0, lengths, formats) }
+    }
+
+    private static func withPointers(
+        to values: ArraySlice<[UInt8]?>, behind pointers: [UnsafePointer<CChar>?] = [],
+        _ body: ([UnsafePointer<CChar>?]) -> Int32
+    ) -> Int32 {
+        guard let first = values.first else { return body(pointers) }
+        guard let first else { return withPointers(to: values.dropFirst(), behind: pointers + [nil], body) }
+        // An empty array need not have a pointer, and would look like null.
+        return (first.isEmpty ? [0] : first).withUnsafeBytes { bytes in
+            let pointer = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+            return withPointers(to: values.dropFirst(), behind: pointers + [pointer], body)
+        }
+    }
+}
+
 extension Statement.Parameter {
     /// Types of PostgreSQL's catalogue (pg_type.dat).
-    var type: Oid {
+    fileprivate var type: Oid {
         switch self {
         case .bytes: 17
         case .number, .noNumber: 20
@@ -33,7 +60,7 @@ extension Statement.Parameter {
     }
 
     /// In the binary format; nil for null.
-    var encoded: [UInt8]? {
+    fileprivate var encoded: [UInt8]? {
         switch self {
         case .bytes(let bytes): bytes
         case .number(let number): withUnsafeBytes(of: number.bigEndian) { Array($0) }

@@ -36,6 +36,20 @@ struct MirrorTests {
         #expect(other.completePath == nil)
     }
 
+    @Test func joinsRangesThatTouch() {
+        var ranges = ByteRanges()
+        for range: Range<UInt64> in [10..<20, 30..<40, 50..<60, 0..<0] { ranges.insert(range) }
+        #expect(ranges.sorted == [10..<20, 30..<40, 50..<60])
+        ranges.insert(20..<25)
+        ranges.insert(5..<8)
+        #expect(ranges.sorted == [5..<8, 10..<25, 30..<40, 50..<60])
+        ranges.insert(24..<55)
+        #expect(ranges.sorted == [5..<8, 10..<60])
+        #expect(ranges.contains(10..<60) && ranges.contains(11..<12) && !ranges.contains(7..<11))
+        ranges.insert(0..<100)
+        #expect(ranges.sorted == [0..<100])
+    }
+
     @Test func isAVaultFileOnceItIsComplete() throws {
         let mirror = mirror()
         mirror.keep(head(1, size: 6), [StoreBytes(offset: 0, bytes: [1, 2, 3])], isNew: true)

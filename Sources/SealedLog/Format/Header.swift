@@ -91,7 +91,9 @@ extension Header {
             try reader.reserved(Header.parametersOffset - reader.position)
             try reader.skip(slots.parametersSize)
             try reader.reserved(reader.remaining)
-            guard Set(slots.map(\.salt)).count == slots.count else { throw Malformed("the salts of the key slots") }
+            guard slots.allSatisfy({ slot in slots.count { $0.salt == slot.salt } == 1 }) else {
+                throw Malformed("the salts of the key slots")
+            }
         } catch { throw .damaged("the header (\(error.what))") }
     }
 

@@ -50,6 +50,8 @@ extension Keychain {
         public var onWaiting: (@Sendable (_ process: Int?) -> Void)?
         /// Whether the program asks one thing and ends: what it has read in opening the vault is new enough for that.
         package var isShortLived = false
+        /// Whether the program reads before anything else: a server is asked while the vault is opened.
+        package var readsAtOnce = false
         /// Whether a compaction that a change has made due starts by itself, on a thread of the library's own.
         package var compactsByItself = true
 

@@ -120,7 +120,11 @@ extension Invocation {
 
     /// Opens the vault that the options name. Reports it if that created one.
     func openVault(creatingIfAbsent isCreating: Bool = false) throws -> Keychain {
-        try announced(Keychain(at: places(), creatingIfAbsent: isCreating, options: vaultOptions(), failures: warnings))
+        var options = try vaultOptions()
+        // What creates a vault writes to it.
+        options.readsAtOnce = !isCreating
+        return try announced(
+            Keychain(at: places(), creatingIfAbsent: isCreating, options: options, failures: warnings))
     }
 
     /// Opens a vault that an argument names.

@@ -13,14 +13,13 @@ final class Mirror: Sendable {
         /// When that was, in milliseconds since 1970.
         var contact: UInt64
         /// The bytes that are there.
-        var ranges = RangeSet<UInt64>()
+        var ranges = ByteRanges()
         /// The file of the bytes, once it was opened. It stays the same if another process that knows of a later
         /// generation removes it.
         fileprivate var file: BytesFile?
 
         func has(_ range: Range<UInt64>) -> Bool {
-            range.upperBound <= head.size
-                && ranges.ranges.contains { $0.lowerBound <= range.lowerBound && range.upperBound <= $0.upperBound }
+            range.upperBound <= head.size && ranges.contains(range)
         }
     }
 
@@ -45,7 +44,7 @@ final class Mirror: Sendable {
             guard let saved = (try? WholeFile(statePath, in: files).read(upTo: 16 << 20)) ?? nil else { break }
             guard var found = State(parsing: saved.bytes) else { continue }
             found.file = open(found.head.generation, .readWriteNoFollow) ?? open(found.head.generation, .readNoFollow)
-            if found.file == nil { found.ranges = RangeSet() }
+            if found.file == nil { found.ranges = ByteRanges() }
             state.withLock { [found] in $0 = found }
             break
         }
@@ -110,7 +109,7 @@ final class Mirror: Sendable {
                 // Threads may bring what they have heard in another order.
                 if former.head.position.sequence > head.position.sequence { new.head = former.head }
             }
-            for piece in written { new.ranges.insert(contentsOf: piece.offset..<piece.end) }
+            for piece in written { new.ranges.insert(piece.offset..<piece.end) }
             state = new
             return (former, new)
         }
@@ -133,7 +132,7 @@ final class Mirror: Sendable {
         guard let end, isWritten, end > offset else { return }
         let changed = state.withLock { state -> State? in
             guard state?.head.generation == generation else { return nil }
-            state?.ranges.insert(contentsOf: offset..<end)
+            state?.ranges.insert(offset..<end)
             state?.file = file
             return state
         }
@@ -174,7 +173,7 @@ extension Mirror.State {
     private static let checkSize = 8
 
     fileprivate var encoded: [UInt8] {
-        let bounds = ranges.ranges.flatMap { [$0.lowerBound, $0.upperBound] }
+        let bounds = ranges.sorted.flatMap { [$0.lowerBound, $0.upperBound] }
         let numbers = [
             head.generation, head.position.sequence, head.size, head.hint?.offset ?? 0, head.hint?.sequence ?? 0,
             contact, UInt64(bounds.count),
@@ -211,7 +210,7 @@ extension Mirror.State {
         contact = numbers[5]
         for index in stride(from: bounds.startIndex, to: bounds.endIndex, by: 2) where bounds[index] < bounds[index + 1]
         {
-            ranges.insert(contentsOf: bounds[index]..<bounds[index + 1])
+            ranges.insert(bounds[index]..<bounds[index + 1])
         }
     }
 }

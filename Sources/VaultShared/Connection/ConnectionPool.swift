@@ -11,10 +11,20 @@ final class ConnectionPool: Sendable {
     private let passwordEntry: String?
     private let password: @Sendable (_ entry: String) throws(PostgresError) -> String
     private let idle = Mutex<[PostgresConnection]>([])
-    /// One that is not connected yet.
-    private let begun = Mutex<PostgresConnection?>(nil)
+    /// One that is not connected yet, or was asked ahead.
+    private let begun = Mutex<Begun?>(nil)
     private let last = Mutex<String?>(nil)
 
+    private struct Begun {
+        let connection: PostgresConnection
+        /// What is asked once it is connected.
+        let question: Statement?
+        /// When it was.
+        var asked: Deadline?
+    }
+
+    /// How old an answer may be that was asked for ahead: a person may have been asked for a passphrase meanwhile.
+    private static let answerLifetime: Duration = .seconds(1)
     /// How long one of several hosts may take to answer: behind a dead one, the next waits.
     private static let patience: Duration = .seconds(2)
 
@@ -42,22 +52,52 @@ final class ConnectionPool: Sendable {
         return try body(connection)
     }
 
-    /// Begins to connect to the first host, without waiting: the next ``take(until:)`` goes on, and begins anew if this
-    /// one fails. A password that has to be asked for is not, before it is needed.
-    func begin() {
+    /// Begins to connect to the first host, without waiting: ``goOn()`` goes on, and so does the next
+    /// ``take(until:)``, which begins anew if this one fails. A password that has to be asked for is not, before it is
+    /// needed.
+    ///
+    /// - Parameter question: asked as soon as it is connected, for ``answer(until:)``; nil asks nothing.
+    func begin(asking question: Statement?) {
         guard passwordEntry == nil, let host = hosts.withLock({ $0.first }),
             let connection = try? PostgresConnection(beginning: host)
         else { return }
-        _ = try? connection.goOn(until: .now)
-        begun.withLock { $0 = connection }
+        begun.withLock { $0 = Begun(connection: connection, question: question) }
+        goOn()
+    }
+
+    /// Goes on with what was begun, without waiting. Returns whether there is nothing more to go on with.
+    @discardableResult
+    func goOn() -> Bool {
+        guard var found = begun.withLock({ $0?.asked == nil ? $0.take() : nil }) else { return true }
+        do throws(PostgresError) {
+            if try found.connection.goOn(until: .now), let question = found.question {
+                try found.connection.ask(question)
+                found.asked = .now
+            }
+        } catch { return true }
+        begun.withLock { [found] in $0 = found }
+        return found.asked != nil
+    }
+
+    /// Waits for the answer to what was asked ahead; nil if nothing was, or too long ago.
+    func answer(until deadline: Deadline) -> Rows? {
+        guard let found = begun.withLock({ $0?.asked != nil ? $0.take() : nil }), let asked = found.asked,
+            let rows = try? found.connection.answer(until: deadline)
+        else { return nil }
+        last.withLock { $0 = found.connection.host }
+        give(back: found.connection)
+        return asked + ConnectionPool.answerLifetime > .now ? rows : nil
     }
 
     /// Takes an idle connection, or makes one. One of several hosts that is away is waited for.
     func take(until deadline: Deadline) throws(PostgresError) -> PostgresConnection {
+        _ = answer(until: deadline)
         while let connection = idle.withLock({ $0.popLast() }) {
             if connection.isIdle { return connection }
         }
-        if let begun = begun.withLock({ $0.take() }), (try? connect(begun, until: deadline)) != nil { return begun }
+        if let begun = begun.withLock({ $0.take() })?.connection, (try? connect(begun, until: deadline)) != nil {
+            return begun
+        }
         var login: Parameters = []
         if let passwordEntry { login = [("password", try password(passwordEntry))] }
         while true {

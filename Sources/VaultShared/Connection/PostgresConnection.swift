@@ -51,7 +51,7 @@ final class PostgresConnection: @unchecked Sendable {
 
     /// Does the same, but returns false once the deadline has passed. It can go on later.
     func goOn(until deadline: Deadline) throws(PostgresError) -> Bool {
-        guard process == getpid() else { throw PostgresError(.notConnected, "the connection is the parent process's") }
+        try checkProcess()
         return try turn.withLock { (session) throws(PostgresError) in
             while session.wanted != 0, PQstatus(handle) != CONNECTION_BAD {
                 guard isReady(for: session.wanted, until: deadline) else { return false }
@@ -67,6 +67,10 @@ final class PostgresConnection: @unchecked Sendable {
             guard session.wanted == 0 else { throw failure(.notConnected) }
             return true
         }
+    }
+
+    private func checkProcess() throws(PostgresError) {
+        guard process == getpid() else { throw PostgresError(.notConnected, "the connection is the parent process's") }
     }
 
     /// Whether it leads to a server, and no transaction is open on it.
@@ -107,6 +111,20 @@ final class PostgresConnection: @unchecked Sendable {
         try turn.withLockIfAvailable { (session) throws(PostgresError) in
             try fly(statements, &session.prepared, until: deadline)
         }
+    }
+
+    /// Sends a statement alone, and does not wait: ``answer(until:)`` has to follow.
+    func ask(_ statement: Statement) throws(PostgresError) {
+        try checkProcess()
+        try turn.withLock { (_) throws(PostgresError) in
+            try depart(until: .now) { () throws(PostgresError) in try send(statement, as: nil) }
+        }
+    }
+
+    /// Waits for the result of what was asked.
+    func answer(until deadline: Deadline) throws(PostgresError) -> Rows {
+        try checkProcess()
+        return try turn.withLock { (_) throws(PostgresError) in try arrive(of: 1, until: deadline).rows[0] }
     }
 
     private func fly(
@@ -153,11 +171,19 @@ final class PostgresConnection: @unchecked Sendable {
     private func pipeline(
         of count: Int, until deadline: Deadline, _ send: () throws(PostgresError) -> Void
     ) throws(PostgresError) -> Answer {
+        try depart(until: deadline, send)
+        return try arrive(of: count, until: deadline)
+    }
+
+    private func depart(until deadline: Deadline, _ send: () throws(PostgresError) -> Void) throws(PostgresError) {
         warnings.clear()
         guard PQenterPipelineMode(handle) == 1 else { throw failure(.lost) }
         try send()
         guard PQpipelineSync(handle) == 1 else { throw failure(.lost) }
         try flush(until: deadline)
+    }
+
+    private func arrive(of count: Int, until deadline: Deadline) throws(PostgresError) -> Answer {
         let rows = try results(until: deadline)
         guard PQexitPipelineMode(handle) == 1 else { throw failure(.lost) }
         let answer = try rows.get()

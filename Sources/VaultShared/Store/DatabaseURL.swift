@@ -21,14 +21,14 @@ struct DatabaseURL {
 
     /// - Throws: ``VaultError/Code/invalid``.
     init(_ url: String) throws(VaultError) {
-        let parts = url.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
-        vault = parts.count > 1 ? String(parts[1]) : DatabaseURL.standardVault
+        let hash = url.utf8.firstIndex(of: UInt8(ascii: "#"))
+        vault = hash.map { String(url[$0...].dropFirst()) } ?? DatabaseURL.standardVault
         guard DatabaseURL.isName(vault) else {
             throw VaultError(
                 .invalid,
                 "A vault's name in a database is 1 to 64 letters, digits, dots, hyphens and underscores: #team.")
         }
-        let (uri, entry) = try DatabaseURL.takePasswordEntry(from: parts[0])
+        let (uri, entry) = try DatabaseURL.takePasswordEntry(from: url[..<(hash ?? url.endIndex)])
         passwordEntry = entry
         var given = try DatabaseURL.parsed(uri)
         guard given["password"] == nil, given["sslpassword"] == nil else {
@@ -51,7 +51,7 @@ struct DatabaseURL {
         if given["sslmode"] == nil, !hasService, !isLocal {
             given["sslmode"] = "verify-full"
         }
-        if given["sslmode"]?.hasPrefix("verify") == true {
+        if given["sslmode"]?.utf8.starts(with: "verify".utf8) == true {
             given["sslrootcert"] = given["sslrootcert"] ?? Self.rootFile
         }
         if count > 1 { given["target_session_attrs"] = given["target_session_attrs"] ?? "read-write" }
@@ -62,9 +62,10 @@ struct DatabaseURL {
 
     /// Returns the parameters for one of several hosts, whose names, addresses and ports are in lists.
     private static func parameters(
-        _ given: [String: String], ofHost index: Int, of count: Int
+        _ given: ConnectionPool.Parameters, ofHost index: Int, of count: Int
     ) -> ConnectionPool.Parameters {
-        given.sorted { $0.key < $1.key }.map { keyword, value in
+        guard count > 1 else { return given }
+        return given.map { keyword, value in
             let values = ["host", "hostaddr", "port"].contains(keyword) ? list(value) : [value[...]]
             return (keyword, String(values.count == count ? values[index] : values.first ?? ""))
         }
@@ -76,11 +77,14 @@ struct DatabaseURL {
     }
 
     private static func list(_ text: String?) -> [Substring] {
-        text?.split(separator: ",", omittingEmptySubsequences: false) ?? []
+        guard let text else { return [] }
+        guard text.utf8.contains(UInt8(ascii: ",")) else { return [text[...]] }
+        return text.split(separator: ",", omittingEmptySubsequences: false)
     }
 
     /// Takes our own option out of the query.
     private static func takePasswordEntry(from uri: Substring) throws(VaultError) -> (String, String?) {
+        guard uri.utf8.contains(UInt8(ascii: "?")) else { return (String(uri), nil) }
         let parts = uri.split(separator: "?", maxSplits: 1)
         guard parts.count == 2 else { return (String(uri), nil) }
         let option = "password-entry="
@@ -93,7 +97,7 @@ struct DatabaseURL {
         return (options.isEmpty ? String(parts[0]) : "\(parts[0])?\(options.joined(separator: "&"))", entry)
     }
 
-    private static func parsed(_ uri: String) throws(VaultError) -> [String: String] {
+    private static func parsed(_ uri: String) throws(VaultError) -> ConnectionPool.Parameters {
         var message: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(uri, &message) else {
             // libpq's words may repeat parts of the URL, also a password.
@@ -101,16 +105,16 @@ struct DatabaseURL {
             throw VaultError(.invalid, "The vault's URL cannot be read. Write postgresql://HOST/DATABASE#NAME.")
         }
         defer { PQconninfoFree(options) }
-        var given: [String: String] = [:]
+        var given: ConnectionPool.Parameters = []
         var option = options
         while let keyword = option.pointee.keyword {
-            if let value = option.pointee.val { given[String(cString: keyword)] = String(cString: value) }
+            if let value = option.pointee.val { given.append((String(cString: keyword), String(cString: value))) }
             option += 1
         }
         return given
     }
 
-    private static func location(_ given: [String: String], _ vault: String) -> String {
+    private static func location(_ given: ConnectionPool.Parameters, _ vault: String) -> String {
         let (hosts, ports) = (list(given["host"] ?? given["hostaddr"]), list(given["port"]))
         let addresses = hosts.enumerated().map { index, host in
             let port = ports.count == 1 ? ports[0] : index < ports.count ? ports[index] : ""
@@ -136,7 +140,8 @@ struct DatabaseURL {
 
     /// A Unix socket, or this machine's own addresses.
     private static func isLocal(_ host: Substring) -> Bool {
-        host.isEmpty || host.hasPrefix("/") || host == "localhost" || host == "::1" || host.hasPrefix("127.")
+        host.isEmpty || host.utf8.starts(with: "/".utf8) || host == "localhost" || host == "::1"
+            || host.utf8.starts(with: "127.".utf8)
     }
 
     /// The certificates that the system trusts; nil leaves it to libpq, which has a file of its own.
@@ -144,5 +149,16 @@ struct DatabaseURL {
         let home = getenv("HOME").map { String(cString: $0) } ?? ""
         let files = ["\(home)/.postgresql/root.crt", "/etc/ssl/certs/ca-certificates.crt"]
         return files.first { access($0, R_OK) == 0 }
+    }
+}
+
+extension ConnectionPool.Parameters {
+    /// The value of a keyword; nil if it has none.
+    fileprivate subscript(keyword: String) -> String? {
+        get { first { $0.keyword == keyword }?.value }
+        set {
+            removeAll { $0.keyword == keyword }
+            if let newValue { append((keyword, newValue)) }
+        }
     }
 }

@@ -21,6 +21,8 @@ package final class PostgresPlace: RecordPlace {
     let offline: Keychain.Options.Offline
     /// Whether the first look at the end, right after the opening, is none: the process asks one thing and ends.
     let isShortLived: Bool
+    /// Whether the vault's row is asked for while the log is opened.
+    private let asksAhead: Bool
     /// Where changes are kept that are made while no server answers.
     let pendingPath: String?
     private let notices = Mutex<[Notice]>([])
@@ -41,6 +43,7 @@ package final class PostgresPlace: RecordPlace {
         mirror = places.cache.map { Mirror(of: url.location, in: $0) }
         pendingPath = places.rollbackMemory.map { "\($0)/\(Mirror.name(of: url.location))-offline.vault" }
         (location, isLocal) = (url.location, url.isLocal)
+        asksAhead = options.readsAtOnce && url.isLocal
         pool = ConnectionPool(url.hosts, passwordEntry: url.passwordEntry, PostgresPlace.password)
         name = RunningHash.hash(of: "vault \(url.vault)")
         channel = "vault_" + Hexadecimal.string(of: Array(name[..<8]))
@@ -67,7 +70,7 @@ package final class PostgresPlace: RecordPlace {
         if offline != .never, let pending, isOffline { return try pending.open(way) }
         if let known = mirror?.head, way == .quick || offline == .always {
             // The server logs us in while the log is opened.
-            if offline != .always { pool.begin() }
+            if offline != .always { pool.begin(asking: asksAhead ? .head(of: name) : nil) }
             return PostgresRecordStore(self, as: known)
         }
         guard offline != .always else {
@@ -120,8 +123,12 @@ package final class PostgresPlace: RecordPlace {
 
     /// nil if there is no vault.
     func currentHead() throws(LogError) -> StoreHead? {
-        let rows = try flight([.head(of: name)])
-        return try translated { () throws(PostgresError) in try StoreHead(rows[0]) }
+        let deadline = Deadline(after: timeout)
+        let rows =
+            if let answer = pool.answer(until: deadline) { answer } else {
+                try flight([.head(of: name)], until: deadline)[0]
+            }
+        return try translated { () throws(PostgresError) in try StoreHead(rows) }
     }
 
     // MARK: Offline
@@ -193,8 +200,8 @@ package final class PostgresPlace: RecordPlace {
     // MARK: Calls
 
     /// Sends statements that change nothing, or all or nothing, in one flight.
-    func flight(_ statements: [Statement]) throws(LogError) -> [Rows] {
-        let deadline = Deadline(after: timeout)
+    func flight(_ statements: [Statement], until deadline: Deadline? = nil) throws(LogError) -> [Rows] {
+        let deadline = deadline ?? Deadline(after: timeout)
         return try attempt(until: deadline) { () throws(PostgresError) in
             try pool.withConnection(until: deadline) { (connection) throws(PostgresError) in
                 try connection.flight(statements, until: deadline).rows

@@ -98,12 +98,14 @@ final class PostgresRecordStore: RecordStore {
         let size = try size()
         guard offset < size, buffer.count > 0 else { return 0 }
         let range = offset..<min(size, offset + UInt64(buffer.count))
-        let (pieces, isMirrored, hint) = state.withLock { state in
+        let (pieces, isMirrored, isAsKept, hint) = state.withLock { state in
             (
-                state.pieces + [state.tail, state.block], state.isMirrored,
+                state.pieces + [state.tail, state.block], state.isMirrored, state.isAsKept,
                 state.construction == nil ? state.own.hint : nil
             )
         }
+        // The log is opened from the copy, while the server logs us in.
+        if isAsKept { place.pool.goOn() }
         let isKnown =
             pieces.contains { $0.copy(range, into: buffer) }
             || isMirrored && place.mirror?.copy(range, of: generation, into: buffer) == true

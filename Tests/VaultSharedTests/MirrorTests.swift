@@ -36,6 +36,18 @@ struct MirrorTests {
         #expect(other.completePath == nil)
     }
 
+    @Test func countsWhatIsWrittenAheadOnceItIsTold() {
+        let mirror = mirror()
+        mirror.keep(head(1, size: 3), [StoreBytes(offset: 0, bytes: [1, 2, 3])], isNew: true)
+        #expect(mirror.write(StoreBytes(offset: 3, bytes: [4, 5]), of: 1))
+        #expect(!mirror.write(StoreBytes(offset: 3, bytes: [9, 9]), of: 2))
+        mirror.keep(head(1, size: 5), [], isNew: false)
+        #expect(bytes(of: mirror, 0..<5) == nil && mirror.completePath == nil)
+        mirror.keep(head(1, size: 5), [], written: 3..<5, isNew: false)
+        #expect(bytes(of: mirror, 0..<5) == [1, 2, 3, 4, 5])
+        #expect(bytes(of: self.mirror(), 0..<5) == [1, 2, 3, 4, 5])
+    }
+
     @Test func joinsRangesThatTouch() {
         var ranges = ByteRanges()
         for range: Range<UInt64> in [10..<20, 30..<40, 50..<60, 0..<0] { ranges.insert(range) }

@@ -65,7 +65,8 @@ package struct ChangeList: Sendable {
     package mutating func append(_ change: Change) {
         cells.append { $0.change(change, offset: boxes.count) }
         guard case .set(let value, _, _) = change.action else { return }
-        boxes.append(contentsOf: value.box)
+        // The first is not copied: it may be all that there is, and large.
+        if boxes.isEmpty { boxes = Array(value.box) } else { boxes += value.box }
         if sealers.last?.keys !== value.keys { sealers.append((count - 1, value.keys)) }
     }
 

@@ -109,7 +109,7 @@ struct TransactionBatch: Sendable {
     init(totals: Totals) { self.totals = totals }
 
     var isEmpty: Bool { ends.isEmpty }
-    var payload: [UInt8] { boxes.flatMap { $0 } }
+    var payload: [UInt8] { boxes.count == 1 ? boxes[0] : boxes.flatMap { $0 } }
 
     var transactions: [[Entry]] {
         zip([0] + ends, ends).map { ($0..<$1).map(entries.inserted) }

@@ -92,9 +92,11 @@ final class Mirror: Sendable {
 
     /// Keeps what the database says of the vault, and bytes that it has sent. A failure only costs time later.
     ///
-    /// - Parameter isNew: whether nothing that was kept before counts. If it is false, and another generation is kept,
-    ///   nothing changes: another thread has gone on to a later one.
-    func keep(_ head: StoreHead, _ pieces: [StoreBytes], isNew: Bool) {
+    /// - Parameters:
+    ///   - writtenRange: what ``write(_:of:)`` has written of it.
+    ///   - isNew: whether nothing that was kept before counts. If it is false, and another generation is kept, nothing
+    ///     changes: another thread has gone on to a later one.
+    func keep(_ head: StoreHead, _ pieces: [StoreBytes], written writtenRange: Range<UInt64>? = nil, isNew: Bool) {
         let pieces = pieces.filter { !$0.bytes.isEmpty }
         let file = isNew || !pieces.isEmpty ? fileToWrite(head.generation, isNew: isNew) : nil
         let written = pieces.filter { piece in
@@ -109,7 +111,7 @@ final class Mirror: Sendable {
                 // Threads may bring what they have heard in another order.
                 if former.head.position.sequence > head.position.sequence { new.head = former.head }
             }
-            for piece in written { new.ranges.insert(piece.offset..<piece.end) }
+            for range in written.map(\.range) + [writtenRange].compactMap(\.self) { new.ranges.insert(range) }
             state = new
             return (former, new)
         }
@@ -137,6 +139,12 @@ final class Mirror: Sendable {
             return state
         }
         if let changed { save(changed) }
+    }
+
+    /// Writes bytes that count only once ``keep(_:_:written:isNew:)`` has told so. Returns whether it could.
+    func write(_ piece: StoreBytes, of generation: UInt64) -> Bool {
+        guard let file = fileToWrite(generation) else { return false }
+        return piece.bytes.withUnsafeBytes { write($0, at: piece.offset, to: file) }
     }
 
     /// nil if it cannot be written, or is of another generation than the one that is kept.

@@ -100,9 +100,13 @@ final class PostgresConnection: @unchecked Sendable {
     ///
     /// Without a transaction begun among them, or before, they are one. Throws the first statement's error; those after
     /// it were not carried out.
-    func flight(_ statements: [Statement], until deadline: Deadline) throws(PostgresError) -> Answer {
+    ///
+    /// - Parameter meanwhile: run while the server is at work. It must not use the connection.
+    func flight(
+        _ statements: [Statement], until deadline: Deadline, _ meanwhile: () -> Void = {}
+    ) throws(PostgresError) -> Answer {
         try turn.withLock { (session) throws(PostgresError) in
-            try fly(statements, &session.prepared, until: deadline)
+            try fly(statements, &session.prepared, until: deadline, meanwhile)
         }
     }
 
@@ -128,18 +132,21 @@ final class PostgresConnection: @unchecked Sendable {
     }
 
     private func fly(
-        _ statements: [Statement], _ prepared: inout PreparedStatements, until deadline: Deadline
+        _ statements: [Statement], _ prepared: inout PreparedStatements, until deadline: Deadline,
+        _ meanwhile: () -> Void = {}
     ) throws(PostgresError) -> Answer {
         if PQtransactionStatus(handle) == PQTRANS_IDLE { try prepare(&prepared, until: deadline) }
         defer { prepared.note(statements) }
         do throws(PostgresError) {
-            return try pipeline(of: statements.count, until: deadline) { () throws(PostgresError) in
+            try depart(until: deadline) { () throws(PostgresError) in
                 for statement in statements {
                     try send(statement, as: prepared.name(of: statement))
                     // After each part that is sent, libpq moves all that is left in its buffer: of 16 MiB, ninety times.
                     if statement.size > 64 << 10 { try flush(until: deadline) }
                 }
             }
+            meanwhile()
+            return try arrive(of: statements.count, until: deadline)
         } catch {
             if error.isUnprepared { prepared.forget() }
             throw error

@@ -103,15 +103,17 @@ extension PostgresRecordStore {
         let append = PendingAppend(
             record: record, statements: statements, isRepeatable: isRepeatable, deadline: Deadline(after: place.timeout)
         )
-        try commit(append)
+        let bytes = record.isWhole ? StoreBytes(offset: record.offset, bytes: record.bytes) : nil
+        // The copy counts it only afterwards.
+        var isKept = false
+        try commit(append) { isKept = bytes.map(writeToMirror) ?? false }
         finishTransaction()
         state.withLock { state in
             state.head = head
             // To append it to the bytes that came with the lock would copy all of them.
-            state.tail =
-                record.isWhole ? StoreBytes(offset: record.offset, bytes: record.bytes) : StoreBytes(offset: record.end)
+            state.tail = bytes ?? StoreBytes(offset: record.end)
         }
-        mirror(record.isWhole ? StoreBytes(offset: record.offset, bytes: record.bytes) : nil)
+        mirror(bytes, isWritten: isKept)
     }
 
     /// The transaction has ended.
@@ -131,12 +133,15 @@ extension PostgresRecordStore {
     }
 
     /// Commits a record, and decides whether it was, if its connection died meanwhile.
-    private func commit(_ append: PendingAppend) throws(LogError) {
+    ///
+    /// - Parameter meanwhile: run while the server is at work.
+    private func commit(_ append: PendingAppend, _ meanwhile: () -> Void) throws(LogError) {
         while let transaction = state.withLock({ $0.transaction }) {
             var statements = append.statements
             if transaction.hasListener { statements.append(.notify(place.channel)) }
             do throws(PostgresError) {
-                let answer = try transaction.connection.flight(statements + [.commit], until: append.deadline)
+                let answer = try transaction.connection.flight(
+                    statements + [.commit], until: append.deadline, meanwhile)
                 if answer.hasWarning { try prove(on: transaction.connection, until: append.deadline) }
                 return
             } catch {

@@ -207,16 +207,25 @@ final class PostgresRecordStore: RecordStore {
     }
 
     /// Keeps what was learnt, on this machine.
-    func mirror(_ newBytes: StoreBytes? = nil) {
+    ///
+    /// - Parameter isWritten: whether the copy has the new bytes already.
+    func mirror(_ newBytes: StoreBytes? = nil, isWritten: Bool = false) {
         guard let mirror = place.mirror else { return }
         let known = state.withLock { state -> (head: StoreHead, pieces: [StoreBytes], isNew: Bool)? in
             guard state.head.generation == generation else { return nil }
             defer { state.isMirrored = true }
             let known = state.isMirrored ? [] : state.pieces + [state.tail, state.block]
-            let pieces = known + [newBytes].compactMap(\.self)
-            return (state.head, pieces, !state.isMirrored)
+            return (state.head, known, !state.isMirrored)
         }
-        if let known { mirror.keep(known.head, known.pieces, isNew: known.isNew) }
+        guard let known else { return }
+        let pieces = known.pieces + [newBytes].compactMap { isWritten ? nil : $0 }
+        mirror.keep(known.head, pieces, written: isWritten ? newBytes?.range : nil, isNew: known.isNew)
+    }
+
+    /// Writes bytes to the copy that are not in the database yet. Returns whether it could.
+    func writeToMirror(_ bytes: StoreBytes) -> Bool {
+        guard let mirror = place.mirror, state.withLock({ $0.isMirrored }) else { return false }
+        return mirror.write(bytes, of: generation)
     }
 
     /// Asks for the vault's row and what follows an offset; nil if the copy stands in for the server.

@@ -38,6 +38,7 @@ struct StoreBytes {
     let bytes: [UInt8]
 
     var end: UInt64 { offset + UInt64(bytes.count) }
+    var range: Range<UInt64> { offset..<end }
 
     /// Joins the bytes of rows; see ``Rows/pieces(from:_:)``.
     init(_ rows: Rows, from offset: UInt64) throws(PostgresError) {

@@ -14,7 +14,8 @@ struct ConnectionPoolTests {
     }
 
     private func begin(asking text: String) {
-        pool.begin(asking: Statement(text))
+        pool.begin()
+        pool.ask(Statement(text))
         while !pool.goOn(), .now < deadline { Clock.sleep(microseconds: 1_000) }
     }
 

@@ -32,22 +32,32 @@ final class Mirror: Sendable {
     private let folder: String
     private let name: String
     private let files: any FileSystem = PosixFileSystem()
-    private let state: Mutex<State?>
+    /// It is read when it is needed first: meanwhile, a connection may have begun.
+    private let state = Mutex<(isRead: Bool, found: State?)>((false, nil))
 
     /// - Parameter location: of the database's vault.
     init(of location: String, in folder: String) {
         self.folder = folder
         name = Mirror.name(of: location)
-        state = Mutex(nil)
+    }
+
+    private func withState<Result>(_ body: (inout State?) -> Result) -> Result {
+        state.withLock { state in
+            if !state.isRead { state = (true, read()) }
+            return body(&state.found)
+        }
+    }
+
+    private func read() -> State? {
         // Another process may just be writing it.
         for _ in 0..<3 {
-            guard let saved = (try? WholeFile(statePath, in: files).read(upTo: 16 << 20)) ?? nil else { break }
+            guard let saved = (try? WholeFile(statePath, in: files).read(upTo: 16 << 20)) ?? nil else { return nil }
             guard var found = State(parsing: saved.bytes) else { continue }
             found.file = open(found.head.generation, .readWriteNoFollow) ?? open(found.head.generation, .readNoFollow)
             if found.file == nil { found.ranges = ByteRanges() }
-            state.withLock { [found] in $0 = found }
-            break
+            return found
         }
+        return nil
     }
 
     /// What files of a database's vault are named after.
@@ -61,16 +71,16 @@ final class Mirror: Sendable {
     private func bytesPath(_ generation: UInt64) -> String { "\(folder)/\(name)-\(generation).vault" }
 
     /// What the database said last; nil if there is no copy.
-    var head: StoreHead? { state.withLock { $0?.head } }
+    var head: StoreHead? { withState { $0?.head } }
     /// When that was, in milliseconds since 1970.
-    var contact: UInt64? { state.withLock { $0?.contact } }
+    var contact: UInt64? { withState { $0?.contact } }
 
     /// The path of the copy; nil if there is none.
-    var path: String? { state.withLock { $0.map { bytesPath($0.head.generation) } } }
+    var path: String? { withState { $0.map { bytesPath($0.head.generation) } } }
 
     /// The path of the copy, if it is a whole vault file.
     var completePath: String? {
-        state.withLock { state in
+        withState { state in
             guard let state, state.has(0..<state.head.size) else { return nil }
             return bytesPath(state.head.generation)
         }
@@ -80,7 +90,7 @@ final class Mirror: Sendable {
 
     /// Returns whether it has all of a range; then copies it.
     func copy(_ range: Range<UInt64>, of generation: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
-        let file = state.withLock { state in
+        let file = withState { state in
             state.flatMap { $0.head.generation == generation && $0.has(range) ? $0.file : nil }
         }
         guard let file else { return false }
@@ -102,7 +112,7 @@ final class Mirror: Sendable {
         let written = pieces.filter { piece in
             piece.bytes.withUnsafeBytes { write($0, at: piece.offset, to: file) }
         }
-        let (former, new) = state.withLock { state -> (State?, State?) in
+        let (former, new) = withState { state -> (State?, State?) in
             let former = state
             guard isNew || former?.head.generation == head.generation else { return (nil, nil) }
             var new = State(head: head, contact: Clock.milliseconds, file: file)
@@ -132,7 +142,7 @@ final class Mirror: Sendable {
         var isWritten = true
         let end = try? pieces { offset, bytes in isWritten = isWritten && write(bytes, at: offset, to: file) }
         guard let end, isWritten, end > offset else { return }
-        let changed = state.withLock { state -> State? in
+        let changed = withState { state -> State? in
             guard state?.head.generation == generation else { return nil }
             state?.ranges.insert(offset..<end)
             state?.file = file
@@ -150,7 +160,7 @@ final class Mirror: Sendable {
     /// nil if it cannot be written, or is of another generation than the one that is kept.
     private func fileToWrite(_ generation: UInt64, isNew: Bool = false) -> BytesFile? {
         if !isNew {
-            guard let kept = state.withLock({ $0 }), kept.head.generation == generation else { return nil }
+            guard let kept = withState({ $0 }), kept.head.generation == generation else { return nil }
             if let file = kept.file { return file }
         }
         try? files.makeFolders(folder)

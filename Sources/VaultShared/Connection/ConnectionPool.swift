@@ -18,7 +18,7 @@ final class ConnectionPool: Sendable {
     private struct Begun {
         let connection: PostgresConnection
         /// What is asked once it is connected.
-        let question: Statement?
+        var question: Statement?
         /// When it was.
         var asked: Deadline?
     }
@@ -55,13 +55,17 @@ final class ConnectionPool: Sendable {
     /// Begins to connect to the first host, without waiting: ``goOn()`` goes on, and so does the next
     /// ``take(until:)``, which begins anew if this one fails. A password that has to be asked for is not, before it is
     /// needed.
-    ///
-    /// - Parameter question: asked as soon as it is connected, for ``answer(until:)``; nil asks nothing.
-    func begin(asking question: Statement?) {
+    func begin() {
         guard passwordEntry == nil, let host = hosts.withLock({ $0.first }),
             let connection = try? PostgresConnection(beginning: host)
         else { return }
-        begun.withLock { $0 = Begun(connection: connection, question: question) }
+        begun.withLock { $0 = Begun(connection: connection) }
+        goOn()
+    }
+
+    /// Asks as soon as what was begun is connected, for ``answer(until:)``.
+    func ask(_ question: Statement) {
+        begun.withLock { $0?.question = question }
         goOn()
     }
 

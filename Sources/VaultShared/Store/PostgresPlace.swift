@@ -68,9 +68,10 @@ package final class PostgresPlace: RecordPlace {
 
     package func open(_ way: StoreOpening) throws(LogError) -> any RecordStore {
         if offline != .never, let pending, isOffline { return try pending.open(way) }
+        // The server logs us in while the copy is read, and the log opened from it.
+        if way == .quick, offline != .always { pool.begin() }
         if let known = mirror?.head, way == .quick || offline == .always {
-            // The server logs us in while the log is opened.
-            if offline != .always { pool.begin(asking: asksAhead ? .head(of: name) : nil) }
+            if asksAhead { pool.ask(.head(of: name)) }
             return PostgresRecordStore(self, as: known)
         }
         guard offline != .always else {

@@ -3,10 +3,12 @@ import CPostgres
 /// One SQL statement with its parameters, which are sent apart from its text.
 struct Statement {
     enum Parameter {
-        case bytes([UInt8])
+        case bytes(ArraySlice<UInt8>)
         case number(UInt64)
         case text(String)
         case noNumber
+
+        static func bytes(_ bytes: [UInt8]) -> Parameter { .bytes(bytes[...]) }
     }
 
     let text: String
@@ -36,12 +38,12 @@ extension Statement {
     }
 
     private static func withPointers(
-        to values: ArraySlice<[UInt8]?>, behind pointers: [UnsafePointer<CChar>?] = [],
+        to values: ArraySlice<ArraySlice<UInt8>?>, behind pointers: [UnsafePointer<CChar>?] = [],
         _ body: ([UnsafePointer<CChar>?]) -> Int32
     ) -> Int32 {
         guard let first = values.first else { return body(pointers) }
         guard let first else { return withPointers(to: values.dropFirst(), behind: pointers + [nil], body) }
-        // An empty array need not have a pointer, and would look like null.
+        // An empty slice need not have a pointer, and would look like null.
         return (first.isEmpty ? [0] : first).withUnsafeBytes { bytes in
             let pointer = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
             return withPointers(to: values.dropFirst(), behind: pointers + [pointer], body)
@@ -60,11 +62,11 @@ extension Statement.Parameter {
     }
 
     /// In the binary format; nil for null.
-    fileprivate var encoded: [UInt8]? {
+    fileprivate var encoded: ArraySlice<UInt8>? {
         switch self {
         case .bytes(let bytes): bytes
-        case .number(let number): withUnsafeBytes(of: number.bigEndian) { Array($0) }
-        case .text(let text): Array(text.utf8)
+        case .number(let number): withUnsafeBytes(of: number.bigEndian) { Array($0)[...] }
+        case .text(let text): Array(text.utf8)[...]
         case .noNumber: nil
         }
     }

@@ -77,7 +77,7 @@ extension PostgresRecordStore {
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError) {
         if try writeToConstruction(bytes, at: offset) { return }
         let full: (connection: PostgresConnection, statements: [Statement])? = state.withLock { state in
-            state.transaction?.queue.addExtents(bytes, at: offset, of: generation)
+            state.transaction?.queue.addExtents(Array(bytes)[...], at: offset, of: generation)
             guard let transaction = state.transaction, transaction.queue.isFull else { return nil }
             return (transaction.connection, state.transaction?.queue.take() ?? [])
         }
@@ -94,12 +94,11 @@ extension PostgresRecordStore {
         let head = StoreHead(
             generation: generation, position: record.position, size: record.end, hint: record.hint ?? previous.hint)
         let first = record.bytes.prefix(Schema.extentSize)
-        record.bytes.dropFirst(first.count).withUnsafeBytes {
-            transaction.queue.addExtents($0, at: record.offset + UInt64(first.count), of: generation)
-        }
+        transaction.queue.addExtents(
+            record.bytes.dropFirst(first.count), at: record.offset + UInt64(first.count), of: generation)
         var statements = transaction.queue.take()
         statements.append(
-            .append(Array(first), at: record.offset, to: place.name, head, replacing: record.previous))
+            .append(first, at: record.offset, to: place.name, head, replacing: record.previous))
         let append = PendingAppend(
             record: record, statements: statements, isRepeatable: isRepeatable, deadline: Deadline(after: place.timeout)
         )

@@ -77,7 +77,7 @@ extension PostgresRecordStore {
     func writeToConstruction(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError) -> Bool {
         let isFull: Bool? = state.withLock { state in
             guard var construction = state.construction.take() else { return nil }
-            construction.queue.addExtents(bytes, at: offset, of: generation)
+            construction.queue.addExtents(Array(bytes)[...], at: offset, of: generation)
             let end = offset + UInt64(bytes.count)
             construction.size = max(construction.size, end)
             construction.written.ranges.insert(offset..<end)

@@ -63,7 +63,7 @@ extension Statement {
             """, .number(generation), .number(range.lowerBound), .number(range.upperBound))
     }
 
-    static func insertExtent(_ generation: UInt64, at offset: UInt64, _ bytes: [UInt8]) -> Statement {
+    static func insertExtent(_ generation: UInt64, at offset: UInt64, _ bytes: ArraySlice<UInt8>) -> Statement {
         Statement(
             "INSERT INTO vault.extent (generation, place, bytes) VALUES ($1, $2, $3)",
             .number(generation), .number(offset), .bytes(bytes))
@@ -101,7 +101,8 @@ extension Statement {
 
     /// Appends an extent if the log still ends with `previous`: otherwise it fails, as the generation is null then.
     static func append(
-        _ bytes: [UInt8], at offset: UInt64, to name: [UInt8], _ head: StoreHead, replacing previous: LogPosition
+        _ bytes: ArraySlice<UInt8>, at offset: UInt64, to name: [UInt8], _ head: StoreHead,
+        replacing previous: LogPosition
     ) -> Statement {
         Statement(
             """

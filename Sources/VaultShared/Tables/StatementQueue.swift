@@ -17,10 +17,14 @@ struct StatementQueue {
         size += statement.size
     }
 
-    mutating func addExtents(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, of generation: UInt64) {
-        for start in stride(from: 0, to: bytes.count, by: Schema.extentSize) {
-            let piece = Array(bytes[start..<min(start + Schema.extentSize, bytes.count)])
-            add(.insertExtent(generation, at: offset + UInt64(start), piece))
+    /// Adds the insertion of bytes, in pieces that are not copied.
+    mutating func addExtents(_ bytes: ArraySlice<UInt8>, at offset: UInt64, of generation: UInt64) {
+        var (rest, offset) = (bytes, offset)
+        while !rest.isEmpty {
+            let piece = rest.prefix(Schema.extentSize)
+            add(.insertExtent(generation, at: offset, piece))
+            rest = rest.dropFirst(piece.count)
+            offset += UInt64(piece.count)
         }
     }
 

@@ -1,0 +1,185 @@
+import CPostgres
+private import Glibc
+import LinuxSystem
+
+// Statements that are sent together, and their results: libpq's pipeline mode (PostgreSQL's documentation, 34.5).
+
+extension PostgresConnection {
+    /// What came back from a flight.
+    struct Answer {
+        /// One for each statement.
+        let rows: [Rows]
+        /// Whether the server has warned of anything.
+        let hasWarning: Bool
+    }
+
+    /// Sends statements together and waits for all of their results: one round trip (34.5, "Pipeline Mode").
+    ///
+    /// Without a transaction begun among them, or before, they are one. Throws the first statement's error; those after
+    /// it were not carried out.
+    ///
+    /// - Parameter meanwhile: run while the server is at work. It must not use the connection.
+    func flight(
+        _ statements: [Statement], until deadline: Deadline, _ meanwhile: () -> Void = {}
+    ) throws(PostgresError) -> Answer {
+        try turn.withLock { (session) throws(PostgresError) in
+            try fly(statements, &session.prepared, until: deadline, meanwhile)
+        }
+    }
+
+    /// Does the same, unless another thread has the connection: nil then.
+    func flightIfFree(_ statements: [Statement], until deadline: Deadline) throws(PostgresError) -> Answer? {
+        try turn.withLockIfAvailable { (session) throws(PostgresError) in
+            try fly(statements, &session.prepared, until: deadline)
+        }
+    }
+
+    /// Sends a statement alone, and does not wait: ``answer(until:)`` has to follow.
+    func ask(_ statement: Statement) throws(PostgresError) {
+        try checkProcess()
+        try turn.withLock { (_) throws(PostgresError) in
+            try depart(until: .now) { () throws(PostgresError) in try send(statement, as: nil) }
+        }
+    }
+
+    /// Waits for the result of what was asked.
+    func answer(until deadline: Deadline) throws(PostgresError) -> Rows {
+        try checkProcess()
+        return try turn.withLock { (_) throws(PostgresError) in try arrive(of: 1, until: deadline).rows[0] }
+    }
+
+    private func fly(
+        _ statements: [Statement], _ prepared: inout PreparedStatements, until deadline: Deadline,
+        _ meanwhile: () -> Void = {}
+    ) throws(PostgresError) -> Answer {
+        if PQtransactionStatus(handle) == PQTRANS_IDLE { try prepare(&prepared, until: deadline) }
+        defer { prepared.note(statements) }
+        do throws(PostgresError) {
+            try depart(until: deadline) { () throws(PostgresError) in
+                for statement in statements {
+                    try send(statement, as: prepared.name(of: statement))
+                    // After each part that is sent, libpq moves all that is left in its buffer: of 16 MiB, ninety times.
+                    if statement.size > 64 << 10 { try flush(until: deadline) }
+                }
+            }
+            meanwhile()
+            return try arrive(of: statements.count, until: deadline)
+        } catch {
+            if error.isUnprepared { prepared.forget() }
+            throw error
+        }
+    }
+
+    /// Prepares what a session has sent that goes on for long.
+    private func prepare(_ prepared: inout PreparedStatements, until deadline: Deadline) throws(PostgresError) {
+        let forms = prepared.takeDue()
+        guard !forms.isEmpty else { return }
+        do throws(PostgresError) {
+            guard try !isPooledNow(until: deadline) else { return }
+            _ = try pipeline(of: 1 + forms.count, until: deadline) { () throws(PostgresError) in
+                try send(PreparedStatements.setting, as: nil)
+                for form in forms {
+                    guard PQsendPrepare(handle, form.name, form.text, Int32(form.types.count), form.types) == 1 else {
+                        throw failure(.lost)
+                    }
+                }
+            }
+            prepared.prepared(forms)
+        } catch {
+            // A server that does not prepare them carries them out.
+            guard case .refused = error.reason else { throw error }
+        }
+    }
+
+    /// Sends statements, and waits for as many results.
+    private func pipeline(
+        of count: Int, until deadline: Deadline, _ send: () throws(PostgresError) -> Void
+    ) throws(PostgresError) -> Answer {
+        try depart(until: deadline, send)
+        return try arrive(of: count, until: deadline)
+    }
+
+    private func depart(until deadline: Deadline, _ send: () throws(PostgresError) -> Void) throws(PostgresError) {
+        warnings.clear()
+        guard PQenterPipelineMode(handle) == 1 else { throw failure(.lost) }
+        try send()
+        guard PQpipelineSync(handle) == 1 else { throw failure(.lost) }
+        try flush(until: deadline)
+    }
+
+    private func arrive(of count: Int, until deadline: Deadline) throws(PostgresError) -> Answer {
+        let rows = try results(until: deadline)
+        guard PQexitPipelineMode(handle) == 1 else { throw failure(.lost) }
+        let answer = try rows.get()
+        guard answer.count == count else { throw .malformed("a result") }
+        return Answer(rows: answer, hasWarning: warnings.isAny)
+    }
+
+    /// - Parameter name: under which the server knows it; nil sends its text.
+    private func send(_ statement: Statement, as name: String?) throws(PostgresError) {
+        let count = Int32(statement.parameters.count)
+        let isSent = statement.withEncodedParameters { values, lengths, formats in
+            if let name {
+                PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1)
+            } else {
+                PQsendQueryParams(handle, statement.text, count, statement.types, values, lengths, formats, 1)
+            }
+        }
+        guard isSent == 1 else { throw failure(.lost) }
+    }
+
+    private func flush(until deadline: Deadline) throws(PostgresError) {
+        while true {
+            switch PQflush(handle) {
+            case 0: return
+            case 1:
+                // A server that waits for its own answer to be read takes nothing more.
+                try wait(for: Int16(POLLIN | POLLOUT), until: deadline)
+                guard PQconsumeInput(handle) == 1 else { throw failure(.lost) }
+            default: throw failure(.lost)
+            }
+        }
+    }
+
+    /// Reads the results up to the end of the pipeline. An error of the connection is thrown, one of a statement
+    /// returned.
+    private func results(until deadline: Deadline) throws(PostgresError) -> Result<[Rows], PostgresError> {
+        var rows: [Rows] = []
+        var refusal: PostgresError?
+        while true {
+            while PQisBusy(handle) == 1 {
+                try wait(for: Int16(POLLIN), until: deadline)
+                guard PQconsumeInput(handle) == 1 else { throw failure(.lost) }
+            }
+            guard let result = PQgetResult(handle) else {
+                guard PQstatus(handle) == CONNECTION_OK else { throw failure(.lost) }
+                continue
+            }
+            let answer = Rows(result)
+            switch PQresultStatus(result) {
+            case PGRES_PIPELINE_SYNC: return refusal.map { .failure($0) } ?? .success(rows)
+            case PGRES_TUPLES_OK, PGRES_COMMAND_OK: rows.append(answer)
+            case PGRES_PIPELINE_ABORTED: break
+            default:
+                guard let state = PQresultErrorField(result, fieldCode("C")) else { throw failure(.lost) }
+                let words = text(PQresultErrorField(result, fieldCode("M")))
+                refusal = refusal ?? PostgresError(.refused(String(cString: state)), words)
+            }
+        }
+    }
+
+    // MARK: Poolers
+
+    /// Whether a pooler may give its connection to the server to others, with what was set for the session: it has told
+    /// us of another process than the one that serves us.
+    func isPooled(until deadline: Deadline) throws(PostgresError) -> Bool {
+        try turn.withLock { (_) throws(PostgresError) in try isPooledNow(until: deadline) }
+    }
+
+    private func isPooledNow(until deadline: Deadline) throws(PostgresError) -> Bool {
+        let rows = try pipeline(of: 1, until: deadline) { () throws(PostgresError) in
+            try send(Statement("SELECT pg_backend_pid()::int8"), as: nil)
+        }.rows
+        return try rows[0].number(0, 0) != UInt64(max(0, PQbackendPID(handle)))
+    }
+}

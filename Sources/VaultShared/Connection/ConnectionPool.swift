@@ -23,6 +23,9 @@ final class ConnectionPool: Sendable {
         var asked: Deadline?
     }
 
+    /// How long to wait for the login at first. A server on this machine may share our processor, and gets its turn when
+    /// we wait; one that takes longer logs us in while we go on.
+    private static let firstWait: Duration = .milliseconds(1)
     /// How old an answer may be that was asked for ahead: a person may have been asked for a passphrase meanwhile.
     private static let answerLifetime: Duration = .seconds(1)
     /// How long one of several hosts may take to answer: behind a dead one, the next waits.
@@ -52,15 +55,14 @@ final class ConnectionPool: Sendable {
         return try body(connection)
     }
 
-    /// Begins to connect to the first host, without waiting: ``goOn()`` goes on, and so does the next
-    /// ``take(until:)``, which begins anew if this one fails. A password that has to be asked for is not, before it is
-    /// needed.
+    /// Begins to connect to the first host, hardly waiting: ``goOn()`` goes on, and so does the next ``take(until:)``,
+    /// which begins anew if this one fails. A password that has to be asked for is not, before it is needed.
     func begin() {
         guard passwordEntry == nil, let host = hosts.withLock({ $0.first }),
             let connection = try? PostgresConnection(beginning: host)
         else { return }
+        _ = try? connection.goOn(until: .now + ConnectionPool.firstWait)
         begun.withLock { $0 = Begun(connection: connection) }
-        goOn()
     }
 
     /// Asks as soon as what was begun is connected, for ``answer(until:)``.

@@ -25,6 +25,10 @@ struct MirrorTests {
         return bytes.withUnsafeMutableBytes { mirror.copy(range, of: generation, into: $0) } ? bytes : nil
     }
 
+    private func write(_ bytes: [UInt8], at offset: UInt64, to mirror: Mirror, generation: UInt64 = 1) -> Bool {
+        bytes.withUnsafeBytes { mirror.write($0, at: offset, of: generation) }
+    }
+
     @Test func hasWhatAnotherProcessHasKept() {
         mirror().keep(head(1, size: 10), [StoreBytes(offset: 2, bytes: [1, 2, 3])], isNew: true)
         let other = mirror()
@@ -39,8 +43,8 @@ struct MirrorTests {
     @Test func countsWhatIsWrittenAheadOnceItIsTold() {
         let mirror = mirror()
         mirror.keep(head(1, size: 3), [StoreBytes(offset: 0, bytes: [1, 2, 3])], isNew: true)
-        #expect(mirror.write(StoreBytes(offset: 3, bytes: [4, 5]), of: 1))
-        #expect(!mirror.write(StoreBytes(offset: 3, bytes: [9, 9]), of: 2))
+        #expect(write([4, 5], at: 3, to: mirror))
+        #expect(!write([9, 9], at: 3, to: mirror, generation: 2))
         mirror.keep(head(1, size: 5), [], isNew: false)
         #expect(bytes(of: mirror, 0..<5) == nil && mirror.completePath == nil)
         mirror.keep(head(1, size: 5), [], written: 3..<5, isNew: false)
@@ -65,10 +69,8 @@ struct MirrorTests {
     @Test func isAVaultFileOnceItIsComplete() throws {
         let mirror = mirror()
         mirror.keep(head(1, size: 6), [StoreBytes(offset: 0, bytes: [1, 2, 3])], isNew: true)
-        mirror.keep(from: 3, of: 1) { write in
-            [UInt8]([4, 5, 6]).withUnsafeBytes { write(3, $0) }
-            return 6
-        }
+        #expect(write([4, 5, 6], at: 3, to: mirror))
+        mirror.keep(3..<6, of: 1)
         let path = try #require(mirror.completePath)
         #expect(try Array(Data(contentsOf: URL(fileURLWithPath: path))) == [1, 2, 3, 4, 5, 6])
         mirror.keep(head(1, size: 7), [], isNew: false)

@@ -103,7 +103,7 @@ final class Mirror: Sendable {
     /// Keeps what the database says of the vault, and bytes that it has sent. A failure only costs time later.
     ///
     /// - Parameters:
-    ///   - writtenRange: what ``write(_:of:)`` has written of it.
+    ///   - writtenRange: what ``write(_:at:of:)`` has written of it.
     ///   - isNew: whether nothing that was kept before counts. If it is false, and another generation is kept, nothing
     ///     changes: another thread has gone on to a later one.
     func keep(_ head: StoreHead, _ pieces: [StoreBytes], written writtenRange: Range<UInt64>? = nil, isNew: Bool) {
@@ -131,30 +131,19 @@ final class Mirror: Sendable {
         }
     }
 
-    /// Keeps bytes that were read of the vault as it was.
-    ///
-    /// - Parameter pieces: passes them to what it is given, each with its offset, and returns where they end.
-    func keep(
-        from offset: UInt64, of generation: UInt64,
-        _ pieces: (_ write: (UInt64, UnsafeRawBufferPointer) -> Void) throws -> UInt64
-    ) {
-        guard let file = fileToWrite(generation) else { return }
-        var isWritten = true
-        let end = try? pieces { offset, bytes in isWritten = isWritten && write(bytes, at: offset, to: file) }
-        guard let end, isWritten, end > offset else { return }
+    /// Keeps bytes that ``write(_:at:of:)`` has written of the vault as it was.
+    func keep(_ range: Range<UInt64>, of generation: UInt64) {
         let changed = withState { state -> State? in
-            guard state?.head.generation == generation else { return nil }
-            state?.ranges.insert(offset..<end)
-            state?.file = file
+            guard state?.head.generation == generation, !range.isEmpty else { return nil }
+            state?.ranges.insert(range)
             return state
         }
         if let changed { save(changed) }
     }
 
-    /// Writes bytes that count only once ``keep(_:_:written:isNew:)`` has told so. Returns whether it could.
-    func write(_ piece: StoreBytes, of generation: UInt64) -> Bool {
-        guard let file = fileToWrite(generation) else { return false }
-        return piece.bytes.withUnsafeBytes { write($0, at: piece.offset, to: file) }
+    /// Writes bytes, which count once they are kept. Returns whether it could.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, of generation: UInt64) -> Bool {
+        write(bytes, at: offset, to: fileToWrite(generation))
     }
 
     /// nil if it cannot be written, or is of another generation than the one that is kept.
@@ -164,7 +153,9 @@ final class Mirror: Sendable {
             if let file = kept.file { return file }
         }
         try? files.makeFolders(folder)
-        return open(generation, .readWriteOrCreateNoFollow)
+        let file = open(generation, .readWriteOrCreateNoFollow)
+        withState { if $0?.head.generation == generation { $0?.file = file } }
+        return file
     }
 
     private func open(_ generation: UInt64, _ access: FileAccess) -> BytesFile? {

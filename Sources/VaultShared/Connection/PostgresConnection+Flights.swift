@@ -27,12 +27,28 @@ extension PostgresConnection {
         }
     }
 
-    /// Does the same, unless another thread has the connection: nil then.
-    func flightIfFree(_ statements: [Statement], until deadline: Deadline) throws(PostgresError) -> Answer? {
-        try turn.withLockIfAvailable { (session) throws(PostgresError) in
-            try fly(statements, &session.prepared, until: deadline)
+    /// Sends a statement, and passes its rows on one by one, as they arrive (34.6, "Retrieving Query Results
+    /// Row-by-Row"): many megabytes are never in memory at once.
+    ///
+    /// - Parameter take: must not use the connection.
+    func rows(
+        of statement: Statement, until deadline: Deadline, _ take: RowTaker
+    ) throws(PostgresError) {
+        try turn.withLock { (session) throws(PostgresError) in
+            _ = try fly([statement], &session.prepared, until: deadline, byRow: true, take)
         }
     }
+
+    /// Does the same, unless another thread has the connection: returns false then.
+    func rowsIfFree(
+        of statement: Statement, until deadline: Deadline, _ take: RowTaker
+    ) throws(PostgresError) -> Bool {
+        try turn.withLockIfAvailable { (session) throws(PostgresError) in
+            try fly([statement], &session.prepared, until: deadline, byRow: true, take)
+        } != nil
+    }
+
+    typealias RowTaker = (Rows) throws(PostgresError) -> Void
 
     /// Sends a statement alone, and does not wait: ``answer(until:)`` has to follow.
     func ask(_ statement: Statement) throws(PostgresError) {
@@ -50,7 +66,7 @@ extension PostgresConnection {
 
     private func fly(
         _ statements: [Statement], _ prepared: inout PreparedStatements, until deadline: Deadline,
-        _ meanwhile: () -> Void = {}
+        _ meanwhile: () -> Void = {}, byRow isByRow: Bool = false, _ take: RowTaker = { _ in }
     ) throws(PostgresError) -> Answer {
         if PQtransactionStatus(handle) == PQTRANS_IDLE { try prepare(&prepared, until: deadline) }
         defer { prepared.note(statements) }
@@ -63,7 +79,9 @@ extension PostgresConnection {
                 }
             }
             meanwhile()
-            return try arrive(of: statements.count, until: deadline)
+            // Where this is refused, they come together.
+            if isByRow { PQsetSingleRowMode(handle) }
+            return try arrive(of: statements.count, until: deadline, take)
         } catch {
             if error.isUnprepared { prepared.forget() }
             throw error
@@ -107,8 +125,10 @@ extension PostgresConnection {
         try flush(until: deadline)
     }
 
-    private func arrive(of count: Int, until deadline: Deadline) throws(PostgresError) -> Answer {
-        let rows = try results(until: deadline)
+    private func arrive(
+        of count: Int, until deadline: Deadline, _ take: RowTaker = { _ in }
+    ) throws(PostgresError) -> Answer {
+        let rows = try results(until: deadline, take)
         guard PQexitPipelineMode(handle) == 1 else { throw failure(.lost) }
         let answer = try rows.get()
         guard answer.count == count else { throw .malformed("a result") }
@@ -143,7 +163,9 @@ extension PostgresConnection {
 
     /// Reads the results up to the end of the pipeline. An error of the connection is thrown, one of a statement
     /// returned.
-    private func results(until deadline: Deadline) throws(PostgresError) -> Result<[Rows], PostgresError> {
+    private func results(
+        until deadline: Deadline, _ take: RowTaker
+    ) throws(PostgresError) -> Result<[Rows], PostgresError> {
         var rows: [Rows] = []
         var refusal: PostgresError?
         while true {
@@ -158,7 +180,10 @@ extension PostgresConnection {
             let answer = Rows(result)
             switch PQresultStatus(result) {
             case PGRES_PIPELINE_SYNC: return refusal.map { .failure($0) } ?? .success(rows)
-            case PGRES_TUPLES_OK, PGRES_COMMAND_OK: rows.append(answer)
+            case PGRES_SINGLE_TUPLE: try take(answer)
+            case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
+                try take(answer)
+                rows.append(answer)
             case PGRES_PIPELINE_ABORTED: break
             default:
                 guard let state = PQresultErrorField(result, fieldCode("C")) else { throw failure(.lost) }

@@ -121,12 +121,7 @@ final class PostgresRecordStore: RecordStore {
     private func fetch(
         _ wanted: Range<UInt64>, into buffer: UnsafeMutableRawBufferPointer
     ) throws(LogError) -> Int {
-        let (own, isMirrored, isWhole, size) = state.withLock { state in
-            (
-                state.construction?.connection ?? state.transaction?.connection, state.isMirrored,
-                state.construction == nil, state.own.size
-            )
-        }
+        let (isMirrored, isWhole, size) = state.withLock { ($0.isMirrored, $0.construction == nil, $0.own.size) }
         guard !place.isOffline else {
             throw LogError(.unreachable, "This machine has not kept all of \(location). Use it with the server.")
         }
@@ -137,32 +132,47 @@ final class PostgresRecordStore: RecordStore {
             let blockEnd = (wanted.upperBound + blockSize - 1) / blockSize * blockSize
             range = wanted.lowerBound / blockSize * blockSize..<max(wanted.upperBound, min(blockEnd, size))
         }
-        let statement = Statement.bytes(generation, range)
-        // A writer need not connect once more to read what it changes.
-        var answer: PostgresConnection.Answer?
-        if let own {
-            answer = try place.translated { () throws(PostgresError) in
-                try own.flightIfFree([statement], until: Deadline(after: place.timeout))
-            }
-        }
-        let rows = if let answer { answer.rows } else { try place.flight([statement]) }
-        return try place.translated { () throws(PostgresError) in
-            if isMirrored, let mirror = place.mirror {
-                mirror.keep(from: range.lowerBound, of: generation) { try rows[0].pieces(from: range.lowerBound, $0) }
+        let mirror = isMirrored ? place.mirror : nil
+        var (isKept, block) = (true, [UInt8]())
+        let end = try receive(range) { offset, piece in
+            if let mirror {
+                isKept = isKept && mirror.write(piece, at: offset, of: generation)
             } else if isWhole {
-                // To verify a clone, the values are read one after the other. Each would cost a round trip.
-                let block = try StoreBytes(rows[0], from: range.lowerBound)
-                state.withLock { $0.block = block }
+                block += piece
             }
-            let end = try rows[0].pieces(from: range.lowerBound) { offset, piece in
-                let shared = (offset..<offset + UInt64(piece.count)).clamped(to: wanted)
-                guard !shared.isEmpty else { return }
-                let bytes = piece[Int(shared.lowerBound - offset)..<Int(shared.upperBound - offset)]
-                UnsafeMutableRawBufferPointer(rebasing: buffer[Int(shared.lowerBound - wanted.lowerBound)...])
-                    .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes))
-            }
-            return Int(max(wanted.lowerBound, min(wanted.upperBound, end)) - wanted.lowerBound)
+            let shared = (offset..<offset + UInt64(piece.count)).clamped(to: wanted)
+            guard !shared.isEmpty else { return }
+            let bytes = piece[Int(shared.lowerBound - offset)..<Int(shared.upperBound - offset)]
+            UnsafeMutableRawBufferPointer(rebasing: buffer[Int(shared.lowerBound - wanted.lowerBound)...])
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes))
         }
+        if isKept { mirror?.keep(range.lowerBound..<end, of: generation) }
+        // To verify a clone, the values are read one after the other. Each would cost a round trip.
+        if !block.isEmpty { state.withLock { $0.block = StoreBytes(offset: range.lowerBound, bytes: block) } }
+        return Int(max(wanted.lowerBound, min(wanted.upperBound, end)) - wanted.lowerBound)
+    }
+
+    /// Asks for the bytes of a range, and passes them on as they arrive. Returns where they end.
+    private func receive(
+        _ range: Range<UInt64>, _ take: (_ offset: UInt64, _ bytes: UnsafeRawBufferPointer) -> Void
+    ) throws(LogError) -> UInt64 {
+        let statement = Statement.bytes(generation, range)
+        var end = range.lowerBound
+        func takeRows(_ rows: Rows) throws(PostgresError) { end = try rows.pieces(from: end, take) }
+        // A writer need not connect once more to read what it changes.
+        let own = state.withLock { $0.construction?.connection ?? $0.transaction?.connection }
+        let isRead = try place.translated { () throws(PostgresError) in
+            try own?.rowsIfFree(of: statement, until: Deadline(after: place.timeout), takeRows) ?? false
+        }
+        if isRead { return end }
+        let deadline = Deadline(after: place.timeout)
+        try place.attempt(until: deadline) { () throws(PostgresError) in
+            // What came before a connection was lost stays.
+            try place.pool.withConnection(until: deadline) { (connection) throws(PostgresError) in
+                try connection.rows(of: .bytes(generation, end..<range.upperBound), until: deadline, takeRows)
+            }
+        }
+        return end
     }
 
     // MARK: The end
@@ -225,7 +235,7 @@ final class PostgresRecordStore: RecordStore {
     /// Writes bytes to the copy that are not in the database yet. Returns whether it could.
     func writeToMirror(_ bytes: StoreBytes) -> Bool {
         guard let mirror = place.mirror, state.withLock({ $0.isMirrored }) else { return false }
-        return mirror.write(bytes, of: generation)
+        return bytes.bytes.withUnsafeBytes { mirror.write($0, at: bytes.offset, of: generation) }
     }
 
     /// Asks for the vault's row and what follows an offset; nil if the copy stands in for the server.

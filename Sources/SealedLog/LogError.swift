@@ -120,16 +120,22 @@ final class NoticeBoard: Sendable {
     }
 
     private let state = Mutex(State())
+    /// Every call looks for notices. There is hardly ever one, and many threads need not wait for each other to see that.
+    private let hasNew = Atomic(false)
 
     /// Adds a notice, unless it was posted here before.
     func post(_ notice: Notice) {
         state.withLock { state in
             if !state.posted.contains(notice) { state.posted.append(notice) }
         }
+        hasNew.store(true, ordering: .releasing)
     }
 
     /// Returns what was posted since the last time. Of the memory's parts that cannot be used, the first is enough.
     func take() -> [Notice] {
+        guard hasNew.load(ordering: .acquiring), hasNew.exchange(false, ordering: .acquiringAndReleasing) else {
+            return []
+        }
         var notices = state.withLock { state in
             defer { state.taken = state.posted.count }
             return Array(state.posted[state.taken...])

@@ -25,7 +25,8 @@ package final class PostgresPlace: RecordPlace {
     private let asksAhead: Bool
     /// Where changes are kept that are made while no server answers.
     let pendingPath: String?
-    private let notices = Mutex<[Notice]>([])
+    /// When the server was heard of last, if the copy stands in for it and nobody was told; 0 otherwise.
+    private let offlineSince = Atomic<UInt64>(0)
     /// Until when no server is asked, since none has answered.
     private let offlineUntil = Mutex<Deadline?>(nil)
 
@@ -193,10 +194,15 @@ package final class PostgresPlace: RecordPlace {
     /// Notes that the copy stands in for the server.
     func noteOffline() {
         guard let contact = mirror?.contact else { return }
-        notices.withLock { $0 = [.offline(since: contact)] }
+        offlineSince.store(contact, ordering: .relaxed)
     }
 
-    package func takeNotices() -> [Notice] { notices.withLock { exchange(&$0, with: []) } }
+    package func takeNotices() -> [Notice] {
+        // Every call looks; many threads need not wait for each other here.
+        guard offlineSince.load(ordering: .relaxed) != 0 else { return [] }
+        let since = offlineSince.exchange(0, ordering: .relaxed)
+        return since == 0 ? [] : [.offline(since: since)]
+    }
 
     // MARK: Calls
 

@@ -166,8 +166,10 @@ def attempt(
         faults = {other: f"error={fault[:-1]}:when={ordinal}+" for other, ordinal in from_then_on(calls, call, fault)}
     else:
         faults = {name: f"error={fault}:when={number}"}
-    finished = with_network_faults(home, faults, scenario) if isinstance(home, SharedHome) else \
-        with_faults(home, faults, *scenario.words, stdin=scenario.stdin)
+    if isinstance(home, SharedHome):
+        finished = with_network_faults(home, faults, scenario)
+    else:
+        finished = with_faults(home, faults, *scenario.words, stdin=scenario.stdin)
     return finished, re.search(r"\([12]<", call.line) is not None
 
 

@@ -84,17 +84,16 @@ struct DatabaseURL {
 
     /// Takes our own option out of the query.
     private static func takePasswordEntry(from uri: Substring) throws(VaultError) -> (String, String?) {
-        guard uri.utf8.contains(UInt8(ascii: "?")) else { return (String(uri), nil) }
-        let parts = uri.split(separator: "?", maxSplits: 1)
-        guard parts.count == 2 else { return (String(uri), nil) }
+        guard let mark = uri.utf8.firstIndex(of: UInt8(ascii: "?")) else { return (String(uri), nil) }
         let option = "password-entry="
-        var options = parts[1].split(separator: "&")
+        let base = uri[..<mark]
+        var options = uri[mark...].dropFirst().split(separator: "&")
         guard let index = options.firstIndex(where: { $0.hasPrefix(option) }) else { return (String(uri), nil) }
         let value = options.remove(at: index).dropFirst(option.count)
         guard let entry = PercentEncoding.text(value.utf8), !entry.isEmpty else {
             throw VaultError(.invalid, "The vault's URL names no entry: password-entry=NAME.")
         }
-        return (options.isEmpty ? String(parts[0]) : "\(parts[0])?\(options.joined(separator: "&"))", entry)
+        return (options.isEmpty ? String(base) : "\(base)?\(options.joined(separator: "&"))", entry)
     }
 
     private static func parsed(_ uri: String) throws(VaultError) -> ConnectionPool.Parameters {

@@ -191,11 +191,11 @@ extension PostgresRecordStore {
                 try beginTransaction(until: deadline)
             }
             guard try look() else { return false }
-            let connection = state.withLock { $0.transaction?.connection }
+            guard let connection = state.withLock({ $0.transaction?.connection }) else { return true }
             try place.translated { () throws(PostgresError) in
-                _ = try connection?.flight([.rollback], until: deadline)
+                _ = try connection.flight([.rollback], until: deadline)
                 // A standby may not have had it when the connection died.
-                if let connection { try prove(on: connection, until: deadline) }
+                try prove(on: connection, until: deadline)
             }
             return true
         } catch {

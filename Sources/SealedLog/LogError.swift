@@ -120,7 +120,7 @@ final class NoticeBoard: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Every call looks for notices. There is hardly ever one, and many threads need not wait for each other to see that.
+    /// Every call looks for notices, and there is hardly ever one. Threads need not wait for each other to see that.
     private let hasNew = Atomic(false)
 
     /// Adds a notice, unless it was posted here before.

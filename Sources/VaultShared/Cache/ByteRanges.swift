@@ -1,6 +1,6 @@
-/// Ranges of bytes that are there, of a file or a vault. RangeSet would do, but its generic code takes a twentieth of the
-/// time of `vault get`.
-struct ByteRanges: Equatable {
+/// Ranges of bytes that are there, of a file or a vault. RangeSet would do, but its generic code takes a twentieth of
+/// the time of `vault get`.
+struct ByteRanges {
     /// None touches another.
     private(set) var sorted: [Range<UInt64>] = []
 

@@ -23,8 +23,8 @@ final class ConnectionPool: Sendable {
         var asked: Deadline?
     }
 
-    /// How long to wait for the login at first. A server on this machine may share our processor, and gets its turn when
-    /// we wait; one that takes longer logs us in while we go on.
+    /// How long to wait for the login at first. A server on this machine may share our processor: it runs when we wait.
+    /// One that takes longer logs us in while we go on.
     private static let firstWait: Duration = .milliseconds(1)
     /// How old an answer may be that was asked for ahead: a person may have been asked for a passphrase meanwhile.
     private static let answerLifetime: Duration = .seconds(1)

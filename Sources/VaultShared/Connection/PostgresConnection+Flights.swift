@@ -74,7 +74,7 @@ extension PostgresConnection {
             try depart(until: deadline) { () throws(PostgresError) in
                 for statement in statements {
                     try send(statement, as: prepared.name(of: statement))
-                    // After each part that is sent, libpq moves all that is left in its buffer: of 16 MiB, ninety times.
+                    // After each part that is sent, libpq moves all that is left in its buffer: of 16 MiB, 90 times.
                     if statement.size > 64 << 10 { try flush(until: deadline) }
                 }
             }

@@ -13,8 +13,8 @@ struct PreparedStatements {
 
         init(_ statement: Statement) { (text, types) = (statement.text, statement.types) }
 
-        /// Names the text: whoever else has a session of the server, by a pooler that we do not notice, means the same
-        /// by it.
+        /// Is derived from the text. A pooler that we do not notice may share a session among clients: for each of
+        /// them, the name stands for the same text.
         var name: String { "vault_\(RunningHash.number(of: text))" }
     }
 

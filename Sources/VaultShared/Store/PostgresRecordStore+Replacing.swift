@@ -60,8 +60,8 @@ extension PostgresRecordStore {
     }
 
     func makeReplacement() throws(LogError) -> StoreLock {
-        // Asked on the connection that has the lock: each of many processes would connect once more, to find another one
-        // at work. The first bytes take the lock.
+        // Asked on the connection that has the lock: each of many processes would connect once more, only to find
+        // another one at work. The first bytes take the lock.
         let connection = state.withLock { $0.transaction?.connection }
         let isFree = try place.translated { () throws(PostgresError) in
             try connection?.flight(Statement.isFree(place.compactionKey), until: Deadline(after: place.timeout))

@@ -52,7 +52,8 @@ struct DatabaseConcurrencyTests {
         let fixture = try DatabaseFixture()
         let keychain = try fixture.open()
         for number in 0..<300 { try keychain.set("same", to: "\(number)") }
-        let place = try PostgresPlace(fixture.url, fixture.places(machine: "other"), Keychain.Options())
+        let place = try PostgresPlace(
+            fixture.url, fixture.places(machine: "other"), Keychain.Options(), in: PosixFileSystem())
         let store = try place.open(.fresh)
         let (size, head) = (try store.size(), try #require(try place.currentHead()))
         _ = try keychain.compact()

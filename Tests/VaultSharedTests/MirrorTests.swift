@@ -12,7 +12,7 @@ struct MirrorTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func mirror() -> Mirror { Mirror(of: "postgresql://a/x#team", in: folder.file("cache")) }
+    private func mirror() -> Mirror { Mirror(of: "postgresql://a/x#team", in: folder.file("cache"), PosixFileSystem()) }
 
     private func head(_ generation: UInt64, size: UInt64) -> StoreHead {
         StoreHead(

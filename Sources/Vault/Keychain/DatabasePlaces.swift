@@ -1,4 +1,4 @@
-import LinuxSystem
+package import LinuxSystem
 package import SealedLog
 
 extension VaultPlaces {
@@ -15,7 +15,7 @@ extension VaultPlaces {
             return FilePlace(path, in: files)
         }
         try Self.check(keyFile, "The key file's path", isKeyFile: true)
-        return try DatabasePlaces.place(at: vault, self, options)
+        return try DatabasePlaces.place(at: vault, self, options, in: files)
     }
 
     /// Returns the SQL that an administrator runs where users may not create tables; nil if the vault is in no
@@ -26,7 +26,9 @@ extension VaultPlaces {
 
     /// Does the same for another vault than that of these places.
     func place(of vault: String, _ what: String, in files: any FileSystem) throws(VaultError) -> any RecordPlace {
-        if VaultPlaces.isURL(vault) { return try DatabasePlaces.place(at: vault, self, Keychain.Options()) }
+        if VaultPlaces.isURL(vault) {
+            return try DatabasePlaces.place(at: vault, self, Keychain.Options(), in: files)
+        }
         try Self.check(vault, what)
         return FilePlace(resolvedPath(vault), in: files)
     }
@@ -36,28 +38,33 @@ extension VaultPlaces {
 package enum DatabasePlaces {
     package typealias Open =
         @Sendable (
-            _ url: String, _ places: VaultPlaces, _ options: Keychain.Options
+            _ url: String, _ places: VaultPlaces, _ options: Keychain.Options, _ files: any FileSystem
         ) throws(VaultError) -> any RecordPlace
 
-    private static let opening = Mutex<Open?>(nil)
+    /// A closure that a mutex had without it would be wrapped once more by each look, until the stack is too small.
+    private struct Opener {
+        let open: Open
+    }
+
+    private static let opener = Mutex<Opener?>(nil)
     /// Each start of the command asks: a mutex would cost a system call.
     private static let isRegistered = Atomic(false)
 
     /// Called once, as soon as the module is loaded.
     package static func register(_ open: @escaping Open) {
-        opening.withLock { $0 = open }
+        opener.withLock { $0 = Opener(open: open) }
         isRegistered.store(true, ordering: .releasing)
     }
 
     package static var isAvailable: Bool { isRegistered.load(ordering: .acquiring) }
 
     fileprivate static func place(
-        at url: String, _ places: VaultPlaces, _ options: Keychain.Options
+        at url: String, _ places: VaultPlaces, _ options: Keychain.Options, in files: any FileSystem
     ) throws(VaultError) -> any RecordPlace {
-        guard let open = opening.withLock({ $0 }) else {
+        guard let opener = opener.withLock({ $0 }) else {
             throw VaultError(
                 .unavailable, "The vault is in a database, and this program does not link VaultShared.")
         }
-        return try open(url, places, options)
+        return try opener.open(url, places, options, files)
     }
 }

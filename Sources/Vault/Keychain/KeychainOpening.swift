@@ -180,8 +180,9 @@ struct KeychainOpening {
     /// A vault that is gone may be on a disk that is not mounted, or deleted by mistake. Creating another would hide
     /// that, and so would an error that there never was one.
     private func checkThatNoneIsGone() throws(LogError) {
-        guard let memory = places.rollbackMemory, try !place.exists(),
-            SealedLog.remembersVault(at: place, memoryFolder: memory)
+        // In this order: another process may just be creating it.
+        guard let memory = places.rollbackMemory, SealedLog.remembersVault(at: place, memoryFolder: memory),
+            try !place.exists()
         else { return }
         throw LogError(.gone, place.location)
     }

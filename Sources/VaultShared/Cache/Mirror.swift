@@ -31,13 +31,13 @@ final class Mirror: Sendable {
 
     private let folder: String
     private let name: String
-    private let files: any FileSystem = PosixFileSystem()
+    private let files: any FileSystem
     /// It is read when it is needed first: meanwhile, a connection may have begun.
     private let state = Mutex<(isRead: Bool, found: State?)>((false, nil))
 
     /// - Parameter location: of the database's vault.
-    init(of location: String, in folder: String) {
-        self.folder = folder
+    init(of location: String, in folder: String, _ files: any FileSystem) {
+        (self.folder, self.files) = (folder, files)
         name = Mirror.name(of: location)
     }
 

@@ -6,7 +6,7 @@ package import Vault
 /// A vault's place in a database.
 package final class PostgresPlace: RecordPlace {
     package let location: String
-    package let files: any FileSystem = PosixFileSystem()
+    package let files: any FileSystem
     /// Whether the server is on this machine.
     let isLocal: Bool
     let pool: ConnectionPool
@@ -38,10 +38,13 @@ package final class PostgresPlace: RecordPlace {
     static let tailSize: UInt64 = 256 << 10
 
     /// - Throws: ``VaultError/Code/invalid``.
-    package init(_ url: String, _ places: VaultPlaces, _ options: Keychain.Options) throws(VaultError) {
+    package init(
+        _ url: String, _ places: VaultPlaces, _ options: Keychain.Options, in files: any FileSystem
+    ) throws(VaultError) {
         let url = try DatabaseURL(url)
+        self.files = files
         (offline, isShortLived) = (options.offline, options.isShortLived)
-        mirror = places.cache.map { Mirror(of: url.location, in: $0) }
+        mirror = places.cache.map { Mirror(of: url.location, in: $0, files) }
         pendingPath = places.rollbackMemory.map { "\($0)/\(Mirror.name(of: url.location))-offline.vault" }
         (location, isLocal) = (url.location, url.isLocal)
         asksAhead = options.readsAtOnce && url.isLocal
@@ -265,5 +268,7 @@ package final class PostgresPlace: RecordPlace {
 /// Called by the loader, before any other code of the program.
 @_cdecl("vault_shared_register")
 package func register() {
-    DatabasePlaces.register { (url, places, options) throws(VaultError) in try PostgresPlace(url, places, options) }
+    DatabasePlaces.register { (url, places, options, files) throws(VaultError) in
+        try PostgresPlace(url, places, options, in: files)
+    }
 }

@@ -11,7 +11,14 @@ final class PostgresRecordStore: RecordStore {
     struct State {
         /// What the database last said of the vault.
         var head: StoreHead {
-            didSet { if head.generation != oldValue.generation { last = last ?? oldValue } }
+            didSet {
+                if head.generation == last?.generation {
+                    // Somebody has put back what was there before.
+                    last = nil
+                } else if head.generation != oldValue.generation {
+                    last = last ?? oldValue
+                }
+            }
         }
         /// What it last said of this store, if another has taken its place: those who are reading this one go on.
         private(set) var last: StoreHead?

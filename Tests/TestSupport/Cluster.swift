@@ -1,0 +1,80 @@
+import Foundation
+
+/// A PostgreSQL server of the process's own, run as an ordinary user in a temporary folder. It ends with the process.
+package final class Cluster: Sendable {
+    package static let shared = Result { try Cluster() }
+
+    package let socketFolder: String
+    package let port: UInt16
+    /// The server runs for as long as this is open.
+    private let lifeline = Pipe()
+    private let output = Pipe()
+
+    /// - Parameter settings: of the server, like `fsync=off`.
+    package init(_ settings: String...) throws {
+        let folder = "/tmp/vault-pg-\(getpid())-\(UInt32.random(in: 0 ... .max))"
+        socketFolder = folder
+        port = .random(in: 20_000..<60_000)
+        let options = settings.map { "-c \($0)" }.joined(separator: " ")
+        // initdb and postgres refuse to run as root. The server ends once this process has closed its end of the pipe.
+        let script = """
+            set -e
+            as=()
+            [ "$(id -u)" != 0 ] || as=(setpriv --reuid=65534 --regid=65534 --clear-groups --reset-env --)
+            programs=$(echo /usr/lib/postgresql/*/bin | tr ' ' '\\n' | tail -n 1)
+            mkdir -m 755 \(folder)
+            [ "$(id -u)" != 0 ] || chown 65534:65534 \(folder)
+            cd /
+            "${as[@]}" "$programs/initdb" -D \(folder)/data -U vault -A trust --no-sync --no-instructions -E UTF8 --locale=C
+            start() {
+                "${as[@]}" "$programs/postgres" -D \(folder)/data -p \(port) -k \(folder) -c listen_addresses= \
+                    -c max_connections=150 -c dynamic_shared_memory_type=mmap \(options) &
+                server=$!
+                until "$programs/pg_isready" -q -h \(folder) -p \(port); do kill -0 $server; sleep 0.02; done
+                echo ready
+            }
+            end() { # SIGNAL
+                kill -"$1" $server
+                wait $server || true
+            }
+            start
+            while read -r _; do
+                end QUIT
+                start
+            done
+            end INT
+            rm -rf \(folder)
+            """
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.arguments = ["-c", script]
+        process.standardInput = lifeline
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        try waitUntilReady()
+    }
+
+    /// Ends the server at once, without a checkpoint, and starts it again.
+    package func crash() throws {
+        try lifeline.fileHandleForWriting.write(contentsOf: Data("crash\n".utf8))
+        try waitUntilReady()
+    }
+
+    private func waitUntilReady() throws {
+        var said = Data()
+        while !said.contains(Data("ready\n".utf8)) {
+            let more = output.fileHandleForReading.availableData
+            guard !more.isEmpty else { throw ClusterError(said: String(decoding: said, as: UTF8.self)) }
+            said += more
+        }
+    }
+
+    package func url(_ vault: String) -> String {
+        "postgresql://vault@\(socketFolder.replacing("/", with: "%2F")):\(port)/postgres#\(vault)"
+    }
+}
+
+struct ClusterError: Error {
+    let said: String
+}

@@ -74,7 +74,9 @@ let package = Package(
         .target(name: "CSimulator", path: "Tests/CSimulator"),
         .executableTarget(
             name: "VaultSimulator",
-            dependencies: ["CSimulator", "CSodium", "LinuxSystem", "Sealing", "TestSupport", "Vault"],
+            dependencies: [
+                "CPostgres", "CSimulator", "CSodium", "LinuxSystem", "Sealing", "TestSupport", "Vault", "VaultShared",
+            ],
             path: "Tests/Simulator", swiftSettings: settings),
         .target(
             name: "TestSupport", dependencies: ["CTestSupport", "LinuxSystem", "SealedLog", "Sealing", "VaultTesting"],

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/inotify.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -53,10 +54,29 @@ int inotify_init1(int flags) {
     return -1;
 }
 
+static bool isSocket(int file) {
+    int type;
+    socklen_t size = sizeof type;
+    return getsockopt(file, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
+}
+
 int poll(struct pollfd *files, nfds_t count, int milliseconds) {
     if (!isSimulated) return REAL(poll)(files, count, milliseconds);
-    hooks.pause((int64_t)milliseconds * 1000000);
+    int64_t nanoseconds = (int64_t)milliseconds * 1000000;
+    if (count == 1 && isSocket(files[0].fd)) hooks.waitForServer(files[0].fd, files[0].events, nanoseconds);
+    else hooks.pause(nanoseconds);
     return REAL(poll)(files, count, 0);
+}
+
+// The server is a real one.
+ssize_t send(int socket, const void *bytes, size_t count, int flags) {
+    if (isSimulated) hooks.send(socket);
+    return REAL(send)(socket, bytes, count, flags);
+}
+
+int close(int file) {
+    if (isSimulated && isSocket(file)) hooks.close(file);
+    return REAL(close)(file);
 }
 
 int sem_wait(sem_t *semaphore) {

@@ -1,11 +1,13 @@
 import Glibc
 
-/// The command line: `VaultSimulator [--seeds FROM..<TO | --seed SEED [--keep NUMBERS]] [--twice] [--trace]`.
+/// The command line: `VaultSimulator [--database] [--seeds FROM..<TO | --seed SEED [--keep NUMBERS]] [--twice] [--trace]`.
 struct Options {
     var seeds = 0..<100
     /// The actions of the one seed that are made; nil for all.
     var kept: Set<Int>?
     var isTraced = false
+    /// Whether the vault is in the database of a server, which is started for that.
+    var isInDatabase = false
     /// Whether each seed runs twice, to see that both runs are equal.
     var isRepeated = false
 
@@ -14,6 +16,7 @@ struct Options {
         while let option = rest.popFirst() {
             switch option {
             case "--trace": isTraced = true
+            case "--database": isInDatabase = true
             case "--twice": isRepeated = true
             case "--seeds":
                 let bounds = (rest.popFirst() ?? "").split(separator: "..<").compactMap { Int($0) }

@@ -15,6 +15,11 @@ typedef struct {
     int32_t (*_Nonnull startThread)(void *_Nullable (*_Nonnull body)(void *_Nullable), void *_Nullable argument);
     /// Lets other threads run: the calling one waits for a mutex that one of them holds, or for a semaphore.
     void (*_Nonnull waitForMutex)(void);
+    /// Called before the calling thread sends something to a server.
+    void (*_Nonnull send)(int32_t socket);
+    /// Waits until a server's answer is there, or can be sent to, or the time is over. Events are those of poll(2).
+    void (*_Nonnull waitForServer)(int32_t socket, int16_t events, int64_t nanoseconds);
+    void (*_Nonnull close)(int32_t socket);
 } vault_simulation_hooks;
 
 void vault_simulation_install(vault_simulation_hooks hooks);

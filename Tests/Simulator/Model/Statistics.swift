@@ -30,7 +30,7 @@ struct Statistics {
             counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
         }
         return """
-            \(runs) runs, \(steps) steps, \(calls) calls on files
+            \(runs) runs, \(steps) steps, \(calls) calls on files and servers
             operations: \(list(operations))
             outcomes: \(list(outcomes))
             faults: \(list(faults))

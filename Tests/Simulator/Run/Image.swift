@@ -8,43 +8,69 @@ import Vault
 struct Image {
     enum Kind: Int, CaseIterable { case none, small, beforeMinorCheckpoint, tree, beforeCompaction }
 
+    /// Where the vault is.
+    enum Place {
+        case ownDisk, sharedDisk
+        case server(Database)
+
+        var database: Database? { if case .server(let database) = self { database } else { nil } }
+
+        var places: VaultPlaces {
+            let folder = if case .ownDisk = self { World.home } else { World.share }
+            var places = VaultPlaces(
+                vault: "\(folder)/data/default.vault", keyFile: "\(folder)/keys/default.key",
+                rollbackMemory: World.home + "/state")
+            if let database = database {
+                places.vault = database.url
+                places.cache = World.home + "/cache"
+            }
+            return places
+        }
+    }
+
+    let place: Place
+    private let kind: Kind
     let files: [String: [UInt8]]
     /// What the vault holds.
     let values: [String: String]
-    /// Another vault under the same key.
-    let otherVault: [UInt8]
+    /// Another vault under the same key, in a file.
+    private let foreign: [UInt8]
 
-    static func places(isShared: Bool) -> VaultPlaces {
-        let folder = isShared ? World.share : World.home
-        return VaultPlaces(
-            vault: "\(folder)/data/default.vault", keyFile: "\(folder)/keys/default.key",
-            rollbackMemory: World.home + "/state")
-    }
-
-    /// - Parameter isShared: whether the vault is on the disk that all machines share.
-    init(_ kind: Kind, isShared: Bool) throws {
-        let world = World(1, machines: 1)
+    init(_ kind: Kind, at place: Place) throws {
+        (self.kind, self.place) = (kind, place)
+        let world = World(1, machines: 1, place.database)
         vault_simulation_enter(1)
         defer { vault_simulation_enter(0) }
-        let places = Image.places(isShared: isShared)
         let files = SimulatedFileSystem(world: world, process: world.startProcess(on: 0))
         guard kind != .none else {
-            (self.files, values, otherVault) = ([:], [:], [])
+            (self.files, values, foreign) = ([:], [:], [])
             return
         }
-        let keychain = try Keychain(at: places, creatingIfAbsent: true, in: files)
-        values = try Image.fill(keychain, kind)
-        var other = places
-        other.vault = (isShared ? World.share : World.home) + "/other.vault"
-        let otherKeychain = try Keychain(at: other, creatingIfAbsent: true, in: files)
-        try otherKeychain.set("a/1", to: "of another vault")
-        otherVault = world.contents(other.vault) ?? []
+        place.database?.clear()
+        values = try Image.fill(Keychain(at: place.places, creatingIfAbsent: true, in: files), kind)
+        place.database?.copy(to: .image(kind))
+        place.database?.clear()
         self.files = Dictionary(
             uniqueKeysWithValues: world.disks.flatMap { disk in
-                disk.names.keys.compactMap { path in
-                    path == other.vault ? nil : disk.contents(path).map { (path, $0) }
-                }
+                disk.names.keys.compactMap { path in disk.contents(path).map { (path, $0) } }
             })
+        var other = place.places
+        (other.rollbackMemory, other.cache) = (nil, nil)
+        if place.database == nil { other.vault += ".other" }
+        try Keychain(at: other, creatingIfAbsent: true, in: files).set("a/1", to: "of another vault")
+        foreign = world.contents(other.vault) ?? []
+        place.database?.copy(to: .foreign(kind))
+    }
+
+    /// Puts the vault where a run finds it; its files are there.
+    func storage(in world: World) -> any VaultStorage {
+        guard let database = place.database else {
+            let disk = if case .ownDisk = place { 0 } else { world.disks.count - 1 }
+            return FileStorage(world, place.places.vault, disk: disk, foreign: foreign)
+        }
+        database.clear()
+        if kind != .none { database.copy(.image(kind), to: .vault) }
+        return DatabaseStorage(database, foreign: kind == .none ? nil : .foreign(kind))
     }
 
     private static func fill(_ keychain: Keychain, _ kind: Kind) throws -> [String: String] {

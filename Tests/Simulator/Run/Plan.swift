@@ -30,6 +30,10 @@ struct Plan {
         enum Kind: CaseIterable {
             case kill, powerLoss, failingCall, fullDisk, sizeLimit, stall, writeBack
             case backUp, restoreBackUp, changeByte, exchangeVault
+            case cut, crash
+
+            /// Whether it takes a server.
+            var isOfServer: Bool { [.cut, .crash].contains(self) }
         }
 
         let number: Int
@@ -45,8 +49,10 @@ struct Plan {
     let programs: [Program]
     let faults: [Fault]
 
-    /// - Parameter kept: the numbers of the actions that are left; nil for all.
-    init(_ seed: Int, keeping kept: Set<Int>? = nil) {
+    /// - Parameters:
+    ///   - isInDatabase: whether the vault is.
+    ///   - kept: the numbers of the actions that are left; nil for all.
+    init(_ seed: Int, isInDatabase: Bool, keeping kept: Set<Int>? = nil) {
         self.seed = seed
         var generator = SeededGenerator(seed)
         var number = 0
@@ -74,10 +80,13 @@ struct Plan {
         }
 
         // Without faults, with kills and power losses alone, or with all of them.
+        let choice = Int.random(in: 0..<5, using: &generator)
         let kinds: [Fault.Kind] = [
-            [], [.kill, .powerLoss, .writeBack], [.failingCall, .fullDisk, .sizeLimit, .stall, .kill],
-            [.backUp, .restoreBackUp, .changeByte, .exchangeVault, .kill], Fault.Kind.allCases,
-        ][Int.random(in: 0..<5, using: &generator)]
+            [], isInDatabase ? [.kill, .cut, .cut, .cut, .crash] : [.kill, .powerLoss, .writeBack],
+            [.failingCall, .fullDisk, .sizeLimit, .stall, .kill],
+            [.backUp, .restoreBackUp, .changeByte, .exchangeVault, .kill],
+            Fault.Kind.allCases.filter { isInDatabase || !$0.isOfServer },
+        ][choice]
         var faults: [Fault] = []
         var step = 0
         for _ in 0..<(kinds.isEmpty ? 0 : Int.random(in: 1...10, using: &generator)) {
@@ -92,7 +101,8 @@ struct Plan {
         // Drawn last, so that all else is as in a run without it.
         if Int.random(in: 0..<3, using: &generator) == 0 {
             let kinds = (0..<Int.random(in: 1...3, using: &generator)).map { _ -> Operation.Kind in
-                Bool.random(using: &generator) ? .observe : .observePreferences
+                // A server's notices come when it has time: such a run could not be repeated.
+                Bool.random(using: &generator) && !isInDatabase ? .observe : .observePreferences
             }
             let operations = kinds.enumerated().map { index, kind in
                 Operation(number: number + 1 + index, kind: kind, choices: choices(&generator))

@@ -5,13 +5,14 @@ import Vault
 /// Runs seed after seed. The first that fails is reduced to the actions that it needs.
 struct Runner {
     let options: Options
-    /// Of vaults on a machine's own disk, and on the shared one; by kind.
+    /// Of vaults on a machine's own disk, and where all machines have them; by kind.
     private let images: [[Image]]
 
     init(_ options: Options) throws {
         self.options = options
-        images = try [false, true].map { isShared in
-            try Image.Kind.allCases.map { try Image($0, isShared: isShared) }
+        let database = options.isInDatabase ? try Database() : nil
+        images = try [.ownDisk, database.map { .server($0) } ?? .sharedDisk].map { place in
+            try Image.Kind.allCases.map { try Image($0, at: place) }
         }
     }
 
@@ -21,11 +22,11 @@ struct Runner {
         let began = Clock.realTime
         for seed in options.seeds {
             LastWords.prepare("seed \(seed) ended the simulator, or took more than two minutes\n")
-            let (simulation, failure) = try run(Plan(seed, keeping: options.kept), isTraced: options.isTraced)
+            let (simulation, failure) = try run(plan(seed, options.kept), isTraced: options.isTraced)
             statistics.add(simulation.world.statistics)
             if let failure { return try report(seed, failure) }
             if options.isRepeated {
-                let again = try run(Plan(seed, keeping: options.kept)).0
+                let again = try run(plan(seed, options.kept)).0
                 statistics.add(again.world.statistics)
                 guard again.world.digest == simulation.world.digest else {
                     print("seed \(seed): two runs are not equal")
@@ -40,8 +41,12 @@ struct Runner {
         return 0
     }
 
+    private func plan(_ seed: Int, _ kept: Set<Int>?) -> Plan {
+        Plan(seed, isInDatabase: options.isInDatabase, keeping: kept)
+    }
+
     private func run(_ plan: Plan, isTraced: Bool = false) throws -> (Simulation, String?) {
-        let image = images[plan.machines == 1 ? 0 : 1][plan.image.rawValue]
+        let image = images[plan.machines == 1 && !options.isInDatabase ? 0 : 1][plan.image.rawValue]
         let simulation = Simulation(plan, image, isTraced: isTraced)
         let failure = try simulation.run()
         return (simulation, failure)
@@ -49,24 +54,26 @@ struct Runner {
 
     private func report(_ seed: Int, _ failure: String) throws -> Int32 {
         let kept = try shrunk(seed)
-        let plan = Plan(seed, keeping: Set(kept))
+        let plan = self.plan(seed, Set(kept))
         print("seed \(seed): \(failure)")
         print("It needs no more than this:\n\(plan.text)")
         if let left = try run(plan).1 { print("then: \(left)") }
-        print("Repeat it: Tools/simulate --seed \(seed) --keep \(kept.map(String.init).joined(separator: ",")) --trace")
+        let place = options.isInDatabase ? " --database" : ""
+        let actions = kept.map(String.init).joined(separator: ",")
+        print("Repeat it: Tools/simulate\(place) --seed \(seed) --keep \(actions) --trace")
         return 1
     }
 
     /// Leaves out as many actions as possible while the run still fails: halves, quarters, and so on to single ones.
     private func shrunk(_ seed: Int) throws -> [Int] {
-        var kept = Plan(seed, keeping: options.kept).numbers
+        var kept = plan(seed, options.kept).numbers
         var size = max(1, kept.count / 2)
         while true {
             var start = 0
             var isReduced = false
             while start < kept.count {
                 let tried = Array(kept[..<start] + kept[min(start + size, kept.count)...])
-                if try run(Plan(seed, keeping: Set(tried))).1 != nil {
+                if try run(plan(seed, Set(tried))).1 != nil {
                     kept = tried
                     isReduced = true
                 } else {

@@ -2,11 +2,8 @@ import LinuxSystem
 import TestSupport
 import Vault
 
-/// A vault file that somebody without a key has put in place, or changed.
+/// A vault that somebody without a key has put in place, or changed.
 struct Attack {
-    let former: Disk.Node
-    let formerBytes: [UInt8]
-    let bytes: [UInt8]
     /// Whether it is an older vault, or another one: nobody who has seen the newer one may write to it.
     let isRollback: Bool
     /// When a vault that was open before has looked at its path again, by the scheduler's clock: it does so every 50 ms,
@@ -39,6 +36,7 @@ extension Simulation {
         case .fullDisk: world.room = world.room == nil ? Int(fault.choices[1] * fault.choices[1] * 20_000) : nil
         case .sizeLimit:
             // Around where the log ends.
+            guard !places.isInDatabase else { return false }
             let size = (world.contents(places.vault)?.lastIndex { $0 != 0 } ?? 0) + Int(fault.choices[1] * 1_000)
             let process = sessions[index].process
             process.sizeLimit = process.sizeLimit == nil ? size : nil
@@ -47,9 +45,14 @@ extension Simulation {
                 world.scheduler.clock + Int64(fault.choices[1] * fault.choices[1] * 15e9)
         case .writeBack: writeBack(fault.choices)
         case .backUp: return takeBackUp()
-        case .restoreBackUp: return attack == nil ? restore(fault.choices) : endAttack()
+        case .restoreBackUp:
+            return attack == nil ? exchange(for: .backUp, since: backUpTime, fault.choices) : endAttack()
         case .changeByte: return attack == nil ? changeByte(fault.choices) : endAttack()
-        case .exchangeVault: return attack == nil ? exchange(fault.choices) : endAttack()
+        case .exchangeVault: return attack == nil ? exchange(for: .foreign, since: -1, fault.choices) : endAttack()
+        case .cut:
+            let process = sessions[index].process
+            return disconnect(world.sockets?.cut { $0 === process } ?? [])
+        case .crash: return disconnect(world.sockets?.crash() ?? [])
         }
         return true
     }
@@ -89,14 +92,17 @@ extension Simulation {
         }
     }
 
+    /// A network device drops a program's connections, or the server crashes and is started again.
+    private func disconnect(_ processes: [Process]) -> Bool {
+        for process in processes { process.connectionsLost += 1 }
+        return !processes.isEmpty
+    }
+
     // MARK: Attacks
 
-    private var aside: String { places.vault + ".aside" }
-    private var vaultDisk: Int { plan.machines == 1 ? 0 : world.disks.count - 1 }
-
     private func takeBackUp() -> Bool {
-        guard attack == nil, let bytes = world.contents(places.vault) else { return false }
-        backUp = (bytes, vault.tick())
+        guard attack == nil, storage.takeBackUp() else { return false }
+        backUpTime = vault.tick()
         return true
     }
 
@@ -105,78 +111,33 @@ extension Simulation {
         (0..<plan.machines).allSatisfy { remembered[$0].map { $0 > time } ?? false }
     }
 
-    private func restore(_ choices: [Double]) -> Bool {
-        guard let backUp, isNoticed(since: backUp.time) else { return false }
-        return replace(with: backUp.bytes, inPlace: choices[1] < 0.3, isRollback: true)
-    }
-
-    private func exchange(_ choices: [Double]) -> Bool {
-        guard !image.otherVault.isEmpty, isNoticed(since: -1) else { return false }
-        return replace(with: image.otherVault, inPlace: choices[1] < 0.3, isRollback: true)
+    private func exchange(for other: OtherVault, since time: Int?, _ choices: [Double]) -> Bool {
+        guard let time, isNoticed(since: time), storage.exchange(for: other, inPlace: choices[1] < 0.3) else {
+            return false
+        }
+        begin(isRollback: true)
+        return true
     }
 
     private func changeByte(_ choices: [Double]) -> Bool {
-        guard var bytes = world.contents(places.vault) else { return false }
-        // Small steps: most of the file is zeros ahead of the log.
-        let end = (bytes.lastIndex { $0 != 0 } ?? 0) + 1
-        let index = Int(choices[1] * Double(end))
-        bytes[index] ^= 1 << UInt8(choices[2] * 8)
-        return replace(with: bytes, inPlace: true, isRollback: false)
+        guard storage.changeByte(at: choices[1], bit: choices[2]) else { return false }
+        begin(isRollback: false)
+        return true
     }
 
-    private func replace(with bytes: [UInt8], inPlace: Bool, isRollback: Bool) -> Bool {
-        let disk = vaultDisk
-        guard let node = world.disks[disk].names[places.vault], case .file(let number) = node,
-            let former = world.disks[disk].files[number]?.written
-        else { return false }
-        attack = Attack(
-            former: node, formerBytes: former, bytes: bytes, isRollback: isRollback,
-            noticedAt: world.scheduler.clock + 60_000_000)
+    private func begin(isRollback: Bool) {
+        attack = Attack(isRollback: isRollback, noticedAt: world.scheduler.clock + 60_000_000)
         exchanges += 1
-        if inPlace {
-            world.disks[disk].overwrite(number, bytes)
-            world.touch(FileKey(disk: disk, node: node))
-        } else {
-            world.disks[disk].rename(places.vault, to: aside)
-            let new = world.disks[disk].create(places.vault)
-            world.disks[disk].overwrite(new, bytes)
-            // An attack that power loss ends or brings back would be another one.
-            world.disks[disk].flushFolder(places.vault.parentFolder)
-            world.touchFolder(disk, places.vault)
-        }
-        return true
     }
 
     /// Puts back what was there before.
     @discardableResult
     func endAttack() -> Bool {
-        guard let attack, case .file(let number) = attack.former else { return false }
-        let disk = vaultDisk
+        guard attack != nil else { return false }
         exchanges += 1
-        if world.disks[disk].names[aside] != nil {
-            world.disks[disk].rename(aside, to: places.vault)
-            world.disks[disk].flushFolder(places.vault.parentFolder)
-        } else if world.disks[disk].names[places.vault] != attack.former {
-            // A compaction has copied the changed byte.
-            isDamagedForGood = true
-        } else if attack.isRollback {
-            world.disks[disk].overwrite(number, attack.formerBytes)
-        } else {
-            undoChanges(attack, in: number)
-        }
-        world.touchFolder(disk, places.vault)
-        world.touch(FileKey(disk: disk, node: attack.former))
-        self.attack = nil
+        if !storage.putBack() { isDamagedForGood = true }
+        attack = nil
         return true
-    }
-
-    /// Undoes the changed byte, and leaves what was written since.
-    private func undoChanges(_ attack: Attack, in number: Int) {
-        guard var bytes = world.disks[vaultDisk].files[number]?.written else { return }
-        for index in attack.formerBytes.indices where attack.formerBytes[index] != attack.bytes[index] {
-            if bytes[index] == attack.bytes[index] { bytes[index] = attack.formerBytes[index] }
-        }
-        world.disks[vaultDisk].overwrite(number, bytes)
     }
 }
 

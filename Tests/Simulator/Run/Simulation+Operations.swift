@@ -11,6 +11,7 @@ final class Attempt {
     /// What there was of these when it began.
     let exchanges: Int
     let faultsMet: Int
+    let connectionsLost: Int
     let clock: Int64
     /// The last write that it has begun.
     var write: Model.Write?
@@ -22,11 +23,13 @@ final class Attempt {
         model = operation.kind.isOfPreferences ? simulation.preferences[session.process.machine] : simulation.vault
         exchanges = simulation.exchanges
         faultsMet = session.process.faultsMet
+        connectionsLost = session.process.connectionsLost
         clock = simulation.world.scheduler.clock
     }
 
     var isVault: Bool { !operation.kind.isOfPreferences }
     var hasMetFault: Bool { session.process.faultsMet != faultsMet }
+    var hasLostConnection: Bool { session.process.connectionsLost != connectionsLost }
     var name: String { "a/\(Int(operation.choices[0] * 6))" }
 
     var value: String {
@@ -183,8 +186,14 @@ extension Simulation {
         let isExplained =
             switch error.code {
             case .busy: world.scheduler.clock - attempt.clock >= 9_900_000_000
-            case .unavailable: attempt.hasMetFault || world.room != nil
-            case .outcomeUnknown: attempt.session.process.faultsMet > 0 || world.room != nil
+            // Who waits for a lock that a program keeps while it stands still takes its server for dead.
+            case .unavailable:
+                attempt.hasMetFault || world.room != nil || attempt.hasLostConnection
+                    || places.isInDatabase && world.scheduler.clock - attempt.clock >= 9_900_000_000
+            // A server that answers tells what has become of a change, whatever the machine's own disk does.
+            case .outcomeUnknown:
+                !(places.isInDatabase && attempt.isVault)
+                    && (attempt.session.process.faultsMet > 0 || world.room != nil)
             case .locked: isAttacked || attempt.hasMetFault
             case .damaged, .rolledBack, .diverged, .exchanged, .newerFormat: isAttacked
             default: false

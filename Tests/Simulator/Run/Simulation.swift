@@ -27,8 +27,9 @@ final class Simulation: @unchecked Sendable {
     private var remaining: [ArraySlice<Plan.Operation>]
     var faults: ArraySlice<Plan.Fault>
     var attack: Attack?
-    /// An older vault file, and when it was copied.
-    var backUp: (bytes: [UInt8], time: Int)?
+    let storage: any VaultStorage
+    /// When an older vault was copied.
+    var backUpTime: Int?
     /// The start of the newest write that a machine is bound to remember; nil if it need not remember any.
     var remembered: [Int: Int] = [:]
     var attempts: [Attempt] = []
@@ -39,12 +40,14 @@ final class Simulation: @unchecked Sendable {
 
     init(_ plan: Plan, _ image: Image, isTraced: Bool = false) {
         (self.plan, self.image) = (plan, image)
-        world = World(plan.seed, machines: plan.machines)
+        let world = World(plan.seed, machines: plan.machines, image.place.database)
+        self.world = world
         world.isTraced = isTraced
         world.add(image.files)
+        storage = image.storage(in: world)
         vault = Model(image.values)
         preferences = (0..<plan.machines).map { _ in Model([:]) }
-        places = Image.places(isShared: plan.machines > 1)
+        places = image.place.places
         remaining = plan.programs.map { $0.operations[...] }
         faults = plan.faults[...]
     }
@@ -59,6 +62,7 @@ final class Simulation: @unchecked Sendable {
         world.scheduler.run()
         if world.scheduler.failure == nil { finish() }
         world.scheduler.onStep = {}
+        world.sockets?.end()
         world.statistics.runs = 1
         world.statistics.steps = world.scheduler.steps
         return world.scheduler.failure

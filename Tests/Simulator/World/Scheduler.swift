@@ -15,6 +15,8 @@ final class Scheduler: @unchecked Sendable {
             /// Waits for a mutex of its process.
             case blocked
             case sleeping(until: Int64)
+            /// Waits for a server.
+            case waiting(until: Int64, isOver: () -> Bool)
         }
 
         let process: Process
@@ -35,6 +37,8 @@ final class Scheduler: @unchecked Sendable {
     private(set) var current: Thread?
     /// Called at each step, on the thread whose turn it is.
     var onStep: () -> Void = {}
+    /// Called before another thread has its turn.
+    var onTurn: () -> Void = {}
     private(set) var failure: String?
     private var generator: SeededGenerator
     private var threads: [Thread] = []
@@ -109,6 +113,13 @@ final class Scheduler: @unchecked Sendable {
         if current?.process.isDead == true { waitForMutex() } else { sleep(nanoseconds) }
     }
 
+    /// Waits until something is so.
+    func wait(until time: Int64, _ isOver: @escaping () -> Bool) {
+        guard let thread = current, !thread.process.isDead else { return }
+        thread.state = .waiting(until: time, isOver: isOver)
+        pass(from: thread)
+    }
+
     /// Starts a thread in the process of the present one. Returns an error number if that fails.
     func startThread(
         _ body: @escaping @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?,
@@ -129,6 +140,7 @@ final class Scheduler: @unchecked Sendable {
 
     private func pass(from thread: Thread) {
         if case .blocked = thread.state {} else { idlePasses = 0 }
+        onTurn()
         guard let next = next() else {
             current = nil
             end.signal()
@@ -173,7 +185,11 @@ final class Scheduler: @unchecked Sendable {
     /// When a thread that waits for time goes on; nil if it does not.
     private func wakes(_ thread: Thread) -> Int64? {
         let stalled = thread.process.stalledUntil
-        if case .sleeping(let time) = thread.state { return max(time, stalled) }
+        switch thread.state {
+        case .sleeping(let time): return max(time, stalled)
+        case .waiting(let time, let isOver) where !isOver(): return max(time, stalled)
+        default: break
+        }
         return stalled > clock ? stalled : nil
     }
 }

@@ -11,6 +11,8 @@ final class World: @unchecked Sendable {
     let scheduler: Scheduler
     /// The disk of each machine, and the last one, which all share.
     var disks: [Disk]
+    /// nil if no process has a server.
+    private(set) var sockets: ServerSockets?
     var openFiles: [Int32: OpenFile] = [:]
     var metadata: [FileKey: Metadata] = [:]
     /// How many bytes the files of a disk may take in all; nil for no limit.
@@ -21,6 +23,7 @@ final class World: @unchecked Sendable {
     private(set) var digest: UInt64 = 14_695_981_039_346_656_037
     private var lastNumber: Int32 = 1_000
     private var lastProcess = 0
+    private var flown: Int64 = 0
     /// What the system gives as random bytes.
     private var random: SeededGenerator
     /// What happens to disks and files.
@@ -29,12 +32,17 @@ final class World: @unchecked Sendable {
     /// The folder of a machine's own disk, and of the shared one.
     static let (home, share) = ("/simulated/home", "/simulated/share")
 
-    init(_ seed: Int, machines: Int) {
+    /// - Parameter database: where the vault is; nil if it is in a file.
+    init(_ seed: Int, machines: Int, _ database: Database? = nil) {
         scheduler = Scheduler(seed &* 3)
         random = SeededGenerator(seed &* 3 + 1)
         chance = SeededGenerator(seed &* 3 + 2)
         disks = (0...machines).map { Disk(root: $0 == machines ? World.share : World.home) }
         World.present = self
+        if let database {
+            sockets = ServerSockets(self, database)
+            scheduler.onTurn = { [unowned self] in sockets?.settle() }
+        }
     }
 
     // MARK: Processes
@@ -48,8 +56,9 @@ final class World: @unchecked Sendable {
     /// Of all worlds: no process of one shares anything with one of another.
     nonisolated(unsafe) private static var lastProcessID: Int32 = 100
 
-    /// kill -9: its files are closed, its locks released.
+    /// kill -9: its files and connections are closed, its locks released.
     func kill(_ process: Process) {
+        sockets?.cut { $0 === process }
         process.isDead = true
         openFiles = openFiles.filter { $0.value.process !== process }
     }
@@ -81,7 +90,7 @@ final class World: @unchecked Sendable {
         vault_simulation_install(
             vault_simulation_hooks(
                 now: { clock in
-                    let now = World.present?.scheduler.clock ?? 0
+                    let now = World.present?.time ?? 0
                     // The coarse clock goes in steps of 4 ms.
                     if clock == CLOCK_MONOTONIC_COARSE { return now / 4_000_000 * 4_000_000 + 1_000_000_000 }
                     return now + (clock == CLOCK_REALTIME ? World.epoch : 1_000_000_000)
@@ -91,11 +100,21 @@ final class World: @unchecked Sendable {
                 fillWithRandomBytes: { World.present?.fill($0, $1) },
                 pause: { World.present?.scheduler.pause($0) },
                 startThread: { World.present?.scheduler.startThread($0, $1) ?? EAGAIN },
-                waitForMutex: { World.present?.scheduler.waitForMutex() }))
+                waitForMutex: { World.present?.scheduler.waitForMutex() },
+                send: { World.present?.sockets?.send(on: $0) },
+                waitForServer: { World.present?.sockets?.wait(for: $0, $1, $2) },
+                close: { World.present?.sockets?.close($0) }))
         randomness.implementation_name = { UnsafePointer(World.name) }
         randomness.random = { UInt32(truncatingIfNeeded: World.present?.random.next() ?? 0) }
         randomness.buf = { bytes, count in if let bytes { World.present?.fill(bytes, count) } }
         randombytes_set_implementation(&randomness)
+    }
+
+    /// A killed process sees the time fly, and gives up.
+    private var time: Int64 {
+        guard scheduler.current?.process.isDead == true else { return scheduler.clock }
+        flown += 60_000_000_000
+        return scheduler.clock + flown
     }
 
     private func fill(_ bytes: UnsafeMutableRawPointer, _ count: Int) {
@@ -126,6 +145,8 @@ final class Process: @unchecked Sendable {
     var failing: [Failing: Int] = [:]
     /// How many of its calls have failed.
     var faultsMet = 0
+    /// How many of its connections were lost.
+    var connectionsLost = 0
 
     enum Failing: CaseIterable { case flush, folderFlush, write, read, open, rename }
 

@@ -1,0 +1,72 @@
+/// A vault in the tables of a server.
+final class DatabaseStorage: VaultStorage {
+    private let database: Database
+    private let foreign: Database.Tables?
+    private var hasBackUp = false
+    private var change: Change?
+
+    private enum Change {
+        case exchange
+        case bit(generation: String, place: String, index: Int, mask: Int)
+    }
+
+    /// - Parameter foreign: the tables of another vault; nil if there is none.
+    init(_ database: Database, foreign: Database.Tables?) { (self.database, self.foreign) = (database, foreign) }
+
+    func takeBackUp() -> Bool {
+        guard database.hasVault else { return false }
+        database.copy(to: .backUp)
+        hasBackUp = true
+        return true
+    }
+
+    func exchange(for other: OtherVault, inPlace: Bool) -> Bool {
+        guard let source = other == .foreign ? foreign : hasBackUp ? .backUp : nil, database.hasVault else {
+            return false
+        }
+        database.copy(to: .former)
+        guard database.exchange(for: source) else { return false }
+        change = .exchange
+        return true
+    }
+
+    func changeByte(at place: Double, bit: Double) -> Bool {
+        guard database.hasVault else { return false }
+        let extents = database.run(
+            """
+            SELECT generation, place, length(bytes) FROM vault.extent JOIN vault.head USING (generation)
+            ORDER BY place
+            """)
+        let sizes = extents.map { Int($0[2]) ?? 0 }
+        var index = Int(place * Double(sizes.reduce(0, +)))
+        for (extent, size) in zip(extents, sizes) {
+            guard index >= size else {
+                let mask = 1 << Int(bit * 8)
+                change = .bit(generation: extent[0], place: extent[1], index: index, mask: mask)
+                flip(extent[0], extent[1], index, mask)
+                return true
+            }
+            index -= size
+        }
+        return false
+    }
+
+    private func flip(_ generation: String, _ place: String, _ index: Int, _ mask: Int) {
+        database.run(
+            """
+            UPDATE vault.extent SET bytes = set_byte(bytes, \(index), get_byte(bytes, \(index)) # \(mask))
+            WHERE generation = \(generation) AND place = \(place)
+            """)
+    }
+
+    func putBack() -> Bool {
+        defer { change = nil }
+        switch change {
+        case nil: return true
+        case .exchange: return database.exchange(for: .former)
+        case .bit(let generation, let place, let index, let mask):
+            flip(generation, place, index, mask)
+            return database.run("SELECT 1 FROM vault.head WHERE generation = \(generation)").count == 1
+        }
+    }
+}

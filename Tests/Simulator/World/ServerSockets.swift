@@ -1,0 +1,154 @@
+import CSimulator
+import Glibc
+import LinuxSystem
+
+/// The connections of a world's processes to a real server.
+///
+/// The server carries out what it is sent while the sending thread has its turn. Before another thread has one, all that
+/// was sent is answered, or waits for a lock that another connection holds. So a run depends on its seed alone.
+///
+/// Sendable although unchecked: see ``Scheduler``.
+final class ServerSockets: @unchecked Sendable {
+    private struct Connection {
+        let process: Process
+        /// Whether something was sent whose answer was not taken.
+        var isAwaiting = false
+        /// Whether it leads nowhere any more.
+        var isCut = false
+    }
+
+    private unowned let world: World
+    private let database: Database
+    private var connections: [Int32: Connection] = [:]
+    /// Whether processes of the server may go on for connections that were closed.
+    private var hasOrphans = false
+
+    /// A server sends larger answers in parts, while it goes on.
+    private static let partSize = 8 << 10
+    /// How long the server may take for anything, in milliseconds of ours.
+    private static let patience = 60_000
+
+    init(_ world: World, _ database: Database) { (self.world, self.database) = (world, database) }
+
+    // MARK: Calls
+
+    /// Lets others send before.
+    func send(on socket: Int32) {
+        guard let process = world.scheduler.current?.process else { return }
+        if connections[socket]?.isAwaiting != true {
+            world.scheduler.step()
+            world.note(process.number << 8 | 0xFF)
+            world.statistics.calls += 1
+            world.trace("sends")
+        }
+        guard !process.isDead else { return }
+        markAsAwaiting(socket, of: process)
+    }
+
+    func wait(for socket: Int32, _ events: Int16, _ nanoseconds: Int64) {
+        guard let process = world.scheduler.current?.process else { return }
+        let end = world.scheduler.clock + nanoseconds
+        if events & Int16(POLLOUT) != 0 {
+            // The server takes it soon: it waits for no lock when it is sent much.
+            _ = isReady(socket, events, ServerSockets.patience)
+            return
+        }
+        if nanoseconds > 0, connections[socket] != nil { markAsAwaiting(socket, of: process) }
+        while !process.isDead {
+            settle()
+            if isReady(socket) {
+                connections[socket]?.isAwaiting = false
+                return
+            }
+            guard world.scheduler.clock < end else { return }
+            world.scheduler.wait(until: end) { [unowned self] in isReady(socket) }
+        }
+    }
+
+    private func markAsAwaiting(_ socket: Int32, of process: Process) {
+        var connection = connections[socket] ?? Connection(process: process)
+        connection.isAwaiting = !connection.isCut
+        connections[socket] = connection
+    }
+
+    func close(_ socket: Int32) {
+        guard connections.removeValue(forKey: socket) != nil else { return }
+        hasOrphans = true
+    }
+
+    // MARK: Faults
+
+    /// Ends the connections of processes. Answers that are under way are lost. Returns whose connections these were.
+    @discardableResult
+    func cut(where isChosen: (Process) -> Bool) -> [Process] {
+        settle()
+        let chosen = connections.filter { !$0.value.isCut && isChosen($0.value.process) }
+        for socket in chosen.keys {
+            drain(socket)
+            shutdown(socket, Int32(SHUT_RDWR))
+            connections[socket]?.isCut = true
+            connections[socket]?.isAwaiting = false
+            hasOrphans = true
+        }
+        return chosen.values.map(\.process)
+    }
+
+    func crash() -> [Process] {
+        let processes = cut { _ in true }
+        database.crash()
+        hasOrphans = false
+        return processes
+    }
+
+    private func drain(_ socket: Int32) {
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        while recv(socket, &bytes, bytes.count, Int32(MSG_DONTWAIT)) > 0 {}
+    }
+
+    /// Closes what killed processes have left open.
+    func end() {
+        for socket in connections.keys { _ = Glibc.close(socket) }
+        connections = [:]
+        hasOrphans = true
+        settle()
+    }
+
+    // MARK: Rest
+
+    /// Waits until the server rests: all was answered, or waits for a lock.
+    func settle() {
+        let isInside = vault_simulation_enter(0)
+        defer { vault_simulation_enter(isInside) }
+        let began = Clock.realTime
+        while true {
+            let awaiting = connections.filter(\.value.isAwaiting).keys
+            let unanswered = awaiting.filter { !isReady($0) }
+            let isPartial = awaiting.contains { size(of: $0) >= ServerSockets.partSize }
+            guard !unanswered.isEmpty || isPartial || hasOrphans else { return }
+            if let first = unanswered.first, isReady(first, Int16(POLLIN), 1) { continue }
+            let load = database.load
+            let open = connections.count { !$0.value.isCut }
+            if load.blocked >= unanswered.count, load.active == 0,
+                load.processes - load.blocked <= open - unanswered.count
+            {
+                hasOrphans = load.processes > open
+                return
+            }
+            guard Clock.realTime - began < UInt64(ServerSockets.patience) * 1_000_000 else {
+                return world.scheduler.fail("the server does not come to rest")
+            }
+        }
+    }
+
+    private func isReady(_ socket: Int32, _ events: Int16 = Int16(POLLIN), _ milliseconds: Int = 0) -> Bool {
+        let isInside = vault_simulation_enter(0)
+        defer { vault_simulation_enter(isInside) }
+        var file = pollfd(fd: socket, events: events, revents: 0)
+        return poll(&file, 1, Int32(milliseconds)) > 0
+    }
+
+    private func size(of socket: Int32) -> Int {
+        var count: Int32 = 0
+        return ioctl(socket, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
+    }
+}

@@ -108,6 +108,8 @@ extension PostgresRecordStore {
         try commit(append) { isKept = bytes.map(writeToMirror) ?? false }
         finishTransaction()
         state.withLock { state in
+            // A reader of this process may have heard of what followed.
+            guard state.head.position.sequence < head.position.sequence else { return }
             state.head = head
             // To append it to the bytes that came with the lock would copy all of them.
             state.tail = bytes ?? StoreBytes(offset: record.end)
@@ -138,6 +140,7 @@ extension PostgresRecordStore {
         while let transaction = state.withLock({ $0.transaction }) {
             var statements = append.statements
             if transaction.hasListener { statements.append(.notify(place.channel)) }
+            state.withLock { $0.transaction?.isCommitting = true }
             do throws(PostgresError) {
                 let answer = try transaction.connection.flight(
                     statements + [.commit], until: append.deadline, meanwhile)
@@ -186,25 +189,33 @@ extension PostgresRecordStore {
     /// - Returns: whether `look` has found that it was committed. The lock is still held if not.
     func decided(after failure: PostgresError, _ look: () throws(LogError) -> Bool) throws(LogError) -> Bool {
         let deadline = Deadline(after: place.timeout)
-        do throws(LogError) {
-            try place.attempt(until: deadline, waitsForServer: true) { () throws(PostgresError) in
-                try beginTransaction(until: deadline)
+        while true {
+            do throws(LogError) { return try decided(until: deadline, look) } catch {
+                guard [.unreachable, .serverRefused, .busy].contains(error.code) else { throw error }
+                finishTransaction()
+                // The connection to look on may be lost as well.
+                if error.code == .unreachable, SuspendingClock.now < deadline { continue }
+                throw LogError(
+                    .outcomeUnknown,
+                    "The connection to \(location) was lost while a change was committed, and no server has answered "
+                        + "since (\(failure.words)). The change may or may not be stored. Look at it before you try "
+                        + "again.")
             }
-            guard try look() else { return false }
-            guard let connection = state.withLock({ $0.transaction?.connection }) else { return true }
-            try place.translated { () throws(PostgresError) in
-                _ = try connection.flight([.rollback], until: deadline)
-                // A standby may not have had it when the connection died.
-                try prove(on: connection, until: deadline)
-            }
-            return true
-        } catch {
-            guard [.unreachable, .serverRefused, .busy].contains(error.code) else { throw error }
-            throw LogError(
-                .outcomeUnknown,
-                "The connection to \(location) was lost while a change was committed, and no server has answered since "
-                    + "(\(failure.words)). The change may or may not be stored. Look at it before you try again.")
         }
+    }
+
+    private func decided(until deadline: Deadline, _ look: () throws(LogError) -> Bool) throws(LogError) -> Bool {
+        try place.attempt(until: deadline, waitsForServer: true) { () throws(PostgresError) in
+            try beginTransaction(until: deadline)
+        }
+        guard try look() else { return false }
+        guard let connection = state.withLock({ $0.transaction?.connection }) else { return true }
+        try place.translated { () throws(PostgresError) in
+            _ = try connection.flight([.rollback], until: deadline)
+            // A standby may not have had it when the connection died.
+            try prove(on: connection, until: deadline)
+        }
+        return true
     }
 
     /// Makes sure that what was committed is durable: a commit whose wait for the standby was cancelled is a success

@@ -181,6 +181,7 @@ extension PostgresRecordStore {
                 statements + [.replace(place.name, head, oldHead), .markReplaced(old.generation)], until: deadline)
             guard answer.rows[statements.count].changed == 1 else { throw .malformed("the vault's row") }
             state.withLock { $0.construction?.isUndecided = true }
+            old.state.withLock { $0.transaction?.isCommitting = true }
             let last: [Statement] = transaction.hasListener ? [.notify(place.channel), .commit] : [.commit]
             let hasWarning = try transaction.connection.flight(last, until: deadline).hasWarning
             if hasWarning { try old.prove(on: transaction.connection, until: deadline) }

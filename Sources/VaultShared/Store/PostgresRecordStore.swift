@@ -52,6 +52,9 @@ final class PostgresRecordStore: RecordStore {
         let connection: PostgresConnection
         let hasListener: Bool
         var queue = StatementQueue()
+        /// Whether its commit is under way: others may see what it has written before this process hears of it, and
+        /// write more.
+        var isCommitting = false
     }
 
     let place: PostgresPlace
@@ -206,11 +209,11 @@ final class PostgresRecordStore: RecordStore {
     private func growthOnThisHost(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
         // Others' appends meanwhile make what an answer says outdated.
         for _ in 0..<100 {
-            let (before, isLocked) = state.withLock { ($0.head, $0.transaction != nil) }
+            let (before, isLocked) = state.withLock { ($0.head, $0.isLocked) }
             if isLocked || state.withLock({ exchange(&$0.isNew, with: false) }) && place.isShortLived { break }
             guard let (found, tail) = try look(after: end, knowing: before) else { break }
             let isTaken = state.withLock { state in
-                guard state.transaction == nil, state.head == before else { return false }
+                guard !state.isLocked, state.head == before else { return false }
                 state.learn(found, tail, of: generation)
                 return true
             }
@@ -283,9 +286,11 @@ extension PostgresRecordStore.State {
         head = found
     }
 
-    /// Not while the lock is held: nothing else is asked then.
+    /// Whether nobody else can write, so that nothing need be asked.
+    var isLocked: Bool { transaction.map { !$0.isCommitting } ?? false }
+
     func isOlder(than position: LogPosition) -> Bool {
-        transaction == nil && head.position.sequence < position.sequence
+        !isLocked && head.position.sequence < position.sequence
     }
 
     func growth(after end: UInt64, _ position: LogPosition, of generation: UInt64) -> StoreGrowth {

@@ -79,10 +79,11 @@ struct Plan {
                     machine: index % machines, threads: threads, opensEachTime: opensEachTime, operations: operations))
         }
 
-        // Without faults, with kills and power losses alone, or with all of them.
+        // Without faults, with kills and power losses alone, or with all of them. A network always fails.
         let choice = Int.random(in: 0..<5, using: &generator)
         let kinds: [Fault.Kind] = [
-            [], isInDatabase ? [.kill, .cut, .cut, .cut, .crash] : [.kill, .powerLoss, .writeBack],
+            isInDatabase ? [.cut] : [],
+            isInDatabase ? [.kill, .cut, .cut, .cut, .crash] : [.kill, .powerLoss, .writeBack],
             [.failingCall, .fullDisk, .sizeLimit, .stall, .kill],
             [.backUp, .restoreBackUp, .changeByte, .exchangeVault, .kill],
             Fault.Kind.allCases.filter { isInDatabase || !$0.isOfServer },

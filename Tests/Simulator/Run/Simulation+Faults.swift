@@ -50,9 +50,8 @@ extension Simulation {
         case .changeByte: return attack == nil ? changeByte(fault.choices) : endAttack()
         case .exchangeVault: return attack == nil ? exchange(for: .foreign, since: -1, fault.choices) : endAttack()
         case .cut:
-            let process = sessions[index].process
-            return disconnect(world.sockets?.cut { $0 === process } ?? [])
-        case .crash: return disconnect(world.sockets?.crash() ?? [])
+            sessions[index].process.cut = (Int(fault.choices[1] * 6), losesAnswer: fault.choices[2] < 0.6)
+        case .crash: world.sockets?.crash()
         }
         return true
     }
@@ -90,12 +89,6 @@ extension Simulation {
         case .folder?: world.disks[disk].flushFolder(path)
         case nil: break
         }
-    }
-
-    /// A network device drops a program's connections, or the server crashes and is started again.
-    private func disconnect(_ processes: [Process]) -> Bool {
-        for process in processes { process.connectionsLost += 1 }
-        return !processes.isEmpty
     }
 
     // MARK: Attacks

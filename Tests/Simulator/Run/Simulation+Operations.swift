@@ -183,17 +183,17 @@ extension Simulation {
     /// Fails unless there is a reason for an error.
     func judge(_ error: VaultError, of attempt: Attempt) {
         let isAttacked = isAttacked(attempt)
+        // In a database, also because of a program that keeps the lock while it stands still.
+        let hasWaited = world.scheduler.clock - attempt.clock >= 9_900_000_000
+        let isInDatabase = places.isInDatabase && attempt.isVault
         let isExplained =
             switch error.code {
-            case .busy: world.scheduler.clock - attempt.clock >= 9_900_000_000
-            // Who waits for a lock that a program keeps while it stands still takes its server for dead.
+            case .busy: hasWaited
             case .unavailable:
-                attempt.hasMetFault || world.room != nil || attempt.hasLostConnection
-                    || places.isInDatabase && world.scheduler.clock - attempt.clock >= 9_900_000_000
+                attempt.hasMetFault || world.room != nil || attempt.hasLostConnection || isInDatabase && hasWaited
             // A server that answers tells what has become of a change, whatever the machine's own disk does.
             case .outcomeUnknown:
-                !(places.isInDatabase && attempt.isVault)
-                    && (attempt.session.process.faultsMet > 0 || world.room != nil)
+                isInDatabase ? hasWaited : attempt.session.process.faultsMet > 0 || world.room != nil
             case .locked: isAttacked || attempt.hasMetFault
             case .damaged, .rolledBack, .diverged, .exchanged, .newerFormat: isAttacked
             default: false

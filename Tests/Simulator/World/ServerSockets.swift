@@ -13,6 +13,8 @@ final class ServerSockets: @unchecked Sendable {
         let process: Process
         /// Whether something was sent whose answer was not taken.
         var isAwaiting = false
+        /// Whether that answer is to be lost, with the connection.
+        var losesAnswer = false
         /// Whether it leads nowhere any more.
         var isCut = false
     }
@@ -40,6 +42,8 @@ final class ServerSockets: @unchecked Sendable {
             world.note(process.number << 8 | 0xFF)
             world.statistics.calls += 1
             world.trace("sends")
+            if process.cut?.flights == 0 { interrupt(process, socket) }
+            process.cut?.flights -= 1
         }
         guard !process.isDead else { return }
         markAsAwaiting(socket, of: process)
@@ -53,11 +57,14 @@ final class ServerSockets: @unchecked Sendable {
             _ = isReady(socket, events, ServerSockets.patience)
             return
         }
+        // What was sent last may be carried out, and its answer never arrive.
+        if connections[socket]?.isAwaiting == true { world.scheduler.step() }
         if nanoseconds > 0, connections[socket] != nil { markAsAwaiting(socket, of: process) }
         while !process.isDead {
             settle()
             if isReady(socket) {
                 connections[socket]?.isAwaiting = false
+                if connections[socket]?.losesAnswer == true { cut { $0 === process } }
                 return
             }
             guard world.scheduler.clock < end else { return }
@@ -78,26 +85,34 @@ final class ServerSockets: @unchecked Sendable {
 
     // MARK: Faults
 
-    /// Ends the connections of processes. Answers that are under way are lost. Returns whose connections these were.
-    @discardableResult
-    func cut(where isChosen: (Process) -> Bool) -> [Process] {
+    /// Cuts a process's connections now, before something is sent on one, or once it was carried out.
+    private func interrupt(_ process: Process, _ socket: Int32) {
+        if process.cut?.losesAnswer == true {
+            connections[socket, default: Connection(process: process)].losesAnswer = true
+        } else {
+            cut { $0 === process }
+        }
+        process.cut = nil
+    }
+
+    /// Ends the connections of processes. Answers that are under way are lost.
+    func cut(where isChosen: (Process) -> Bool) {
         settle()
-        let chosen = connections.filter { !$0.value.isCut && isChosen($0.value.process) }
-        for socket in chosen.keys {
+        for (socket, connection) in connections where !connection.isCut && isChosen(connection.process) {
             drain(socket)
             shutdown(socket, Int32(SHUT_RDWR))
             connections[socket]?.isCut = true
             connections[socket]?.isAwaiting = false
+            connection.process.connectionsLost += 1
+            world.trace("process \(connection.process.number) loses a connection")
             hasOrphans = true
         }
-        return chosen.values.map(\.process)
     }
 
-    func crash() -> [Process] {
-        let processes = cut { _ in true }
+    func crash() {
+        cut { _ in true }
         database.crash()
         hasOrphans = false
-        return processes
     }
 
     private func drain(_ socket: Int32) {

@@ -147,6 +147,8 @@ final class Process: @unchecked Sendable {
     var faultsMet = 0
     /// How many of its connections were lost.
     var connectionsLost = 0
+    /// Its connections are to be cut after some flights: with the next one, or with its answer.
+    var cut: (flights: Int, losesAnswer: Bool)?
 
     enum Failing: CaseIterable { case flush, folderFlush, write, read, open, rename }
 

@@ -25,8 +25,8 @@ final class Database: @unchecked Sendable {
     }
 
     init() throws {
-        // What a crash of the server leaves is in the system's memory.
-        cluster = try Cluster("fsync=off")
+        // What a crash of the server leaves is in the system's memory. Its own upkeep would lock tables at times.
+        cluster = try Cluster("fsync=off", "autovacuum=off")
         connect()
     }
 

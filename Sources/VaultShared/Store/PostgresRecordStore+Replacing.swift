@@ -90,8 +90,8 @@ extension PostgresRecordStore {
         return true
     }
 
-    /// Stores what was written; what a read needs, too. The first time, throws `busy` while another process writes a new
-    /// generation.
+    /// Stores what was written; what a read needs, too. The first time, throws `busy` while another process writes a
+    /// new generation.
     func flushConstruction() throws(LogError) {
         let pending = state.withLock { state in
             let takesLock = state.construction.map { $0.isLocked && !$0.queue.hasSent } ?? false

@@ -5,8 +5,8 @@ import Vault
 
 /// The bytes of a sealed log in the tables of a database; see ``Schema``.
 ///
-/// What was read of the log's end is kept until something follows it: a look at the end costs one round trip, and brings
-/// what was appended.
+/// What was read of the log's end is kept until something follows it: a look at the end costs one round trip, and
+/// brings what was appended.
 final class PostgresRecordStore: RecordStore {
     struct State {
         /// What the database last said of the vault.
@@ -271,32 +271,6 @@ final class PostgresRecordStore: RecordStore {
         }
         guard let found else { throw LogError(.missing, location) }
         return (found, bytes)
-    }
-}
-
-extension PostgresRecordStore.State {
-    /// Takes over what the database says now.
-    ///
-    /// - Parameter newBytes: from the end of a log on.
-    mutating func learn(_ found: StoreHead, _ newBytes: StoreBytes, of generation: UInt64) {
-        if found.generation == generation {
-            isAsKept = false
-            if found.size > head.size || tail.end != found.size { tail = newBytes }
-        }
-        head = found
-    }
-
-    /// Whether nobody else can write, so that nothing need be asked.
-    var isLocked: Bool { transaction.map { !$0.isCommitting } ?? false }
-
-    func isOlder(than position: LogPosition) -> Bool {
-        !isLocked && head.position.sequence < position.sequence
-    }
-
-    func growth(after end: UInt64, _ position: LogPosition, of generation: UInt64) -> StoreGrowth {
-        guard head.generation == generation else { return .doubtful }
-        if head.size == end, head.position == position { return .none }
-        return head.size > end && head.position.sequence > position.sequence ? .some : .doubtful
     }
 }
 

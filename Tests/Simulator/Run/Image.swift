@@ -20,7 +20,7 @@ struct Image {
             var places = VaultPlaces(
                 vault: "\(folder)/data/default.vault", keyFile: "\(folder)/keys/default.key",
                 rollbackMemory: World.home + "/state")
-            if let database = database {
+            if let database {
                 places.vault = database.url
                 places.cache = World.home + "/cache"
             }

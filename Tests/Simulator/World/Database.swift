@@ -51,13 +51,15 @@ final class Database: @unchecked Sendable {
 
     // MARK: Tables
 
+    private static let tables = ["head", "generation", "extent"]
+
     /// Removes a vault.
     func clear() { run("DROP SCHEMA IF EXISTS vault CASCADE") }
 
     /// Makes a copy of the tables, with what makes their rows unique.
     func copy(_ source: Tables = .vault, to target: Tables) {
         let (source, target) = (source.schema, target.schema)
-        let tables = ["head", "generation", "extent"].map {
+        let tables = Database.tables.map {
             """
             CREATE TABLE \(target).\($0) (LIKE \(source).\($0) INCLUDING ALL);
             INSERT INTO \(target).\($0) SELECT * FROM \(source).\($0);
@@ -68,7 +70,7 @@ final class Database: @unchecked Sendable {
 
     /// Exchanges the rows of the vault. Returns false if somebody else has locked them.
     func exchange(for source: Tables) -> Bool {
-        let tables = ["head", "generation", "extent"].map {
+        let tables = Database.tables.map {
             "DELETE FROM vault.\($0); INSERT INTO vault.\($0) SELECT * FROM \(source.schema).\($0);"
         }
         return tryToRun("BEGIN; \(tables.joined()) COMMIT") != nil

@@ -1,6 +1,7 @@
 import Glibc
 
-/// The command line: `VaultSimulator [--database] [--seeds FROM..<TO | --seed SEED [--keep NUMBERS]] [--twice] [--trace]`.
+/// The command line:
+/// `VaultSimulator [--database] [--seeds FROM..<TO | --seed SEED [--keep NUMBERS]] [--twice] [--trace]`.
 struct Options {
     var seeds = 0..<100
     /// The actions of the one seed that are made; nil for all.

@@ -4,8 +4,8 @@ import LinuxSystem
 
 /// The connections of a world's processes to a real server.
 ///
-/// The server carries out what it is sent while the sending thread has its turn. Before another thread has one, all that
-/// was sent is answered, or waits for a lock that another connection holds. So a run depends on its seed alone.
+/// The server carries out what it is sent while the sending thread has its turn. Before another thread has one, all
+/// that was sent is answered, or waits for a lock that another connection holds. So a run depends on its seed alone.
 ///
 /// Sendable although unchecked: see ``Scheduler``.
 final class ServerSockets: @unchecked Sendable {

@@ -18,9 +18,10 @@ struct UpdateConcurrencyTests {
     }
 
     /// Others have changed the value each time until it is done, unless they give way.
-    @Test func aSlowTransactionHasItsTurnBesideFastOnes() throws {
-        try withTemporaryStores { stores in
-            let store = stores.memory
+    @Test(arguments: [TestedHome.keychain, .memory])
+    func aSlowTransactionHasItsTurnBesideFastOnes(_ home: TestedHome) throws {
+        try withTemporaryStores { _ in
+            let store = try home.store
             let counter = Storable("counter", in: .store(store)).defaulting(to: 0)
             let isDone = Mutex(false)
             try onThreads(3) { thread in
@@ -32,7 +33,7 @@ struct UpdateConcurrencyTests {
                 for _ in 0..<2 {
                     try store.atomically { transaction in
                         let count = try transaction.read(counter)
-                        Clock.sleep(microseconds: 30_000)
+                        Clock.sleep(microseconds: 150_000)
                         try transaction.write(count + 1, to: counter)
                     }
                 }

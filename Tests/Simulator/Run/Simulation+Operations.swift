@@ -192,8 +192,7 @@ extension Simulation {
             case .unavailable:
                 attempt.hasMetFault || world.room != nil || attempt.hasLostConnection || isInDatabase && hasWaited
             // A server that answers tells what has become of a change, whatever the machine's own disk does.
-            case .outcomeUnknown:
-                isInDatabase ? hasWaited : attempt.session.process.faultsMet > 0 || world.room != nil
+            case .outcomeUnknown: !isInDatabase && (attempt.session.process.faultsMet > 0 || world.room != nil)
             case .locked: isAttacked || attempt.hasMetFault
             case .damaged, .rolledBack, .diverged, .exchanged, .newerFormat: isAttacked
             default: false

@@ -12,8 +12,8 @@ final class Scheduler: @unchecked Sendable {
     final class Thread {
         enum State {
             case ready, finished
-            /// Waits for a mutex of its process.
-            case blocked
+            /// Waits for a mutex of its process. It was taken still when others had had so many turns.
+            case blocked(turns: Int)
             case sleeping(until: Int64)
             /// Waits for a server.
             case waiting(until: Int64, isOver: () -> Bool)
@@ -46,6 +46,8 @@ final class Scheduler: @unchecked Sendable {
     /// How likely a thread keeps its turn, and how long a step takes at most, in nanoseconds.
     private let persistence: Double
     private let longestStep: Int64
+    /// How many turns there were of threads that waited for no mutex, and how many of others since.
+    private var turns = 0
     private var idlePasses = 0
     private var lastThread = 0
 
@@ -132,14 +134,17 @@ final class Scheduler: @unchecked Sendable {
 
     func waitForMutex() {
         guard let thread = current else { return }
-        thread.state = .blocked
+        thread.state = .blocked(turns: turns)
         idlePasses += 1
         if idlePasses > 10_000 { fail("threads wait for one another") }
         pass(from: thread)
     }
 
     private func pass(from thread: Thread) {
-        if case .blocked = thread.state {} else { idlePasses = 0 }
+        if !isBlocked(thread) {
+            turns += 1
+            idlePasses = 0
+        }
         onTurn()
         guard let next = next() else {
             current = nil
@@ -173,6 +178,8 @@ final class Scheduler: @unchecked Sendable {
             let unblocked = ready.filter { !isBlocked($0) }
             let isMutexTried = Int.random(in: 0..<4, using: &generator) == 0
             if let chosen = (isMutexTried ? ready : unblocked).randomElement(using: &generator) { return chosen }
+            // No time goes by before each has seen whether its mutex is free.
+            if let untried = ready.filter({ !hasTried($0) }).randomElement(using: &generator) { return untried }
             let times = threads.compactMap { wakes($0) }.filter { $0 > clock }
             if let earliest = times.min() { clock = earliest } else if let any = ready.first { return any }
         }
@@ -181,6 +188,10 @@ final class Scheduler: @unchecked Sendable {
     private func isReady(_ thread: Thread) -> Bool { wakes(thread).map { $0 <= clock } ?? true }
 
     private func isBlocked(_ thread: Thread) -> Bool { if case .blocked = thread.state { true } else { false } }
+
+    private func hasTried(_ thread: Thread) -> Bool {
+        if case .blocked(turns) = thread.state { true } else { false }
+    }
 
     /// When a thread that waits for time goes on; nil if it does not.
     private func wakes(_ thread: Thread) -> Int64? {

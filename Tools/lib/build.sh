@@ -8,7 +8,10 @@ binaries=$root/.build/bin
 
 # Types are found through direct calls rather than by their names at run time: the latter searches all the conformances
 # of a static executable, which takes 0.1 ms of each start.
-direct_metadata=(-Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors)
+direct_metadata=(
+    -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
+    -Xswiftc -Xfrontend -Xswiftc -prespecialize-generic-metadata
+)
 
 # What a start touches is put side by side, so that it costs fewer page faults: a seventh of the time of `vault get`.
 # ld.lld comes with Swift. The list is Tools/order's; names in it that no longer exist are passed over, and a build

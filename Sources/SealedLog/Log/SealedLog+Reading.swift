@@ -14,33 +14,41 @@ extension SealedLog {
         isSure: Bool = false, _ body: (inout LogView) throws(LogError) -> Result
     ) throws(LogError) -> Result {
         while true {
-            let (result, isKnown) = needsLockToRead ? try readUnderLock(body) : try readFreely(isSure: isSure, body)
-            if isKnown { return result }
-            if try confirmNewestRecord() { return result }
+            let read = needsLockToRead ? try readUnderLock(body) : try readFreely(isSure: isSure, body)
+            if read.isKnown { return read.result }
+            if try confirmNewestRecord() { return read.result }
             try settle()
         }
     }
 
-    /// Reads without a lock. The result says whether the newest record was written or confirmed by this process.
+    private struct Read<Result: Sendable>: Sendable {
+        let result: Result
+        /// Whether the newest record was written or confirmed by this process.
+        let isKnown: Bool
+    }
+
+    /// Reads without a lock.
     @inline(__always)
     private func readFreely<Result: Sendable>(
         isSure: Bool, _ body: (inout LogView) throws(LogError) -> Result
-    ) throws(LogError) -> (Result, isKnown: Bool) {
-        let fresh: (Result, isKnown: Bool)? = try certain { () throws(LogError) in
+    ) throws(LogError) -> Read<Result> {
+        let fresh: Read<Result>? = try certain { () throws(LogError) in
             try view.withLock { (view) throws(LogError) in
                 guard try refresh(&view), try isSure ? view.headIsThere() : true else { return nil }
-                return (try body(&view), isKnown: view.isKnown)
+                return Read(result: try body(&view), isKnown: view.isKnown)
             }
         }
         if let fresh { return fresh }
         try settle()
-        return try view.withLock { (view) throws(LogError) in (try body(&view), isKnown: view.isKnown) }
+        return try view.withLock { (view) throws(LogError) in
+            Read(result: try body(&view), isKnown: view.isKnown)
+        }
     }
 
     /// Reads under the lock, as a file system requires that does not show others' writes without it.
     private func readUnderLock<Result: Sendable>(
         _ body: (inout LogView) throws(LogError) -> Result
-    ) throws(LogError) -> (Result, isKnown: Bool) {
+    ) throws(LogError) -> Read<Result> {
         try writer.withLock { (_) throws(LogError) in
             let deadline = Deadline(after: lockTimeout)
             // A child shares its parent's lock, and would release it.
@@ -49,7 +57,9 @@ extension SealedLog {
             let isFresh = try view.withLock { (view) throws(LogError) in try refresh(&view) }
             lock.release()
             if !isFresh { try replaceView(until: deadline) }
-            return try view.withLock { (view) throws(LogError) in (try body(&view), isKnown: view.isKnown) }
+            return try view.withLock { (view) throws(LogError) in
+                Read(result: try body(&view), isKnown: view.isKnown)
+            }
         }
     }
 

@@ -33,7 +33,12 @@ final class Mirror: Sendable {
     private let name: String
     private let files: any FileSystem
     /// It is read when it is needed first: meanwhile, a connection may have begun.
-    private let state = Mutex<(isRead: Bool, found: State?)>((false, nil))
+    private struct Reading {
+        var isDone = false
+        var found: State?
+    }
+
+    private let state = Mutex(Reading())
 
     /// - Parameter location: of the database's vault.
     init(of location: String, in folder: String, _ files: any FileSystem) {
@@ -43,7 +48,7 @@ final class Mirror: Sendable {
 
     private func withState<Result>(_ body: (inout State?) -> Result) -> Result {
         state.withLock { state in
-            if !state.isRead { state = (true, read()) }
+            if !state.isDone { state = Reading(isDone: true, found: read()) }
             return body(&state.found)
         }
     }

@@ -21,11 +21,11 @@ final class PostgresConnection: @unchecked Sendable {
     ///
     /// - Parameter parameters: libpq's keywords (34.1.2) and their values.
     init(beginning parameters: [(keyword: String, value: String)]) throws(PostgresError) {
-        let keywords = parameters.map { strdup($0.keyword) } + [nil]
-        let values = parameters.map { strdup($0.value) } + [nil]
-        defer { for text in keywords + values { free(text) } }
-        let started = keywords.map { UnsafePointer($0) }.withUnsafeBufferPointer { keywords in
-            values.map { UnsafePointer($0) }.withUnsafeBufferPointer { values in
+        let keywords = parameters.map { UnsafePointer(strdup($0.keyword)) } + [nil]
+        let values = parameters.map { UnsafePointer(strdup($0.value)) } + [nil]
+        defer { for text in keywords + values { free(UnsafeMutablePointer(mutating: text)) } }
+        let started = keywords.withUnsafeBufferPointer { keywords in
+            values.withUnsafeBufferPointer { values in
                 PQconnectStartParams(keywords.baseAddress, values.baseAddress, 0)
             }
         }

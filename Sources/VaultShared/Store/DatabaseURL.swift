@@ -44,10 +44,8 @@ struct DatabaseURL {
         let count = max(DatabaseURL.list(given["host"]).count, DatabaseURL.list(given["hostaddr"]).count, 1)
         let hasService = Self.value(given["service"], orOf: "PGSERVICE") != nil
         isLocal =
-            !hasService
-            && [("host", "PGHOST"), ("hostaddr", "PGHOSTADDR")].allSatisfy { keyword, variable in
-                Self.list(Self.value(given[keyword], orOf: variable)).allSatisfy(Self.isLocal)
-            }
+            !hasService && Self.areLocal(Self.value(given["host"], orOf: "PGHOST"))
+            && Self.areLocal(Self.value(given["hostaddr"], orOf: "PGHOSTADDR"))
         if given["sslmode"] == nil, !hasService, !isLocal {
             given["sslmode"] = "verify-full"
         }
@@ -137,10 +135,12 @@ struct DatabaseURL {
             }
     }
 
-    /// A Unix socket, or this machine's own addresses.
-    private static func isLocal(_ host: Substring) -> Bool {
-        host.isEmpty || host.utf8.starts(with: "/".utf8) || host == "localhost" || host == "::1"
-            || host.utf8.starts(with: "127.".utf8)
+    /// Whether hosts are all Unix sockets, or this machine's own addresses.
+    private static func areLocal(_ hosts: String?) -> Bool {
+        list(hosts).allSatisfy { host in
+            host.isEmpty || host.utf8.starts(with: "/".utf8) || host == "localhost" || host == "::1"
+                || host.utf8.starts(with: "127.".utf8)
+        }
     }
 
     /// The certificates that the system trusts; nil leaves it to libpq, which has a file of its own.

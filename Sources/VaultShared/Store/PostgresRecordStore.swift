@@ -211,16 +211,16 @@ final class PostgresRecordStore: RecordStore {
         for _ in 0..<100 {
             let (before, isLocked) = state.withLock { ($0.head, $0.isLocked) }
             if isLocked || state.withLock({ exchange(&$0.isNew, with: false) }) && place.isShortLived { break }
-            guard let (found, tail) = try look(after: end, knowing: before) else { break }
+            guard let found = try look(after: end, knowing: before) else { break }
             let isTaken = state.withLock { state in
                 guard !state.isLocked, state.head == before else { return false }
-                state.learn(found, tail, of: generation)
+                state.learn(found.head, found.newBytes, of: generation)
                 return true
             }
             guard isTaken else { continue }
             // Of a server that was put back to an older state, the copy is what it can be restored from.
             if case .doubtful = state.withLock({ $0.growth(after: end, head, of: generation) }) { break }
-            mirror(tail)
+            mirror(found.newBytes)
             break
         }
         return state.withLock { $0.growth(after: end, head, of: generation) }
@@ -231,15 +231,18 @@ final class PostgresRecordStore: RecordStore {
     /// - Parameter isWritten: whether the copy has the new bytes already.
     func mirror(_ newBytes: StoreBytes? = nil, isWritten: Bool = false) {
         guard let mirror = place.mirror else { return }
-        let known = state.withLock { state -> (head: StoreHead, pieces: [StoreBytes], isNew: Bool)? in
-            guard state.head.generation == generation else { return nil }
-            defer { state.isMirrored = true }
-            let known = state.isMirrored ? [] : state.pieces + [state.tail, state.block]
-            return (state.head, known, !state.isMirrored)
+        var (pieces, isNew): ([StoreBytes], Bool) = ([], false)
+        let head = state.withLock { state in
+            guard state.head.generation == generation else { return StoreHead?.none }
+            if !exchange(&state.isMirrored, with: true) {
+                pieces = state.pieces + [state.tail, state.block]
+                isNew = true
+            }
+            return state.head
         }
-        guard let known else { return }
-        let pieces = known.pieces + [newBytes].compactMap { isWritten ? nil : $0 }
-        mirror.keep(known.head, pieces, written: isWritten ? newBytes?.range : nil, isNew: known.isNew)
+        guard let head else { return }
+        if let newBytes, !isWritten { pieces.append(newBytes) }
+        mirror.keep(head, pieces, written: isWritten ? newBytes?.range : nil, isNew: isNew)
     }
 
     /// Writes bytes to the copy that are not in the database yet. Returns whether it could.
@@ -248,8 +251,13 @@ final class PostgresRecordStore: RecordStore {
         return bytes.bytes.withUnsafeBytes { mirror.write($0, at: bytes.offset, of: generation) }
     }
 
+    private struct Look {
+        let head: StoreHead
+        let newBytes: StoreBytes
+    }
+
     /// Asks for the vault's row and what follows an offset; nil if the copy stands in for the server.
-    private func look(after end: UInt64, knowing known: StoreHead) throws(LogError) -> (StoreHead, StoreBytes)? {
+    private func look(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Look? {
         if !place.isOffline {
             do throws(LogError) { return try ask(after: end, knowing: known) } catch {
                 guard place.noteFailure(error) else { throw error }
@@ -259,10 +267,12 @@ final class PostgresRecordStore: RecordStore {
         return nil
     }
 
-    private func ask(after end: UInt64, knowing known: StoreHead) throws(LogError) -> (StoreHead, StoreBytes) {
+    private func ask(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Look {
         // On this machine, one more flight where it is needed takes less time than a new session of the server to learn
         // of another table.
-        if place.isLocal, try place.currentHead() == known { return (known, StoreBytes(offset: end)) }
+        if place.isLocal, try place.currentHead() == known {
+            return Look(head: known, newBytes: StoreBytes(offset: end))
+        }
         let rows = try place.flight([
             .head(of: place.name), .extents(generation, from: end, upTo: PostgresPlace.tailSize),
         ])
@@ -270,7 +280,7 @@ final class PostgresRecordStore: RecordStore {
             (try StoreHead(rows[0]), try StoreBytes(rows[1], from: end))
         }
         guard let found else { throw LogError(.missing, location) }
-        return (found, bytes)
+        return Look(head: found, newBytes: bytes)
     }
 }
 

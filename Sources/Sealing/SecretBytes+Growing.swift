@@ -1,5 +1,6 @@
 extension SecretBytes {
-    /// Reads an input of unknown length into guarded memory, which is doubled as needed.
+    /// Reads an input of unknown length into guarded memory, which is doubled as needed, and a little more: an input
+    /// whose length is a power of two shows its end before it is full.
     ///
     /// - Parameters:
     ///   - capacity: how many bytes are expected, at least 1.
@@ -24,7 +25,7 @@ extension SecretBytes {
                 return held
             }
             guard held.count < limit else { return nil }
-            var larger = try zeros(min(held.count * 2, limit), isKey, failure)
+            var larger = try zeros(min(held.count * 2 + 16, limit), isKey, failure)
             larger.withUnsafeMutableBytes { larger in held.withUnsafeBytes { larger.copyMemory(from: $0) } }
             held = larger
         }

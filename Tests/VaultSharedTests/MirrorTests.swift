@@ -111,6 +111,19 @@ struct MirrorTests {
         #expect(mirror.head == head(2, size: 5))
     }
 
+    @Test func knowsToTheSecondWhenTheDatabaseAnswered() throws {
+        mirror().keep(head(1, size: 3), [StoreBytes(offset: 0, bytes: [1, 2, 3])], isNew: true)
+        let first = try #require(mirror().contact)
+        Clock.sleep(microseconds: 3_000)
+        mirror().keep(head(1, size: 3), [], isNew: false)
+        let second = mirror().contact
+        // A machine may stand still in between.
+        if Clock.milliseconds < first + 1_000 { #expect(second == first) }
+        Clock.sleep(microseconds: 1_001_000)
+        mirror().keep(head(1, size: 3), [], isNew: false)
+        #expect(try #require(mirror().contact) > first)
+    }
+
     @Test(arguments: [0, 5, 8, 40, 70, 79, 95, 103]) func isNothingIfItsStateIsCut(_ length: Int) throws {
         mirror().keep(head(1, size: 3), [StoreBytes(offset: 0, bytes: [1, 2, 3])], isNew: true)
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.file("cache"))

@@ -17,7 +17,10 @@ direct_metadata=(
 # ld.lld comes with Swift. The list is Tools/order's; names in it that no longer exist are passed over, and a build
 # without it works.
 order=$root/Tools/lib/vault.order
-placement=(-Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -function-sections)
+placement=(
+    -Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -function-sections
+    -Xlinker "--script=$root/Tools/lib/unnamed.ld"
+)
 [[ ! -f $order ]] || placement+=(-Xlinker "--symbol-ordering-file=$order" -Xlinker --no-warn-symbol-ordering)
 
 # static_build PRODUCT SCRATCH FLAGS...
@@ -81,7 +84,7 @@ is_current() {
     local file
     local archives=(/usr/lib/*/lib{sodium,expat,nettle}.a)
     ! uses_libpq "$1" || archives+=(/usr/lib/*/lib{pq,ssl,crypto}.a "$root/Tools/lib/libpq-static.c")
-    for file in "${archives[@]}" "$root/Tools/lib/build.sh" "$order"; do
+    for file in "${archives[@]}" "$root/Tools/lib/"{build.sh,unnamed.ld} "$order"; do
         [[ ! -f $file ]] || sources+=("$file")
     done
     local changed

@@ -29,6 +29,9 @@ final class Mirror: Sendable {
         init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
     }
 
+    /// How exactly the time of the last contact is kept, in milliseconds.
+    private static let contactPrecision: UInt64 = 1_000
+
     private let folder: String
     private let name: String
     private let files: any FileSystem
@@ -120,6 +123,12 @@ final class Mirror: Sendable {
         let (former, new) = withState { state -> (State?, State?) in
             let former = state
             guard isNew || former?.head.generation == head.generation else { return (nil, nil) }
+            // Of commands that follow each other at once, not each need write when it was.
+            if !isNew, written.isEmpty, writtenRange == nil, let former, former.head == head,
+                (former.contact..<former.contact + Mirror.contactPrecision).contains(Clock.milliseconds)
+            {
+                return (nil, nil)
+            }
             var new = State(head: head, contact: Clock.milliseconds, file: file)
             if !isNew, let former {
                 (new.ranges, new.file) = (former.ranges, file ?? former.file)

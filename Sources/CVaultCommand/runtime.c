@@ -1,5 +1,8 @@
+#define _GNU_SOURCE
 #include "CVaultCommand.h"
+#include <sched.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const char variable[] = "SWIFT_BACKTRACE";
 static const char *former;
@@ -43,4 +46,13 @@ char *const *vault_arguments(int first) {
 __attribute__((weak, swiftcall)) char **_swift_stdlib_getUnsafeArgvArgc(int *count) {
     *count = argument_count;
     return arguments;
+}
+
+// libdispatch asks for the number of processors as it starts, twice, and the C library reads it from /sys each time.
+// Its threads are for those that this process may run on, which a single system call tells.
+long sysconf(int name) {
+    extern long __sysconf(int);
+    cpu_set_t usable;
+    if (name == _SC_NPROCESSORS_CONF && sched_getaffinity(0, sizeof usable, &usable) == 0) return CPU_COUNT(&usable);
+    return __sysconf(name);
 }

@@ -93,8 +93,9 @@ def test_what_the_environment_asks_of_the_runtime_adds_no_line(root: Path, binar
 
 
 def test_the_runtime_does_not_search_for_what_the_command_tells_it(home: Home) -> None:
-    opened = "".join(call.line for call in trace(home, "version", names=("openat",)))
-    assert "/proc" not in opened
+    home.set("u.token", b"tok")
+    opened = "".join(call.line for call in trace(home, "get", "u.token", names=("openat",)))
+    assert "default.vault" in opened and "/proc" not in opened and "/sys" not in opened
 
 
 def test_a_home_is_not_needed_and_its_lack_is_said(root: Path) -> None:

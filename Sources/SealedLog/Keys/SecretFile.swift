@@ -42,7 +42,7 @@ package struct SecretFile: ~Copyable {
             sharing = reason ?? (acceptsShared ? .accepted : nil)
             guard sharing != nil else { throw LogError(.keyShared, path) }
         }
-        var contents = try translated(SecretBytes(zeros: room + Int(status.size)))
+        var contents = try translated(SecretBytes(zeros: room + Int(status.size), isKey: true))
         let count = try contents.withUnsafeMutableBytes { (contents) throws(LogError) in
             let text = UnsafeMutableRawBufferPointer(rebasing: contents[room...])
             return try reading(path, fileSystem.read(file, into: text, at: 0))

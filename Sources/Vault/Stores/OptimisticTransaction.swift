@@ -29,8 +29,8 @@ extension OptimisticTransaction where Self: ~Copyable {
 }
 
 /// Waits before what others have thwarted is tried again; throws ``VaultError/Code/busy`` when that takes too long. One
-/// of the competitors always succeeds. It has seen the newest state then, and would often be the next one too: pauses of
-/// random length are against that.
+/// of the competitors always succeeds. It has seen the newest state then, and would often be the next one too: pauses
+/// of random length are against that.
 struct Contention: ~Copyable {
     static let patience: Duration = .seconds(10)
 

@@ -36,12 +36,12 @@ final class Mirror: Sendable {
     private let name: String
     private let files: any FileSystem
     /// It is read when it is needed first: meanwhile, a connection may have begun.
+    private let state = Mutex(Reading())
+
     private struct Reading {
         var isDone = false
         var found: State?
     }
-
-    private let state = Mutex(Reading())
 
     /// - Parameter location: of the database's vault.
     init(of location: String, in folder: String, _ files: any FileSystem) {

@@ -145,7 +145,7 @@ let package = Package(
         .testTarget(
             name: "VaultCommandTests",
             dependencies: [
-                "CLinux", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultCommand", "VaultTesting",
+                "CLinux", "CSodium", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultCommand", "VaultTesting",
             ],
             swiftSettings: settings),
     ],

@@ -51,19 +51,6 @@ private import Glibc
 
 #endif
 
-/// A point in time after which waiting for a lock ends.
-package typealias Deadline = SuspendingClock.Instant
-
-extension Deadline {
-    package init(after timeout: Duration) { self = SuspendingClock.now + min(max(timeout, .zero), .seconds(1 << 32)) }
-
-    /// How long it is until then; negative afterwards.
-    package var millisecondsLeft: Int64 {
-        let left = SuspendingClock.now.duration(to: self).components
-        return left.seconds * 1_000 + left.attoseconds / 1_000_000_000_000_000
-    }
-}
-
 // MARK: - Locks between processes
 
 /// The exclusive lock of a folder, held while a file is created or replaced in it, until this value is released.
@@ -101,7 +88,7 @@ extension FileSystem {
     ) throws(SystemError) {
         var pause: UInt32 = 50
         while try !tryLock(file, kind) {
-            guard SuspendingClock.now < deadline else { throw SystemError(EWOULDBLOCK, "lock") }
+            guard !deadline.hasPassed else { throw SystemError(EWOULDBLOCK, "lock") }
             Clock.sleep(microseconds: pause)
             pause = min(pause * 2, 5_000)
         }

@@ -152,7 +152,7 @@ private func resolvedPath(_ path: String, links: Int) -> String {
     let resolved = folder == "/" ? "/" + name : folder + "/" + name
     // A link to nothing: a new file is created where it leads to, not in place of the link.
     guard links > 0, let target = target(ofLink: resolved) else { return resolved }
-    return resolvedPath(target.hasPrefix("/") ? target : folder + "/" + target, links: links - 1)
+    return resolvedPath(target.isAbsolutePath ? target : folder + "/" + target, links: links - 1)
 }
 
 private func realPath(_ path: String) -> String? {
@@ -175,6 +175,8 @@ extension String {
         return slash == startIndex ? "/" : String(self[..<slash])
     }
 
+    package var isAbsolutePath: Bool { utf8.first == UInt8(ascii: "/") }
+
     package var lastPathComponent: String {
         utf8.lastIndex(of: UInt8(ascii: "/")).map { String(self[utf8.index(after: $0)...]) } ?? self
     }
@@ -193,7 +195,9 @@ package enum Clock {
     package static var realTime: Int64 { now(CLOCK_REALTIME) }
     /// Milliseconds since 1970.
     package static var milliseconds: UInt64 { UInt64(max(realTime, 0)) / 1_000_000 }
-    /// Since the machine started, in steps of some milliseconds; reading it costs next to nothing.
+    /// Since the machine started, without the time in which it was suspended.
+    package static var monotonic: Int64 { now(CLOCK_MONOTONIC) }
+    /// The same in steps of some milliseconds; reading it costs next to nothing.
     package static var coarse: Int64 { now(CLOCK_MONOTONIC_COARSE) }
 
     private static func now(_ clock: clockid_t) -> Int64 {

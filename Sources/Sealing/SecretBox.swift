@@ -55,7 +55,7 @@ package struct Nonce: Hashable, Sendable {
     package func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try Swift.withUnsafeBytes(of: (first, second, third), body)
+        try Swift.withUnsafeBytes(of: self, body)
     }
 }
 

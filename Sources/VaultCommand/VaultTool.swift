@@ -37,9 +37,13 @@ package enum VaultTool {
     /// Returns the words after the program's name; nil for one that is not UTF-8. Swift's own list repairs such words,
     /// and a repaired path leads to another file. A helper's name stands for the command before them.
     private static func readWords() -> [String?] {
-        var words: [String?] = []
-        while let pointer = vault_argument(Int32(words.count + 1)) { words.append(String(validatingCString: pointer)) }
         let program = vault_argument(0).flatMap(String.init(validatingCString:)) ?? ""
-        return HelperName.words(forProgramAt: program) + words
+        var words: [String?] = HelperName.words(forProgramAt: program)
+        var index: Int32 = 1
+        while let pointer = vault_argument(index) {
+            words.append(String(validatingCString: pointer))
+            index += 1
+        }
+        return words
     }
 }

@@ -6,7 +6,7 @@ import Vault
 @Suite("The URL of a vault in a database")
 struct DatabaseURLTests {
     private func parameter(_ name: String, of url: String) throws -> String? {
-        try DatabaseURL(url).hosts.first?.first { $0.keyword == name }?.value
+        try DatabaseURL(url).hosts.first?[name]
     }
 
     @Test(arguments: [
@@ -35,7 +35,7 @@ struct DatabaseURLTests {
     @Test func namesEachHostWithItsPort() throws {
         func hosts(_ url: String) throws -> [String] {
             try DatabaseURL(url).hosts.map { host in
-                ["host", "port"].map { name in host.first { $0.keyword == name }?.value ?? "-" }.joined(separator: ":")
+                ["host", "port"].map { host[$0] ?? "-" }.joined(separator: ":")
             }
         }
         #expect(try hosts("postgresql://a,b:5433/x") == ["a:", "b:5433"])
@@ -46,8 +46,8 @@ struct DatabaseURLTests {
     @Test func mayNameTheEntryWithThePassword() throws {
         let url = try DatabaseURL("postgresql://a/x?sslmode=require&password-entry=db%2Fteam&connect_timeout=3#team")
         #expect(url.passwordEntry == "db/team")
-        #expect(url.hosts[0].contains { $0 == ("sslmode", "require") })
-        #expect(url.hosts[0].contains { $0 == ("connect_timeout", "3") })
+        #expect(url.hosts[0]["sslmode"] == "require")
+        #expect(url.hosts[0]["connect_timeout"] == "3")
         #expect(try DatabaseURL("postgresql://a/x?password-entry=a").passwordEntry == "a")
     }
 

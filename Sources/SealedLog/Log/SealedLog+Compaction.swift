@@ -74,7 +74,7 @@ extension SealedLog {
             let change = try decide(header, table)
             do throws(LogError) { return try compactRemembering(change, timeout: timeout, counter) } catch {
                 // Another process has changed the header meanwhile.
-                guard error.code == .conflict, SuspendingClock.now < deadline,
+                guard error.code == .conflict, !deadline.hasPassed,
                     try !change.applies(to: read { (view) throws(LogError) in view.header })
                 else { throw error }
             }
@@ -95,7 +95,7 @@ extension SealedLog {
             do throws(LogError) { return try compact(change, until: deadline, counter) } catch {
                 if error.code == .damaged { rememberFailure(error) }
                 let isOvertaken = change?.applies(to: view.withLock { $0.header }) ?? true
-                guard [.busy, .conflict].contains(error.code), isOvertaken, SuspendingClock.now < deadline else {
+                guard [.busy, .conflict].contains(error.code), isOvertaken, !deadline.hasPassed else {
                     throw error
                 }
                 Clock.sleep(microseconds: 5_000)

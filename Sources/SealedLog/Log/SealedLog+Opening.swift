@@ -49,7 +49,12 @@ extension SealedLog {
 
     // MARK: One log per file
 
-    private struct KnownLog: Sendable { weak var log: SealedLog? }
+    private final class KnownLog: Sendable {
+        weak let log: SealedLog?
+
+        init(_ log: SealedLog) { self.log = log }
+    }
+
     private static let registry = Mutex<[KnownLog]>([])
 
     /// Returns the log of this process for the same file, or the new one: with one core, threads do not wait for each
@@ -59,7 +64,7 @@ extension SealedLog {
         let log = registry.withLock { logs in
             logs.removeAll { $0.log == nil }
             if let log = logs.lazy.compactMap(\.log).first(where: { $0.isFor(opened, view.store) }) { return log }
-            logs.append(KnownLog(log: opened))
+            logs.append(KnownLog(opened))
             return opened
         }
         if log === opened { return log }
@@ -187,7 +192,8 @@ struct Opening {
         }
         let seen = remembered?.position
         let durable = remembered?.isFlushedByWriter == true ? seen : nil
-        try view.followToEnd(from: image.hint, durable: durable, covering: [seen], isSettled: isSettled)
+        let known = seen.map { [$0] } ?? []
+        try view.followToEnd(from: image.hint, durable: durable, covering: known, isSettled: isSettled)
         // Of a database, the end was read before the memory: others may have written since.
         if store.isTransactional, try view.alarm(against: seen) != nil { _ = try view.refresh() }
         if durable == view.head { view.durable = view.head }

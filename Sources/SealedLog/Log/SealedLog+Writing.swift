@@ -29,7 +29,7 @@ extension SealedLog {
                     }
                 } catch {
                     guard error.code == .overtaken else { throw error }
-                    guard SuspendingClock.now < deadline else {
+                    guard !deadline.hasPassed else {
                         throw LogError(.busy, view.withLock { $0.store.location })
                     }
                 }

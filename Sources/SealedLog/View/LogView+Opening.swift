@@ -104,7 +104,7 @@ extension LogView {
             throw LogError(.exchanged, store.location)
         }
         var view = try image.view(following: keys)
-        let known = [durable, try remembered?.position(of: view)]
+        let known = [durable, try remembered?.position(of: view)].compactMap { $0 }
         try view.followToEnd(from: image.hint, durable: durable, covering: known, isSettled: true)
         for position in known {
             if let alarm = try view.alarm(against: position) { throw alarm }
@@ -127,7 +127,7 @@ extension LogView {
     ///   - known: positions that the view has to know: if one is older than the hint, the hint is not followed.
     ///   - isSettled: whether no process can write now. Otherwise anything behind the log's end is `damaged` too.
     mutating func followToEnd(
-        from hint: Hint?, durable: LogPosition?, covering known: [LogPosition?], isSettled: Bool
+        from hint: Hint?, durable: LogPosition?, covering known: [LogPosition], isSettled: Bool
     ) throws(LogError) {
         let unfollowed = self
         let size = try store.size()
@@ -144,7 +144,7 @@ extension LogView {
             guard case .nothing = ending else { throw LogError.damaged("the log's end", at: end) }
         }
         try classifyTail(ending, &reader)
-        for case let position? in known where position.sequence <= head.sequence {
+        for position in known where position.sequence <= head.sequence {
             guard try includes(position) == .unknown else { continue }
             self = unfollowed
             return try followToEnd(from: nil, durable: durable, covering: [], isSettled: isSettled)

@@ -87,7 +87,7 @@ extension VaultConfiguration {
         guard folder != nil, let contents = try contents(of: WholeFile(path, in: fileSystem)) else {
             return VaultConfiguration(path: path, sections: [])
         }
-        let home = try variables["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        let home = try variables["HOME"].flatMap { $0.isAbsolutePath ? $0 : nil }
         return try VaultConfiguration(parsing: contents, path: path, home: home)
     }
 

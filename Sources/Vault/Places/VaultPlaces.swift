@@ -42,7 +42,7 @@ extension VaultPlaces {
     package var isInDatabase: Bool { VaultPlaces.isURL(vault) }
 
     package static func isURL(_ place: String) -> Bool {
-        place.hasPrefix("postgresql://") || place.hasPrefix("postgres://")
+        place.utf8.starts(with: "postgresql://".utf8) || place.utf8.starts(with: "postgres://".utf8)
     }
 
     /// Returns the places that the caller or the environment names, and the standard ones for the rest.
@@ -159,7 +159,7 @@ struct PlaceVariables {
     subscript(name: String) -> String? {
         get throws(VaultError) {
             if let given { return given[name].flatMap { $0.isEmpty ? nil : $0 } }
-            guard let bytes = getenv(name), bytes.pointee != 0 else { return nil }
+            guard let bytes = name.withCString(getenv), bytes.pointee != 0 else { return nil }
             guard let text = String(validatingCString: bytes) else {
                 throw VaultError(.invalid, "The environment variable \(name) is not UTF-8. Set it to a path that is.")
             }
@@ -211,10 +211,10 @@ struct PlaceVariables {
 
     /// Returns a folder of the XDG Base Directory Specification, which says to ignore relative paths.
     func folder(_ name: String, _ belowHome: String) throws(VaultError) -> String? {
-        if let path = try self[name], path.hasPrefix("/") { return path }
+        if let path = try self[name], path.isAbsolutePath { return path }
         // The account database needs shared libraries that a static program lacks, and files that a minimal container
         // lacks: without HOME the paths must be named.
-        guard let home = try self["HOME"], home.hasPrefix("/") else { return nil }
+        guard let home = try self["HOME"], home.isAbsolutePath else { return nil }
         return "\(home == "/" ? "" : home)/\(belowHome)"
     }
 }

@@ -7,7 +7,7 @@ import LinuxSystem
 /// changes at once are one notice, and a slow observer misses none that matters.
 public final class ChangeFeed: Sendable {
     private struct State {
-        var observers: [Int: AsyncStream<Void>.Continuation] = [:]
+        var observers = [Int: AsyncStream<Void>.Continuation]()
         var lastID = 0
         /// Exists while there is an observer.
         var watch: (any AnyObject & Sendable)?

@@ -34,20 +34,20 @@ extension OptimisticTransaction where Self: ~Copyable {
 struct Contention: ~Copyable {
     static let patience: Duration = .seconds(10)
 
-    private let deadline: ContinuousClock.Instant
-    private let longAt: ContinuousClock.Instant
+    private let deadline: Deadline
+    private let longAt: Deadline
     private var attempts: UInt32 = 0
 
     init(patience: Duration = Contention.patience) {
-        deadline = .now + patience
-        longAt = .now + patience / 10
+        deadline = Deadline(after: patience)
+        longAt = Deadline(after: patience / 10)
     }
 
     /// Among equals, each has succeeded long before.
-    var isLong: Bool { .now > longAt }
+    var isLong: Bool { longAt.hasPassed }
 
     mutating func pause() throws(VaultError) {
-        guard .now < deadline else { throw .contended }
+        guard !deadline.hasPassed else { throw .contended }
         attempts += 1
         // Short at first: a first failure is often the only one.
         Clock.sleep(microseconds: .random(in: 0...min(8_000, 32 << min(attempts, 8))))
@@ -73,8 +73,8 @@ private struct Turn: ~Copyable {
     /// turn it is comes here as well: many a commit is a transaction of its own.
     static func giveWay() {
         guard isOfAnother else { return }
-        let deadline = ContinuousClock.now + .seconds(1)
-        while isOfAnother, .now < deadline { Clock.sleep(microseconds: 1_000) }
+        let deadline = Deadline(after: .seconds(1))
+        while isOfAnother, !deadline.hasPassed { Clock.sleep(microseconds: 1_000) }
     }
 
     private static var isOfAnother: Bool {

@@ -82,14 +82,15 @@ struct CommandDescription: Sendable {
     var takesProgram: Bool { arguments.last?.count == .program }
 }
 
-struct ExampleDescription: Sendable, Encodable {
+/// A class, as ``ExitCodeDescription`` is: a list of structs has a type of its own, which each start would build.
+final class ExampleDescription: Sendable, Encodable {
     let line: String
     let meaning: String
 
     init(_ line: String, _ meaning: String) { (self.line, self.meaning) = (line, meaning) }
 }
 
-struct ExitCodeDescription: Sendable, Encodable {
+final class ExitCodeDescription: Sendable, Encodable {
     let code: ExitCode
     let meaning: String
 

@@ -7,10 +7,13 @@ enum ProcessState {
     /// What ``harden()`` has changed, and what another program is to find as it was.
     struct Former {
         var closedStreams: [Int32] = []
-        /// The signals that ended the process, and are ignored now.
-        var endingSignals: [Int32] = []
+        /// Whether a signal ended the process that is ignored now.
+        var endsByClosedPipe = false
+        var endsByFileSize = false
         var ignoresChildren = false
         var fileModeMask: mode_t = 0o022
+
+        var endingSignals: [Int32] { (endsByClosedPipe ? [SIGPIPE] : []) + (endsByFileSize ? [SIGXFSZ] : []) }
     }
 
     private static let held = Mutex(Former())
@@ -28,8 +31,8 @@ enum ProcessState {
         former.closedStreams = occupyStandardDescriptors()
         vault_forbid_core_dumps()
         _ = vault_set_dumpable(0)
-        former.endingSignals = [SIGPIPE, SIGXFSZ].filter { !isIgnored($0) }
-        for number in former.endingSignals { signal(number, SIG_IGN) }
+        former.endsByClosedPipe = ignore(SIGPIPE)
+        former.endsByFileSize = ignore(SIGXFSZ)
         // A parent may ignore the end of its children, which is inherited. Here it must be seen.
         former.ignoresChildren = isIgnored(SIGCHLD)
         if former.ignoresChildren { signal(SIGCHLD, SIG_DFL) }
@@ -37,7 +40,7 @@ enum ProcessState {
         vault_remove_temporary_on_signals()
         former.fileModeMask = umask(0o077)
         held.withLock { [former] in $0 = former }
-        return former.endingSignals.contains(SIGPIPE)
+        return former.endsByClosedPipe
     }
 
     /// Makes the process as it was, for the program that is to replace this one. The kernel does the rest: it lets the
@@ -68,6 +71,13 @@ enum ProcessState {
         return sigaction(number, nil, &action) == 0
             && unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
                 == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+
+    /// Returns whether the signal was not ignored before.
+    private static func ignore(_ number: Int32) -> Bool {
+        if isIgnored(number) { return false }
+        signal(number, SIG_IGN)
+        return true
     }
 
     /// Opens /dev/null in place of closed standard streams. Otherwise the vault's file would get such a number, and a

@@ -42,7 +42,7 @@ struct ScratchFolder: ~Copyable {
     private static func newFolder() throws -> String {
         let files = PosixFileSystem()
         let places = [environmentVariable("XDG_RUNTIME_DIR"), "/dev/shm"].compactMap(\.self)
-        for place in places where place.hasPrefix("/") {
+        for place in places where place.isAbsolutePath {
             guard let parent = try? files.open(place, .folder), files.volume(of: parent).isInMemory else { continue }
             let folder = place + "/vault-edit-" + String(UInt64.random(in: .min ... .max), radix: 36)
             if mkdir(folder, 0o700) == 0 { return folder }

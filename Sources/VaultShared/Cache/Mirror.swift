@@ -76,7 +76,10 @@ final class Mirror: Sendable {
     private var statePath: String { "\(folder)/\(name).state" }
 
     /// The file of the bytes. A compaction writes others.
-    private func bytesPath(_ generation: UInt64) -> String { "\(folder)/\(name)-\(generation).vault" }
+    private func bytesPath(_ generation: UInt64) -> String {
+        let number = Hexadecimal.string(of: withUnsafeBytes(of: generation.bigEndian) { Array($0) })
+        return "\(folder)/\(name)-\(number).vault"
+    }
 
     /// What the database said last; nil if there is no copy.
     var head: StoreHead? { withState { $0?.head } }
@@ -216,24 +219,23 @@ extension Mirror.State {
     fileprivate init?(parsing bytes: [UInt8]) {
         let numbersStart = Self.magic.count + Authenticator.size
         guard bytes.starts(with: Self.magic), bytes.count >= numbersStart + 7 * 8 else { return nil }
-        let numbers = bytes.withUnsafeBytes { bytes in
-            stride(from: numbersStart, through: bytes.count - 8, by: 8).map { offset in
-                UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        func number(_ index: Int) -> UInt64 {
+            bytes.withUnsafeBytes { bytes in
+                UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: numbersStart + index * 8, as: UInt64.self))
             }
         }
-        let bounds = numbers.dropFirst(7).prefix(Int(clamping: numbers[6]))
-        let end = numbersStart + (7 + bounds.count) * 8
-        guard bytes[end...].starts(with: Self.check(of: Array(bytes[..<end]))), bounds.count == numbers[6],
-            bounds.count.isMultiple(of: 2), numbers.prefix(7).allSatisfy({ $0 < 1 << 63 })
+        let boundsEnd = 7 + min(Int(clamping: number(6)), (bytes.count - numbersStart) / 8 - 7)
+        let end = numbersStart + boundsEnd * 8
+        guard bytes[end...].starts(with: Self.check(of: Array(bytes[..<end]))), number(6) == boundsEnd - 7,
+            number(6).isMultiple(of: 2), (0..<7).allSatisfy({ number($0) < 1 << 63 })
         else { return nil }
         let authenticator = bytes[Self.magic.count..<numbersStart].withUnsafeBytes { Authenticator($0) }
         head = StoreHead(
-            generation: numbers[0], position: LogPosition(sequence: numbers[1], authenticator: authenticator),
-            size: numbers[2], hint: numbers[3] == 0 ? nil : Hint(offset: numbers[3], sequence: numbers[4]))
-        contact = numbers[5]
-        for index in stride(from: bounds.startIndex, to: bounds.endIndex, by: 2) where bounds[index] < bounds[index + 1]
-        {
-            ranges.insert(bounds[index]..<bounds[index + 1])
+            generation: number(0), position: LogPosition(sequence: number(1), authenticator: authenticator),
+            size: number(2), hint: number(3) == 0 ? nil : Hint(offset: number(3), sequence: number(4)))
+        contact = number(5)
+        for index in stride(from: 7, to: boundsEnd, by: 2) where number(index) < number(index + 1) {
+            ranges.insert(number(index)..<number(index + 1))
         }
     }
 }

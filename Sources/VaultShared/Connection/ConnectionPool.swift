@@ -2,10 +2,8 @@ import LinuxSystem
 
 /// The connections of this process to one place. A thread takes one, and gives it back.
 final class ConnectionPool: Sendable {
-    typealias Parameters = [(keyword: String, value: String)]
-
     /// Those of each host, in the order in which they are tried.
-    private let hosts: Mutex<[Parameters]>
+    private let hosts: Mutex<[ConnectionParameters]>
     /// How many hosts there are. If one goes, another may take its place soon.
     let hostCount: Int
     private let passwordEntry: String?
@@ -35,7 +33,7 @@ final class ConnectionPool: Sendable {
     ///   - passwordEntry: has the password to log in with; nil leaves that to libpq.
     ///   - password: reads an entry.
     init(
-        _ hosts: [Parameters], passwordEntry: String?,
+        _ hosts: [ConnectionParameters], passwordEntry: String?,
         _ password: @escaping @Sendable (_ entry: String) throws(PostgresError) -> String
     ) {
         self.hosts = Mutex(hosts)
@@ -104,21 +102,22 @@ final class ConnectionPool: Sendable {
         if let begun = begun.withLock({ $0.take() })?.connection, (try? connect(begun, until: deadline)) != nil {
             return begun
         }
-        var login: Parameters = []
-        if let passwordEntry { login = [("password", try password(passwordEntry))] }
+        var known: String?
+        if let passwordEntry { known = try password(passwordEntry) }
         while true {
-            do throws(PostgresError) { return try connect(login, until: deadline) } catch {
-                guard hostCount > 1, error.reason != .malformed, SuspendingClock.now < deadline else { throw error }
+            do throws(PostgresError) { return try connect(with: known, until: deadline) } catch {
+                guard hostCount > 1, error.reason != .malformed, !deadline.hasPassed else { throw error }
             }
             Clock.sleep(microseconds: 50_000)
         }
     }
 
-    private func connect(_ login: Parameters, until deadline: Deadline) throws(PostgresError) -> PostgresConnection {
+    private func connect(with password: String?, until deadline: Deadline) throws(PostgresError) -> PostgresConnection {
         var failure: PostgresError?
-        for host in hosts.withLock({ $0 }) {
+        for var host in hosts.withLock({ $0 }) {
+            if let password { host["password"] = password }
             do throws(PostgresError) {
-                let connection = try PostgresConnection(beginning: host + login)
+                let connection = try PostgresConnection(beginning: host)
                 try connect(connection, until: deadline)
                 return connection
             } catch {

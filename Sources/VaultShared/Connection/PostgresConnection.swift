@@ -19,16 +19,8 @@ final class PostgresConnection: @unchecked Sendable {
 
     /// Begins to connect to a host. ``connect(until:)`` has to follow.
     ///
-    /// - Parameter parameters: libpq's keywords (34.1.2) and their values.
-    init(beginning parameters: [(keyword: String, value: String)]) throws(PostgresError) {
-        let keywords = parameters.map { UnsafePointer(strdup($0.keyword)) } + [nil]
-        let values = parameters.map { UnsafePointer(strdup($0.value)) } + [nil]
-        defer { for text in keywords + values { free(UnsafeMutablePointer(mutating: text)) } }
-        let started = keywords.withUnsafeBufferPointer { keywords in
-            values.withUnsafeBufferPointer { values in
-                PQconnectStartParams(keywords.baseAddress, values.baseAddress, 0)
-            }
-        }
+    init(beginning parameters: ConnectionParameters) throws(PostgresError) {
+        let started = parameters.withPointers { PQconnectStartParams($0, $1, 0) }
         guard let started else { throw PostgresError(.notConnected, "no memory") }
         handle = started
         PQsetNoticeReceiver(

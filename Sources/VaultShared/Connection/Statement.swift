@@ -27,26 +27,30 @@ struct Statement {
 extension Statement {
     var types: [Oid] { parameters.map(\.type) }
 
+    typealias Pointers = UnsafeMutableBufferPointer<UnsafePointer<CChar>?>
+    typealias Numbers = UnsafeMutableBufferPointer<Int32>
+
     /// Passes pointers to the values, null for nil, with their lengths and formats, as libpq takes them.
     func withEncodedParameters(
-        _ body: (_ values: [UnsafePointer<CChar>?], _ lengths: [Int32], _ formats: [Int32]) -> Int32
+        _ body: (_ values: Pointers, _ lengths: Numbers, _ formats: Numbers) -> Int32
     ) -> Int32 {
-        let values = parameters.map(\.encoded)
-        let lengths = values.map { Int32($0?.count ?? 0) }
-        let formats = [Int32](repeating: 1, count: values.count)
-        return Self.withPointers(to: values[...]) { body($0, lengths, formats) }
+        let count = parameters.count
+        return withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: count) { values in
+            withUnsafeTemporaryAllocation(of: Int32.self, capacity: count) { lengths in
+                withUnsafeTemporaryAllocation(of: Int32.self, capacity: count) { formats in
+                    formats.initialize(repeating: 1)
+                    return encode(from: 0, values, lengths) { body(values, lengths, formats) }
+                }
+            }
+        }
     }
 
-    private static func withPointers(
-        to values: ArraySlice<ArraySlice<UInt8>?>, behind pointers: [UnsafePointer<CChar>?] = [],
-        _ body: ([UnsafePointer<CChar>?]) -> Int32
-    ) -> Int32 {
-        guard let first = values.first else { return body(pointers) }
-        guard let first else { return withPointers(to: values.dropFirst(), behind: pointers + [nil], body) }
-        // An empty slice need not have a pointer, and would look like null.
-        return (first.isEmpty ? [0] : first).withUnsafeBytes { bytes in
-            let pointer = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-            return withPointers(to: values.dropFirst(), behind: pointers + [pointer], body)
+    private func encode(from index: Int, _ values: Pointers, _ lengths: Numbers, _ body: () -> Int32) -> Int32 {
+        guard index < parameters.count else { return body() }
+        return parameters[index].withEncoded { bytes in
+            values.initializeElement(at: index, to: bytes?.baseAddress?.assumingMemoryBound(to: CChar.self))
+            lengths.initializeElement(at: index, to: Int32(bytes?.count ?? 0))
+            return encode(from: index + 1, values, lengths, body)
         }
     }
 }
@@ -61,13 +65,15 @@ extension Statement.Parameter {
         }
     }
 
-    /// In the binary format; nil for null.
-    fileprivate var encoded: ArraySlice<UInt8>? {
+    /// Passes the value in the binary format; nil for null.
+    fileprivate func withEncoded(_ body: (UnsafeRawBufferPointer?) -> Int32) -> Int32 {
         switch self {
-        case .bytes(let bytes): bytes
-        case .number(let number): withUnsafeBytes(of: number.bigEndian) { Array($0)[...] }
-        case .text(let text): Array(text.utf8)[...]
-        case .noNumber: nil
+        case .bytes(let bytes):
+            // An empty slice need not have a pointer, and would look like null.
+            bytes.isEmpty ? [0].withUnsafeBytes { body(.init(rebasing: $0[..<0])) } : bytes.withUnsafeBytes(body)
+        case .number(let number): withUnsafeBytes(of: number.bigEndian, body)
+        case .text(let text): text.withCString { body(.init(start: $0, count: text.utf8.count)) }
+        case .noNumber: body(nil)
         }
     }
 }

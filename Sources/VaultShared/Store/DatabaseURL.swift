@@ -7,7 +7,7 @@ import Vault
 /// (34.1.1.2) with the vault's name behind it.
 struct DatabaseURL {
     /// libpq's keywords and their values, for each host.
-    let hosts: [ConnectionPool.Parameters]
+    let hosts: [ConnectionParameters]
     /// The entry of this machine's own vault that has the password; nil if libpq finds it.
     let passwordEntry: String?
     /// The vault's name in the database.
@@ -60,13 +60,15 @@ struct DatabaseURL {
 
     /// Returns the parameters for one of several hosts, whose names, addresses and ports are in lists.
     private static func parameters(
-        _ given: ConnectionPool.Parameters, ofHost index: Int, of count: Int
-    ) -> ConnectionPool.Parameters {
+        _ given: ConnectionParameters, ofHost index: Int, of count: Int
+    ) -> ConnectionParameters {
         guard count > 1 else { return given }
-        return given.map { keyword, value in
-            let values = ["host", "hostaddr", "port"].contains(keyword) ? list(value) : [value[...]]
-            return (keyword, String(values.count == count ? values[index] : values.first ?? ""))
+        var parameters = given
+        for keyword in ["host", "hostaddr", "port"] where given[keyword] != nil {
+            let values = list(given[keyword])
+            parameters[keyword] = values.count == count ? values[index] : values.first ?? ""
         }
+        return parameters
     }
 
     /// Returns what libpq takes for a keyword (34.15).
@@ -74,10 +76,10 @@ struct DatabaseURL {
         given ?? getenv(variable).map { String(cString: $0) }
     }
 
-    private static func list(_ text: String?) -> [Substring] {
+    private static func list(_ text: String?) -> [String] {
         guard let text else { return [] }
-        guard text.utf8.contains(UInt8(ascii: ",")) else { return [text[...]] }
-        return text.split(separator: ",", omittingEmptySubsequences: false)
+        guard text.utf8.contains(UInt8(ascii: ",")) else { return [text] }
+        return text.split(separator: ",", omittingEmptySubsequences: false).map { String($0) }
     }
 
     /// Takes our own option out of the query.
@@ -94,7 +96,7 @@ struct DatabaseURL {
         return (options.isEmpty ? String(base) : "\(base)?\(options.joined(separator: "&"))", entry)
     }
 
-    private static func parsed(_ uri: String) throws(VaultError) -> ConnectionPool.Parameters {
+    private static func parsed(_ uri: String) throws(VaultError) -> ConnectionParameters {
         var message: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(uri, &message) else {
             // libpq's words may repeat parts of the URL, also a password.
@@ -102,20 +104,20 @@ struct DatabaseURL {
             throw VaultError(.invalid, "The vault's URL cannot be read. Write postgresql://HOST/DATABASE#NAME.")
         }
         defer { PQconninfoFree(options) }
-        var given: ConnectionPool.Parameters = []
+        var given = ConnectionParameters()
         var option = options
         while let keyword = option.pointee.keyword {
-            if let value = option.pointee.val { given.append((String(cString: keyword), String(cString: value))) }
+            if let value = option.pointee.val { given[String(cString: keyword)] = String(cString: value) }
             option += 1
         }
         return given
     }
 
-    private static func location(_ given: ConnectionPool.Parameters, _ vault: String) -> String {
+    private static func location(_ given: ConnectionParameters, _ vault: String) -> String {
         let (hosts, ports) = (list(given["host"] ?? given["hostaddr"]), list(given["port"]))
         let addresses = hosts.enumerated().map { index, host in
             let port = ports.count == 1 ? ports[0] : index < ports.count ? ports[index] : ""
-            return port.isEmpty || port == "5432" ? String(host) : "\(host):\(port)"
+            return port.isEmpty || port == "5432" ? host : "\(host):\(port)"
         }
         // `joined` would find its types by their names: at each start, for a tenth of a millisecond.
         let all = addresses.sorted().reduce("") { $0.isEmpty ? $1 : "\($0),\($1)" }
@@ -148,16 +150,5 @@ struct DatabaseURL {
         let home = getenv("HOME").map { String(cString: $0) } ?? ""
         let files = ["\(home)/.postgresql/root.crt", "/etc/ssl/certs/ca-certificates.crt"]
         return files.first { access($0, R_OK) == 0 }
-    }
-}
-
-extension ConnectionPool.Parameters {
-    /// The value of a keyword; nil if it has none.
-    fileprivate subscript(keyword: String) -> String? {
-        get { first { $0.keyword == keyword }?.value }
-        set {
-            removeAll { $0.keyword == keyword }
-            if let newValue { append((keyword, newValue)) }
-        }
     }
 }

@@ -231,7 +231,7 @@ package final class PostgresPlace: RecordPlace {
                 let isWorthwhile =
                     error.isTransient || error.isOfConnection
                     || error.reason == .notConnected && waitsForServer
-                guard isWorthwhile, SuspendingClock.now < deadline else { throw translation(of: error) }
+                guard isWorthwhile, !deadline.hasPassed else { throw translation(of: error) }
             }
             Clock.sleep(microseconds: pause)
             pause = min(pause * 2, 50_000)

@@ -194,7 +194,7 @@ extension PostgresRecordStore {
                 guard [.unreachable, .serverRefused, .busy].contains(error.code) else { throw error }
                 finishTransaction()
                 // The connection to look on may be lost as well.
-                if error.code == .unreachable, SuspendingClock.now < deadline { continue }
+                if error.code == .unreachable, !deadline.hasPassed { continue }
                 throw LogError(
                     .outcomeUnknown,
                     "The connection to \(location) was lost while a change was committed, and no server has answered "

@@ -108,16 +108,17 @@ final class PostgresRecordStore: RecordStore {
         let size = try size()
         guard offset < size, buffer.count > 0 else { return 0 }
         let range = offset..<min(size, offset + UInt64(buffer.count))
-        let (pieces, isMirrored, isAsKept, hint) = state.withLock { state in
+        let (pieces, tail, block, isMirrored, isAsKept, hint) = state.withLock { state in
             (
-                state.pieces + [state.tail, state.block], state.isMirrored, state.isAsKept,
+                state.pieces, state.tail, state.block, state.isMirrored, state.isAsKept,
                 state.construction == nil ? state.own.hint : nil
             )
         }
         // The log is opened from the copy, while the server logs us in.
         if isAsKept { place.pool.goOn() }
         let isKnown =
-            pieces.contains { $0.copy(range, into: buffer) }
+            pieces.contains { $0.copy(range, into: buffer) } || tail.copy(range, into: buffer)
+            || block.copy(range, into: buffer)
             || isMirrored && place.mirror?.copy(range, of: generation, into: buffer) == true
         let count = isKnown ? range.count : try fetch(range, into: buffer)
         // Of a file, it is in the header. Here it changes together with the vault's row.
@@ -241,7 +242,7 @@ final class PostgresRecordStore: RecordStore {
             return state.head
         }
         guard let head else { return }
-        if let newBytes, !isWritten { pieces.append(newBytes) }
+        if let newBytes, !newBytes.bytes.isEmpty, !isWritten { pieces.append(newBytes) }
         mirror.keep(head, pieces, written: isWritten ? newBytes?.range : nil, isNew: isNew)
     }
 

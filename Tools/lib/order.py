@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from postgres import Cluster
+from postgres import Cluster, Pooler
 
 # In a home with a vault in its default place: creating one is rare, and touches much else.
 PLACES = ("--vault", ".local/share/vault/default.vault", "--key-file", ".config/vault/default.key")
@@ -98,10 +98,12 @@ def main(vault: str, vault_map: str, shared: str, shared_map: str) -> None:
     # What both programs touch keeps its place; what the other touches beside it follows.
     program = Program(shared, shared_map)
     cluster = Cluster(has_tls=True).create()
+    pooler = Pooler(cluster)
     try:
-        for url in (cluster.url("near"), cluster.tls_url("far")):
+        for url in (cluster.url("near"), cluster.tls_url("far"), pooler.url("pooled")):
             order |= dict.fromkeys(program.symbols(SHARED_COMMANDS, VAULT_FILE=url))
     finally:
+        pooler.stop()
         cluster.remove()
     print("\n".join(order))
 

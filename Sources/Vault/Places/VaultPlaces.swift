@@ -181,7 +181,8 @@ struct PlaceVariables {
         guard let folder = try folder(folderVariable, belowHome) else {
             throw VaultError(
                 .unavailable,
-                "HOME is not set to an absolute path. Set it, or name the \(what)\(variable.map { " in \($0)" } ?? "").",
+                "HOME is not set to an absolute path. Set it, or name the \(what)"
+                    + "\(variable.map { " in \($0)" } ?? "").",
                 causes: [.homeUnset])
         }
         return "\(folder)/vault/\(name)"

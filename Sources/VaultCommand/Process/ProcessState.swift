@@ -7,8 +7,9 @@ enum ProcessState {
     /// What ``harden()`` has changed, and what another program is to find as it was.
     struct Former {
         var closedStreams: [Int32] = []
-        /// Whether a signal ended the process that is ignored now.
+        /// Whether SIGPIPE ended the process, which is ignored now.
         var endsByClosedPipe = false
+        /// The same of SIGXFSZ.
         var endsByFileSize = false
         var ignoresChildren = false
         var fileModeMask: mode_t = 0o022

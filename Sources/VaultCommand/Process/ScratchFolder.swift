@@ -4,7 +4,8 @@ import LinuxSystem
 import Sealing
 
 /// A folder for one secret file, in memory only. It is wiped at the end of this value's lifetime, with all files that
-/// another program has put there, such as an editor's backup. Signals that would end the process take effect after that.
+/// another program has put there, such as an editor's backup. Signals that would end the process take effect after
+/// that.
 struct ScratchFolder: ~Copyable {
     let file: String
     let signals: HeldSignals

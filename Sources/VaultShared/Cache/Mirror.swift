@@ -224,10 +224,12 @@ extension Mirror.State {
                 UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: numbersStart + index * 8, as: UInt64.self))
             }
         }
-        let boundsEnd = 7 + min(Int(clamping: number(6)), (bytes.count - numbersStart) / 8 - 7)
+        let boundCount = number(6)
+        guard boundCount.isMultiple(of: 2), boundCount <= (bytes.count - numbersStart) / 8 - 7 else { return nil }
+        let boundsEnd = 7 + Int(boundCount)
         let end = numbersStart + boundsEnd * 8
-        guard bytes[end...].starts(with: Self.check(of: Array(bytes[..<end]))), number(6) == boundsEnd - 7,
-            number(6).isMultiple(of: 2), (0..<7).allSatisfy({ number($0) < 1 << 63 })
+        guard bytes[end...].starts(with: Self.check(of: Array(bytes[..<end]))),
+            (0..<7).allSatisfy({ number($0) < 1 << 63 })
         else { return nil }
         let authenticator = bytes[Self.magic.count..<numbersStart].withUnsafeBytes { Authenticator($0) }
         head = StoreHead(

@@ -140,12 +140,9 @@ extension PostgresConnection {
         let count = Int32(statement.parameters.count)
         let isSent = statement.withEncodedParameters { values, lengths, formats in
             if let name {
-                PQsendQueryPrepared(
-                    handle, name, count, values.baseAddress, lengths.baseAddress, formats.baseAddress, 1)
+                PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1)
             } else {
-                PQsendQueryParams(
-                    handle, statement.text, count, statement.types, values.baseAddress, lengths.baseAddress,
-                    formats.baseAddress, 1)
+                PQsendQueryParams(handle, statement.text, count, statement.types, values, lengths, formats, 1)
             }
         }
         guard isSent == 1 else { throw failure(.lost) }

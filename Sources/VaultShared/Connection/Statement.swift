@@ -27,25 +27,30 @@ struct Statement {
 extension Statement {
     var types: [Oid] { parameters.map(\.type) }
 
-    typealias Pointers = UnsafeMutableBufferPointer<UnsafePointer<CChar>?>
-    typealias Numbers = UnsafeMutableBufferPointer<Int32>
+    private typealias Values = UnsafeMutableBufferPointer<UnsafePointer<CChar>?>
+    private typealias Lengths = UnsafeMutableBufferPointer<Int32>
 
     /// Passes pointers to the values, null for nil, with their lengths and formats, as libpq takes them.
     func withEncodedParameters(
-        _ body: (_ values: Pointers, _ lengths: Numbers, _ formats: Numbers) -> Int32
+        _ body: (
+            _ values: UnsafePointer<UnsafePointer<CChar>?>?, _ lengths: UnsafePointer<Int32>?,
+            _ formats: UnsafePointer<Int32>?
+        ) -> Int32
     ) -> Int32 {
         let count = parameters.count
         return withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: count) { values in
             withUnsafeTemporaryAllocation(of: Int32.self, capacity: count) { lengths in
                 withUnsafeTemporaryAllocation(of: Int32.self, capacity: count) { formats in
                     formats.initialize(repeating: 1)
-                    return encode(from: 0, values, lengths) { body(values, lengths, formats) }
+                    return encode(from: 0, values, lengths) {
+                        body(values.baseAddress, lengths.baseAddress, formats.baseAddress)
+                    }
                 }
             }
         }
     }
 
-    private func encode(from index: Int, _ values: Pointers, _ lengths: Numbers, _ body: () -> Int32) -> Int32 {
+    private func encode(from index: Int, _ values: Values, _ lengths: Lengths, _ body: () -> Int32) -> Int32 {
         guard index < parameters.count else { return body() }
         return parameters[index].withEncoded { bytes in
             values.initializeElement(at: index, to: bytes?.baseAddress?.assumingMemoryBound(to: CChar.self))

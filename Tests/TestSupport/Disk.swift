@@ -3,19 +3,10 @@ import LinuxSystem
 /// A disk with files and folders: what the system shows of it while there is power, and what may be left of that after
 /// power was lost. Of each file what was flushed, with any part of what was written since; of each folder what was
 /// flushed, with the first of the changes of its names since, as a journalling file system keeps them.
+///
+/// A flush that fails leaves the same on the disk as a power loss, and the file's pages clean: a later flush does not
+/// write them. It is reported as Linux reports it, once to each open file.
 package struct Disk: Sendable {
-    /// A file's bytes, and what has been written since they were flushed, oldest first.
-    package struct File: Sendable {
-        /// As the system shows it while there is power.
-        package fileprivate(set) var written: [UInt8]
-        fileprivate var durable: [UInt8]
-        fileprivate var pending: [(offset: Int, bytes: [UInt8])] = []
-        /// As the system showed it before the first of them. Differs from what is durable after a failed flush.
-        fileprivate var cached: [UInt8]
-
-        fileprivate init(_ bytes: [UInt8]) { (written, durable, cached) = (bytes, bytes, bytes) }
-    }
-
     /// What a name leads to: a file's number, which no later file gets, or a folder.
     package enum Node: Hashable, Sendable {
         case file(Int)
@@ -26,8 +17,6 @@ package struct Disk: Sendable {
         case set(String, Node)
         case removed(String)
     }
-
-    fileprivate static let sector = 512
 
     package private(set) var files: [Int: File] = [:]
     /// As the system shows them, by path.
@@ -89,8 +78,7 @@ package struct Disk: Sendable {
     }
 
     package mutating func write(_ file: Int, _ bytes: [UInt8], at offset: Int) {
-        files[file]?.written.write(bytes, at: offset)
-        files[file]?.pending.append((offset, bytes))
+        files[file]?.write(bytes, at: offset)
     }
 
     /// Replaces all bytes of a file, durably: what others than the tested program do to it.
@@ -98,11 +86,35 @@ package struct Disk: Sendable {
 
     package mutating func flush(_ file: Int) { files[file]?.flush() }
 
-    /// A flush that failed, as Linux leaves it: what was to be flushed counts as clean, and is not on the disk.
-    package mutating func failFlush(_ file: Int) { files[file]?.forgetPending() }
+    /// A flush that fails, as Linux leaves it: what was to be flushed counts as clean, and is not on the disk.
+    package mutating func failFlush(_ file: Int) { files[file]?.failFlush() }
+
+    /// Does the same, but any part of what was to be flushed is on the disk.
+    package mutating func failFlush(_ file: Int, _ generator: inout SeededGenerator) {
+        files[file]?.failFlush(&generator)
+    }
+
+    /// The failures of a file that a program has been told about. Opening a file takes note of them.
+    package func reportedFailures(of file: Int) -> Int { files[file]?.reportedFailures ?? 0 }
+
+    /// Returns whether a flush of a file reports a failure to the opener that knows of `known` ones.
+    package mutating func reportFailure(of file: Int, to known: inout Int) -> Bool {
+        files[file]?.reportFailure(to: &known) ?? false
+    }
+
+    /// Has no later flush report an earlier failure.
+    package mutating func forgetFailures() { for file in files.keys { files[file]?.forgetFailures() } }
 
     package mutating func flushFolder(_ path: String) {
         for change in pendingNames.removeValue(forKey: path) ?? [] { Disk.apply(change, to: &durableNames) }
+    }
+
+    /// A flush of a folder that fails: the first of the changes of its names are on the disk, the others stay pending.
+    package mutating func failFolderFlush(_ path: String, _ generator: inout SeededGenerator) {
+        guard let changes = pendingNames[path] else { return }
+        let count = Int.random(in: 0...changes.count, using: &generator)
+        for change in changes.prefix(count) { Disk.apply(change, to: &durableNames) }
+        pendingNames[path] = Array(changes.dropFirst(count))
     }
 
     private static func apply(_ change: NameChange, to names: inout [String: Node]) {
@@ -152,67 +164,5 @@ package struct Disk: Sendable {
     package func contents(_ path: String) -> [UInt8]? {
         guard case .file(let number) = names[path] else { return nil }
         return files[number]?.written
-    }
-}
-
-extension Disk.File {
-    /// Flushes the sectors that were written since the last flush, whether that failed or not.
-    fileprivate mutating func flush() {
-        if durable.count < written.count {
-            durable.append(contentsOf: repeatElement(0, count: written.count - durable.count))
-        }
-        for sector in touchedSectors {
-            let start = sector * Disk.sector
-            durable.write(Array(written[start..<min(start + Disk.sector, written.count)]), at: start)
-        }
-        forgetPending()
-    }
-
-    fileprivate mutating func forgetPending() {
-        pending = []
-        cached = written
-    }
-
-    /// Each sector that was written since the last flush has one of the contents that it had since then; disks write a
-    /// sector whole or not at all, and in any order.
-    fileprivate func afterPowerLoss(_ generator: inout SeededGenerator) -> [UInt8] {
-        guard !pending.isEmpty else { return durable }
-        let share = [0.02, 0.3, 0.5, 0.7, 0.98][Int.random(in: 0..<5, using: &generator)]
-        var result = durable
-        var version = cached
-        // How many of the writes each sector has seen.
-        var seen: [Int: Int] = [:]
-        for sector in touchedSectors where Double.random(in: 0..<1, using: &generator) < share {
-            seen[sector] = Int.random(in: 1...pending.count, using: &generator)
-        }
-        for (index, write) in pending.enumerated() {
-            version.write(write.bytes, at: write.offset)
-            for (sector, count) in seen where count == index + 1 {
-                let start = sector * Disk.sector
-                // Nothing, if the file ended before the sector then.
-                result.write(Array(version.dropFirst(start).prefix(Disk.sector)), at: start)
-            }
-        }
-        // The file's length may have become durable before what lies in it.
-        if result.count < version.count, Bool.random(using: &generator) { result.write([0], at: version.count - 1) }
-        return result
-    }
-
-    private var touchedSectors: [Int] {
-        var sectors: Set<Int> = []
-        for write in pending where !write.bytes.isEmpty {
-            sectors.formUnion(
-                write.offset / Disk.sector...(write.offset + write.bytes.count - 1) / Disk.sector)
-        }
-        return sectors.sorted()
-    }
-}
-
-extension [UInt8] {
-    /// Writes as a file does: a gap before the place is filled with zeros.
-    fileprivate mutating func write(_ bytes: [UInt8], at offset: Int) {
-        guard !bytes.isEmpty else { return }
-        if count < offset + bytes.count { append(contentsOf: repeatElement(0, count: offset + bytes.count - count)) }
-        replaceSubrange(offset..<offset + bytes.count, with: bytes)
     }
 }

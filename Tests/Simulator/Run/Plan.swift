@@ -28,7 +28,7 @@ struct Plan {
 
     struct Fault {
         enum Kind: CaseIterable {
-            case kill, powerLoss, failingCall, fullDisk, sizeLimit, stall, writeBack
+            case kill, powerLoss, failingCall, fullDisk, sizeLimit, stall, writeBack, failingWriteBack
             case backUp, restoreBackUp, changeByte, exchangeVault
             case cut, crash
 
@@ -83,7 +83,7 @@ struct Plan {
         let choice = Int.random(in: 0..<5, using: &generator)
         let kinds: [Fault.Kind] = [
             isInDatabase ? [.cut] : [],
-            isInDatabase ? [.kill, .cut, .cut, .cut, .crash] : [.kill, .powerLoss, .writeBack],
+            isInDatabase ? [.kill, .cut, .cut, .cut, .crash] : [.kill, .powerLoss, .writeBack, .failingWriteBack],
             [.failingCall, .fullDisk, .sizeLimit, .stall, .kill],
             [.backUp, .restoreBackUp, .changeByte, .exchangeVault, .kill],
             Fault.Kind.allCases.filter { isInDatabase || !$0.isOfServer },

@@ -43,7 +43,7 @@ extension Simulation {
         case .stall:
             sessions[index].process.stalledUntil =
                 world.scheduler.clock + Int64(fault.choices[1] * fault.choices[1] * 15e9)
-        case .writeBack: writeBack(fault.choices)
+        case .writeBack, .failingWriteBack: writeBack(fault.choices, isFailing: fault.kind == .failingWriteBack)
         case .backUp: return takeBackUp()
         case .restoreBackUp:
             return attack == nil ? exchange(for: .backUp, since: backUpTime, fault.choices) : endAttack()
@@ -79,16 +79,14 @@ extension Simulation {
         return true
     }
 
-    /// The system writes to the disk what nobody has flushed yet.
-    private func writeBack(_ choices: [Double]) {
+    /// The system writes to the disk what nobody has flushed yet. If that fails, the next flushes report it.
+    private func writeBack(_ choices: [Double], isFailing: Bool) {
         let disk = Int(choices[0] * Double(world.disks.count))
         let paths = world.disks[disk].names.keys.sorted()
-        guard case .some(let path) = paths.dropFirst(Int(choices[1] * Double(paths.count))).first else { return }
-        switch world.disks[disk].names[path] {
-        case .file(let number)?: world.disks[disk].flush(number)
-        case .folder?: world.disks[disk].flushFolder(path)
-        case nil: break
-        }
+        guard case .some(let path) = paths.dropFirst(Int(choices[1] * Double(paths.count))).first,
+            let node = world.disks[disk].names[path]
+        else { return }
+        world.flush(FileKey(disk: disk, node: node, path: node == .folder ? path : ""), isFailing: isFailing)
     }
 
     // MARK: Attacks

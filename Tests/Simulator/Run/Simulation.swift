@@ -104,6 +104,7 @@ final class Simulation: @unchecked Sendable {
         vault_simulation_enter(1)
         defer { vault_simulation_enter(0) }
         world.room = nil
+        for disk in world.disks.indices { world.disks[disk].forgetFailures() }
         endAttack()
         guard !isDamagedForGood else { return }
         for machine in 0..<plan.machines {

@@ -65,7 +65,9 @@ struct SimulatedFileSystem: FileSystem {
         }
         let key = FileKey(disk: disk, node: node, path: node == .folder ? path : "")
         let number = world.numberForFile()
-        world.openFiles[number] = OpenFile(key, path, process)
+        let file = OpenFile(key, path, process)
+        if case .file(let node) = node { file.knownFailures = world.disks[disk].reportedFailures(of: node) }
+        world.openFiles[number] = file
         return FileDescriptor(simulated: Release(number, world), number: number)
     }
 
@@ -169,16 +171,18 @@ struct SimulatedFileSystem: FileSystem {
     func synchronizeData(_ descriptor: borrowing FileDescriptor) throws(SystemError) { try synchronize(descriptor) }
 
     func synchronize(_ descriptor: borrowing FileDescriptor) throws(SystemError) {
-        let key = try file(descriptor).key
-        let failing: Process.Failing = key.node == .folder ? .folderFlush : .flush
-        do throws(SystemError) { try begin(.flush, name(descriptor), failing) } catch {
-            if !process.isDead, case .file(let number) = key.node { world.disks[key.disk].failFlush(number) }
-            throw error
+        let file = try file(descriptor)
+        try begin(.flush, name(descriptor))
+        let isFailing = process.takeFailure(file.key.node == .folder ? .folderFlush : .flush)
+        world.flush(file.key, isFailing: isFailing)
+        var isReported = isFailing
+        if case .file(let number) = file.key.node {
+            isReported = world.disks[file.key.disk].reportFailure(of: number, to: &file.knownFailures)
+            if isReported, !isFailing { process.faultsMet += 1 }
         }
-        switch key.node {
-        case .folder: world.disks[key.disk].flushFolder(key.path)
-        case .file(let number): world.disks[key.disk].flush(number)
-        }
+        guard isReported else { return }
+        world.trace("fails", file.path)
+        throw SystemError(EIO, "flush")
     }
 
     // MARK: Locks
@@ -226,6 +230,16 @@ struct SimulatedFileSystem: FileSystem {
 }
 
 extension World {
+    /// Writes to the disk what is pending of a file or folder; if that fails, a part of it.
+    func flush(_ key: FileKey, isFailing: Bool = false) {
+        switch (key.node, isFailing) {
+        case (.folder, false): disks[key.disk].flushFolder(key.path)
+        case (.folder, true): disks[key.disk].failFolderFlush(key.path, &chance)
+        case (.file(let number), false): disks[key.disk].flush(number)
+        case (.file(let number), true): disks[key.disk].failFlush(number, &chance)
+        }
+    }
+
     func bytes(of key: FileKey) -> [UInt8] {
         guard case .file(let number) = key.node else { return [] }
         return disks[key.disk].files[number]?.written ?? []

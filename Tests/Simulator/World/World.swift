@@ -184,6 +184,8 @@ final class OpenFile: @unchecked Sendable {
     let path: String
     let process: Process
     var lock: LockKind?
+    /// The failed flushes of the file that this opener need not be told about.
+    var knownFailures = 0
 
     init(_ key: FileKey, _ path: String, _ process: Process) {
         (self.key, self.path, self.process) = (key, path, process)

@@ -1,7 +1,7 @@
 import Glibc
 
 /// The command line:
-/// `VaultSimulator [--database] [--seeds FROM..<TO | --seed SEED [--keep NUMBERS]] [--twice] [--trace]`.
+/// `VaultSimulator [--database] [--seeds FROM..<TO | --seed SEED [--keep NUMBERS]] [--twice] [--survey] [--trace]`.
 struct Options {
     var seeds = 0..<100
     /// The actions of the one seed that are made; nil for all.
@@ -11,6 +11,8 @@ struct Options {
     var isInDatabase = false
     /// Whether each seed runs twice, to see that both runs are equal.
     var isRepeated = false
+    /// Whether to go on after a seed that fails, without reducing it.
+    var isSurvey = false
 
     init(_ arguments: some Sequence<String>) {
         var rest = Array(arguments)[...]
@@ -19,6 +21,7 @@ struct Options {
             case "--trace": isTraced = true
             case "--database": isInDatabase = true
             case "--twice": isRepeated = true
+            case "--survey": isSurvey = true
             case "--seeds":
                 let bounds = (rest.popFirst() ?? "").split(separator: "..<").compactMap { Int($0) }
                 guard bounds.count == 2, bounds[0] < bounds[1] else { Options.fail("--seeds takes 0..<100") }

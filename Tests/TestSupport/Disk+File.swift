@@ -32,21 +32,21 @@ extension Disk.File {
         forgetPending()
     }
 
-    mutating func failFlush() { lose(touchedSectors) }
+    mutating func failFlush() { lose(touchedSectors, isReported: false) }
 
-    mutating func failFlush(_ generator: inout SeededGenerator) {
+    mutating func failFlush(_ generator: inout SeededGenerator, isReported: Bool) {
         let share = [0, 0.3, 0.5, 0.7, 1][Int.random(in: 0..<5, using: &generator)]
         var left: [Int] = []
         for sector in touchedSectors {
             if Double.random(in: 0..<1, using: &generator) < share { put(sector) } else { left.append(sector) }
         }
         if Bool.random(using: &generator) { lengthen(to: written.count) }
-        lose(left)
+        lose(left, isReported: isReported)
     }
 
-    private mutating func lose(_ sectors: [Int]) {
+    private mutating func lose(_ sectors: [Int], isReported: Bool) {
         for sector in sectors where durable.sector(sector) != written.sector(sector) { lost.insert(sector) }
-        failures += 1
+        if !isReported { failures += 1 }
         forgetPending()
     }
 

@@ -90,8 +90,10 @@ package struct Disk: Sendable {
     package mutating func failFlush(_ file: Int) { files[file]?.failFlush() }
 
     /// Does the same, but any part of what was to be flushed is on the disk.
-    package mutating func failFlush(_ file: Int, _ generator: inout SeededGenerator) {
-        files[file]?.failFlush(&generator)
+    ///
+    /// - Parameter isReported: whether no later flush reports the failure.
+    package mutating func failFlush(_ file: Int, _ generator: inout SeededGenerator, isReported: Bool = false) {
+        files[file]?.failFlush(&generator, isReported: isReported)
     }
 
     /// The failures of a file that a program has been told about. Opening a file takes note of them.

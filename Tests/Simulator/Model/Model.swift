@@ -12,6 +12,8 @@ final class Model {
         var certain = Int.max
         /// From then on it has been seen. Power loss may undo it.
         var seen = Int.max
+        /// Reported as made.
+        var isAcknowledged = false
         /// Reported as not made.
         var isRefused = false
         /// The value that it was computed from, of a name that counts.
@@ -20,6 +22,8 @@ final class Model {
         init(_ values: [String: String?], start: Int) { (self.values, self.start) = (values, start) }
 
         fileprivate var known: Int { min(certain, seen) }
+
+        fileprivate var summary: [String: String] { values.mapValues { $0.map { String($0.prefix(40)) } ?? "absent" } }
     }
 
     private(set) var now = 0
@@ -56,6 +60,7 @@ final class Model {
 
     /// Returns what is wrong with that.
     func acknowledge(_ write: Write) -> String? {
+        write.isAcknowledged = true
         write.latest = min(write.latest, tick())
         write.certain = min(write.certain, now)
         return lostUpdate(of: write)
@@ -64,7 +69,7 @@ final class Model {
     func refuse(_ write: Write) -> String? {
         write.isRefused = true
         write.latest = tick()
-        return write.certain < now ? "a write was refused after its value had been read: \(write.values)" : nil
+        return write.known < now ? "a write was refused after its value had been read: \(write.summary)" : nil
     }
 
     /// Its outcome is unknown, and is decided by now.
@@ -77,7 +82,7 @@ final class Model {
         guard let base = write.base else { return nil }
         for name in write.values.keys {
             let other = writes[name]?.first { $0 !== write && $0.base == base && $0.certain < .max }
-            if let other { return "two changes of one value, \(base): \(other.values) and \(write.values)" }
+            if let other { return "two changes of one value, \(base): \(other.summary) and \(write.summary)" }
         }
         return nil
     }
@@ -87,7 +92,8 @@ final class Model {
     /// Takes what was read at one moment since `start`, and returns what is wrong with it.
     ///
     /// - Parameters:
-    ///   - isDurable: whether power loss does not undo what was read.
+    ///   - isDurable: whether power loss does not undo what was read. Then nobody may read what is refused, not even
+    ///     while it is being written.
     ///   - isDisturbed: whether the file was exchanged meanwhile: then only the values must have been written once.
     func read(_ values: [String: String?], since start: Int, isDurable: Bool, isDisturbed: Bool) -> String? {
         let end = tick()
@@ -98,6 +104,9 @@ final class Model {
                 return "\(name) has a value that nobody wrote: \(value.prefix(40))"
             }
             shown.append(write)
+            if isDurable, !isDisturbed, write.isRefused, write.latest >= start {
+                return "\(name) has a value that was refused meanwhile: \(value.prefix(40))"
+            }
         }
         if isDisturbed { return nil }
         // All of it was there at one moment, so after the start of each write that is seen.
@@ -133,5 +142,11 @@ final class Model {
     /// Power loss: what was only seen may be gone.
     func losePower() {
         for write in writes.values.joined() { write.seen = .max }
+    }
+
+    /// The disk had lost the write before anyone was told that it was made, although a flush reported that it is there.
+    func lose(_ write: Write) {
+        guard !write.isAcknowledged else { return }
+        (write.seen, write.certain) = (.max, .max)
     }
 }

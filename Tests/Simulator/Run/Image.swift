@@ -8,6 +8,8 @@ import Vault
 struct Image {
     enum Kind: Int, CaseIterable { case none, small, beforeMinorCheckpoint, tree, beforeCompaction }
 
+    static let (vaultFolder, vaultName) = ("/data", "/default.vault")
+
     /// Where the vault is.
     enum Place {
         case ownDisk, sharedDisk
@@ -18,7 +20,7 @@ struct Image {
         var places: VaultPlaces {
             let folder = if case .ownDisk = self { World.home } else { World.share }
             var places = VaultPlaces(
-                vault: "\(folder)/data/default.vault", keyFile: "\(folder)/keys/default.key",
+                vault: folder + vaultFolder + vaultName, keyFile: "\(folder)/keys/default.key",
                 rollbackMemory: World.home + "/state")
             if let database {
                 places.vault = database.url

@@ -29,6 +29,10 @@ struct Plan {
     struct Fault {
         enum Kind: CaseIterable {
             case kill, powerLoss, failingCall, fullDisk, sizeLimit, stall, writeBack, failingWriteBack
+            /// Of a program's next flush: it takes long and fails perhaps; the program or its machine ends during it or
+            /// soon after.
+            case hangingFlush, killAtFlush, powerLossAtFlush
+            case failingFlushes, failingFolderFlush
             case backUp, restoreBackUp, changeByte, exchangeVault
             case cut, crash
 
@@ -54,70 +58,11 @@ struct Plan {
     ///   - kept: the numbers of the actions that are left; nil for all.
     init(_ seed: Int, isInDatabase: Bool, keeping kept: Set<Int>? = nil) {
         self.seed = seed
-        var generator = SeededGenerator(seed)
-        var number = 0
-        func choices(_ generator: inout SeededGenerator) -> [Double] {
-            (0..<4).map { _ in Double.random(in: 0..<1, using: &generator) }
-        }
-        func isKept(_ number: Int) -> Bool { kept?.contains(number) ?? true }
-
-        machines = Int.random(in: 0..<10, using: &generator) < 7 ? 1 : 2
-        image = Image.Kind.allCases.randomElement(using: &generator) ?? .none
-        var programs: [Program] = []
-        for index in 0..<Int.random(in: 2...4, using: &generator) {
-            let threads = [1, 1, 2, 3].randomElement(using: &generator) ?? 1
-            let opensEachTime = Bool.random(using: &generator)
-            var operations: [Operation] = []
-            for _ in 0..<Int.random(in: 2...12, using: &generator) {
-                number += 1
-                let kind = Plan.frequent.randomElement(using: &generator) ?? .get
-                let operation = Operation(number: number, kind: kind, choices: choices(&generator))
-                if isKept(number) { operations.append(operation) }
-            }
-            programs.append(
-                Program(
-                    machine: index % machines, threads: threads, opensEachTime: opensEachTime, operations: operations))
-        }
-
-        // Without faults, with kills and power losses alone, or with all of them. A network always fails.
-        let choice = Int.random(in: 0..<5, using: &generator)
-        let kinds: [Fault.Kind] = [
-            isInDatabase ? [.cut] : [],
-            isInDatabase ? [.kill, .cut, .cut, .cut, .crash] : [.kill, .powerLoss, .writeBack, .failingWriteBack],
-            [.failingCall, .fullDisk, .sizeLimit, .stall, .kill],
-            [.backUp, .restoreBackUp, .changeByte, .exchangeVault, .kill],
-            Fault.Kind.allCases.filter { isInDatabase || !$0.isOfServer },
-        ][choice]
-        var faults: [Fault] = []
-        var step = 0
-        for _ in 0..<(kinds.isEmpty ? 0 : Int.random(in: 1...10, using: &generator)) {
-            number += 1
-            step += Int.random(in: 1...(Bool.random(using: &generator) ? 30 : 300), using: &generator)
-            let kind = kinds.randomElement(using: &generator) ?? .kill
-            let fault = Fault(number: number, kind: kind, step: step, choices: choices(&generator))
-            if isKept(number) { faults.append(fault) }
-        }
-        self.faults = faults
-
-        // Drawn last, so that all else is as in a run without it.
-        if Int.random(in: 0..<3, using: &generator) == 0 {
-            let kinds = (0..<Int.random(in: 1...3, using: &generator)).map { _ -> Operation.Kind in
-                // A server's notices come when it has time: such a run could not be repeated.
-                Bool.random(using: &generator) && !isInDatabase ? .observe : .observePreferences
-            }
-            let operations = kinds.enumerated().map { index, kind in
-                Operation(number: number + 1 + index, kind: kind, choices: choices(&generator))
-            }
-            programs.append(
-                Program(
-                    machine: Int.random(in: 0..<machines, using: &generator), threads: 1, opensEachTime: false,
-                    operations: operations.filter { isKept($0.number) }))
-        }
-        self.programs = programs
+        var drawing = PlanDrawing(seed, isInDatabase: isInDatabase, keeping: kept)
+        (machines, image) = (drawing.machines, drawing.image)
+        programs = drawing.programs()
+        faults = drawing.faults()
     }
-
-    private static let frequent: [Operation.Kind] =
-        Operation.Kind.allCases.filter { !$0.isObserving } + [.set, .set, .set, .get, .count, .setSeveral]
 
     var numbers: [Int] { programs.flatMap { $0.operations.map(\.number) } + faults.map(\.number) }
 

@@ -20,11 +20,17 @@ struct Runner {
     func run() throws -> Int32 {
         var statistics = Statistics()
         let began = Clock.realTime
+        var failures = 0
         for seed in options.seeds {
             LastWords.prepare("seed \(seed) ended the simulator, or took more than two minutes\n")
             let (simulation, failure) = try run(plan(seed, options.kept), isTraced: options.isTraced)
             statistics.add(simulation.world.statistics)
-            if let failure { return try report(seed, failure) }
+            if let failure, !options.isSurvey { return try report(seed, failure) }
+            if let failure {
+                failures += 1
+                print("seed \(seed): \(failure)")
+                continue
+            }
             if options.isRepeated {
                 let again = try run(plan(seed, options.kept)).0
                 statistics.add(again.world.statistics)
@@ -37,8 +43,9 @@ struct Runner {
         let seconds = Double(Clock.realTime - began) / 1e9
         print(statistics.text)
         let speeds = [statistics.operationsDone, statistics.steps].map { Int(Double($0) / seconds) }
-        print("\(statistics.runs) runs, \(speeds[0]) operations and \(speeds[1]) steps a second, no violation")
-        return 0
+        let result = failures == 0 ? "no violation" : "\(failures) violations"
+        print("\(statistics.runs) runs, \(speeds[0]) operations and \(speeds[1]) steps a second, \(result)")
+        return failures == 0 ? 0 : 1
     }
 
     private func plan(_ seed: Int, _ kept: Set<Int>?) -> Plan {

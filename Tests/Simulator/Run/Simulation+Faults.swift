@@ -33,6 +33,12 @@ extension Simulation {
         case .failingCall:
             let kind = Process.Failing.allCases[Int(fault.choices[1] * Double(Process.Failing.allCases.count))]
             sessions[index].process.failing[kind] = 1 + Int(fault.choices[2] * 3)
+        case .failingFlushes: sessions[index].process.failing[.vaultFlush] = 1 + Int(fault.choices[1] * 3)
+        case .failingFolderFlush: sessions[index].process.failing[.folderFlush] = 1
+        case .hangingFlush: hang(fault.choices)
+        case .killAtFlush, .powerLossAtFlush:
+            sessions[index].process.end = Process.End(
+                calls: Int(fault.choices[1] * 10), isPowerLoss: fault.kind == .powerLossAtFlush)
         case .fullDisk: world.room = world.room == nil ? Int(fault.choices[1] * fault.choices[1] * 20_000) : nil
         case .sizeLimit:
             // Around where the log ends.
@@ -58,6 +64,31 @@ extension Simulation {
 
     // MARK: Accidents
 
+    /// A flush takes long, as on a disk that is about to fail. Most such flushes fail; others take long beside them.
+    private func hang(_ choices: [Double]) {
+        func draw(isFailing: Bool) -> Process.Hang {
+            let length = Double.random(in: 0..<1, using: &world.chance)
+            let pause = Double.random(in: 0..<2e9, using: &world.chance)
+            let isPausing = Int.random(in: 0..<4, using: &world.chance) == 0
+            return Process.Hang(
+                nanoseconds: Int64(1e8 + length * length * 4e9), pause: isPausing ? Int64(pause) : 0,
+                isFailing: isFailing)
+        }
+        let hang = draw(isFailing: choices[0] < 0.8)
+        if choices[1] < 0.2 { world.folderHang = hang } else { world.hang = hang }
+        guard choices[2] < 0.5 else { return }
+        for session in sessions { session.process.hang = draw(isFailing: choices[3] < 0.2) }
+    }
+
+    /// Ends a process whose time has come during one of its calls.
+    func end(_ process: Process, _ end: Process.End) {
+        guard world.scheduler.failure == nil, let index = sessions.firstIndex(where: { $0.process === process }) else {
+            return
+        }
+        if !end.isPowerLoss { kill(index) } else if !losePower(of: process.machine) { return }
+        world.trace(end.isPowerLoss ? "power loss" : "killed")
+    }
+
     private func kill(_ index: Int) {
         let process = sessions[index].process
         for attempt in attempts where attempt.session.process === process {
@@ -72,6 +103,8 @@ extension Simulation {
         // The machine would have to remember what the attack hides.
         guard attack == nil else { return false }
         for index in sessions.indices where plan.programs[index].machine == machine { kill(index) }
+        noteLosses(of: machine)
+        world.powerLosses[machine] += 1
         world.disks[machine] = world.disks[machine].afterPowerLoss(&world.chance)
         remembered[machine] = nil
         preferences[machine].losePower()

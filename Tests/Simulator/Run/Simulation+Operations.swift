@@ -11,8 +11,10 @@ final class Attempt {
     /// What there was of these when it began.
     let exchanges: Int
     let faultsMet: Int
+    let memoryFaultsMet: Int
     let connectionsLost: Int
     let clock: Int64
+    let step: Int
     /// The last write that it has begun.
     var write: Model.Write?
 
@@ -23,12 +25,16 @@ final class Attempt {
         model = operation.kind.isOfPreferences ? simulation.preferences[session.process.machine] : simulation.vault
         exchanges = simulation.exchanges
         faultsMet = session.process.faultsMet
+        memoryFaultsMet = session.process.memoryFaultsMet
         connectionsLost = session.process.connectionsLost
         clock = simulation.world.scheduler.clock
+        step = simulation.world.scheduler.steps
     }
 
     var isVault: Bool { !operation.kind.isOfPreferences }
     var hasMetFault: Bool { session.process.faultsMet != faultsMet }
+    /// Whether what the machine remembers could not be read.
+    var hasLostMemory: Bool { session.process.memoryFaultsMet != memoryFaultsMet }
     var hasLostConnection: Bool { session.process.connectionsLost != connectionsLost }
     var name: String { "a/\(Int(operation.choices[0] * 6))" }
 
@@ -159,7 +165,7 @@ extension Simulation {
         guard !attempt.session.process.isDead else { return }
         world.trace("\(attempt.operation.number) read \(values.compactMapValues { $0?.prefix(20) })")
         let wrong = attempt.model.read(
-            values, since: start, isDurable: attempt.isVault && !attempt.hasMetFault,
+            values, since: start, isDurable: attempt.isVault,
             isDisturbed: attempt.isVault
                 && (isDamagedForGood || exchanges != attempt.exchanges || isUnnoticed(by: attempt)))
         if let wrong { fail(wrong) }
@@ -169,7 +175,7 @@ extension Simulation {
     /// machine remembers cannot be read.
     private func isUnnoticed(by attempt: Attempt) -> Bool {
         guard let attack else { return false }
-        return attempt.hasMetFault
+        return attempt.hasLostMemory
             || (attempt.clock < attack.noticedAt && !plan.programs[attempt.program].opensEachTime)
     }
 
@@ -194,7 +200,8 @@ extension Simulation {
             // A server that answers tells what has become of a change, whatever the machine's own disk does.
             case .outcomeUnknown: !isInDatabase && (attempt.session.process.faultsMet > 0 || world.room != nil)
             case .locked: isAttacked || attempt.hasMetFault
-            case .damaged, .rolledBack, .diverged, .exchanged, .newerFormat: isAttacked
+            case .rolledBack, .diverged: isAttacked || isExcused(attempt)
+            case .damaged, .exchanged, .newerFormat: isAttacked
             default: false
             }
         if !isExplained { fail("\(attempt.operation.number) \(attempt.operation.kind): \(error.code.name): \(error)") }

@@ -33,6 +33,9 @@ final class Simulation: @unchecked Sendable {
     /// The start of the newest write that a machine is bound to remember; nil if it need not remember any.
     var remembered: [Int: Int] = [:]
     var attempts: [Attempt] = []
+    /// Those of the vault file since the run began.
+    var records: [RecordOfWrites] = []
+    var losses: [Loss] = []
     /// How many times the file was exchanged, or put back.
     var exchanges = 0
     /// Whether a compaction has kept damage, or a machine may remember an exchanged file: that cannot be undone.
@@ -55,6 +58,8 @@ final class Simulation: @unchecked Sendable {
     /// Runs it, and returns what went wrong.
     func run() throws(SystemError) -> String? {
         world.scheduler.onStep = { [unowned self] in makeFaults() }
+        world.onEnd = { [unowned self] process, end in self.end(process, end) }
+        world.onRecord = { [unowned self] process, key, record in note(record, in: key, by: process) }
         for index in plan.programs.indices {
             sessions.append(Session(world.startProcess(on: plan.programs[index].machine)))
             try start(index, after: 0)
@@ -62,6 +67,8 @@ final class Simulation: @unchecked Sendable {
         world.scheduler.run()
         if world.scheduler.failure == nil { finish() }
         world.scheduler.onStep = {}
+        world.onEnd = { _, _ in }
+        world.onRecord = { _, _, _ in }
         world.sockets?.end()
         world.statistics.runs = 1
         world.statistics.steps = world.scheduler.steps
@@ -103,7 +110,7 @@ final class Simulation: @unchecked Sendable {
     private func finish() {
         vault_simulation_enter(1)
         defer { vault_simulation_enter(0) }
-        world.room = nil
+        (world.room, world.hang, world.folderHang) = (nil, nil, nil)
         for disk in world.disks.indices { world.disks[disk].forgetFailures() }
         endAttack()
         guard !isDamagedForGood else { return }
@@ -141,9 +148,16 @@ final class Simulation: @unchecked Sendable {
 
     func keychain(of session: Session) throws(VaultError) -> Keychain {
         if let keychain = session.keychain { return keychain }
+        let process = session.process
+        var options = Keychain.Options()
+        if acceptsLoss(on: process.machine) { options.acceptedAlarms = [.rolledBack] }
+        let faultsMet = process.faultsMet
         let keychain = try Keychain(
-            at: places, creatingIfAbsent: true, failures: FailureLog { _, _ in },
-            in: SimulatedFileSystem(world: world, process: session.process))
+            at: places, creatingIfAbsent: true, options: options, failures: FailureLog { _, _ in },
+            in: SimulatedFileSystem(world: world, process: process))
+        if !options.acceptedAlarms.isEmpty, process.faultsMet == faultsMet, !process.isDead {
+            acceptLosses(on: process.machine)
+        }
         session.keychain = keychain
         return keychain
     }

@@ -16,10 +16,18 @@ struct SimulatedFileSystem: FileSystem {
         guard !process.isDead else { throw SystemError(EIO, "\(call) (killed)") }
         world.statistics.calls += 1
         world.trace(call, path)
+        try endIfDue(call)
         if let failing, process.takeFailure(failing) {
+            if path.hasPrefix(World.memory), failing != .write { process.memoryFaultsMet += 1 }
             world.trace("fails", path)
             throw SystemError(EIO, "\(call)")
         }
+    }
+
+    private func endIfDue(_ call: Call) throws(SystemError) {
+        guard let end = process.takeEnd() else { return }
+        world.onEnd(process, end)
+        if process.isDead { throw SystemError(EIO, "\(call) (killed)") }
     }
 
     private enum Call: UInt8 {
@@ -38,9 +46,9 @@ struct SimulatedFileSystem: FileSystem {
         return file
     }
 
-    /// The path that a file was opened with, for the trace.
+    /// The path that a file was opened with.
     private func name(_ descriptor: borrowing FileDescriptor) -> String {
-        world.isTraced ? world.openFiles[descriptor.number]?.path ?? "closed" : ""
+        world.openFiles[descriptor.number]?.path ?? "closed"
     }
 
     // MARK: Names
@@ -164,16 +172,37 @@ struct SimulatedFileSystem: FileSystem {
     ) throws(SystemError) {
         let key = try file(descriptor).key
         guard case .file(let number) = key.node else { throw SystemError(EISDIR, "write") }
-        world.disks[key.disk].write(number, Array(bytes.prefix(count)), at: Int(offset))
+        let written = Array(bytes.prefix(count))
+        world.disks[key.disk].write(number, written, at: Int(offset))
         world.touch(key)
+        if let record = WrittenRecord(written, at: Int(offset)) {
+            process.hasUnflushedRecord = true
+            world.onRecord(process, key, record)
+        }
     }
 
     func synchronizeData(_ descriptor: borrowing FileDescriptor) throws(SystemError) { try synchronize(descriptor) }
 
     func synchronize(_ descriptor: borrowing FileDescriptor) throws(SystemError) {
         let file = try file(descriptor)
-        try begin(.flush, name(descriptor))
-        let isFailing = process.takeFailure(file.key.node == .folder ? .folderFlush : .flush)
+        try begin(.flush, file.path)
+        let isVault = file.path.hasSuffix(Image.vaultName)
+        let isVaultFolder = file.key.node == .folder && file.path.hasSuffix(Image.vaultFolder)
+        if isVault { process.beginFlush() }
+        let hang = isVault || isVaultFolder ? world.takeHang(process, isFolder: isVaultFolder) : nil
+        let isFailing =
+            hang?.isFailing ?? (isVault && process.takeFailure(.vaultFlush))
+            || process.takeFailure(file.key.node == .folder ? .folderFlush : .flush)
+        if hang?.isFailing == true { process.faultsMet += 1 }
+        try wait(hang, file)
+        try endIfDue(.flush)
+        if let hang, hang.pause > 0 { process.stalledUntil = world.scheduler.clock + hang.pause }
+        // If it is the disk's own cache that cannot be flushed, Linux tells the caller alone.
+        if isFailing, Int.random(in: 0..<4, using: &world.chance) == 0 {
+            world.flush(file.key, isFailing: true, isReported: true)
+            world.trace("fails, which is told here alone", file.path)
+            throw SystemError(EIO, "flush")
+        }
         world.flush(file.key, isFailing: isFailing)
         var isReported = isFailing
         if case .file(let number) = file.key.node {
@@ -183,6 +212,25 @@ struct SimulatedFileSystem: FileSystem {
         guard isReported else { return }
         world.trace("fails", file.path)
         throw SystemError(EIO, "flush")
+    }
+
+    /// Waits as long as a flush hangs; perhaps also for another process's flush of the same file, since the kernel
+    /// writes no page twice at once.
+    private func wait(_ hang: Process.Hang?, _ file: OpenFile) throws(SystemError) {
+        let clock = world.scheduler.clock
+        var time = hang?.nanoseconds ?? 0
+        if let end = world.hanging[file.key], end > clock, Bool.random(using: &world.chance) {
+            time = max(time, end - clock)
+        }
+        guard time > 0 else { return }
+        let losses = world.powerLosses[process.machine]
+        if hang != nil { world.hanging[file.key] = clock + time }
+        world.trace("takes \(time / 1_000_000) ms", file.path)
+        world.scheduler.sleep(time)
+        guard process.isDead else { return }
+        // The kernel goes on with the flush of a process that was killed. Nobody is told how that ends.
+        if let hang, world.powerLosses[process.machine] == losses { world.flush(file.key, isFailing: hang.isFailing) }
+        throw SystemError(EIO, "flush (killed)")
     }
 
     // MARK: Locks
@@ -230,13 +278,23 @@ struct SimulatedFileSystem: FileSystem {
 }
 
 extension World {
+    /// Returns what a flush of the vault, or of its folder, takes.
+    fileprivate func takeHang(_ process: Process, isFolder: Bool) -> Process.Hang? {
+        if isFolder { return folderHang.take() }
+        defer { process.hasUnflushedRecord = false }
+        if process.hasUnflushedRecord, let hang = hang.take() { return hang }
+        return process.hang.take()
+    }
+
     /// Writes to the disk what is pending of a file or folder; if that fails, a part of it.
-    func flush(_ key: FileKey, isFailing: Bool = false) {
+    ///
+    /// - Parameter isReported: whether the failure is told to nobody else.
+    func flush(_ key: FileKey, isFailing: Bool = false, isReported: Bool = false) {
         switch (key.node, isFailing) {
         case (.folder, false): disks[key.disk].flushFolder(key.path)
         case (.folder, true): disks[key.disk].failFolderFlush(key.path, &chance)
         case (.file(let number), false): disks[key.disk].flush(number)
-        case (.file(let number), true): disks[key.disk].failFlush(number, &chance)
+        case (.file(let number), true): disks[key.disk].failFlush(number, &chance, isReported: isReported)
         }
     }
 

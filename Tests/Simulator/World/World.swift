@@ -15,6 +15,17 @@ final class World: @unchecked Sendable {
     private(set) var sockets: ServerSockets?
     var openFiles: [Int32: OpenFile] = [:]
     var metadata: [FileKey: Metadata] = [:]
+    /// What the next flush of a record takes, and that of the vault's folder, before it succeeds or fails.
+    var hang: Process.Hang?
+    var folderHang: Process.Hang?
+    /// Until when flushes of files and folders hang.
+    var hanging: [FileKey: Int64] = [:]
+    /// How often each machine has lost power.
+    var powerLosses: [Int]
+    /// Kills a process, or takes its machine's power.
+    var onEnd: (Process, Process.End) -> Void = { _, _ in }
+    /// Called when the first bytes of a record are written.
+    var onRecord: (Process, FileKey, WrittenRecord) -> Void = { _, _, _ in }
     /// How many bytes the files of a disk may take in all; nil for no limit.
     var room: Int?
     var statistics = Statistics()
@@ -31,6 +42,8 @@ final class World: @unchecked Sendable {
 
     /// The folder of a machine's own disk, and of the shared one.
     static let (home, share) = ("/simulated/home", "/simulated/share")
+    /// The folder of what a machine remembers.
+    static let memory = home + "/state"
 
     /// - Parameter database: where the vault is; nil if it is in a file.
     init(_ seed: Int, machines: Int, _ database: Database? = nil) {
@@ -38,6 +51,7 @@ final class World: @unchecked Sendable {
         random = SeededGenerator(seed &* 3 + 1)
         chance = SeededGenerator(seed &* 3 + 2)
         disks = (0...machines).map { Disk(root: $0 == machines ? World.share : World.home) }
+        powerLosses = [Int](repeating: 0, count: machines)
         World.present = self
         if let database {
             sockets = ServerSockets(self, database)
@@ -128,39 +142,6 @@ final class World: @unchecked Sendable {
     nonisolated(unsafe) private static var randomness = randombytes_implementation()
     nonisolated(unsafe) private static let name: UnsafeMutablePointer<CChar> = strdup("simulated")
     static var now: Int64 { (present?.scheduler.clock ?? 0) + epoch }
-}
-
-/// A process of a simulation.
-final class Process: @unchecked Sendable {
-    let id: Int32
-    /// In its world.
-    let number: Int
-    let machine: Int
-    var isDead = false
-    /// Until when none of its threads goes on.
-    var stalledUntil: Int64 = 0
-    /// How large its files may grow, in bytes, as by setrlimit(2).
-    var sizeLimit: Int?
-    /// Calls that are still to fail, by kind.
-    var failing: [Failing: Int] = [:]
-    /// How many of its calls have failed.
-    var faultsMet = 0
-    /// How many of its connections were lost.
-    var connectionsLost = 0
-    /// Its connections are to be cut after some flights: with the next one, or with its answer.
-    var cut: (flights: Int, losesAnswer: Bool)?
-
-    enum Failing: CaseIterable { case flush, folderFlush, write, read, open, rename }
-
-    init(_ id: Int32, number: Int, _ machine: Int) { (self.id, self.number, self.machine) = (id, number, machine) }
-
-    /// Whether a call of this kind fails now.
-    func takeFailure(_ kind: Failing) -> Bool {
-        guard let count = failing[kind], count > 0 else { return false }
-        failing[kind] = count - 1
-        faultsMet += 1
-        return true
-    }
 }
 
 /// A file of one disk.

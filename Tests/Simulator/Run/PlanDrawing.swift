@@ -1,0 +1,109 @@
+import TestSupport
+
+/// Draws the parts of a plan, in an order that is always the same.
+struct PlanDrawing {
+    /// What goes wrong in a run. A network always fails.
+    private enum Style: CaseIterable {
+        case calm, accidents, refusals, attacks, failingDisk, everything
+
+        func faults(isInDatabase: Bool) -> [Plan.Fault.Kind] {
+            switch self {
+            case .calm: isInDatabase ? [.cut] : []
+            case .accidents:
+                isInDatabase ? [.kill, .cut, .cut, .cut, .crash] : [.kill, .powerLoss, .writeBack, .failingWriteBack]
+            case .refusals: [.failingCall, .fullDisk, .sizeLimit, .stall, .kill]
+            case .attacks: [.backUp, .restoreBackUp, .changeByte, .exchangeVault, .kill]
+            case .failingDisk:
+                [
+                    .hangingFlush, .hangingFlush, .hangingFlush, .hangingFlush, .failingFlushes, .failingFlushes,
+                    .failingFolderFlush, .failingWriteBack, .killAtFlush, .killAtFlush, .kill, .powerLossAtFlush,
+                    .powerLossAtFlush, .powerLoss, .writeBack, .stall,
+                ]
+            case .everything: Plan.Fault.Kind.allCases.filter { isInDatabase || !$0.isOfServer }
+            }
+        }
+    }
+
+    let machines: Int
+    let image: Image.Kind
+    private let isInDatabase: Bool
+    private let kept: Set<Int>?
+    private let style: Style
+    private var generator: SeededGenerator
+    private var number = 0
+
+    init(_ seed: Int, isInDatabase: Bool, keeping kept: Set<Int>?) {
+        (self.isInDatabase, self.kept) = (isInDatabase, kept)
+        generator = SeededGenerator(seed)
+        style = (Style.allCases + [.failingDisk, .failingDisk]).randomElement(using: &generator) ?? .calm
+        // What other machines share does not lose power.
+        machines = Int.random(in: 0..<10, using: &generator) < (style == .failingDisk ? 9 : 7) ? 1 : 2
+        image = Image.Kind.allCases.randomElement(using: &generator) ?? .none
+    }
+
+    private func isKept(_ number: Int) -> Bool { kept?.contains(number) ?? true }
+
+    private mutating func choices() -> [Double] { (0..<4).map { _ in Double.random(in: 0..<1, using: &generator) } }
+
+    // MARK: Programs
+
+    mutating func programs() -> [Plan.Program] {
+        var programs = (0..<Int.random(in: 2...4, using: &generator)).map { program(on: $0 % machines) }
+        if Int.random(in: 0..<3, using: &generator) == 0 { programs.append(observer()) }
+        return programs
+    }
+
+    private mutating func program(on machine: Int) -> Plan.Program {
+        // Beside a flush that fails there are programs that read, as the command does.
+        let isBrief = style == .failingDisk && Int.random(in: 0..<4, using: &generator) > 0
+        let threads = isBrief ? 1 : [1, 1, 2, 3].randomElement(using: &generator) ?? 1
+        let opensEachTime = Bool.random(using: &generator) || isBrief
+        let isReader = isBrief && Int.random(in: 0..<3, using: &generator) == 0
+        let kinds: [Plan.Operation.Kind] = isReader ? .reading : isBrief ? .brief : .frequent
+        let operations = (0..<Int.random(in: 2...12, using: &generator)).compactMap { _ in operation(kinds) }
+        return Plan.Program(machine: machine, threads: threads, opensEachTime: opensEachTime, operations: operations)
+    }
+
+    private mutating func observer() -> Plan.Program {
+        let operations = (0..<Int.random(in: 1...3, using: &generator)).compactMap { _ in
+            // A server's notices come when it has time: such a run could not be repeated.
+            operation(isInDatabase ? [.observePreferences] : [.observe, .observePreferences])
+        }
+        return Plan.Program(
+            machine: Int.random(in: 0..<machines, using: &generator), threads: 1, opensEachTime: false,
+            operations: operations)
+    }
+
+    private mutating func operation(_ kinds: [Plan.Operation.Kind]) -> Plan.Operation? {
+        number += 1
+        let kind = kinds.randomElement(using: &generator) ?? .get
+        let operation = Plan.Operation(number: number, kind: kind, choices: choices())
+        return isKept(number) ? operation : nil
+    }
+
+    // MARK: Faults
+
+    mutating func faults() -> [Plan.Fault] {
+        let kinds = style.faults(isInDatabase: isInDatabase)
+        var faults: [Plan.Fault] = []
+        var step = 0
+        for _ in 0..<(kinds.isEmpty ? 0 : Int.random(in: 1...10, using: &generator)) {
+            number += 1
+            let gap = style == .failingDisk ? 100 : 300
+            step += Int.random(in: 1...(Bool.random(using: &generator) ? 30 : gap), using: &generator)
+            let kind = kinds.randomElement(using: &generator) ?? .kill
+            let fault = Plan.Fault(number: number, kind: kind, step: step, choices: choices())
+            if isKept(number) { faults.append(fault) }
+        }
+        return faults
+    }
+}
+
+extension [Plan.Operation.Kind] {
+    fileprivate static let frequent =
+        Plan.Operation.Kind.allCases.filter { !$0.isObserving } + [.set, .set, .set, .get, .count, .setSeveral]
+    fileprivate static let brief: Self = [
+        .set, .set, .set, .set, .setSeveral, .count, .remove, .get, .get, .list, .compact, .rest,
+    ]
+    fileprivate static let reading: Self = [.get, .get, .get, .get, .list, .list, .verify, .rest]
+}

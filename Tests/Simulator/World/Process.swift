@@ -1,0 +1,76 @@
+import LinuxSystem
+
+/// A process of a simulation.
+final class Process: @unchecked Sendable {
+    let id: Int32
+    /// In its world.
+    let number: Int
+    let machine: Int
+    var isDead = false
+    /// Until when none of its threads goes on.
+    var stalledUntil: Int64 = 0
+    /// How large its files may grow, in bytes, as by setrlimit(2).
+    var sizeLimit: Int?
+    /// Calls that are still to fail, by kind.
+    var failing: [Failing: Int] = [:]
+    /// What its next flush of the vault takes before it succeeds or fails.
+    var hang: Hang?
+    /// Whether it has written a record and not flushed it.
+    var hasUnflushedRecord = false
+    /// Its end, which its next flush of the vault decides.
+    var end: End?
+    /// The end that was decided, and after how many calls it comes.
+    private var nextEnd: End?
+    /// How many of its calls have failed.
+    var faultsMet = 0
+    /// How many of them were to read what its machine remembers.
+    var memoryFaultsMet = 0
+    /// How many of its connections were lost.
+    var connectionsLost = 0
+    /// Its connections are to be cut after some flights: with the next one, or with its answer.
+    var cut: (flights: Int, losesAnswer: Bool)?
+
+    enum Failing: CaseIterable { case flush, folderFlush, vaultFlush, write, read, open, rename }
+
+    /// A flush that takes long.
+    struct Hang {
+        let nanoseconds: Int64
+        /// How long the process stands still afterwards.
+        let pause: Int64
+        let isFailing: Bool
+    }
+
+    /// A kill or a power loss.
+    struct End {
+        /// How many calls the process still makes after the flush; 0: it ends during the flush.
+        var calls: Int
+        let isPowerLoss: Bool
+    }
+
+    init(_ id: Int32, number: Int, _ machine: Int) { (self.id, self.number, self.machine) = (id, number, machine) }
+
+    /// Whether a call of this kind fails now.
+    func takeFailure(_ kind: Failing) -> Bool {
+        guard let count = failing[kind], count > 0 else { return false }
+        failing[kind] = count - 1
+        faultsMet += 1
+        return true
+    }
+
+    /// Notes that a flush has begun.
+    func beginFlush() {
+        guard let end else { return }
+        (nextEnd, self.end) = (end, nil)
+    }
+
+    /// Returns whether the process ends now, and how.
+    func takeEnd() -> End? {
+        guard let end = nextEnd else { return nil }
+        guard end.calls > 0 else {
+            nextEnd = nil
+            return end
+        }
+        nextEnd?.calls -= 1
+        return nil
+    }
+}

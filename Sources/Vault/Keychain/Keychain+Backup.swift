@@ -19,7 +19,7 @@ extension Keychain {
     package func backUp(
         to path: String, replacing isReplacing: Bool, progress: UpkeepProgress?
     ) throws(VaultError) -> VerificationReport {
-        let target = try places.place(of: path, "The backup's path", in: PosixFileSystem())
+        let target = try places.place(of: path, "The backup's path", in: place.files)
         // What this machine has kept of a database may restore it.
         let taken = [options.offline == .always ? "" : place.location, resolvedPath(places.keyFile)]
         guard !taken.contains(target.location) else {

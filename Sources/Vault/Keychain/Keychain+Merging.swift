@@ -48,7 +48,7 @@ extension Keychain {
         otherPlaces.vault = path
         // What this machine remembers is the vault at its own path.
         otherOptions.usesRollbackMemory = false
-        let opening = try KeychainOpening(otherPlaces, otherOptions)
+        let opening = try KeychainOpening(otherPlaces, otherOptions, fileSystem: place.files)
         let other: KeychainOpening.Outcome
         do { other = try opening.open(creatingIfAbsent: false) } catch {
             throw opening.refusal.translated(error, otherPlaces)

@@ -7,7 +7,7 @@ extension Keychain {
     func remember(_ change: (inout TrustRecord, _ fingerprint: [UInt8]) -> Void) {
         guard options.usesRollbackMemory, let fingerprint = try? log.fingerprint() else { return }
         do throws(Notice) {
-            try places.trust(log.vaultID, in: PosixFileSystem()) { change(&$0, fingerprint) }
+            try places.trust(log.vaultID, in: place.files) { change(&$0, fingerprint) }
         } catch { failures.report(VaultError(error, places), key: places.vault) }
     }
 

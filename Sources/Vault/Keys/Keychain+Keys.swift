@@ -130,10 +130,10 @@ extension Keychain {
     ) throws(VaultError) -> Bool {
         try translated(log.checkThatThisMachineSigns())
         let isGenerated = try generateKeyFile(at: path)
-        do throws(VaultError) { try body(places.heldKeyFile(path, options.unlocking)) } catch {
+        do throws(VaultError) { try body(places.heldKeyFile(path, options.unlocking, in: place.files)) } catch {
             // With any other error, the vault may have it already; one that exists was added by another process.
             if isGenerated, [.invalid, .absent, .busy].contains(error.code) {
-                try? PosixFileSystem().remove(resolvedPath(path))
+                try? place.files.remove(resolvedPath(path))
             }
             throw error
         }
@@ -146,7 +146,7 @@ extension Keychain {
         guard resolvedPath(path) != resolvedPath(places.vault) else {
             throw VaultError(.invalid, "The vault and its key file cannot be one file: \(path). Name another.")
         }
-        let files = PosixFileSystem()
+        let files = place.files
         guard (try? files.status(at: path)) == nil else { return false }
         let deadline = Deadline(after: options.lockTimeout)
         return try places.withKeyFile(path).translated(

@@ -71,7 +71,7 @@ extension Keychain {
         of key: Key, _ secret: (Key) throws(VaultError) -> KeySecret?
     ) throws(VaultError) -> Credential {
         if let command = key.command {
-            guard places.allows(command: command, ofVault: log.vaultID, in: PosixFileSystem()) else {
+            guard places.allows(command: command, ofVault: log.vaultID, in: place.files) else {
                 throw VaultError(
                     .locked,
                     "\(key.words) is the output of the command `\(command)`, which was not agreed to on this machine, "
@@ -85,7 +85,7 @@ extension Keychain {
                 .locked, "\(key.words) needs its secret to stay. Give it, or drop the key.",
                 causes: [key.kind.isTyped ? .passphraseMissing(key.number) : .keySecretMissing(key.number)])
         }
-        return try given.credential(places, options.unlocking)
+        return try given.credential(places, options.unlocking, in: place.files)
     }
 }
 

@@ -1,3 +1,4 @@
+import LinuxSystem
 import SealedLog
 public import Sealing
 
@@ -24,10 +25,12 @@ public struct KeySecret: ~Copyable {
         KeySecret(try SecretBytes(zeroCount: 0), path)
     }
 
-    borrowing func credential(_ places: VaultPlaces, _ options: UnlockingOptions) throws(VaultError) -> Credential {
+    borrowing func credential(
+        _ places: VaultPlaces, _ options: UnlockingOptions, in files: any FileSystem
+    ) throws(VaultError) -> Credential {
         do throws(LogError) {
             guard let keyFile else { return try .passphrase(passphrase.copy()) }
-            let key = try places.readKeyFile(keyFile, options)
+            let key = try places.readKeyFile(keyFile, options, in: files)
             return try passphrase.count == 0 ? .keyFile(key) : .passphrase(passphrase.copy(), with: key)
         } catch { throw VaultError(error, keyFile.map(places.withKeyFile) ?? places) }
     }

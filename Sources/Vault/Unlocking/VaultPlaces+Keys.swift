@@ -58,7 +58,9 @@ extension VaultPlaces {
         return places
     }
 
-    func heldKeyFile(_ path: String, _ options: UnlockingOptions) throws(VaultError) -> HeldKeyFile {
-        HeldKeyFile(try withKeyFile(path).translated(readKeyFile(path, options)))
+    func heldKeyFile(
+        _ path: String, _ options: UnlockingOptions, in files: any FileSystem
+    ) throws(VaultError) -> HeldKeyFile {
+        HeldKeyFile(try withKeyFile(path).translated(readKeyFile(path, options, in: files)))
     }
 }

@@ -20,12 +20,14 @@ extension SealedLog {
     ///
     /// - Throws: `damaged`, with the first offset; `busy`, `unavailable`.
     package func verify(timeout: Duration, _ counter: UpkeepProgress? = nil) throws(LogError) -> VerificationReport {
-        let store = try read { (view) throws(LogError) in view.store }.reopened()
+        let known = try read { (view) throws(LogError) in view }
         // The lock only serves to find the log's end: to read everything takes too long to keep others from writing.
-        let lock = try store.lock(.shared, until: Deadline(after: timeout))
-        let view = try LogView.settled(store, view.withLock { $0.keys })
+        let lock = try StoreLock.toRead(until: Deadline(after: timeout), known.store.reopened)
+        // Another process may have rotated the data key meanwhile.
+        var view = try HeaderImage(of: lock.store).view(following: known.keys)
+        try view.followToEnd(from: nil, durable: nil, covering: [], isSettled: true)
         // What is verified is worth keeping, where this machine keeps a copy.
-        store.accepted()
+        lock.store.accepted()
         lock.release()
         do throws(LogError) {
             let report = try Verifier(of: view, counter).run()

@@ -114,7 +114,7 @@ package struct Disk: Sendable {
     /// A flush of a folder that fails: the first of the changes of its names are on the disk, the others stay pending.
     package mutating func failFolderFlush(_ path: String, _ generator: inout SeededGenerator) {
         guard let changes = pendingNames[path] else { return }
-        let count = Int.random(in: 0...changes.count, using: &generator)
+        let count = Bool.random(using: &generator) ? 0 : Int.random(in: 0...changes.count, using: &generator)
         for change in changes.prefix(count) { Disk.apply(change, to: &durableNames) }
         pendingNames[path] = Array(changes.dropFirst(count))
     }

@@ -9,6 +9,8 @@ struct Image {
     enum Kind: Int, CaseIterable { case none, small, beforeMinorCheckpoint, tree, beforeCompaction }
 
     static let (vaultFolder, vaultName) = ("/data", "/default.vault")
+    /// Of a file that is to take the vault's name.
+    static let unpublishedName = "/.default.vault.vault-new"
 
     /// Where the vault is.
     enum Place {

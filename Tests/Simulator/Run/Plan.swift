@@ -6,6 +6,9 @@ struct Plan {
     struct Operation {
         enum Kind: CaseIterable {
             case set, setSeveral, remove, count, get, list, compact, verify
+            case rotate, addKey, removeKey, listKeys
+            /// Copies the vault and changes the copy, and merges such a copy.
+            case copy, merge
             case setPreference, getPreference, countPreference
             case rest
             case observe, observePreferences
@@ -56,9 +59,10 @@ struct Plan {
     /// - Parameters:
     ///   - isInDatabase: whether the vault is.
     ///   - kept: the numbers of the actions that are left; nil for all.
-    init(_ seed: Int, isInDatabase: Bool, keeping kept: Set<Int>? = nil) {
+    ///   - isForEvents: whether its calls are written down: no program has two threads, and nobody else changes files.
+    init(_ seed: Int, isInDatabase: Bool, keeping kept: Set<Int>? = nil, isForEvents: Bool = false) {
         self.seed = seed
-        var drawing = PlanDrawing(seed, isInDatabase: isInDatabase, keeping: kept)
+        var drawing = PlanDrawing(seed, isInDatabase: isInDatabase, keeping: kept, isForEvents: isForEvents)
         (machines, image) = (drawing.machines, drawing.image)
         programs = drawing.programs()
         faults = drawing.faults()

@@ -28,12 +28,13 @@ struct PlanDrawing {
     let image: Image.Kind
     private let isInDatabase: Bool
     private let kept: Set<Int>?
+    private let isForEvents: Bool
     private let style: Style
     private var generator: SeededGenerator
     private var number = 0
 
-    init(_ seed: Int, isInDatabase: Bool, keeping kept: Set<Int>?) {
-        (self.isInDatabase, self.kept) = (isInDatabase, kept)
+    init(_ seed: Int, isInDatabase: Bool, keeping kept: Set<Int>?, isForEvents: Bool) {
+        (self.isInDatabase, self.kept, self.isForEvents) = (isInDatabase, kept, isForEvents)
         generator = SeededGenerator(seed)
         style = (Style.allCases + [.failingDisk, .failingDisk]).randomElement(using: &generator) ?? .calm
         // What other machines share does not lose power.
@@ -49,7 +50,7 @@ struct PlanDrawing {
 
     mutating func programs() -> [Plan.Program] {
         var programs = (0..<Int.random(in: 2...4, using: &generator)).map { program(on: $0 % machines) }
-        if Int.random(in: 0..<3, using: &generator) == 0 { programs.append(observer()) }
+        if Int.random(in: 0..<3, using: &generator) == 0, !isForEvents { programs.append(observer()) }
         return programs
     }
 
@@ -61,7 +62,8 @@ struct PlanDrawing {
         let isReader = isBrief && Int.random(in: 0..<3, using: &generator) == 0
         let kinds: [Plan.Operation.Kind] = isReader ? .reading : isBrief ? .brief : .frequent
         let operations = (0..<Int.random(in: 2...12, using: &generator)).compactMap { _ in operation(kinds) }
-        return Plan.Program(machine: machine, threads: threads, opensEachTime: opensEachTime, operations: operations)
+        return Plan.Program(
+            machine: machine, threads: isForEvents ? 1 : threads, opensEachTime: opensEachTime, operations: operations)
     }
 
     private mutating func observer() -> Plan.Program {
@@ -93,7 +95,7 @@ struct PlanDrawing {
             step += Int.random(in: 1...(Bool.random(using: &generator) ? 30 : gap), using: &generator)
             let kind = kinds.randomElement(using: &generator) ?? .kill
             let fault = Plan.Fault(number: number, kind: kind, step: step, choices: choices())
-            if isKept(number) { faults.append(fault) }
+            if isKept(number), !isForEvents || !kind.isAttack { faults.append(fault) }
         }
         return faults
     }
@@ -101,9 +103,8 @@ struct PlanDrawing {
 
 extension [Plan.Operation.Kind] {
     fileprivate static let frequent =
-        Plan.Operation.Kind.allCases.filter { !$0.isObserving } + [.set, .set, .set, .get, .count, .setSeveral]
-    fileprivate static let brief: Self = [
-        .set, .set, .set, .set, .setSeveral, .count, .remove, .get, .get, .list, .compact, .rest,
-    ]
+        Plan.Operation.Kind.allCases.filter { !$0.isObserving } + often + often
+    private static let often: Self = [.set, .set, .set, .setSeveral, .count, .remove, .get, .list, .compact, .rest]
+    fileprivate static let brief: Self = often + [.set, .get, .get, .list, .rotate, .rotate, .addKey, .removeKey]
     fileprivate static let reading: Self = [.get, .get, .get, .get, .list, .list, .verify, .rest]
 }

@@ -23,7 +23,12 @@ struct Runner {
         var failures = 0
         for seed in options.seeds {
             LastWords.prepare("seed \(seed) ended the simulator, or took more than two minutes\n")
-            let (simulation, failure) = try run(plan(seed, options.kept), isTraced: options.isTraced)
+            let events = options.events == nil ? nil : EventLog()
+            let (simulation, failure) = try run(plan(seed, options.kept), isTraced: options.isTraced, events)
+            if let path = options.eventPath(seed), events?.write(to: path) != true {
+                print("cannot write \(path)")
+                return 1
+            }
             statistics.add(simulation.world.statistics)
             if let failure, !options.isSurvey { return try report(seed, failure) }
             if let failure {
@@ -49,12 +54,14 @@ struct Runner {
     }
 
     private func plan(_ seed: Int, _ kept: Set<Int>?) -> Plan {
-        Plan(seed, isInDatabase: options.isInDatabase, keeping: kept)
+        Plan(seed, isInDatabase: options.isInDatabase, keeping: kept, isForEvents: options.events != nil)
     }
 
-    private func run(_ plan: Plan, isTraced: Bool = false) throws -> (Simulation, String?) {
+    private func run(
+        _ plan: Plan, isTraced: Bool = false, _ events: EventLog? = nil
+    ) throws -> (Simulation, String?) {
         let image = images[plan.machines == 1 && !options.isInDatabase ? 0 : 1][plan.image.rawValue]
-        let simulation = Simulation(plan, image, isTraced: isTraced)
+        let simulation = Simulation(plan, image, isTraced: isTraced, events: events)
         let failure = try simulation.run()
         return (simulation, failure)
     }

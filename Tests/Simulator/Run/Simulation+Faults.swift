@@ -33,12 +33,17 @@ extension Simulation {
         case .failingCall:
             let kind = Process.Failing.allCases[Int(fault.choices[1] * Double(Process.Failing.allCases.count))]
             sessions[index].process.failing[kind] = 1 + Int(fault.choices[2] * 3)
-        case .failingFlushes: sessions[index].process.failing[.vaultFlush] = 1 + Int(fault.choices[1] * 3)
-        case .failingFolderFlush: sessions[index].process.failing[.folderFlush] = 1
+        case .failingFlushes:
+            let process = sessions[index].process
+            process.failing[.vaultFlush] = 1 + Int(fault.choices[1] * 3)
+            // The power goes out once they are over.
+            if fault.choices[2] < 0.3 { process.end = Process.End(flushes: 2, calls: 0, isPowerLoss: true) }
+        case .failingFolderFlush: sessions[index].process.failing[.vaultFolderFlush] = 1
         case .hangingFlush: hang(fault.choices)
         case .killAtFlush, .powerLossAtFlush:
             sessions[index].process.end = Process.End(
-                calls: Int(fault.choices[1] * 10), isPowerLoss: fault.kind == .powerLossAtFlush)
+                flushes: Int(fault.choices[2] * 2), calls: Int(fault.choices[1] * 10),
+                isPowerLoss: fault.kind == .powerLossAtFlush)
         case .fullDisk: world.room = world.room == nil ? Int(fault.choices[1] * fault.choices[1] * 20_000) : nil
         case .sizeLimit:
             // Around where the log ends.
@@ -64,7 +69,8 @@ extension Simulation {
 
     // MARK: Accidents
 
-    /// A flush takes long, as on a disk that is about to fail. Most such flushes fail; others take long beside them.
+    /// A flush takes long, as on a disk that is about to fail. Most such flushes fail. The flushes of others take long
+    /// beside it, or end their programs.
     private func hang(_ choices: [Double]) {
         func draw(isFailing: Bool) -> Process.Hang {
             let length = Double.random(in: 0..<1, using: &world.chance)
@@ -75,9 +81,16 @@ extension Simulation {
                 isFailing: isFailing)
         }
         let hang = draw(isFailing: choices[0] < 0.8)
-        if choices[1] < 0.2 { world.folderHang = hang } else { world.hang = hang }
-        guard choices[2] < 0.5 else { return }
-        for session in sessions { session.process.hang = draw(isFailing: choices[3] < 0.2) }
+        if choices[1] < 0.3 { world.folderHang = hang } else { world.hang = hang }
+        guard choices[2] < 0.7 else { return }
+        for session in sessions {
+            if choices[2] < 0.4 {
+                session.process.hang = draw(isFailing: choices[3] < 0.2)
+            } else {
+                session.process.end = Process.End(
+                    flushes: 0, calls: Int(choices[3] * 10), isPowerLoss: choices[2] < 0.5)
+            }
+        }
     }
 
     /// Ends a process whose time has come during one of its calls.
@@ -91,9 +104,7 @@ extension Simulation {
 
     private func kill(_ index: Int) {
         let process = sessions[index].process
-        for attempt in attempts where attempt.session.process === process {
-            if let write = attempt.write, write.latest == .max { attempt.model.abandon(write) }
-        }
+        for attempt in attempts where attempt.session.process === process { attempt.abandon() }
         attempts.removeAll { $0.session.process === process }
         world.kill(process)
         restart(index)
@@ -105,6 +116,7 @@ extension Simulation {
         for index in sessions.indices where plan.programs[index].machine == machine { kill(index) }
         noteLosses(of: machine)
         world.powerLosses[machine] += 1
+        world.events?.notePowerLoss(of: machine)
         world.disks[machine] = world.disks[machine].afterPowerLoss(&world.chance)
         remembered[machine] = nil
         preferences[machine].losePower()

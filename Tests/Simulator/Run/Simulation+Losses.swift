@@ -25,7 +25,8 @@ extension Simulation {
         guard case .file(let file) = key.node, plan.machines == 1,
             !records.contains(where: { $0.file == file && $0.record == record })
         else { return }
-        let writes = attempts.filter { $0.session.process === process && $0.isVault }.compactMap(\.write)
+        let writes = attempts.filter { $0.session.process === process }.flatMap(\.writes)
+            .filter { $0.model === vault && $0.write.latest == .max }.map(\.write)
         records.append(RecordOfWrites(file: file, record: record, writes: writes))
     }
 

@@ -1,50 +1,6 @@
 import LinuxSystem
 import Vault
 
-/// An operation that is under way.
-final class Attempt {
-    let operation: Plan.Operation
-    /// The index of the program.
-    let program: Int
-    let session: Simulation.Session
-    let model: Model
-    /// What there was of these when it began.
-    let exchanges: Int
-    let faultsMet: Int
-    let memoryFaultsMet: Int
-    let connectionsLost: Int
-    let clock: Int64
-    let step: Int
-    /// The last write that it has begun.
-    var write: Model.Write?
-
-    init(
-        _ operation: Plan.Operation, of program: Int, _ session: Simulation.Session, in simulation: Simulation
-    ) {
-        (self.operation, self.program, self.session) = (operation, program, session)
-        model = operation.kind.isOfPreferences ? simulation.preferences[session.process.machine] : simulation.vault
-        exchanges = simulation.exchanges
-        faultsMet = session.process.faultsMet
-        memoryFaultsMet = session.process.memoryFaultsMet
-        connectionsLost = session.process.connectionsLost
-        clock = simulation.world.scheduler.clock
-        step = simulation.world.scheduler.steps
-    }
-
-    var isVault: Bool { !operation.kind.isOfPreferences }
-    var hasMetFault: Bool { session.process.faultsMet != faultsMet }
-    /// Whether what the machine remembers could not be read.
-    var hasLostMemory: Bool { session.process.memoryFaultsMet != memoryFaultsMet }
-    var hasLostConnection: Bool { session.process.connectionsLost != connectionsLost }
-    var name: String { "a/\(Int(operation.choices[0] * 6))" }
-
-    var value: String {
-        let largest = operation.choices[2] > 0.95 ? 70_000.0 : 2_500
-        let size = Int(operation.choices[1] * operation.choices[1] * largest)
-        return "v\(operation.number) " + String(repeating: "x", count: size)
-    }
-}
-
 extension Simulation {
     func perform(_ operation: Plan.Operation, of index: Int, in session: Session) {
         if operation.kind == .rest {
@@ -61,6 +17,7 @@ extension Simulation {
         world.scheduler.step()
         guard !session.process.isDead else { return }
         world.trace("\(operation.number) \(operation.kind)")
+        world.events?.note(session.process, "begin \(operation.kind)")
         var outcome = "done"
         do throws(VaultError) { try make(attempt) } catch {
             guard !session.process.isDead else { return }
@@ -70,7 +27,19 @@ extension Simulation {
             // Such a process writes nothing more to the vault.
             if error.code == .outcomeUnknown { session.keychain = nil }
         }
-        if !session.process.isDead { world.statistics.count(operation: "\(operation.kind)", outcome) }
+        guard !session.process.isDead else { return }
+        world.statistics.count(operation: "\(operation.kind)", outcome)
+        world.events?.note(session.process, "end \(operation.kind) \(eventResult(of: operation, outcome))")
+    }
+
+    private func eventResult(of operation: Plan.Operation, _ outcome: String) -> String {
+        switch outcome {
+        case "done": "done"
+        case "outcomeUnknown": "unknown"
+        // What was merged before an error stays; a copy leaves the vault alone.
+        default:
+            operation.kind.writesVault && ![.merge, .copy].contains(operation.kind) ? "refused" : "error \(outcome)"
+        }
     }
 
     private func make(_ attempt: Attempt) throws(VaultError) {
@@ -80,6 +49,12 @@ extension Simulation {
         let keychain = try keychain(of: session)
         switch operation.kind {
         case .compact: try keychain.eraseRemoved()
+        case .rotate: try rotate(attempt, keychain)
+        case .addKey: try addKey(attempt, keychain)
+        case .removeKey: try removeKey(attempt, keychain)
+        case .listKeys: try listKeys(attempt, keychain)
+        case .copy: try copy(attempt, keychain)
+        case .merge: try merge(attempt, keychain)
         case .verify: _ = try keychain.verify()
         default: try make(attempt, in: keychain)
         }
@@ -102,7 +77,7 @@ extension Simulation {
         case .list:
             let start = attempt.model.tick()
             take(texts(try store.contents(prefix: ""), of: attempt.model), attempt, since: start)
-        case .compact, .verify, .rest, .observe, .observePreferences: break
+        default: break
         }
     }
 
@@ -123,9 +98,8 @@ extension Simulation {
         _ values: [String: String?], _ attempt: Attempt, in store: any ValueStore,
         expecting expected: [String: StoredValue?] = [:]
     ) throws(VaultError) -> Bool {
-        let write = attempt.model.begin(values)
+        let write = attempt.begin(values)
         if let base = expected["count"] { write.base = base?.text ?? "none" }
-        attempt.write = write
         let batch = StoreBatch(values.mapValues { $0.map(StoredValue.string) }, expecting: expected)
         do throws(VaultError) {
             let isDone = try store.commit(batch)
@@ -194,12 +168,16 @@ extension Simulation {
         let isInDatabase = places.isInDatabase && attempt.isVault
         let isExplained =
             switch error.code {
-            case .busy: hasWaited
+            // Another program has changed the keys meanwhile, or compacts, or has removed the key.
+            case .busy: hasWaited || attempt.operation.kind.changesKeys
+            case .absent: attempt.operation.kind == .removeKey || attempt.operation.kind == .rotate
             case .unavailable:
                 attempt.hasMetFault || world.room != nil || attempt.hasLostConnection || isInDatabase && hasWaited
             // A server that answers tells what has become of a change, whatever the machine's own disk does.
             case .outcomeUnknown: !isInDatabase && (attempt.session.process.faultsMet > 0 || world.room != nil)
-            case .locked: isAttacked || attempt.hasMetFault
+            // A key whose file another machine has was added meanwhile.
+            case .locked:
+                isAttacked || attempt.hasMetFault || attempt.operation.kind == .rotate && plan.machines > 1
             case .rolledBack, .diverged: isAttacked || isExcused(attempt)
             case .damaged, .exchanged, .newerFormat: isAttacked
             default: false
@@ -213,5 +191,7 @@ extension Plan.Operation.Kind {
         [.setPreference, .getPreference, .countPreference, .observePreferences].contains(self)
     }
     var isObserving: Bool { [.observe, .observePreferences].contains(self) }
-    var writesVault: Bool { [.set, .setSeveral, .remove, .count, .compact].contains(self) }
+    var writesVault: Bool { [.set, .setSeveral, .remove, .count, .compact, .copy].contains(self) || changesKeys }
+    /// Whether it writes another header.
+    var changesKeys: Bool { [.rotate, .addKey, .removeKey, .merge].contains(self) }
 }

@@ -33,6 +33,11 @@ final class Simulation: @unchecked Sendable {
     /// The start of the newest write that a machine is bound to remember; nil if it need not remember any.
     var remembered: [Int: Int] = [:]
     var attempts: [Attempt] = []
+    /// The labels of the vault's keys, but for the first one.
+    let keys = Model([:])
+    let dataKeys = DataKeys()
+    /// Copies of the vault that were changed, by machine.
+    var copies: [Int: [ChangedCopy]] = [:]
     /// Those of the vault file since the run began.
     var records: [RecordOfWrites] = []
     var losses: [Loss] = []
@@ -41,11 +46,11 @@ final class Simulation: @unchecked Sendable {
     /// Whether a compaction has kept damage, or a machine may remember an exchanged file: that cannot be undone.
     var isDamagedForGood = false
 
-    init(_ plan: Plan, _ image: Image, isTraced: Bool = false) {
+    init(_ plan: Plan, _ image: Image, isTraced: Bool = false, events: EventLog? = nil) {
         (self.plan, self.image) = (plan, image)
         let world = World(plan.seed, machines: plan.machines, image.place.database)
         self.world = world
-        world.isTraced = isTraced
+        (world.isTraced, world.events) = (isTraced, events)
         world.add(image.files)
         storage = image.storage(in: world)
         vault = Model(image.values)
@@ -130,6 +135,9 @@ final class Simulation: @unchecked Sendable {
         guard try keychain.value(of: "a/end") == .string("end \(machine)") else { return fail("the end is not kept") }
         let names = world.disks.map(\.names.keys).joined().filter { $0.contains("default.vault.vault-new") }
         if !names.isEmpty { fail("left behind: \(names)") }
+        let start = keys.tick()
+        checkKeys(try keychain.vaultKeys(), since: start)
+        if let wrong = dataKeys.read(try keychain.fingerprint(), since: start, until: keys.tick()) { fail(wrong) }
         let preferences = preferencesStore(of: session)
         let model = self.preferences[machine]
         check(try preferences.contents(prefix: ""), of: model, since: model.tick())

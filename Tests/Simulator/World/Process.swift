@@ -17,7 +17,7 @@ final class Process: @unchecked Sendable {
     var hang: Hang?
     /// Whether it has written a record and not flushed it.
     var hasUnflushedRecord = false
-    /// Its end, which its next flush of the vault decides.
+    /// Its end, which a flush of the vault or of its folder decides.
     var end: End?
     /// The end that was decided, and after how many calls it comes.
     private var nextEnd: End?
@@ -30,7 +30,7 @@ final class Process: @unchecked Sendable {
     /// Its connections are to be cut after some flights: with the next one, or with its answer.
     var cut: (flights: Int, losesAnswer: Bool)?
 
-    enum Failing: CaseIterable { case flush, folderFlush, vaultFlush, write, read, open, rename }
+    enum Failing: CaseIterable { case flush, folderFlush, vaultFlush, vaultFolderFlush, write, read, open, rename }
 
     /// A flush that takes long.
     struct Hang {
@@ -42,6 +42,8 @@ final class Process: @unchecked Sendable {
 
     /// A kill or a power loss.
     struct End {
+        /// How many flushes there are before.
+        var flushes: Int
         /// How many calls the process still makes after the flush; 0: it ends during the flush.
         var calls: Int
         let isPowerLoss: Bool
@@ -60,7 +62,7 @@ final class Process: @unchecked Sendable {
     /// Notes that a flush has begun.
     func beginFlush() {
         guard let end else { return }
-        (nextEnd, self.end) = (end, nil)
+        if end.flushes > 0 { self.end?.flushes -= 1 } else { (nextEnd, self.end) = (end, nil) }
     }
 
     /// Returns whether the process ends now, and how.

@@ -30,6 +30,8 @@ final class World: @unchecked Sendable {
     var room: Int?
     var statistics = Statistics()
     var isTraced = false
+    /// nil if none is asked for.
+    var events: EventLog?
     /// Sums up all steps: equal for equal runs.
     private(set) var digest: UInt64 = 14_695_981_039_346_656_037
     private var lastNumber: Int32 = 1_000
@@ -64,7 +66,9 @@ final class World: @unchecked Sendable {
     func startProcess(on machine: Int) -> Process {
         lastProcess += 1
         World.lastProcessID += 1
-        return Process(World.lastProcessID, number: lastProcess, machine)
+        let process = Process(World.lastProcessID, number: lastProcess, machine)
+        events?.note(process, "start \(machine)")
+        return process
     }
 
     /// Of all worlds: no process of one shares anything with one of another.
@@ -73,6 +77,7 @@ final class World: @unchecked Sendable {
     /// kill -9: its files and connections are closed, its locks released.
     func kill(_ process: Process) {
         sockets?.cut { $0 === process }
+        if !process.isDead { events?.note(process, "killed") }
         process.isDead = true
         openFiles = openFiles.filter { $0.value.process !== process }
     }
@@ -162,7 +167,8 @@ struct Metadata {
 /// An open file or folder, until it is released.
 final class OpenFile: @unchecked Sendable {
     let key: FileKey
-    let path: String
+    /// With which it was opened, or to which it was renamed since.
+    var path: String
     let process: Process
     var lock: LockKind?
     /// The failed flushes of the file that this opener need not be told about.

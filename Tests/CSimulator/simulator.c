@@ -74,6 +74,12 @@ ssize_t send(int socket, const void *bytes, size_t count, int flags) {
     return REAL(send)(socket, bytes, count, flags);
 }
 
+int connect(int socket, __CONST_SOCKADDR_ARG address, socklen_t size) {
+    if (!isSimulated || !hooks.isServerDown()) return REAL(connect)(socket, address, size);
+    errno = ECONNREFUSED;
+    return -1;
+}
+
 int close(int file) {
     if (isSimulated && isSocket(file)) hooks.close(file);
     return REAL(close)(file);

@@ -119,6 +119,9 @@ package struct Disk: Sendable {
         pendingNames[path] = Array(changes.dropFirst(count))
     }
 
+    /// Whether names in a folder were changed since it was flushed.
+    package func hasPendingNames(in folder: String) -> Bool { pendingNames[folder]?.isEmpty == false }
+
     private static func apply(_ change: NameChange, to names: inout [String: Node]) {
         switch change {
         case .set(let path, let node): names[path] = node

@@ -37,6 +37,9 @@ final class Attempt {
         return write
     }
 
+    /// When a write takes effect is not decided by the end of the attempt.
+    func forget(_ write: Model.Write) { writes.removeAll { $0.write === write } }
+
     /// The process was killed: nobody learns what has become of its writes.
     func abandon() { for (write, model) in writes where write.latest == .max { model.abandon(write) } }
 
@@ -45,6 +48,8 @@ final class Attempt {
     /// Whether what the machine remembers could not be read.
     var hasLostMemory: Bool { session.process.memoryFaultsMet != memoryFaultsMet }
     var hasLostConnection: Bool { session.process.connectionsLost != connectionsLost }
+    /// Whether the server could not be connected to for a part of the time.
+    func hasMissedServer(of world: World) -> Bool { world.sockets.map { $0.downUntil > clock } ?? false }
     var name: String { "a/\(Int(operation.choices[0] * 6))" }
 
     var value: String {

@@ -9,6 +9,8 @@ struct Plan {
             case rotate, addKey, removeKey, listKeys
             /// Copies the vault and changes the copy, and merges such a copy.
             case copy, merge
+            /// A program that may go on without the server sets a name of its own, and reads what it can.
+            case setOffline, listOffline
             case setPreference, getPreference, countPreference
             case rest
             case observe, observePreferences
@@ -26,6 +28,8 @@ struct Plan {
         let threads: Int
         /// Whether it opens the vault for each operation, as the command does.
         let opensEachTime: Bool
+        /// Whether a copy stands in for a server that does not answer.
+        let allowsOffline: Bool
         let operations: [Operation]
     }
 
@@ -37,10 +41,10 @@ struct Plan {
             case hangingFlush, killAtFlush, powerLossAtFlush
             case failingFlushes, failingFolderFlush
             case backUp, restoreBackUp, changeByte, exchangeVault
-            case cut, crash
+            case cut, crash, serverDown
 
             /// Whether it takes a server.
-            var isOfServer: Bool { [.cut, .crash].contains(self) }
+            var isOfServer: Bool { [.cut, .crash, .serverDown].contains(self) }
         }
 
         let number: Int
@@ -73,7 +77,9 @@ struct Plan {
     var text: String {
         var lines = ["\(machines) machine\(machines == 1 ? "" : "s"), vault: \(image)"]
         for (index, program) in programs.enumerated() where !program.operations.isEmpty {
-            let style = program.opensEachTime ? "opens the vault each time" : "keeps the vault open"
+            let style =
+                (program.opensEachTime ? "opens the vault each time" : "keeps the vault open")
+                + (program.allowsOffline ? ", also offline" : "")
             lines.append("program \(index) on machine \(program.machine), \(program.threads) threads, \(style)")
             lines += program.operations.map { "  \($0.number) \($0.kind)" }
         }

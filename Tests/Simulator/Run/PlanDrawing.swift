@@ -5,6 +5,8 @@ struct PlanDrawing {
     /// What goes wrong in a run. A network always fails.
     private enum Style: CaseIterable {
         case calm, accidents, refusals, attacks, failingDisk, everything
+        /// Only of a server's vault.
+        case offline
 
         func faults(isInDatabase: Bool) -> [Plan.Fault.Kind] {
             switch self {
@@ -19,7 +21,8 @@ struct PlanDrawing {
                     .failingFolderFlush, .failingWriteBack, .killAtFlush, .killAtFlush, .kill, .powerLossAtFlush,
                     .powerLossAtFlush, .powerLoss, .writeBack, .stall,
                 ]
-            case .everything: Plan.Fault.Kind.allCases.filter { isInDatabase || !$0.isOfServer }
+            case .offline: [.serverDown, .serverDown, .serverDown, .kill, .powerLoss, .cut, .crash]
+            case .everything: Plan.Fault.Kind.allCases.filter { (isInDatabase || !$0.isOfServer) && $0 != .serverDown }
             }
         }
     }
@@ -36,7 +39,10 @@ struct PlanDrawing {
     init(_ seed: Int, isInDatabase: Bool, keeping kept: Set<Int>?, isForEvents: Bool) {
         (self.isInDatabase, self.kept, self.isForEvents) = (isInDatabase, kept, isForEvents)
         generator = SeededGenerator(seed)
-        style = (Style.allCases + [.failingDisk, .failingDisk]).randomElement(using: &generator) ?? .calm
+        let styles = Style.allCases.filter { isInDatabase || $0 != .offline }
+        style =
+            (styles + (isInDatabase ? [.offline] : [.failingDisk, .failingDisk])).randomElement(using: &generator)
+            ?? .calm
         // What other machines share does not lose power.
         machines = Int.random(in: 0..<10, using: &generator) < (style == .failingDisk ? 9 : 7) ? 1 : 2
         image = Image.Kind.allCases.randomElement(using: &generator) ?? .none
@@ -59,11 +65,13 @@ struct PlanDrawing {
         let isBrief = style == .failingDisk && Int.random(in: 0..<4, using: &generator) > 0
         let threads = isBrief ? 1 : [1, 1, 2, 3].randomElement(using: &generator) ?? 1
         let opensEachTime = Bool.random(using: &generator) || isBrief
+        let isOffline = style == .offline && Bool.random(using: &generator)
         let isReader = isBrief && Int.random(in: 0..<3, using: &generator) == 0
-        let kinds: [Plan.Operation.Kind] = isReader ? .reading : isBrief ? .brief : .frequent
+        let kinds: [Plan.Operation.Kind] = isOffline ? .offline : isReader ? .reading : isBrief ? .brief : .frequent
         let operations = (0..<Int.random(in: 2...12, using: &generator)).compactMap { _ in operation(kinds) }
         return Plan.Program(
-            machine: machine, threads: isForEvents ? 1 : threads, opensEachTime: opensEachTime, operations: operations)
+            machine: machine, threads: isForEvents ? 1 : threads, opensEachTime: opensEachTime,
+            allowsOffline: isOffline, operations: operations)
     }
 
     private mutating func observer() -> Plan.Program {
@@ -73,6 +81,7 @@ struct PlanDrawing {
         }
         return Plan.Program(
             machine: Int.random(in: 0..<machines, using: &generator), threads: 1, opensEachTime: false,
+            allowsOffline: false,
             operations: operations)
     }
 
@@ -103,8 +112,9 @@ struct PlanDrawing {
 
 extension [Plan.Operation.Kind] {
     fileprivate static let frequent =
-        Plan.Operation.Kind.allCases.filter { !$0.isObserving } + often + often
+        Plan.Operation.Kind.allCases.filter { !$0.isObserving && !$0.isOffline } + often + often
     private static let often: Self = [.set, .set, .set, .setSeveral, .count, .remove, .get, .list, .compact, .rest]
     fileprivate static let brief: Self = often + [.set, .get, .get, .list, .rotate, .rotate, .addKey, .removeKey]
+    fileprivate static let offline: Self = [.setOffline, .setOffline, .setOffline, .listOffline, .rest, .setPreference]
     fileprivate static let reading: Self = [.get, .get, .get, .get, .list, .list, .verify, .rest]
 }

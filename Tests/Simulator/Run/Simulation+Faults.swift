@@ -63,6 +63,7 @@ extension Simulation {
         case .cut:
             sessions[index].process.cut = (Int(fault.choices[1] * 6), losesAnswer: fault.choices[2] < 0.6)
         case .crash: world.sockets?.crash()
+        case .serverDown: world.sockets?.goDown(for: Int64(1e8 + fault.choices[1] * fault.choices[1] * 2e10))
         }
         return true
     }
@@ -81,14 +82,16 @@ extension Simulation {
                 isFailing: isFailing)
         }
         let hang = draw(isFailing: choices[0] < 0.8)
-        if choices[1] < 0.3 { world.folderHang = hang } else { world.hang = hang }
-        guard choices[2] < 0.7 else { return }
+        let isOfFolder = choices[1] < 0.3
+        if isOfFolder { world.folderHang = hang } else { world.hang = hang }
+        guard choices[2] < 0.8 else { return }
         for session in sessions {
             if choices[2] < 0.4 {
                 session.process.hang = draw(isFailing: choices[3] < 0.2)
             } else {
                 session.process.end = Process.End(
-                    flushes: 0, calls: Int(choices[3] * 10), isPowerLoss: choices[2] < 0.5)
+                    flushes: 0, calls: Int(choices[3] * choices[3] * 10),
+                    isPowerLoss: choices[2] < (isOfFolder ? 0.7 : 0.5))
             }
         }
     }

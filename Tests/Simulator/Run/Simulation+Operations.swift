@@ -55,6 +55,8 @@ extension Simulation {
         case .listKeys: try listKeys(attempt, keychain)
         case .copy: try copy(attempt, keychain)
         case .merge: try merge(attempt, keychain)
+        case .setOffline: try setOffline(attempt, keychain)
+        case .listOffline: try listOffline(attempt, keychain)
         case .verify: _ = try keychain.verify()
         default: try make(attempt, in: keychain)
         }
@@ -172,9 +174,12 @@ extension Simulation {
             case .busy: hasWaited || attempt.operation.kind.changesKeys
             case .absent: attempt.operation.kind == .removeKey || attempt.operation.kind == .rotate
             case .unavailable:
-                attempt.hasMetFault || world.room != nil || attempt.hasLostConnection || isInDatabase && hasWaited
+                attempt.hasMissedServer(of: world) || attempt.hasMetFault || world.room != nil
+                    || attempt.hasLostConnection || isInDatabase && hasWaited
             // A server that answers tells what has become of a change, whatever the machine's own disk does.
-            case .outcomeUnknown: !isInDatabase && (attempt.session.process.faultsMet > 0 || world.room != nil)
+            case .outcomeUnknown:
+                attempt.hasMissedServer(of: world)
+                    || !isInDatabase && (attempt.session.process.faultsMet > 0 || world.room != nil)
             // A key whose file another machine has was added meanwhile.
             case .locked:
                 isAttacked || attempt.hasMetFault || attempt.operation.kind == .rotate && plan.machines > 1
@@ -190,6 +195,7 @@ extension Plan.Operation.Kind {
     var isOfPreferences: Bool {
         [.setPreference, .getPreference, .countPreference, .observePreferences].contains(self)
     }
+    var isOffline: Bool { [.setOffline, .listOffline].contains(self) }
     var isObserving: Bool { [.observe, .observePreferences].contains(self) }
     var writesVault: Bool { [.set, .setSeveral, .remove, .count, .compact, .copy].contains(self) || changesKeys }
     /// Whether it writes another header.

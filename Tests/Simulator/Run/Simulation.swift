@@ -13,7 +13,12 @@ final class Simulation: @unchecked Sendable {
         var keychain: Keychain?
         var preferences: Preferences?
 
-        init(_ process: Process) { self.process = process }
+        /// Whether a copy stands in for a server that does not answer.
+        let allowsOffline: Bool
+
+        init(_ process: Process, allowsOffline: Bool = false) {
+            (self.process, self.allowsOffline) = (process, allowsOffline)
+        }
     }
 
     let plan: Plan
@@ -38,6 +43,8 @@ final class Simulation: @unchecked Sendable {
     let dataKeys = DataKeys()
     /// Copies of the vault that were changed, by machine.
     var copies: [Int: [ChangedCopy]] = [:]
+    /// What programs without the server have stored, to be in the vault at the end.
+    var promised: [Model.Write] = []
     /// Those of the vault file since the run began.
     var records: [RecordOfWrites] = []
     var losses: [Loss] = []
@@ -66,7 +73,7 @@ final class Simulation: @unchecked Sendable {
         world.onEnd = { [unowned self] process, end in self.end(process, end) }
         world.onRecord = { [unowned self] process, key, record in note(record, in: key, by: process) }
         for index in plan.programs.indices {
-            sessions.append(Session(world.startProcess(on: plan.programs[index].machine)))
+            sessions.append(newSession(of: index))
             try start(index, after: 0)
         }
         world.scheduler.run()
@@ -93,8 +100,13 @@ final class Simulation: @unchecked Sendable {
         }
     }
 
+    private func newSession(of index: Int) -> Session {
+        let program = plan.programs[index]
+        return Session(world.startProcess(on: program.machine), allowsOffline: program.allowsOffline)
+    }
+
     func restart(_ index: Int) {
-        sessions[index] = Session(world.startProcess(on: plan.programs[index].machine))
+        sessions[index] = newSession(of: index)
         let pause = Int64.random(in: 1_000...200_000_000, using: &world.chance)
         do { try start(index, after: pause) } catch { fail("no thread: \(error)") }
     }
@@ -115,6 +127,7 @@ final class Simulation: @unchecked Sendable {
     private func finish() {
         vault_simulation_enter(1)
         defer { vault_simulation_enter(0) }
+        world.sockets?.comeUp()
         (world.room, world.hang, world.folderHang) = (nil, nil, nil)
         for disk in world.disks.indices { world.disks[disk].forgetFailures() }
         endAttack()
@@ -124,6 +137,7 @@ final class Simulation: @unchecked Sendable {
                 fail("at the end, on machine \(machine): \(error.code.name): \(error.message)")
             }
         }
+        checkPromises()
     }
 
     private func finish(on machine: Int) throws(VaultError) {
@@ -158,6 +172,7 @@ final class Simulation: @unchecked Sendable {
         if let keychain = session.keychain { return keychain }
         let process = session.process
         var options = Keychain.Options()
+        options.allowsOffline = session.allowsOffline
         if acceptsLoss(on: process.machine) { options.acceptedAlarms = [.rolledBack] }
         let faultsMet = process.faultsMet
         let keychain = try Keychain(

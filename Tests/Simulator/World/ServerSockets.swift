@@ -22,6 +22,8 @@ final class ServerSockets: @unchecked Sendable {
     private unowned let world: World
     private let database: Database
     private var connections: [Int32: Connection] = [:]
+    /// Until when no server can be connected to.
+    private(set) var downUntil: Int64 = 0
     /// Whether processes of the server may go on for connections that were closed.
     private var hasOrphans = false
 
@@ -108,6 +110,16 @@ final class ServerSockets: @unchecked Sendable {
             hasOrphans = true
         }
     }
+
+    var isDown: Bool { downUntil > world.scheduler.clock }
+
+    /// Cuts all connections, and lets none be made for a while.
+    func goDown(for nanoseconds: Int64) {
+        downUntil = world.scheduler.clock + nanoseconds
+        cut { _ in true }
+    }
+
+    func comeUp() { downUntil = 0 }
 
     func crash() {
         cut { _ in true }

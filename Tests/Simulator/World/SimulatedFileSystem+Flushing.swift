@@ -11,7 +11,7 @@ extension SimulatedFileSystem {
         let isVault = file.path.hasSuffix(Image.vaultName)
         let isVaultFolder = file.key.node == .folder && file.path.hasSuffix(Image.vaultFolder)
         if isVault || isVaultFolder { process.beginFlush() }
-        let hang = isVault || isVaultFolder ? world.takeHang(process, isFolder: isVaultFolder) : nil
+        let hang = isVault || isVaultFolder ? world.takeHang(process, file) : nil
         let isFailing =
             hang?.isFailing ?? (isVault && process.takeFailure(.vaultFlush))
             || (isVaultFolder && process.takeFailure(.vaultFolderFlush))
@@ -76,8 +76,10 @@ extension SimulatedFileSystem {
 
 extension World {
     /// Returns what a flush of the vault, or of its folder, takes.
-    func takeHang(_ process: Process, isFolder: Bool) -> Process.Hang? {
-        if isFolder { return folderHang.take() }
+    func takeHang(_ process: Process, _ file: OpenFile) -> Process.Hang? {
+        if file.key.node == .folder {
+            return disks[file.key.disk].hasPendingNames(in: file.path) ? folderHang.take() : nil
+        }
         defer { process.hasUnflushedRecord = false }
         if process.hasUnflushedRecord, let hang = hang.take() { return hang }
         return process.hang.take()

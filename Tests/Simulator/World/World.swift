@@ -122,7 +122,8 @@ final class World: @unchecked Sendable {
                 waitForMutex: { World.present?.scheduler.waitForMutex() },
                 send: { World.present?.sockets?.send(on: $0) },
                 waitForServer: { World.present?.sockets?.wait(for: $0, $1, $2) },
-                close: { World.present?.sockets?.close($0) }))
+                close: { World.present?.sockets?.close($0) },
+                isServerDown: { World.present?.sockets?.isDown == true ? 1 : 0 }))
         randomness.implementation_name = { UnsafePointer(World.name) }
         randomness.random = { UInt32(truncatingIfNeeded: World.present?.random.next() ?? 0) }
         randomness.buf = { bytes, count in if let bytes { World.present?.fill(bytes, count) } }

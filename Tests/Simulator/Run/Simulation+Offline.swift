@@ -1,0 +1,37 @@
+import Vault
+
+extension Simulation {
+    /// Sets a name of its own. If no server answers, the change is kept apart, and is in the vault once it was merged.
+    func setOffline(_ attempt: Attempt, _ keychain: Keychain) throws(VaultError) {
+        let write = attempt.begin(["p/\(attempt.operation.number)": attempt.value])
+        do throws(VaultError) {
+            _ = try keychain.commit(StoreBatch(write.values.mapValues { $0.map(StoredValue.string) }))
+        } catch {
+            guard !attempt.session.process.isDead, error.code != .outcomeUnknown else { throw error }
+            if let wrong = vault.refuse(write) { fail(wrong) }
+            throw error
+        }
+        guard !attempt.session.process.isDead else { return }
+        attempt.forget(write)
+        promised.append(write)
+    }
+
+    /// Reads what there is: it may be out of date.
+    func listOffline(_ attempt: Attempt, _ keychain: Keychain) throws(VaultError) {
+        let start = vault.tick()
+        let shown = texts(try keychain.contents(prefix: ""), of: vault)
+        guard !attempt.session.process.isDead else { return }
+        if let wrong = vault.read(shown, since: start, isDurable: false, isDisturbed: true) { fail(wrong) }
+    }
+
+    /// At the end, every machine has merged what it has kept apart.
+    func checkPromises() {
+        guard world.scheduler.failure == nil, !promised.isEmpty else { return }
+        do throws(VaultError) {
+            let contents = try keychain(of: Session(world.startProcess(on: 0))).contents(prefix: "p/")
+            for (name, value) in promised.lazy.flatMap(\.values) where contents[name]?.text != value {
+                fail("at the end: \(name) was never merged")
+            }
+        } catch { fail("at the end: \(error.code.name): \(error.message)") }
+    }
+}

@@ -91,7 +91,8 @@ extension Disk.File {
         // How many of the writes each sector has seen.
         var seen: [Int: Int] = [:]
         for sector in touchedSectors where Double.random(in: 0..<1, using: &generator) < share {
-            seen[sector] = Int.random(in: 1...pending.count, using: &generator)
+            let isNewest = Bool.random(using: &generator)
+            seen[sector] = isNewest ? pending.count : Int.random(in: 1...pending.count, using: &generator)
         }
         var touched: Set<Int> = []
         for (index, write) in pending.enumerated() {

@@ -70,28 +70,33 @@ extension Simulation {
 
     // MARK: Accidents
 
-    /// A flush takes long, as on a disk that is about to fail. Most such flushes fail. The flushes of others take long
-    /// beside it, or end their programs.
+    /// A flush takes long, as on a disk that is about to fail. Most such flushes fail.
     private func hang(_ choices: [Double]) {
-        func draw(isFailing: Bool) -> Process.Hang {
-            let length = Double.random(in: 0..<1, using: &world.chance)
-            let pause = Double.random(in: 0..<2e9, using: &world.chance)
-            let isPausing = Int.random(in: 0..<4, using: &world.chance) == 0
-            return Process.Hang(
-                nanoseconds: Int64(1e8 + length * length * 4e9), pause: isPausing ? Int64(pause) : 0,
-                isFailing: isFailing)
-        }
-        let hang = draw(isFailing: choices[0] < 0.8)
         let isOfFolder = choices[1] < 0.3
+        let hang = drawHang(isFailing: choices[0] < 0.8, beside: choices)
         if isOfFolder { world.folderHang = hang } else { world.hang = hang }
-        guard choices[2] < 0.8 else { return }
-        for session in sessions {
+    }
+
+    private func drawHang(isFailing: Bool, beside choices: [Double] = []) -> Process.Hang {
+        let length = Double.random(in: 0..<1, using: &world.chance)
+        let pause = Double.random(in: 0..<2e9, using: &world.chance)
+        let isPausing = Int.random(in: 0..<4, using: &world.chance) == 0
+        return Process.Hang(
+            nanoseconds: Int64(1e8 + length * length * 4e9), pause: isPausing ? Int64(pause) : 0, isFailing: isFailing,
+            choices: choices)
+    }
+
+    /// A flush begins to hang. The flushes of other programs take long beside it, too, or end the programs.
+    func besetOthers(than process: Process, _ choices: [Double]) {
+        guard choices.count == 4, choices[2] < 0.8 else { return }
+        let isOfFolder = choices[1] < 0.3
+        for session in sessions where session.process !== process {
             if choices[2] < 0.4 {
-                session.process.hang = draw(isFailing: choices[3] < 0.2)
+                session.process.hang = drawHang(isFailing: choices[3] < 0.2)
             } else {
                 session.process.end = Process.End(
                     flushes: 0, calls: Int(choices[3] * choices[3] * 10),
-                    isPowerLoss: choices[2] < (isOfFolder ? 0.7 : 0.5))
+                    isPowerLoss: choices[2] < (isOfFolder ? 0.75 : 0.5))
             }
         }
     }

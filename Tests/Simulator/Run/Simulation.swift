@@ -71,6 +71,7 @@ final class Simulation: @unchecked Sendable {
     func run() throws(SystemError) -> String? {
         world.scheduler.onStep = { [unowned self] in makeFaults() }
         world.onEnd = { [unowned self] process, end in self.end(process, end) }
+        world.onHang = { [unowned self] process, hang in besetOthers(than: process, hang.choices) }
         world.onRecord = { [unowned self] process, key, record in note(record, in: key, by: process) }
         for index in plan.programs.indices {
             sessions.append(newSession(of: index))
@@ -80,7 +81,7 @@ final class Simulation: @unchecked Sendable {
         if world.scheduler.failure == nil { finish() }
         world.scheduler.onStep = {}
         world.onEnd = { _, _ in }
-        world.onRecord = { _, _, _ in }
+        (world.onHang, world.onRecord) = ({ _, _ in }, { _, _, _ in })
         world.sockets?.end()
         world.statistics.runs = 1
         world.statistics.steps = world.scheduler.steps

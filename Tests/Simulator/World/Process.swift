@@ -38,6 +38,8 @@ final class Process: @unchecked Sendable {
         /// How long the process stands still afterwards.
         let pause: Int64
         let isFailing: Bool
+        /// What happens to other processes meanwhile; see ``Simulation/besetOthers(than:_:)``.
+        let choices: [Double]
     }
 
     /// A kill or a power loss.

@@ -49,7 +49,10 @@ extension SimulatedFileSystem {
         }
         guard time > 0 else { return }
         let losses = world.powerLosses[process.machine]
-        if hang != nil { world.hanging[file.key] = clock + time }
+        if let hang {
+            world.hanging[file.key] = clock + time
+            world.onHang(process, hang)
+        }
         world.trace("takes \(time / 1_000_000) ms", file.path)
         world.scheduler.sleep(time)
         guard process.isDead else { return }

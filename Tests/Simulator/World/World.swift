@@ -24,6 +24,8 @@ final class World: @unchecked Sendable {
     var powerLosses: [Int]
     /// Kills a process, or takes its machine's power.
     var onEnd: (Process, Process.End) -> Void = { _, _ in }
+    /// Called when a flush begins to hang.
+    var onHang: (Process, Process.Hang) -> Void = { _, _ in }
     /// Called when the first bytes of a record are written.
     var onRecord: (Process, FileKey, WrittenRecord) -> Void = { _, _, _ in }
     /// How many bytes the files of a disk may take in all; nil for no limit.

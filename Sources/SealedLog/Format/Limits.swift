@@ -13,6 +13,9 @@ package enum Limits {
     /// The offset behind the header and its copy.
     static let checkpointStart: UInt64 = 8_192
     package static let slotCount = 16
+    /// The number of former data keys whose memory subkeys a manifest keeps: one for each rotation, and those of merged
+    /// copies.
+    package static let formerKeys = 4_096
     /// Of all slots together: what the header has room for.
     static let slotParametersSize = 1_984
     /// Of a sealed page.

@@ -24,7 +24,6 @@ struct Manifest: Hashable, Sendable {
     /// The changes of the members, in the order of their times.
     var members: [MemberRecord] = []
 
-    private static let formerKeysLimit = 8
     static let mergedLimit = 4 * Limits.chainLength
 
     /// Returns whether the history before the header, which is at `origin`, includes an earlier log position.
@@ -88,7 +87,7 @@ extension Manifest {
             throw Malformed("a recipient of another key")
         }
         settings = try reader.attributes(count: Manifest.settingsLimit, size: Manifest.settingsLimit)
-        formerMemoryKeys = try reader.list(upTo: Manifest.formerKeysLimit) { (reader) throws(Malformed) in
+        formerMemoryKeys = try reader.list(upTo: Limits.formerKeys) { (reader) throws(Malformed) in
             try reader.array(SecretBox.keySize)
         }
         merged = try reader.list(upTo: Manifest.mergedLimit) { (reader) throws(Malformed) in
@@ -127,10 +126,17 @@ extension Manifest {
         chain = []
     }
 
-    /// Adds the memory subkeys of former data keys, each once, and keeps the newest.
-    mutating func addFormer(memoryKeys: [[UInt8]]) {
-        formerMemoryKeys.removeAll(where: memoryKeys.contains)
-        formerMemoryKeys = (formerMemoryKeys + memoryKeys).suffix(Manifest.formerKeysLimit)
+    /// Adds the memory subkeys of former data keys, each once. None is dropped: a machine that remembers the vault under
+    /// it would take this one for an older copy.
+    ///
+    /// - Throws: `invalid` if there are too many.
+    mutating func addFormer(memoryKeys: [[UInt8]]) throws(LogError) {
+        let added = Set(memoryKeys)
+        formerMemoryKeys = formerMemoryKeys.filter { !added.contains($0) } + memoryKeys
+        guard formerMemoryKeys.count <= Limits.formerKeys else {
+            throw LogError(
+                .invalid, "the data key of a vault can be rotated \(Limits.formerKeys) times; import it into a new one")
+        }
     }
 
     var encoded: [UInt8] {

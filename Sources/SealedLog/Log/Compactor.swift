@@ -82,9 +82,9 @@ struct Compactor: ~Copyable {
         if let change {
             manifest.labels = change.labels
             manifest.members = change.members ?? manifest.members
-            manifest.addFormer(memoryKeys: change.formerMemoryKeys)
+            try manifest.addFormer(memoryKeys: change.formerMemoryKeys)
         }
-        if change?.keys != nil { manifest.addFormer(memoryKeys: [old.keys.memoryKey]) }
+        if change?.keys != nil { try manifest.addFormer(memoryKeys: [old.keys.memoryKey]) }
         (self.old, self.counter, self.change, keys) = (old, counter, change, change?.keys ?? old.keys)
         self.manifest = manifest
         checkpoint = CheckpointWriter(into: store, keys: change?.keys ?? old.keys)

@@ -12,7 +12,7 @@ from .signatures import LogPosition
 
 MOST_LABEL_BYTES, MOST_RECIPIENT_BYTES = 256, 4096
 MOST_SETTINGS = 4096  # and the most bytes of a setting's key or value
-MOST_MEMORY_KEYS = 8
+MOST_MEMORY_KEYS = 4096
 MOST_MERGED = 4096
 
 

@@ -28,7 +28,7 @@ REFUSED = {
     "entry flags: reserved": "entry-flag-128",
     "entry: size": "entry-of-8001-bytes",
     "fingerprint: another": "recipient-of-a-vault-of-anyone",
-    "former memory keys: bounds": "former-memory-keys-9",
+    "former memory keys: bounds": "former-memory-keys-4097",
     "frame: checksum": "record-of-another-vault frame-checksum tail-with-failing-frame-and-zero-sector",
     "frame: lengths": (
         "record-index-empty frame-index-out-of-step frame-payload-out-of-step frame-index-of-0-bytes "

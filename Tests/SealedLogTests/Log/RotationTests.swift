@@ -219,7 +219,7 @@ struct RotationTests {
 
     // MARK: Other machines
 
-    @Test(arguments: [1, 8]) func anotherMachineAcceptsTheNewFileAndNoOldOne(_ rotations: Int) throws {
+    @Test(arguments: [1, 8, 9, 30]) func anotherMachineAcceptsTheNewFileAndNoOldOne(_ rotations: Int) throws {
         let options = SealedLog.Options(memoryFolder: fixture.folder.file("memory of another machine"))
         func elsewhere() throws -> SealedLog { try openApart(fixture.path, options: options, readKey: fixture.key) }
         #expect(try elsewhere().text("name 5") == "third 5")
@@ -235,6 +235,22 @@ struct RotationTests {
             try replace(fixture.path, with: former)
             #expect(try LogError.code { _ = try elsewhere().text("name 5") } == .rolledBack)
         }
+    }
+
+    /// None of them is dropped: the rotation is refused that would be one too many.
+    @Test func theFormerKeysAreKeptUpToTheirLimit() throws {
+        var manifest = Manifest(created: 1, totals: Totals(), chain: [], labels: [], settings: [])
+        let keys = (0..<Limits.formerKeys).map { _ in RandomBytes.array(32) }
+        try manifest.addFormer(memoryKeys: Array(keys[..<(keys.count - 1)]))
+        try manifest.addFormer(memoryKeys: [keys[keys.count - 1]])
+        #expect(manifest.formerMemoryKeys == keys)
+        // Known ones take no room, and become the newest.
+        try manifest.addFormer(memoryKeys: [keys[0]])
+        #expect(manifest.formerMemoryKeys == keys[1...] + [keys[0]])
+        let parsed = try Manifest(parsing: manifest.encoded, of: Header.sample(slots: 0))
+        #expect(parsed.formerMemoryKeys == manifest.formerMemoryKeys)
+        #expect(manifest.encoded.count + SecretBox.tagSize <= Limits.indexSize)
+        #expect(try LogError.code { try manifest.addFormer(memoryKeys: [RandomBytes.array(32)]) } == .invalid)
     }
 
     /// What it has seen was authenticated by the former key: a file that lacks it is noticed all the same.

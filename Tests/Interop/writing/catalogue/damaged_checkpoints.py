@@ -125,10 +125,6 @@ def positions(*sequences: int) -> Callable[[VaultBuilder], None]:
     return change
 
 
-def nine_memory_keys(vault: VaultBuilder) -> None:
-    vault.former_memory_keys = [vault.random.take(32) for _ in range(9)]
-
-
 def recipient_of_a_slot_for_key_files(vault: VaultBuilder) -> None:
     vault.recipients[0] = "age1"
 
@@ -140,9 +136,11 @@ def recipient_of_most_bytes_and_one(vault: VaultBuilder) -> None:
 
 listing("merged_out_of_order", "the numbers of merged log positions descend", positions(5, 4))
 listing("merged_at_the_header", "a merged log position has the header's number", positions(4, 9))
-listing("former_memory_keys_9", "nine former memory keys", nine_memory_keys)
 listing("recipient_of_4097_bytes", "a recipient's public key of 4,097 bytes", recipient_of_most_bytes_and_one)
 listing("recipient_of_a_key_file", "the label of a key file's slot has a recipient", recipient_of_a_slot_for_key_files)
+manifest(
+    "former_memory_keys_4097", "4,097 former memory keys", lambda content, _: content[:-2] + varint(4097) + bytes(33)
+)
 manifest("merged_4097", "4,097 merged log positions", lambda content, _: content[:-1] + varint(4097) + bytes(17))
 
 

@@ -70,10 +70,10 @@ def labels_of_recipients(vault: VaultBuilder) -> None:
     vault.begin([put("a")])
 
 
-@catalogue.ok("as eight rotations of the data key leave it: in the manifest are the memory keys before its own")
+@catalogue.ok("as nine rotations of the data key leave it: in the manifest are the memory keys before its own")
 def former_memory_keys(vault: VaultBuilder) -> None:
     vault.sequence = 20
-    vault.former_memory_keys = [vault.random.take(32) for _ in range(8)]
+    vault.former_memory_keys = [vault.random.take(32) for _ in range(9)]
     vault.stated["former_memory_keys"] = [key.hex() for key in vault.former_memory_keys]
     vault.begin([put("a")]).set(put("b"))
 

@@ -102,7 +102,7 @@ extension FileSystem {
     package func synchronizeFolders(above path: String) throws(SystemError) {
         for folder in path.foldersAbove {
             do { try synchronizeFolder(folder) } catch {
-                guard error.isRefused || error.isReadOnly || error.number == EINVAL else { throw error }
+                guard error.isRefusedFlush else { throw error }
             }
         }
     }
@@ -183,6 +183,8 @@ package struct SystemError: Error, Hashable, Sendable {
     package var isExisting: Bool { number == EEXIST }
     package var isRefused: Bool { number == EACCES || number == EPERM }
     package var isReadOnly: Bool { number == EROFS }
+    /// Whether a folder cannot be flushed by this user, or has nothing to flush.
+    package var isRefusedFlush: Bool { isRefused || isReadOnly || number == EINVAL }
     /// Whether another process held a lock for too long.
     package var isBusy: Bool { number == EWOULDBLOCK }
     package var isTooLarge: Bool { number == EFBIG }

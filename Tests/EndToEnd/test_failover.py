@@ -89,3 +89,29 @@ def test_loses_nothing_that_was_acknowledged(home: Home, attempt: int) -> None:
     finally:
         primary.stop()
         standby.remove()
+
+
+def test_a_former_primary_that_has_diverged_is_left_for_the_next_host(home: Home, tmp_path) -> None:
+    former = Cluster("a").create()
+    primary = Cluster("b", folder=former.folder)
+    try:
+        primary.copy_of(former, "b")
+        shared = home.with_variables(
+            VAULT_FILE=f"postgresql://vault@127.0.0.1:{former.port},127.0.0.1:{primary.port}/postgres#team")
+        shared.set("before", b"1")
+        assert shared.get("before") == b"1"
+        primary.promote()
+        # Somebody who knows no other host goes on with the former primary, and comes further.
+        strayed = home.copy(tmp_path / "strayed").without_memory().with_variables(VAULT_FILE=former.url(host="127.0.0.1"))
+        for name in ("lost", "lost too"):
+            strayed.set(name, b"1")
+        home.with_variables(VAULT_FILE=primary.url(host="127.0.0.1")).set("after", b"2")
+        assert shared.get("after") == b"2"
+        shared.set("late", b"3")
+        assert shared.names() == ["after", "before", "late"]
+        assert shared.with_variables(XDG_CACHE_HOME="/none").get("late") == b"3"
+        alone = home.with_variables(VAULT_FILE=former.url(host="127.0.0.1"), XDG_CACHE_HOME="/none")
+        assert "another history" in alone.refusal(9, "get", "before")
+    finally:
+        former.stop()
+        primary.remove()

@@ -65,7 +65,8 @@ def with_faults(
     as soon as one was put in, while the run goes on.
 
     How often a run waits for a server depends on the server: without `is_reached`, there may be no such call."""
-    log = home.folder.with_name(home.folder.name + ".strace")
+    # Two may run at once.
+    log = home.folder.with_name(f"{home.folder.name}.strace-{threading.get_ident()}")
     injected = [word for name, fault in faults.items() for word in ("-e", f"inject={name}:{fault}")]
     tracer = ("strace", "-f", "-qq", "-o", str(log), "-e", expression(tuple(faults)), *injected)
     with watching(log, once_reached) if once_reached else nullcontext():

@@ -50,9 +50,9 @@ package final class CrashingFileSystem: FileSystem {
         state.withLock { $0.remaining = calls }
     }
 
-    /// The next flush of a file fails, and what was to be flushed never reaches the disk.
-    package func failNextFlush() {
-        state.withLock { $0.failingFlushes = 1 }
+    /// The next flushes of files fail, and what was to be flushed reaches the disk in part, or never.
+    package func failNextFlushes(_ count: Int = 1) {
+        state.withLock { $0.failingFlushes = count }
     }
 
     package func failNextFolderFlush() {

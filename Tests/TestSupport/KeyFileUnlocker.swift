@@ -21,7 +21,7 @@ package struct KeyFileUnlocker: Unlocker {
 
     package mutating func check(_ vault: UnlockedVault) {}
 
-    package func remember(_ vault: UnlockedVault) {}
+    package func remember(_ vault: UnlockedVault, behind flush: () throws(LogError) -> Void) {}
 }
 
 extension SealedLog {

@@ -68,6 +68,52 @@ struct DatabaseConcurrencyTests {
         #expect(try store.read(into: end, at: size - 16) == 16)
     }
 
+    /// The process that went offline stays open while another one merges what it has changed.
+    @Test func whatAnotherProcessHasMergedIsReadFromTheDatabase() throws {
+        let fixture = try DatabaseFixture()
+        // One process has one log of a vault, unless the memory has another name.
+        var places = fixture.places()
+        places.rollbackMemory = fixture.folder.file("./one.state")
+        let online = try Keychain(at: places, creatingIfAbsent: true)
+        try online.set("a", to: "old")
+        var options = Keychain.Options()
+        options.staysOffline = true
+        let away = try Keychain(at: fixture.places(), options: options)
+        for round in 0..<2 {
+            try away.set("a", to: "offline \(round)")
+            #expect(try away.unsafeString("a") == "offline \(round)")
+            #expect(try online.unsafeString("a") == (round == 0 ? "old" : "offline 0"))
+            #expect(try Keychain(at: places).offlineChanges?.changed == ["a"])
+            try online.set("b", to: "\(round)")
+            #expect(try away.unsafeString("a") == "offline \(round)")
+            #expect(try away.unsafeString("b") == "\(round)")
+        }
+        #expect(try fixture.open(machine: "other").unsafeString("a") == "offline 1")
+        _ = try online.verify()
+    }
+
+    /// A compaction whose connection was lost at its commit, and that another one has followed.
+    @Test func aGenerationThatAnotherHasReplacedHasCounted() throws {
+        let fixture = try DatabaseFixture()
+        let keychain = try fixture.open()
+        let place = try PostgresPlace(
+            fixture.url, fixture.places(machine: "other"), Keychain.Options(), in: PosixFileSystem())
+        func present() throws -> PostgresRecordStore { try #require(try place.open(.fresh) as? PostgresRecordStore) }
+        _ = try keychain.compact()
+        let second = try present()
+        _ = try keychain.compact()
+        let third = try present()
+        #expect(second.generation != third.generation)
+        let unpublished = try PostgresRecordStore.begin(at: place, replacing: third)
+        try unpublished.write([1], at: 0)
+        defer { unpublished.discard() }
+        // Until it goes out of scope.
+        let lock = try third.lock(.exclusive, until: Deadline(after: .seconds(5)))
+        #expect(try second.isPublished(over: third) && third.isPublished(over: third))
+        #expect(try !unpublished.isPublished(over: third))
+        _ = consume lock
+    }
+
     @Test func anObserverHearsOfAnotherMachine() async throws {
         let fixture = try DatabaseFixture()
         let (observed, other) = (try fixture.open(), try fixture.open(machine: "other"))

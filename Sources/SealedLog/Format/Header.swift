@@ -43,7 +43,7 @@ package struct KeptHistory: Hashable, Sendable {
 
 /// The location of the newest minor checkpoint, not authenticated.
 package struct Hint: Hashable, Sendable {
-    package static let size = 32
+    package static let size = 16
     /// The bytes of a store that have it.
     package static let place = UInt64(Header.hintOffset)..<UInt64(Header.hintOffset + size)
 
@@ -138,7 +138,6 @@ extension Hint {
         var writer = ByteWriter(reserving: Hint.size)
         writer.integer(offset)
         writer.integer(sequence)
-        writer.zeros(16)
         return writer.bytes
     }
 }

@@ -139,7 +139,8 @@ extension Header {
     /// Returns the header with an empty hint, and its copy: 8,192 bytes.
     func sealed(with keys: KeyRing) throws(LogError) -> [UInt8] {
         let encoded = encoded
-        let header = encoded + (try keys.authenticate(encoded, for: .header)) + [UInt8](repeating: 0, count: Hint.size)
+        let signed = encoded + (try keys.authenticate(encoded, for: .header))
+        let header = signed + [UInt8](repeating: 0, count: Header.size - Header.hintOffset)
         return header + header
     }
 }

@@ -15,7 +15,9 @@ package protocol Unlocker: ~Copyable {
     mutating func check(_ vault: UnlockedVault) throws(LogError)
 
     /// Remembers a vault that this machine has accepted. Throws a notice if that fails.
-    func remember(_ vault: UnlockedVault) throws(Notice)
+    ///
+    /// - Parameter flush: makes the vault durable; called before something new is remembered.
+    func remember(_ vault: UnlockedVault, behind flush: () throws(LogError) -> Void) throws(Notice)
 }
 
 /// What can be known of a vault without a key: not authentic.

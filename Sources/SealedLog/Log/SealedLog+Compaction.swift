@@ -170,9 +170,10 @@ extension SealedLog {
         isPublished = true
 
         show(new)
-        // Remembered once its name is durable: until then a power loss may bring the old file back.
-        if (try? flushName(&writer)) != nil, !store.isProvisional { memory?.remember(new.head) }
         memory?.forgetUpkeep()
+        // Remembered once its name is durable: until then a power loss may bring the old file back.
+        do throws(LogError) { try flushName(&writer) } catch { throw error.ofUnknownOutcome }
+        if !store.isProvisional { memory?.remember(new.head) }
         return CompactionReport(
             sizeBefore: Int(clamping: try old.store.size()), sizeAfter: Int(clamping: try store.size()))
     }

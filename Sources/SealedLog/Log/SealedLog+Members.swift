@@ -29,7 +29,11 @@ extension SealedLog {
     }
 
     /// Throws what ``commit(_:timeout:)`` would because of the members.
-    package func checkThatThisMachineSigns() throws(LogError) { _ = try signingKey() }
+    package func checkThatThisMachineSigns() throws(LogError) {
+        // What the members are compared with is remembered only of a file that is durable.
+        try read(isSure: true) { (_) throws(LogError) in }
+        _ = try signingKey()
+    }
 
     private func ownDeviceKey() throws(LogError) -> DeviceKey? {
         if let known = knownDeviceKey.withLock({ $0 }) { return known }

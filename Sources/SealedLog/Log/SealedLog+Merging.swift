@@ -62,6 +62,8 @@ extension SealedLog {
         guard try store.isCurrent() else { return MergeReport() }
         var view = try HeaderImage(of: store).view(following: keys)
         try view.followToEnd(from: nil, durable: nil, covering: [], isSettled: true)
+        // Its writer has ended, since this process has the lock.
+        view.confirmed = view.head
         let report = try merge(SealedLog(view, nil, Options(compactsByItself: false)), timeout: timeout)
         try translated(unlessMissing(copy.files.remove(copy.location)), at: copy.location)
         lock.release()

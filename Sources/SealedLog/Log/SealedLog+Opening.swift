@@ -103,9 +103,12 @@ extension SealedLog {
         let current = view.withLock { $0 }
         // Read before the file: what is remembered was durable before, so the file that is read now must contain it.
         let remembered = remembered()
-        let lock = try StoreLock.toRead(until: deadline, current.store.reopened)
-        let next = try current.reopened(on: lock.store, knowing: remembered)
-        lock.release()
+        let next = try current.store.onNewestHost { () throws(LogError) in
+            let lock = try StoreLock.toRead(until: deadline, current.store.reopened)
+            let next = try current.reopened(on: lock.store, knowing: remembered)
+            lock.release()
+            return next
+        }
         show(next)
     }
 
@@ -151,12 +154,14 @@ struct Opening {
         // Something was doubtful: a record half written, or a file just replaced. Now no process can write, and what
         // fails is an error.
         unlocker.restart()
-        let lock = try StoreLock.toRead(until: Deadline(after: options.lockTimeout)) { () throws(LogError) in
-            try place.open(.fresh)
+        return try store.onNewestHost { () throws(LogError) in
+            let lock = try StoreLock.toRead(until: Deadline(after: options.lockTimeout)) { () throws(LogError) in
+                try place.open(.fresh)
+            }
+            let log = try open(lock.store, &keys, &unlocker, isSettled: true)
+            lock.release()
+            return log
         }
-        let log = try open(lock.store, &keys, &unlocker, isSettled: true)
-        lock.release()
-        return log
     }
 
     /// Whether what did not open was kept by this machine, and another store, which other keys may open, has taken its
@@ -197,10 +202,11 @@ struct Opening {
         // Of a database, the end was read before the memory: others may have written since.
         if store.isTransactional, try view.alarm(against: seen) != nil { _ = try view.refresh() }
         if durable == view.head { view.durable = view.head }
-        view.confirmed = seen
         view.lookedAtPath = Clock.coarse
 
         let record = memory?.pathRecord()
+        // Otherwise the first read remembers the location.
+        if record != nil { view.confirmed = seen }
         // Needed rarely, but a part of the memory that cannot be used is reported.
         _ = memory?.upkeep()
         if let record, record.vaultID != view.header.vaultID { alarms.append(LogError(.exchanged, place.location)) }
@@ -208,15 +214,25 @@ struct Opening {
         if let alarm = alarms.first(where: { !options.accepted.contains($0.code) }) { throw alarm }
         let isAccepted = !alarms.isEmpty
         store.accepted()
-        if isAccepted { memory?.remember(view.head, isForced: true) }
-        // What was remembered before a rotation of the data key counts under the new one.
+        // What was remembered before a rotation of the data key counts until a newer position is remembered.
         if seen != nil, let newest, memory?.seen(in: newest.bytes) == nil {
-            memory?.renew(from: try view.manifest().formerMemoryKeys)
+            memory?.learn(formerKeys: try view.manifest().formerMemoryKeys)
         }
-        if isAccepted || record == nil { memory?.rememberPath(durable: nil) }
-        if let memory { do { try unlocker.remember(view.unlocked) } catch { memory.notices.post(error) } }
-        return SealedLog(
+        let log = SealedLog(
             view, memory, options, isAccepted: isAccepted, overruled: isAccepted ? newest?.bytes : nil,
             rememberedFingerprint: isAccepted ? nil : record?.durable)
+        if let memory {
+            if isAccepted {
+                // Flushed before: a power loss that brings the former file back would look like an attack.
+                try log.flush(view, of: store, in: memory)
+                memory.remember(view.head, isForced: true)
+            }
+            do {
+                try unlocker.remember(view.unlocked) { () throws(LogError) in
+                    try log.flush(view, of: store, in: memory)
+                }
+            } catch { memory.notices.post(error) }
+        }
+        return log
     }
 }

@@ -101,50 +101,78 @@ extension SealedLog {
         return try view.refresh() ? view.alarm(against: seen) == nil : false
     }
 
-    /// Flushes the newest record and remembers it, before its contents are returned: a machine that only reads has to
-    /// notice, too, if just this one change is rolled back.
+    /// Makes the newest record durable and remembers it, before its contents are returned: a machine that only reads has
+    /// to notice, too, if just this one change is rolled back.
     ///
     /// - Returns: false if the record is gone: its writer has taken it back, or the file was replaced.
+    /// - Throws: `busy` while a writer holds the lock, which may still take the record back; `unavailable` if a flush
+    ///   fails.
     private func confirmNewestRecord() throws(LogError) -> Bool {
-        guard let memory else { return true }
         let view = view.withLock { $0 }
         guard !view.isKnown else { return true }
-        if view.store.isTransactional || view.store.isProvisional {
-            if !view.store.isProvisional { memory.remember(view.head) }
-        } else if memory.seen()?.position != view.head {
-            // A descriptor of its own: the lock of the view's belongs to this process's writer.
-            let store = try view.store.reopened()
-            guard store.identity == view.store.identity else { return false }
-            // If the lock is not free in time, go on without it: a writer that holds it for so long has flushed what
-            // came before. Where the lock alone shows what others have written, wait for it.
-            let timeout = needsLockToRead ? lockTimeout : .milliseconds(200)
-            let lock: StoreLock?
-            do throws(LogError) { lock = try store.lock(.shared, until: Deadline(after: timeout)) } catch {
-                guard !needsLockToRead else { throw error }
-                lock = nil
-            }
-            let isLocked = lock != nil
-            guard try view.headIsThere() else { return false }
-            // The writer itself may have remembered it by now. If the flush fails, it is not remembered: a power loss
-            // would then look like a rollback.
-            if memory.seen()?.position != view.head {
-                do throws(LogError) {
-                    try store.synchronize()
-                    _ = try flushName(of: store, view.file, unless: memory.pathRecord()?.durable)
-                    memory.remember(view.head, isFlushedByWriter: false)
-                } catch {}
-                // Without the lock, the writer's own flush may have failed meanwhile. A writer that takes its record
-                // back looks here afterwards, so one of the two sees what the other has done.
-                if !isLocked, try !view.headIsThere() {
-                    memory.forget(view.head, for: view.durable)
-                    return false
-                }
-            }
-            lock?.release()
+        // Changes that wait to be merged are not the vault's.
+        let memory = view.store.isProvisional ? nil : memory
+        if let memory, memory.seen()?.position == view.head {
+            // The location may be new to this machine.
+            if !memory.knowsPath { try flush(view, of: view.store, in: memory) }
+        } else if view.store.isTransactional {
+            if let memory, !memory.knowsPath { try flush(view, of: view.store, in: memory) }
+            memory?.remember(view.head)
+        } else if view.head == view.origin {
+            // No writer takes a header back.
+            if let memory { try remember(view, of: view.store, in: memory) }
+        } else {
+            guard try confirm(view, in: memory) else { return false }
         }
         self.view.withLock { current in
             if current.head == view.head { current.confirmed = view.head }
         }
         return true
+    }
+
+    private func confirm(_ view: LogView, in memory: RollbackMemory?) throws(LogError) -> Bool {
+        // A descriptor of its own: the lock of the view's belongs to this process's writer.
+        let store = try view.store.reopened()
+        guard store.identity == view.store.identity else { return false }
+        let deadline = Deadline(after: lockTimeout)
+        var following = view
+        while true {
+            do throws(LogError) {
+                let lock = try store.lock(.shared, until: min(deadline, Deadline(after: .milliseconds(2))))
+                guard try store.isCurrent(), try view.headIsThere() else { return false }
+                if let memory, memory.seen()?.position != view.head { try remember(view, of: store, in: memory) }
+                lock.release()
+                return true
+            } catch {
+                guard error.code == .busy, !deadline.hasPassed else { throw error }
+            }
+            // A writer that does not stop need not be waited for. It has flushed what it remembers, and a record before
+            // it appends the next one.
+            if let memory, memory.seen()?.position == view.head { return true }
+            guard (try? following.refresh()) == true else { return false }
+            if following.head != view.head {
+                memory?.remember(view.head, isFlushedByWriter: false)
+                return true
+            }
+        }
+    }
+
+    private func remember(
+        _ view: LogView, of store: any RecordStore, in memory: RollbackMemory
+    ) throws(LogError) {
+        try flush(view, of: store, in: memory)
+        memory.remember(view.head, isFlushedByWriter: false)
+    }
+
+    /// Flushes the file of a view and its name, and remembers the name.
+    func flush(_ view: LogView, of store: any RecordStore, in memory: RollbackMemory) throws(LogError) {
+        do throws(LogError) {
+            try store.synchronize()
+            _ = try flushName(of: store, view.file, unless: memory.pathRecord()?.durable)
+        } catch {
+            // A reader needs no right to open the folder, and a file system that is read-only has nothing to flush.
+            guard error.isRefusedFlush else { throw error }
+            memory.rememberPath(durable: nil)
+        }
     }
 }

@@ -43,13 +43,12 @@ extension SealedLog {
         _ batch: [PendingCommit], _ writer: inout Writer, until deadline: Deadline
     ) throws(LogError) -> ArraySlice<PendingCommit> {
         let lock = try lockForWriting(&writer, until: deadline)
+        // What is remembered from here on, members too, counts after a power loss: the file with it has to be there.
+        try flushName(&writer)
         let key = try signingKey()
         var rest = batch[...]
         let plan = try plan(&rest, signedBy: key, &writer)
-        if let plan {
-            try flushName(&writer)
-            try append(plan, &writer)
-        }
+        if let plan { try append(plan, &writer) }
         lock.release()
         for pending in batch.dropLast(rest.count) { pending.finish(.success(())) }
         if plan != nil, upkeep.isAutomatic, isCompactionDue(&writer) { upkeep.start { self.compactIfDue() } }
@@ -72,13 +71,20 @@ extension SealedLog {
     /// Takes the lock between processes, on the file that is at the path, and reads everything that was appended.
     func lockForWriting(_ writer: inout Writer, until deadline: Deadline) throws(LogError) -> StoreLock {
         guard !writer.isPoisoned else { throw LogError(.outcomeUnknown) }
+        var hostsLeft = view.withLock { $0.store }.hostCount
         while true {
             let store = view.withLock { $0.store }
             if !store.isInherited {
                 let lock = try store.lock(.exclusive, until: deadline)
                 if try store.isCurrent() {
-                    try makeReady(store, &writer)
-                    return lock
+                    do throws(LogError) {
+                        try makeReady(store, &writer)
+                        return lock
+                    } catch {
+                        hostsLeft -= 1
+                        guard hostsLeft > 0, LogError.Code.alarms.contains(error.code) else { throw error }
+                        store.turnToNextHost()
+                    }
                 }
                 lock.release()
             }
@@ -196,9 +202,7 @@ extension SealedLog {
     func append(_ plan: RecordPlan, _ writer: inout Writer) throws(LogError) {
         let store = view.withLock { $0.store }
         try step(&writer) { () throws(LogError) in
-            do throws(LogError) {
-                try store.append(plan.stored) { [memory] in memory?.seen()?.position == plan.record.position }
-            } catch {
+            do throws(LogError) { try store.append(plan.stored) } catch {
                 if error.code != .outcomeUnknown { try forget(plan, after: error) }
                 throw error
             }
@@ -223,7 +227,6 @@ extension SealedLog {
         do throws(LogError) {
             try view.withLock { (view) throws(LogError) in
                 if view.head == plan.record.position { view.replace(by: try .settled(view.store, view.keys)) }
-                if !plan.stored.isWhole { view.needsClearing = true }
             }
         } catch { throw failure.ofUnknownOutcome }
     }

@@ -9,13 +9,14 @@ final class RollbackMemory: Sendable {
     let folder: MemoryFolder
     /// A rotation exchanges them.
     private let keyRing: Mutex<KeyRing>
-    /// The memory subkeys that were exchanged.
+    /// The memory subkeys of former data keys, as far as they are needed.
     private let formerKeys = Mutex<[[UInt8]]>([])
     let vaultID: [UInt8]
     /// The path of the vault.
     let path: String
     let notices = NoticeBoard()
     private let seenFile: MemoryFile
+    private let pathIsKnown = Atomic(false)
     /// What `.seen` held when it was last read or written, if it was authentic.
     private let authentic = Mutex<[UInt8]?>(nil)
 
@@ -31,8 +32,11 @@ final class RollbackMemory: Sendable {
     /// until it is written again.
     func adopt(_ keys: KeyRing) {
         let former = keyRing.withLock { ring in exchange(&ring, with: keys) }
-        formerKeys.withLock { $0.append(former.memoryKey) }
+        learn(formerKeys: [former.memoryKey])
     }
+
+    /// Learns the memory subkeys of former data keys of the vault.
+    func learn(formerKeys keys: [[UInt8]]) { formerKeys.withLock { $0 += keys } }
 
     /// The size of `.seen` and `.path`, in bytes, and of `.seen` with its check.
     static let fileSize = 88
@@ -147,11 +151,6 @@ extension RollbackMemory {
         }
     }
 
-    /// Goes back to an earlier position, unless a later one than `position` has been remembered since.
-    func forget(_ position: LogPosition, for earlier: LogPosition) {
-        write(earlier, false) { $0?.position == position }
-    }
-
     private func write(
         _ position: LogPosition, _ isFlushed: Bool, isForced: Bool = false, isNeeded: (_ old: Seen?) -> Bool
     ) {
@@ -162,7 +161,7 @@ extension RollbackMemory {
         file.integer(UInt64(isFlushed ? 1 : 0))
         let bytes = update(seenFile, to: file.bytes, isChecked: true) { bytes in
             let old = seen(in: bytes)
-            // One that another data key authenticates is later than this vault, if it was not renewed.
+            // One that an unknown data key authenticates is later than this vault.
             return (old != nil || isForced || !RollbackMemory.isWhole(bytes)) && isNeeded(old)
         }
         guard let bytes else { return }
@@ -211,21 +210,6 @@ extension RollbackMemory {
         }
         return code.map { bytes[checked.count..<size].elementsEqual($0) } ?? false
     }
-
-    /// Authenticates anew what earlier data keys of the vault have authenticated.
-    func renew(from formerKeys: [[UInt8]]) {
-        let files = [(RollbackMemory.seenName(vaultID), []), (RollbackMemory.pathName(path), Array(path.utf8))]
-        for (name, context) in files {
-            guard let bytes = read(name), bytes.count >= RollbackMemory.fileSize,
-                formerKeys.contains(where: { isAuthentic(bytes, under: $0, context: context) })
-            else { continue }
-            // Another process may have written the file since.
-            let written = Array(bytes[..<RollbackMemory.fileSize])
-            update(
-                MemoryFile(name, in: folder), to: Array(written[..<(written.count - KeyedHash.size)]), context: context,
-                isChecked: context.isEmpty, isNeeded: { $0.starts(with: written) })
-        }
-    }
 }
 
 // MARK: - The vault at the path
@@ -246,6 +230,7 @@ extension RollbackMemory {
         else { return nil }
         // Another vault's record is authentic only under that vault's key.
         guard id == vaultID else { return PathRecord(vaultID: id, durable: nil) }
+        pathIsKnown.store(true, ordering: .relaxed)
         var reader = body(of: bytes, magic: RollbackMemory.pathMagic, context: Array(path.utf8))
         return (try? reader?.authenticator()).map { PathRecord(vaultID: id, durable: $0) }
     }
@@ -258,7 +243,11 @@ extension RollbackMemory {
         file.integer(RollbackMemory.checksum(file.bytes))
         file.zeros(8)
         update(MemoryFile(RollbackMemory.pathName(path), in: folder), to: file.bytes, context: Array(path.utf8))
+        pathIsKnown.store(true, ordering: .relaxed)
     }
+
+    /// Whether the path's record names this vault, or was to name it.
+    var knowsPath: Bool { pathIsKnown.load(ordering: .relaxed) }
 
     static func remembersVault(at path: String, in folder: MemoryFolder) -> Bool {
         folder.read(pathName(path), size: fileSize) { _ in }.flatMap(vaultID(inPathFile:)) != nil

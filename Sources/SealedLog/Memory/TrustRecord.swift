@@ -44,14 +44,20 @@ extension TrustRecord {
     }
 
     /// Changes what is known of a vault, while no other process does. Throws a notice if that fails.
+    ///
+    /// - Parameter flush: makes durable what is to be known; called only if that is new.
     package static func update(
-        ofVault id: [UInt8], memoryFolder: String, in files: any FileSystem, _ change: (inout TrustRecord) -> Void
+        ofVault id: [UInt8], memoryFolder: String, in files: any FileSystem,
+        behind flush: () throws(LogError) -> Void = {}, _ change: (inout TrustRecord) -> Void
     ) throws(Notice) {
         // Most often, nothing is new, and the folder may be read-only.
         let known = read(ofVault: id, memoryFolder: memoryFolder, in: files)
         var changed = known
         change(&changed)
         guard changed != known else { return }
+        do throws(LogError) { try flush() } catch {
+            throw .memoryUnusable("\(error.detail): \(SystemError.words(for: error.systemError ?? 0))")
+        }
         let folder = MemoryFolder(path: memoryFolder, fileSystem: files)
         try MemoryFile(name(id), in: folder).update(size) { bytes in
             var record = TrustRecord(parsing: bytes, ofVault: id)

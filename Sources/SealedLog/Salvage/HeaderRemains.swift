@@ -161,7 +161,7 @@ extension Header {
     /// Returns the 4,096 bytes of a header with every field corrected that has only one right value: magic, version,
     /// reserved bytes, unused slots. The hint is cleared.
     static func normalised(_ bytes: [UInt8], slotCount: UInt8) -> [UInt8] {
-        var header = Array(bytes[..<hintOffset]) + [UInt8](repeating: 0, count: Hint.size)
+        var header = Array(bytes[..<hintOffset]) + [UInt8](repeating: 0, count: size - hintOffset)
         var start = ByteWriter(reserving: 16)
         start.append(magic)
         start.integer(version)

@@ -6,21 +6,20 @@ import Sealing
 extension FileRecordStore {
     func settle(rewriting newest: Range<UInt64>?, clearingFrom end: UInt64?) throws(LogError) {
         if let newest { try rewrite(newest) }
-        if let end { try clear(end..<max(end, size())) }
-        if newest != nil || end != nil { try flush() }
+        // The flush of the zeros covers the record.
+        if let end { try clear(end..<max(end, size())) } else if newest != nil { try flush() }
     }
 
-    func clear(from end: UInt64) throws(LogError) {
-        if try clearRemains(from: end, size: size()) { try flush() }
-    }
+    func clear(from end: UInt64) throws(LogError) { try clearRemains(from: end, size: size()) }
 
-    func append(_ record: StoredRecord, isGivenOut: () -> Bool) throws(LogError) {
+    func append(_ record: StoredRecord) throws(LogError) {
         if record.isWhole { try makeRoom(for: record) }
         do throws(LogError) {
             try write(record.bytes, at: record.offset)
             try synchronize()
-        } catch {
-            try takeBack(record, after: error, isGivenOut)
+        } catch let failure {
+            do throws(LogError) { try takeBack(record) } catch { throw failure.ofUnknownOutcome }
+            throw failure
         }
         // Saves readers the records before; nothing is lost if it does not last.
         if let hint = record.hint { try? write(hint) }
@@ -39,9 +38,7 @@ extension FileRecordStore {
     /// metadata: it is cheaper by a third, and zeros show where it was torn.
     private func makeRoom(for record: StoredRecord) throws(LogError) {
         let size = try size()
-        if try clearRemains(from: record.offset, upTo: record.end + UInt64(Frame.headSize), size: size) {
-            try flush()
-        }
+        try clearRemains(from: record.offset, upTo: record.end + UInt64(Frame.headSize), size: size)
         // A large record fills its own room: writing that twice would cost more than it saves.
         guard record.end > size, record.end - record.offset <= 1 << 20 else { return }
         try writeZerosAhead(from: record.end, size: size)
@@ -54,45 +51,17 @@ extension FileRecordStore {
 
     /// Clears the file from the log's end on if others left bytes there, up to `limit` at least: behind a record they
     /// would be damage, and within a torn one they would not be zeros. A clearing that was cut short may have left
-    /// zeros in front that look like the log's end.
-    ///
-    /// - Returns: whether there was anything.
+    /// zeros in front that look like the log's end, or zeros that never reached the disk.
     private func clearRemains(
         from end: UInt64, upTo limit: UInt64 = .max, size: UInt64
-    ) throws(LogError) -> Bool {
-        guard try !isZero(end..<max(end, min(limit, size))) else { return false }
-        try clear(end..<size)
-        return true
+    ) throws(LogError) {
+        if try isClearing() ? true : !isZero(end..<max(end, min(limit, size))) { try clear(end..<size) }
     }
 
-    // MARK: Taking back
-
-    /// Overwrites the record with zeros: after a failed write or flush the page cache cannot be trusted. A record stays
-    /// if a reader has returned it meanwhile.
-    private func takeBack(
-        _ record: StoredRecord, after failure: LogError, _ isGivenOut: () -> Bool
-    ) throws(LogError) -> Never {
-        do throws(LogError) {
-            let cleared = Result { () throws(LogError) in if !isGivenOut() { try clear(record) } }
-            // A reader looks at the record again once it has remembered it.
-            if isGivenOut() {
-                try rewrite(record.offset + UInt64(record.bytes.count)..<record.end)
-                try write(record.bytes, at: record.offset)
-                try synchronize()
-                throw failure
-            }
-            try cleared.get()
-        } catch { throw failure.ofUnknownOutcome }
-        throw failure
-    }
-
-    /// Overwrites a record with zeros, and flushes them. Where there was no room for the rest, zeros would find none
-    /// either. Of a payload that was written before its head, the next writer finds the rest behind the log's end.
-    private func clear(_ record: StoredRecord) throws(LogError) {
-        let start = record.offset
-        let end = try endOfData(in: start..<start + UInt64(record.bytes.count))
-        if start < end { try clear(start..<end) }
-        try synchronize()
+    /// Overwrites a record with zeros: after a failed write or flush the page cache cannot be trusted. No reader has
+    /// returned it: for that it would need the lock. Where there was no room for the rest, zeros would find none either.
+    private func takeBack(_ record: StoredRecord) throws(LogError) {
+        try clear(record.offset..<endOfData(in: record.offset..<record.end))
     }
 
     /// Writes the same bytes again: after a failed flush Linux regards pages as clean that never reached the disk.
@@ -106,9 +75,34 @@ extension FileRecordStore {
         for piece in range.pieces { try write([UInt8](repeating: 0, count: piece.count), at: piece.lowerBound) }
     }
 
-    /// Overwrites with zeros from the back to the front, the first sector last and by itself. Holes stay holes. If the
-    /// process is killed on the way, zeros at the front would pass for the end of the log, with remains behind it.
+    /// Overwrites with zeros what is behind the log's end, and flushes them. Holes stay holes.
+    ///
+    /// From the back to the front, the first sector last and by itself: if the process is killed on the way, zeros at
+    /// the front would pass for the end of the log, with remains behind it. A mark in the header says that the zeros may
+    /// be in the page cache alone: the next writer clears all of it again. The mark need not last, since a power loss
+    /// takes such zeros along.
     func clear(_ range: Range<UInt64>) throws(LogError) {
+        try mark(isClearing: true)
+        if !range.isEmpty { try overwriteWithZeros(range) }
+        try flush()
+        // If it stays, the next writer clears once more.
+        try? mark(isClearing: false)
+    }
+
+    private static let clearingMark = (offset: UInt64(Header.hintOffset + Hint.size), size: 8)
+
+    private func mark(isClearing: Bool) throws(LogError) {
+        var writer = ByteWriter(reserving: FileRecordStore.clearingMark.size)
+        writer.integer(UInt64(isClearing ? 1 : 0))
+        try write(writer.bytes, at: FileRecordStore.clearingMark.offset)
+    }
+
+    private func isClearing() throws(LogError) -> Bool {
+        let (offset, size) = FileRecordStore.clearingMark
+        return try available(at: offset, upTo: size).contains { $0 != 0 }
+    }
+
+    private func overwriteWithZeros(_ range: Range<UInt64>) throws(LogError) {
         let sectorEnd = min(range.upperBound, (range.lowerBound / Limits.sector + 1) * Limits.sector)
         var end = range.upperBound
         while end > sectorEnd {

@@ -7,7 +7,8 @@ final class FileRecordStore: RecordStore {
     let location: String
     let identity: RecordStoreIdentity
     let isTransactional = false
-    let isProvisional: Bool
+    /// Where the changes in it are to be merged, if this machine keeps them apart until then.
+    private let target: (any RecordPlace)?
     let needsLockToRead: Bool
     let fileSystem: any FileSystem
     let file: FileDescriptor
@@ -19,7 +20,7 @@ final class FileRecordStore: RecordStore {
 
     init(
         _ file: consuming FileDescriptor, at path: String, in fileSystem: any FileSystem,
-        isProvisional: Bool = false, writeRefusal: SystemError? = nil, readsAroundFaults: Bool = false
+        mergedInto target: (any RecordPlace)? = nil, writeRefusal: SystemError? = nil, readsAroundFaults: Bool = false
     ) throws(LogError) {
         let status = try translated(fileSystem.status(of: file), at: path)
         guard status.isRegularFile else { throw LogError(.notAFile, status.kind) }
@@ -27,7 +28,7 @@ final class FileRecordStore: RecordStore {
         fileIdentity = status.identity
         identity = RecordStoreIdentity(status.identity.bytes)
         needsLockToRead = fileSystem.volume(of: file).isRemote
-        self.isProvisional = isProvisional
+        self.target = target
         self.fileSystem = fileSystem
         self.file = file
         self.writeRefusal = writeRefusal
@@ -37,7 +38,8 @@ final class FileRecordStore: RecordStore {
     /// Opens the file, for reading only if it cannot be written. A damaged one is always opened so, and blocks of 4 KiB
     /// that the disk fails to read are read as zeros.
     static func open(
-        _ path: String, isDamaged: Bool = false, isProvisional: Bool = false, in fileSystem: any FileSystem
+        _ path: String, isDamaged: Bool = false, mergedInto target: (any RecordPlace)? = nil,
+        in fileSystem: any FileSystem
     ) throws(LogError) -> FileRecordStore {
         let file: FileDescriptor
         var refusal = isDamaged ? SystemError(EROFS, "write") : nil
@@ -52,13 +54,18 @@ final class FileRecordStore: RecordStore {
             throw LogError(error, path)
         }
         return try FileRecordStore(
-            file, at: path, in: fileSystem, isProvisional: isProvisional, writeRefusal: refusal,
-            readsAroundFaults: isDamaged)
+            file, at: path, in: fileSystem, mergedInto: target, writeRefusal: refusal, readsAroundFaults: isDamaged)
     }
 
     func reopened() throws(LogError) -> any RecordStore {
-        try FileRecordStore.open(location, isProvisional: isProvisional, in: fileSystem)
+        do throws(LogError) { return try FileRecordStore.open(location, mergedInto: target, in: fileSystem) } catch {
+            // Another process has merged the changes, and removed the file.
+            guard error.code == .missing, let target else { throw error }
+            return try target.open(.fresh)
+        }
     }
+
+    var isProvisional: Bool { target != nil }
 
     func isCurrent() throws(LogError) -> Bool {
         try translated(WholeFile(location, in: fileSystem).status(withTimes: false), at: location)?.identity

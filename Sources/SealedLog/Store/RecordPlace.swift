@@ -30,8 +30,9 @@ package protocol RecordPlace: Sendable {
     func findings() throws(LogError) -> [PlaceFinding]
     /// nil if this machine keeps none.
     var keptCopy: KeptCopy? { get }
-    /// A copy of the vault with changes that were made while no server answered, to be merged; nil if there is none.
-    var pending: FilePlace? { get }
+    /// Returns a copy of the vault with changes that were made while no server answered, to be merged; nil if there is
+    /// none.
+    func pending() throws(LogError) -> FilePlace?
 }
 
 /// How a store is opened.
@@ -60,7 +61,7 @@ extension RecordPlace {
     }
 
     package func takeNotices() -> [Notice] { [] }
-    package var pending: FilePlace? { nil }
+    package func pending() throws(LogError) -> FilePlace? { nil }
     package var preparation: String? { nil }
     package func findings() throws(LogError) -> [PlaceFinding] { [] }
     package var keptCopy: KeptCopy? { nil }
@@ -70,17 +71,17 @@ extension RecordPlace {
 package struct FilePlace: RecordPlace {
     package let location: String
     package let files: any FileSystem
-    private let isProvisional: Bool
+    private let target: (any RecordPlace)?
 
     /// - Parameters:
     ///   - path: without symbolic links: a rename would replace them.
-    ///   - isProvisional: whether this machine keeps changes there apart until they can be merged.
-    package init(_ path: String, in files: any FileSystem, isProvisional: Bool = false) {
-        (location, self.files, self.isProvisional) = (path, files, isProvisional)
+    ///   - target: where the changes in the file are to be merged, if this machine keeps them apart until then.
+    package init(_ path: String, in files: any FileSystem, mergedInto target: (any RecordPlace)? = nil) {
+        (location, self.files, self.target) = (path, files, target)
     }
 
     package func open(_ way: StoreOpening) throws(LogError) -> any RecordStore {
-        try FileRecordStore.open(location, isDamaged: way == .damaged, isProvisional: isProvisional, in: files)
+        try FileRecordStore.open(location, isDamaged: way == .damaged, mergedInto: target, in: files)
     }
 
     package func exists() throws(LogError) -> Bool {

@@ -38,6 +38,10 @@ package protocol RecordStore: AnyObject, Sendable {
     func synchronizeLocation() throws(LogError)
     /// Bytes that differ once the location may lead to other bytes; nil if that cannot be told.
     func locationState() -> [UInt8]?
+    /// How many servers may have the store. After a failover, a former primary has an older or a diverged one.
+    var hostCount: Int { get }
+    /// Asks the next server from now on.
+    func turnToNextHost()
 
     /// Waits for the lock between processes. Two threads must not use it at once.
     func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock
@@ -63,9 +67,7 @@ package protocol RecordStore: AnyObject, Sendable {
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError)
     /// Appends a record, and returns when it is durable. Throws `overtaken` if the log does not end with the record
     /// before; any other error but `outcomeUnknown` means that nothing was appended.
-    ///
-    /// - Parameter isGivenOut: returns whether a reader has returned the record meanwhile.
-    func append(_ record: StoredRecord, isGivenOut: () -> Bool) throws(LogError)
+    func append(_ record: StoredRecord) throws(LogError)
 
     /// Creates an empty store, of the same owner and mode, that takes the place of this one once it is published, and
     /// takes its lock. The caller holds the lock of this one. Throws `busy` while another replacement is being written.
@@ -130,6 +132,19 @@ extension RecordStore {
     package var isAsKept: Bool { false }
     package var isProvisional: Bool { false }
     package func accepted() {}
+    package var hostCount: Int { 1 }
+    package func turnToNextHost() {}
+
+    /// Runs `body`, and again with each of the other servers while it raises an alarm.
+    func onNewestHost<Result>(_ body: () throws(LogError) -> Result) throws(LogError) -> Result {
+        for _ in 1..<max(1, hostCount) {
+            do throws(LogError) { return try body() } catch {
+                guard LogError.Code.alarms.contains(error.code) else { throw error }
+                turnToNextHost()
+            }
+        }
+        return try body()
+    }
 
     /// Reads exactly `count` bytes; `damaged` if the file ends before.
     func bytes(at offset: UInt64, count: Int) throws(LogError) -> [UInt8] {

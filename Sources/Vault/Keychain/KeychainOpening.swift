@@ -67,11 +67,13 @@ struct KeychainOpening {
         try unlocking { (unlocker) throws(LogError) in
             let log = try SealedLog.open(place, options: logOptions(), with: &unlocker)
             var outcome = Outcome(log: log, keyFileSharing: unlocker.sharing, notice: unlocker.obstacle)
-            if options.offline != .always, let pending = place.pending, !log.isProvisional {
+            if options.offline != .always, !log.isProvisional {
                 // The vault is usable without them, and they stay.
                 do throws(LogError) {
-                    outcome.offlineChanges = Keychain.Merge(
-                        try log.mergePending(pending, timeout: options.lockTimeout))
+                    if let pending = try place.pending() {
+                        outcome.offlineChanges = Keychain.Merge(
+                            try log.mergePending(pending, timeout: options.lockTimeout))
+                    }
                 } catch { outcome.notice = VaultError(error, places) }
             }
             return outcome

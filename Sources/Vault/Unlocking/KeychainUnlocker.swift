@@ -240,14 +240,14 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         guard pinned == fingerprint else { throw LogError(.pinWrong, text) }
     }
 
-    func remember(_ vault: UnlockedVault) throws(Notice) {
+    func remember(_ vault: UnlockedVault, behind flush: () throws(LogError) -> Void) throws(Notice) {
         let line = places.keyCommand.flatMap { line in vault.keys.slot?.command == line ? line : nil }
         // A pin in the identity file counts for as long as it is there.
         let isPinned = vault.isOfRecipient ? !isPinnedByFile : vault.slots.has(.recipient)
         guard line != nil || isPinned else { return }
         // It fails for lack of memory alone.
         let fingerprint = isPinned ? try? vault.fingerprint() : nil
-        try places.trust(vault.vaultID, in: fileSystem) { record in
+        try places.trust(vault.vaultID, in: fileSystem, behind: flush) { record in
             if let line { record.allow(command: line) }
             if let fingerprint { record.fingerprint = fingerprint }
         }

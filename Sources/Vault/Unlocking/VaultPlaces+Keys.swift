@@ -28,10 +28,11 @@ extension VaultPlaces {
 extension VaultPlaces {
     /// Changes what this machine trusts of a vault; nothing without a memory.
     func trust(
-        _ vaultID: [UInt8], in files: any FileSystem, _ change: (inout TrustRecord) -> Void
+        _ vaultID: [UInt8], in files: any FileSystem, behind flush: () throws(LogError) -> Void = {},
+        _ change: (inout TrustRecord) -> Void
     ) throws(Notice) {
         guard let rollbackMemory else { return }
-        try TrustRecord.update(ofVault: vaultID, memoryFolder: rollbackMemory, in: files, change)
+        try TrustRecord.update(ofVault: vaultID, memoryFolder: rollbackMemory, in: files, behind: flush, change)
     }
 
     /// Returns whether a person has agreed that a command is run for a key of a vault.

@@ -56,6 +56,9 @@ final class Mirror: Sendable {
         }
     }
 
+    /// Reads the files again when they are needed: another process may have written them.
+    func reread() { state.withLock { $0 = Reading() } }
+
     private func read() -> State? {
         // Another process may just be writing it.
         for _ in 0..<3 {

@@ -71,7 +71,8 @@ package final class PostgresPlace: RecordPlace {
     // MARK: Stores
 
     package func open(_ way: StoreOpening) throws(LogError) -> any RecordStore {
-        if offline != .never, let pending, isOffline { return try pending.open(way) }
+        if offline != .never, let pending = try pending(), try isOffline() { return try pending.open(way) }
+        if way == .fresh, offline == .always { mirror?.reread() }
         // The server logs us in while the copy is read, and the log opened from it.
         if way == .quick, offline != .always { pool.begin() }
         if let known = mirror?.head, way == .quick || offline == .always {
@@ -138,15 +139,15 @@ package final class PostgresPlace: RecordPlace {
 
     // MARK: Offline
 
-    /// Whether the copy stands in for the server now.
-    var isOffline: Bool {
+    /// Returns whether the copy stands in for the server now.
+    func isOffline() throws(LogError) -> Bool {
         switch offline {
         case .never: return false
         case .always: return true
         case .ifUnreachable:
             if offlineUntil.withLock({ $0.map { $0 > .now } ?? false }) { return true }
             // Only what waits to be merged makes it worth a look.
-            guard pending != nil else { return false }
+            guard try pending() != nil else { return false }
             do throws(LogError) { _ = try currentHead() } catch { return noteFailure(error) }
             return false
         }
@@ -159,14 +160,15 @@ package final class PostgresPlace: RecordPlace {
         return true
     }
 
-    package var pending: FilePlace? {
-        guard let pendingPath, (try? files.status(at: pendingPath)) != nil else { return nil }
-        return FilePlace(pendingPath, in: files, isProvisional: true)
+    package func pending() throws(LogError) -> FilePlace? {
+        guard let pendingPath else { return nil }
+        let place = FilePlace(pendingPath, in: files, mergedInto: self)
+        return try place.exists() ? place : nil
     }
 
     /// Begins a copy of the vault for changes that are made now.
     func beginPending() throws(LogError) {
-        guard pending == nil else { return }
+        guard try pending() == nil else { return }
         guard let pendingPath, let mirror, let head = mirror.head, mirror.completePath != nil else {
             throw LogError(
                 .unreachable,

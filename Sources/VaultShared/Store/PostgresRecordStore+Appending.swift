@@ -11,7 +11,7 @@ extension PostgresRecordStore {
     func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock {
         guard kind == .exclusive else { return StoreLock(store: self) }
         do throws(LogError) {
-            if place.isOffline { throw LogError(.unreachable) }
+            if try place.isOffline() { throw LogError(.unreachable) }
             for attempt in 1...max(1, place.pool.hostCount) {
                 let before = state.withLock { $0.head.position.sequence }
                 try place.attempt(until: deadline) { () throws(PostgresError) in
@@ -25,7 +25,9 @@ extension PostgresRecordStore {
                 place.pool.turnToNextHost()
             }
         } catch {
-            guard error.code == .unreachable, place.isOffline || place.noteFailure(error) else { throw error }
+            guard error.code == .unreachable, try place.isOffline() ? true : place.noteFailure(error) else {
+                throw error
+            }
             try place.beginPending()
             place.noteOffline()
             state.withLock { $0.isLeftForPending = true }
@@ -87,7 +89,7 @@ extension PostgresRecordStore {
         }
     }
 
-    func append(_ record: StoredRecord, isGivenOut: () -> Bool) throws(LogError) {
+    func append(_ record: StoredRecord) throws(LogError) {
         guard var transaction = state.withLock({ $0.transaction }) else { throw LogError(.overtaken) }
         let previous = state.withLock { $0.head }
         let isRepeatable = !transaction.queue.hasSent

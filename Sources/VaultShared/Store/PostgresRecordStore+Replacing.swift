@@ -154,9 +154,10 @@ extension PostgresRecordStore {
             if !connection.isIdle { connection = try place.pool.take(until: deadline) }
             state.withLock { $0.construction?.isUndecided = true }
             let rows = try connection.flight([.create(place.name, head), .head(of: place.name)], until: deadline).rows
-            guard let old = try StoreHead(rows[1]), old.generation != generation, isReplacing else {
-                return try StoreHead(rows[1])
-            }
+            guard let old = try StoreHead(rows[1]), old.generation != generation else { return try StoreHead(rows[1]) }
+            // It is this vault, which another process has compacted since.
+            if try connection.flight([.replaced(generation)], until: deadline).rows[0].count > 0 { return head }
+            guard isReplacing else { return old }
             let replacing: [Statement] = [
                 .replace(place.name, head, old), .markReplaced(old.generation), .head(of: place.name),
             ]
@@ -192,14 +193,23 @@ extension PostgresRecordStore {
                     ? LogError(.conflict) : place.translation(of: error)
             }
             old.finishTransaction()
-            let isReplaced = try old.decided(after: error) { [generation] in
-                old.state.withLock { $0.head.generation == generation }
-            }
+            let isReplaced = try old.decided(after: error) { () throws(LogError) in try isPublished(over: old) }
             old.unlock()
             state.withLock { $0.construction?.isUndecided = false }
             guard isReplaced else { throw place.translation(of: error) }
         }
         old.finishTransaction()
+    }
+
+    /// Returns whether the vault's row leads here, or has led here: another process may have compacted the vault since.
+    /// The lock of the former store is held.
+    func isPublished(over old: PostgresRecordStore) throws(LogError) -> Bool {
+        let (head, connection) = old.state.withLock { ($0.head, $0.transaction?.connection) }
+        if head.generation == generation { return true }
+        return try place.translated { () throws(PostgresError) in
+            let answer = try connection?.flight([.replaced(generation)], until: Deadline(after: place.timeout))
+            return answer.map { $0.rows[0].count > 0 } ?? false
+        }
     }
 
     func discard() {

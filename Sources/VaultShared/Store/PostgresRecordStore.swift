@@ -93,6 +93,8 @@ final class PostgresRecordStore: RecordStore {
     // What can be read is durable, and so is the row that leads to it.
     func synchronizeLocation() throws(LogError) {}
     func locationState() -> [UInt8]? { identity.bytes }
+    var hostCount: Int { place.pool.hostCount }
+    func turnToNextHost() { place.pool.turnToNextHost() }
     func removeLeftReplacement() throws(LogError) {}
 
     func synchronize() throws(LogError) { try flushConstruction() }
@@ -133,7 +135,7 @@ final class PostgresRecordStore: RecordStore {
         _ wanted: Range<UInt64>, into buffer: UnsafeMutableRawBufferPointer
     ) throws(LogError) -> Int {
         let (isMirrored, isWhole, size) = state.withLock { ($0.isMirrored, $0.construction == nil, $0.own.size) }
-        guard !place.isOffline else {
+        guard try !place.isOffline() else {
             throw LogError(.unreachable, "This machine has not kept all of \(location). Use it with the server.")
         }
         var range = wanted
@@ -259,7 +261,7 @@ final class PostgresRecordStore: RecordStore {
 
     /// Asks for the vault's row and what follows an offset; nil if the copy stands in for the server.
     private func look(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Look? {
-        if !place.isOffline {
+        if try !place.isOffline() {
             do throws(LogError) { return try ask(after: end, knowing: known) } catch {
                 guard place.noteFailure(error) else { throw error }
             }

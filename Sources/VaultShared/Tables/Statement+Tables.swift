@@ -159,6 +159,13 @@ extension Statement {
         Statement("UPDATE vault.generation SET replaced = now() WHERE generation = $1", .number(generation))
     }
 
+    /// Returns a row if a generation counted once: whatever replaced it has taken over what it holds.
+    static func replaced(_ generation: UInt64) -> Statement {
+        Statement(
+            "SELECT generation FROM vault.generation WHERE generation = $1 AND replaced IS NOT NULL",
+            .number(generation))
+    }
+
     /// Deletes generations that were replaced long ago, and those that a killed process left a day ago.
     static func deleteOldGenerations(of name: [UInt8]) -> [Statement] {
         let old = """

@@ -56,82 +56,80 @@ struct FailedFlushTests {
         #expect(["old", "new"].contains(try fixture.open().text("a")))
     }
 
-    /// Sets a value in vain; the other handle sees it before it is taken back.
-    private func failToFlush(
-        _ writer: SealedLog? = nil, whileReading other: SealedLog, expecting code: LogError.Code = .unavailable
-    ) throws {
-        let seen = Mutex<String?>(nil)
+    /// Sets a value in vain. The other handle follows the log to it before it is taken back, and does not return it.
+    private func failToFlush(whileReading other: SealedLog) throws {
+        let code = Mutex<LogError.Code?>(nil)
         files.watch(.synchronizeData) { _ in
             // At the first flush alone: at the second the record is zeros already.
-            guard seen.withLock({ $0 == nil }) else { return }
-            let text = try? other.text("a")
-            seen.withLock { $0 = text ?? "" }
+            guard code.withLock({ $0 == nil }) else { return }
+            do { _ = try other.text("a") } catch { code.withLock { $0 = (error as? LogError)?.code } }
         }
         files.fail([.synchronizeData], with: .error(EIO))
-        #expect(try LogError.code { try (writer ?? log).set("a", "new") } == code)
+        #expect(try LogError.code { try log.set("a", "new") } == .unavailable)
         files.heal()
-        try #require(seen.withLock { $0 } == "new")
+        try #require(code.withLock { $0 } == .busy)
     }
 
-    /// A reader waits 200 ms for the writer, and then flushes and remembers what it returns.
-    @Test func ofARecordThatAReaderHasRememberedLeavesItThere() throws {
-        let writer = try fixture.open(in: files, remembering: true)
-        // Its first write flushes what others may have left.
-        try writer.set("b", "1")
-        let reader = try fixture.open(remembering: true)
-        try failToFlush(writer, whileReading: reader, expecting: .outcomeUnknown)
-        for log in [reader, try fixture.open(remembering: true)] { #expect(try log.text("a") == "new") }
-        try reader.set("b", "later")
-        try fixture.open(remembering: true).verify()
-    }
+    private func openImpatient() throws -> SealedLog { try fixture.open(waiting: .milliseconds(20)) }
 
-    /// The reader comes between the writer's look at what is remembered and the zeros, whose flush fails too.
-    @Test func ofTheZerosLeavesWhatAReaderHasRemembered() throws {
-        let writer = try fixture.open(in: files, remembering: true)
-        try writer.set("b", "1")
-        let reader = try fixture.open(remembering: true)
-        let seen = Mutex<String?>(nil)
-        files.watch(.write) { [files] _ in
-            guard files.failures == 1, seen.withLock({ $0 == nil }) else { return }
-            let text = try? reader.text("a")
-            seen.withLock { $0 = text ?? "" }
+    /// A reader waits for a writer whose flush takes long, whatever becomes of that flush or of the flush of the zeros,
+    /// and also if its own flush would fail.
+    @Test(arguments: [1, 2], [true, false])
+    func ofARecordIsNeverReturned(_ failures: Int, isRemembering: Bool) throws {
+        let readersFiles = FaultyFileSystem()
+        let reader = try fixture.open(in: readersFiles, remembering: isRemembering)
+        #expect(try reader.text("a") == "old")
+        readersFiles.fail([.synchronizeData], with: .error(EIO))
+        let read = Mutex<String?>(nil)
+        let (hasBegun, isDone) = (Flag(), DispatchSemaphore(value: 0))
+        files.watch(.synchronizeData) { _ in
+            guard !hasBegun.isSet else { return }
+            hasBegun.set()
+            Thread.detachNewThread {
+                let text = try? reader.text("a")
+                read.withLock { $0 = text }
+                isDone.signal()
+            }
+            while !readersFiles.calls.contains(where: { $0.kind == .lock && $0.path == fixture.path }) {
+                Thread.sleep(forTimeInterval: 0.01)
+            }
+            Thread.sleep(forTimeInterval: 0.3)
         }
-        files.fail([.synchronizeData], times: 2, with: .error(EIO))
-        #expect(try LogError.code { try writer.set("a", "new") } == .outcomeUnknown)
+        files.fail([.synchronizeData], times: failures, with: .error(EIO))
+        let expected: LogError.Code = failures == 1 ? .unavailable : .outcomeUnknown
+        #expect(try LogError.code { try log.set("a", "new") } == expected)
         files.heal()
-        try #require(seen.withLock { $0 } == "new")
-        for log in [reader, try fixture.open(remembering: true)] { #expect(try log.text("a") == "new") }
-        try fixture.open(remembering: true).verify()
-    }
-
-    /// The writer takes it back while the reader flushes it.
-    @Test func ofARecordThatAReaderIsAboutToRememberIsNoRollback() throws {
-        let before = try fixture.bytes
-        try log.set("a", "new")
-        let reading = FaultyFileSystem()
-        let reader = try fixture.open(in: reading, remembering: true)
-        let lock = try FileRecordStore.open(fixture.path, in: PosixFileSystem())
-            .lock(.exclusive, until: Deadline(after: .zero))
-        let path = fixture.path
-        reading.watch(.synchronizeData) { _ in try? overwrite(path, before) }
-        // It waits for the lock once more, to look at the file again.
-        let outcome = Mutex<String?>(nil)
-        let isDone = DispatchSemaphore(value: 0)
-        Thread.detachNewThread {
-            let text = try? reader.text("a")
-            outcome.withLock { $0 = text }
-            isDone.signal()
-        }
-        while !reading.calls.contains(where: { $0.kind == .synchronizeData }) { Thread.sleep(forTimeInterval: 0.01) }
-        lock.release()
         isDone.wait()
-        #expect(outcome.withLock { $0 } == "old")
+        #expect(read.withLock { $0 } == "old")
+        readersFiles.heal()
+        for reader in [reader, try fixture.open(remembering: true)] { #expect(try reader.text("a") == "old") }
+        try fixture.open(remembering: true).verify()
+    }
+
+    /// A reader that dies at any of its calls leaves no memory of a record that its writer then takes back.
+    @Test(arguments: 0..<30) func ofARecordThatADyingReaderHasMetIsNoRollback(_ call: Int) throws {
         #expect(try fixture.open(remembering: true).text("a") == "old")
+        let readersFiles = FaultyFileSystem()
+        let reader = try fixture.open(in: readersFiles, remembering: true, waiting: .milliseconds(20))
+        let hasRead = Flag()
+        files.watch(.synchronizeData) { _ in
+            guard !hasRead.isSet else { return }
+            hasRead.set()
+            readersFiles.fail(Set(FileCall.allCases), after: call, times: 1_000, with: .error(EIO))
+            _ = try? reader.text("a")
+        }
+        files.fail([.synchronizeData], with: .error(EIO))
+        #expect(try LogError.code { try log.set("a", "new") } == .unavailable)
+        #expect(hasRead.isSet)
+        let other = try fixture.open(remembering: true)
+        #expect(try other.text("a") == "old")
+        try other.set("b", "later")
+        try fixture.open(remembering: true).verify()
     }
 
     /// Another process may have read the record before it was taken back.
     @Test func ofARecordThatAnotherProcessHasSeenDoesNotLeadToDamage() throws {
-        let other = try fixture.open()
+        let other = try openImpatient()
         try failToFlush(whileReading: other)
         try other.set("b", "from the other one")
         for reader in [log, other, try fixture.open()] {
@@ -141,7 +139,7 @@ struct FailedFlushTests {
     }
 
     @Test func ofARecordThatAnotherProcessHasSeenIsForgottenByItsReads() throws {
-        let other = try fixture.open()
+        let other = try openImpatient()
         try failToFlush(whileReading: other)
         try log.set("a", "old")
         #expect(try other.text("a") == "old")
@@ -153,7 +151,7 @@ struct FailedFlushTests {
     /// A record of another length takes the place of the one that was seen.
     @Test(arguments: [0, 1, 16, 100, 480, 5_000])
     func ofARecordThatAnotherProcessHasSeenIsFollowedByAnyOther(_ size: Int) throws {
-        let other = try fixture.open()
+        let other = try openImpatient()
         try failToFlush(whileReading: other)
         let value = RandomBytes.array(size)
         try log.set("a", value)
@@ -164,7 +162,7 @@ struct FailedFlushTests {
 
     /// What an ordinary reading of the same position is told by the value itself, a list has to look for.
     @Test func ofARecordThatAnotherProcessHasSeenIsForgottenByItsLists() throws {
-        let other = try fixture.open()
+        let other = try openImpatient()
         files.watch(.synchronizeData) { _ in _ = try? other.text("a") }
         files.fail([.synchronizeData], with: .error(EIO))
         #expect(try LogError.code { try log.set("ghost1", "new") } == .unavailable)
@@ -184,7 +182,7 @@ struct FailedFlushTests {
         try first.set("a", "1")
         try first.writeWithoutFlush("killed", RandomBytes.array(20_000))
         let second = try fixture.open(in: files)
-        files.failNextFlush()
+        files.failNextFlushes()
         #expect(try LogError.code { try second.set("b", "x") } == .outcomeUnknown)
         #expect(try LogError.code { try second.set("b", "x") } == .outcomeUnknown)
         // Another one writes the killed one's record once more before it relies on it.

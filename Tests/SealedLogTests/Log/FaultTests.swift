@@ -106,8 +106,11 @@ struct FaultTests {
         #expect(try other.verify().entries == UInt64(try other.state().count), context)
 
         // Both go on, and see each other.
-        if code == .outcomeUnknown {
+        if code == .outcomeUnknown, work != .compact {
             #expect(try LogError.code { try log.set("z", "z") } == .outcomeUnknown, context)
+        } else if code == .outcomeUnknown {
+            // It is the notice that may have been written, or the file's name that may last: the next write flushes that.
+            #expect([nil, .outcomeUnknown].contains(try LogError.code { try log.set("z", "z") }), context)
         } else {
             try log.set("z", "z")
             #expect(try other.text("z") == "z", context)

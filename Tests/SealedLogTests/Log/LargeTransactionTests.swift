@@ -92,22 +92,19 @@ struct LargeTransactionTests {
         try expect(after, fixture.open(remembering: true))
     }
 
-    /// The reader comes between the writer's look at what is remembered and the zeros.
-    @Test func thatAReaderHasRememberedStaysThere() throws {
-        let reader = try fixture.open(remembering: true)
-        let seen = Mutex<[UInt8]?>(nil)
-        let expected = after["name 7"]
-        files.watch(.write) { [files] _ in
-            guard files.failures == 1, seen.withLock({ $0 == nil }) else { return }
-            let value = try? reader.get("name 7")
-            seen.withLock { $0 = value ?? [] }
+    @Test func thatAReaderMeetsBeforeItIsTakenBackIsNotReturned() throws {
+        let reader = try fixture.open(remembering: true, waiting: .milliseconds(20))
+        let code = Mutex<LogError.Code?>(nil)
+        files.watch(.synchronizeData) { _ in
+            guard code.withLock({ $0 == nil }) else { return }
+            do { _ = try reader.get("name 7") } catch { code.withLock { $0 = (error as? LogError)?.code } }
         }
-        files.fail([.synchronizeData], times: 2, with: .error(EIO))
-        #expect(try LogError.code { try log.make(wishes) } == .outcomeUnknown)
+        files.fail([.synchronizeData], with: .error(EIO))
+        #expect(try LogError.code { try log.make(wishes) } == .unavailable)
         files.heal()
-        try #require(seen.withLock { $0 } == expected)
-        try expect(after, reader)
-        try expect(after, fixture.open(remembering: true))
+        try #require(code.withLock { $0 } == .busy)
+        try expect(Self.before, reader)
+        try expect(Self.before, fixture.open(remembering: true))
     }
 
     /// Disks write whole sectors, in any order: what a power loss leaves of the head is no damage.

@@ -55,8 +55,8 @@ struct SharedLogTests {
         try vault.open().set("a", "newer")
         try replace(fixture.path, with: older)
         let files = FaultyFileSystem()
-        // The memory's own lock.
-        files.fail([.lock], with: .error(ENOLCK))
+        // The memory's own locks: of `.path`, then of `.seen`.
+        files.fail([.lock], times: 2, with: .error(ENOLCK))
         let log = try fixture.open(in: files, remembering: true, accepting: [.rolledBack])
         #expect(try vault.openingCode() == .rolledBack)
         Thread.sleep(forTimeInterval: 0.07)

@@ -1,3 +1,4 @@
+import Glibc
 import LinuxSystem
 import Sealing
 import TestSupport
@@ -18,11 +19,12 @@ struct MemberTests {
     }
 
     private func open(
-        _ path: String? = nil, as key: DeviceKey?, remembering: Bool = false, accepting: [LogError.Code] = []
+        _ path: String? = nil, as key: DeviceKey?, remembering: Bool = false, accepting: [LogError.Code] = [],
+        in files: any FileSystem = PosixFileSystem()
     ) throws -> SealedLog {
         var options = fixture.options(remembering: remembering, accepting: accepting)
         if let key { options.deviceKey = { () throws(LogError) in key } }
-        return try openApart(path ?? fixture.path, options: options, readKey: fixture.key)
+        return try openApart(path ?? fixture.path, options: options, in: files, readKey: fixture.key)
     }
 
     private func addMembers(to log: SealedLog) throws {
@@ -43,6 +45,25 @@ struct MemberTests {
     /// Who has made the changes of a name.
     private func authors(_ log: SealedLog, of name: String) throws -> [String] {
         try log.loggedChanges(prefix: Array(name.utf8)).map { $0.author.map { "\($0)" } ?? "nobody" }
+    }
+
+    /// Otherwise a power loss that brings the former file back would make the removal seem to be missing.
+    @Test func aRemovalIsRememberedBehindTheFlushOfTheFilesName() throws {
+        try founded(remembering: true).set("a", "1")
+        try open(as: mia).changeMembers { (members) throws(LogError) in
+            _ = try members.remove("tom", signedBy: mia)
+        }
+        let files = FaultyFileSystem()
+        let log = try open(as: mia, remembering: true, in: files)
+        func remembered() throws -> Int? {
+            try log.memory?.members { () throws(LogError) in [] }.landmarks.count
+        }
+        #expect(try remembered() == 1)
+        files.fail([.synchronize], with: .error(EIO))
+        #expect(try LogError.code { try log.set("a", "2") } == .unavailable)
+        #expect(try remembered() == 1)
+        try log.set("a", "3")
+        #expect(try remembered() == 2)
     }
 
     // MARK: Signatures

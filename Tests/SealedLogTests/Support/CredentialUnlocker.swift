@@ -19,5 +19,5 @@ struct CredentialUnlocker: Unlocker {
 
     mutating func check(_ vault: UnlockedVault) {}
 
-    func remember(_ vault: UnlockedVault) {}
+    func remember(_ vault: UnlockedVault, behind flush: () throws(LogError) -> Void) {}
 }

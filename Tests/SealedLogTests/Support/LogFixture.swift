@@ -31,17 +31,21 @@ final class LogFixture: Sendable {
         try KeyFile.read(keyPath, secretFolders: [], in: PosixFileSystem())
     }
 
-    func options(remembering: Bool = false, accepting: [LogError.Code] = []) -> SealedLog.Options {
+    func options(
+        remembering: Bool = false, accepting: [LogError.Code] = [], waiting lockTimeout: Duration = .seconds(20)
+    ) -> SealedLog.Options {
         SealedLog.Options(
-            lockTimeout: .seconds(20), accepted: accepting, memoryFolder: remembering ? memory : nil)
+            lockTimeout: lockTimeout, accepted: accepting, memoryFolder: remembering ? memory : nil)
     }
 
     /// Opens the vault as another process would: with a descriptor of its own, although it is open here already.
     func open(
-        in files: any FileSystem = PosixFileSystem(), remembering: Bool = false, accepting: [LogError.Code] = []
+        in files: any FileSystem = PosixFileSystem(), remembering: Bool = false, accepting: [LogError.Code] = [],
+        waiting lockTimeout: Duration = .seconds(20)
     ) throws -> SealedLog {
         try openApart(
-            path, options: options(remembering: remembering, accepting: accepting), in: files, readKey: key)
+            path, options: options(remembering: remembering, accepting: accepting, waiting: lockTimeout), in: files,
+            readKey: key)
     }
 
     var bytes: [UInt8] {
@@ -70,7 +74,7 @@ extension LogFixture {
         changed += [UInt8](repeating: 0, count: max(0, offset + record.count - changed.count))
         changed.replaceSubrange(offset..<offset + record.count, with: record)
         let hint = Hint(offset: UInt64(offset), sequence: view.head.sequence)
-        changed.replaceSubrange(Header.hintOffset..<Header.size, with: hint.encoded)
+        changed.replaceSubrange(Header.hintOffset..<Header.hintOffset + Hint.size, with: hint.encoded)
         return changed
     }
 }

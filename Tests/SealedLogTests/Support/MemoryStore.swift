@@ -43,7 +43,7 @@ final class MemoryStore: RecordStore {
     func makeReplacement() throws(LogError) -> StoreLock { throw LogError(.invalid) }
     func settle(rewriting newest: Range<UInt64>?, clearingFrom end: UInt64?) throws(LogError) {}
     func clear(from end: UInt64) throws(LogError) {}
-    func append(_ record: StoredRecord, isGivenOut: () -> Bool) throws(LogError) {}
+    func append(_ record: StoredRecord) throws(LogError) {}
     func finish(at end: UInt64, _ hint: Hint?) throws(LogError) {}
     func publish(replacing: Bool, _ head: LogPosition) throws(LogError) {}
     func discard() {}

@@ -12,6 +12,9 @@ struct RememberedVault {
 
     init() throws {
         fixture = try LogFixture()
+        // It is in the vault's folder here: to create it later would change what is known of that folder.
+        try FileManager.default.createDirectory(
+            atPath: fixture.memory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         let log = try fixture.open(remembering: true)
         for number in 0..<3 { try log.set("a", "\(number)") }
     }

@@ -47,7 +47,7 @@ struct VectorUnlocker: Unlocker {
         guard try vault.fingerprint() == vector.fingerprint else { throw LogError(.unpinned) }
     }
 
-    func remember(_ vault: UnlockedVault) {}
+    func remember(_ vault: UnlockedVault, behind flush: () throws(LogError) -> Void) {}
 
     private func keyFile() throws(LogError) -> KeyFile {
         try KeyFile.read(keyPath, secretFolders: [], in: PosixFileSystem())

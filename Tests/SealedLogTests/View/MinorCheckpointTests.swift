@@ -27,7 +27,7 @@ struct MinorCheckpointTests {
 
     private func replaceHint(_ hint: [UInt8]) throws {
         var bytes = try fixture.bytes
-        bytes.replaceSubrange(Header.hintOffset..<Header.size, with: hint)
+        bytes.replaceSubrange(Header.hintOffset..<Header.hintOffset + hint.count, with: hint)
         try overwrite(fixture.path, bytes)
     }
 

@@ -139,7 +139,7 @@ extension SealedLog {
         while true {
             do throws(LogError) {
                 let lock = try store.lock(.shared, until: min(deadline, Deadline(after: .milliseconds(2))))
-                guard try store.isCurrent(), try view.headIsThere() else { return false }
+                guard try store.isCurrent(), try view.newestRecordIsWhole() else { return false }
                 if let memory, memory.seen()?.position != view.head { try remember(view, of: store, in: memory) }
                 lock.release()
                 return true

@@ -99,7 +99,7 @@ extension SealedLog {
         let remembered = remembered()
         try view.withLock { (view) throws(LogError) in
             // The new record must not follow a head that its writer took back, nor one of an older file.
-            if try view.headIsThere(), try view.refresh(),
+            if try view.newestRecordIsWhole(), try view.refresh(),
                 try view.alarm(against: remembered?.position(of: view)) == nil
             {
                 return

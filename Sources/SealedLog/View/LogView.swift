@@ -147,10 +147,24 @@ extension LogView {
     }
 
     /// Returns whether the newest record is still there. It is not if its writer took it back after a failed flush, or
-    /// if another file was copied over this one.
+    /// if another file was copied over this one. A part of its payload may be gone: see ``newestRecordIsWhole()``.
     func headIsThere() throws(LogError) -> Bool {
         let tag = try store.available(at: headOffset, upTo: Authenticator.size)
         return tag.count == Authenticator.size && tag.withUnsafeBytes { Authenticator($0) } == head.authenticator
+    }
+
+    /// Returns whether the newest record can be relied on, while no process can write. A record that this process has
+    /// not written is read again: its writer may have died while it took the record back, from its end on.
+    func newestRecordIsWhole() throws(LogError) -> Bool {
+        guard durable != head, !store.isTransactional, let previous = passed.dropLast().last else {
+            return try headIsThere()
+        }
+        var reader = reader
+        guard case .record(let record) = try reader.record(at: newestRecord.lowerBound, after: previous) else {
+            return false
+        }
+        guard record.position == head else { return false }
+        return try reader.payloadHolds(record)
     }
 }
 

@@ -70,6 +70,31 @@ struct FailedFlushTests {
         try #require(code.withLock { $0 } == .busy)
     }
 
+    /// The writer dies while it takes the record back: its head is there still, and the rest is zeros.
+    @Test(arguments: 2..<5) func ofARecordThatIsTakenBackInPartIsReliedOnByNobody(_ writes: Int) throws {
+        let other = try openImpatient()
+        let hasRead = Flag()
+        files.watch(.synchronizeData) { _ in
+            guard !hasRead.isSet else { return }
+            hasRead.set()
+            _ = try? other.get("a")
+        }
+        files.fail([.synchronizeData], with: .error(EIO))
+        // The record, the mark, and then zeros from the record's end on.
+        files.fail([.write], after: writes, times: 1_000, with: .error(EIO))
+        let new = RandomBytes.array(1_500)
+        let code = try LogError.code { try log.set("a", new) }
+        #expect(code == (writes < 4 ? .outcomeUnknown : .unavailable))
+        files.heal()
+        let expected = writes == 2 ? new : Array("old".utf8)
+        #expect(try other.get("a") == expected)
+        try other.set("b", "x")
+        for reader in [other, try fixture.open(remembering: true)] {
+            #expect(try reader.get("a") == expected)
+            #expect(try reader.verify().entries == 2)
+        }
+    }
+
     private func openImpatient() throws -> SealedLog { try fixture.open(waiting: .milliseconds(20)) }
 
     /// A reader waits for a writer whose flush takes long, whatever becomes of that flush or of the flush of the zeros,

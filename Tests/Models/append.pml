@@ -110,6 +110,7 @@
 #define giveOut 31              /* SealedLog.read returns */
 #define failRead 32             /* SealedLog.read throws */
 #define unlockAndRead 33        /* SealedLog.confirm returns false */
+#define stuck 34                /* of a trace: what was written cannot be */
 #define lookAgain 40            /* the former reader looks again after a flush without the lock */
 #define writerLooks 41          /* the former takeBack: was it given out? */
 #define writerLooksAgain 42
@@ -230,7 +231,7 @@ inline headIsThere(me) {
 }
 /* LogView.classifyTail, searchTail, isTorn */
 inline classify() {
-  isDamage = finding == FOREIGN; isZero = 1; i = foundEnd;
+  isDamage = (finding == FOREIGN); isZero = 1; i = foundEnd;
   do
   :: i < COUNT ->
      if :: cache[i] != 0 -> isZero = 0; if :: i > foundEnd && BEGINS(i, FRAME) -> isDamage = 1 :: else fi :: else fi; i++
@@ -247,7 +248,10 @@ inline classify() {
      isDamage = isDamage || !torn
   :: else
   fi;
-  i = 0; c = 0; ok = 0; torn = 0
+  i = 0; c = 0; ok = 0; torn = 0;
+#ifdef TRACE
+  isDamage = 0
+#endif
 }
 /* LogView.includes */
 inline include(x, h) { r = h; isIn = 0; do :: r == x -> isIn = 1; break :: r != x && r == 0 -> break :: r != x && r != 0 -> r = previous[r] od; r = 0 }
@@ -298,7 +302,7 @@ inline clear(me, from, to, then) { clearFrom[me] = from; clearTo[me] = to; after
 
 #ifdef TRACE
 byte outcome[PROCESSES];        /* the step that its last change or reading ended with */
-#define SOON(kind) c_expr { upcoming(now.position, PProcess->me, kind) }
+#define SOON(kind) c_expr { soon[now.position][PProcess->me / THREADS] == kind }
 #define WRITES SOON(LOCK_EXCLUSIVE)
 #define READS (SOON(LOCK_SHARED) || SOON(GIVEN) || SOON(FAILED))
 #define MORE true
@@ -307,7 +311,8 @@ byte outcome[PROCESSES];        /* the step that its last change or reading ende
 #define LOST(me) GO(me, poison)
 #define SHOWS_SEEN(x, flushed) (!REMEMBERS(x, flushed) || SHOWS(SEEN, me) && nextA == (x) && nextB == flushed)
 #define REMEMBER(x, flushed) if :: REMEMBERS(x, flushed) -> seen = x; seenFlushed = flushed; TAKE :: else fi
-#define WRITTEN(from, to) nextA, nextB
+#define LEFT CELL(RECORDS, 1)   /* what a power loss may have left */
+inline areZeros(from, to) { ok = 1; c = from; do :: c < to && c < COUNT -> if :: cache[c] != 0 -> ok = 0 :: else fi; c++ :: else -> break od; c = 0 }
 #define SHOWS_RECORD(x, from) (SHOWS(WRITE, me) && nextC == (x) && nextA == (from))
 #else
 #define WRITES (me < WRITERS)
@@ -383,7 +388,7 @@ proctype Process(byte me) {
        GO(me, overwriteWithZeros) }
 #ifdef TRACE
   :: atomic { at[me] == overwriteWithZeros && SHOWS(ZEROS, me) && nextA >= clearFrom[me] -> store(0, nextA, nextB); TAKE }
-  :: atomic { at[me] == overwriteWithZeros && SHOWS(FLUSH, me) && isClear(clearFrom[me], clearTo[me]) -> GO(me, flushZeros) }
+  :: atomic { at[me] == overwriteWithZeros && SHOWS(FLUSH, me) -> areZeros(clearFrom[me], clearTo[me]); if :: ok -> GO(me, flushZeros) :: else -> GO(me, stuck) fi; ok = 0 }
 #else
   :: atomic { at[me] == overwriteWithZeros ->
        if
@@ -413,10 +418,12 @@ proctype Process(byte me) {
   /* ----- the record */
 #ifdef TRACE                    /* the trace says what is written; a clearing was decided on before */
   :: atomic { at[me] == planRecord && SHOWS_MARK(1) && current[me] == 0 -> clear(me, end[me], COUNT, planRecord) }
-  :: atomic { at[me] == planRecord && SHOWS(ZEROS, me) && isZeros(nextA, nextB) -> TAKE }                 /* writeZerosAhead */
-  :: atomic { at[me] == planRecord && (SHOWS(WRITE, me) || SHOWS(WRITE_FAILS, me) || SHOWS(PAYLOAD_BEFORE, me)) && isClear(end[me], end[me] + nextD) ->
+  :: atomic { at[me] == planRecord && SHOWS(ZEROS, me) -> areZeros(nextA, nextB); if :: ok -> TAKE :: else -> GO(me, stuck) fi; ok = 0 }       /* writeZerosAhead */
+  :: atomic { at[me] == planRecord && (SHOWS(WRITE, me) || SHOWS(WRITE_FAILS, me) || SHOWS(PAYLOAD_BEFORE, me)) && nextC == count && (nextKind == PAYLOAD_BEFORE || nextA == end[me]) ->
+       areZeros(end[me], end[me] + nextD); if :: !ok -> GO(me, stuck); goto next_step :: else fi; ok = 0;
        current[me] = nextC; count = nextC + 1; previous[nextC] = head[me]; start[nextC] = end[me]; number[nextC] = number[head[me]] + 1; length[nextC] = nextD;
-       if :: nextKind == PAYLOAD_BEFORE -> big[nextC] = 1; GO(me, writePayload) :: else -> GO(me, writeRecord) fi }
+       if :: nextKind == PAYLOAD_BEFORE -> big[nextC] = 1; GO(me, writePayload) :: else -> GO(me, writeRecord) fi;
+next_step: ok = 0 }
   :: atomic { at[me] == writePayload && SHOWS(PAYLOAD_BEFORE, me) && nextC == current[me] -> store(current[me], nextA, nextB); TAKE }
   :: atomic { at[me] == writePayload && (SHOWS(WRITE, me) || SHOWS(WRITE_FAILS, me)) -> GO(me, writeRecord) }
   :: atomic { at[me] == writeRecord && SHOWS_RECORD(current[me], start[current[me]]) -> store(current[me], nextA, nextB); TAKE; GO(me, flushRecord) }
@@ -527,16 +534,19 @@ proctype Process(byte me) {
   :: atomic { at[me] == idle && READS -> memo[me] = seen; memoFlushed[me] = seenFlushed; GO(me, readFreely) }
   :: atomic { at[me] == readFreely ->
        if
-       :: isOpen[me] -> follow(end[me], head[me]); ok = finding == NOTHING
+       :: isOpen[me] -> follow(end[me], head[me]); ok = (finding == NOTHING); if :: foundHead != head[me] -> durable[me] = 0 :: else fi
        :: else -> followToEnd(); classify(); include(memo[me], foundHead);
-          ok = finding == NOTHING && !isDamage && isIn && number[memo[me]] <= number[foundHead];
+          ok = (finding == NOTHING && !isDamage && isIn && number[memo[me]] <= number[foundHead]);
           if :: ok -> isOpen[me] = 1; confirmed[me] = memo[me]; durable[me] = foundHead == 0 || (memo[me] == foundHead && memoFlushed[me]); needsClearing[me] = !isZero :: else fi
        fi;
        if
-       :: ok -> if :: foundHead != head[me] && head[me] != 0 -> durable[me] = 0 :: else fi; head[me] = foundHead; end[me] = foundEnd; GO(me, confirm)
+       :: ok -> head[me] = foundHead; end[me] = foundEnd; GO(me, confirm)
        :: else -> memo[me] = seen; memoFlushed[me] = seenFlushed; GO(me, lockToRead)
        fi;
        tidy() }
+#ifdef TRACE                    /* a verification, an opening that accepts an alarm, and what else reads under the lock */
+  :: atomic { at[me] == readFreely && SOON(LOCK_SHARED) -> GO(me, lockToRead) }
+#endif
   /* in doubt: what was remembered before is compared with the log while no process can write */
   :: atomic { at[me] == lockToRead && exclusive == 0 && SHOWS(LOCK_SHARED, me) -> TAKE; shared[me] = 1; sharers++; GO(me, readSettled) }
   :: atomic { at[me] == readSettled ->
@@ -549,6 +559,9 @@ proctype Process(byte me) {
   /* what is not known to be durable is confirmed before it is given out */
   :: atomic { at[me] == confirm ->
        if
+#ifdef TRACE                    /* the header, which this machine has not remembered yet; what it remembers is not shown */
+       :: head[me] == 0 -> GO(me, lockToConfirm)
+#endif
        :: head[me] == 0 || confirmed[me] == head[me] || seen == head[me] -> confirmed[me] = head[me]; GO(me, giveOut)
        :: else -> sample[me] = toldErrors; GO(me, lockToConfirm)
        fi }
@@ -590,7 +603,7 @@ proctype Process(byte me) {
        fi; ok = 0 }
   /* compaction.pml has the folder */
 #ifdef TRACE
-  :: atomic { at[me] == flushNameToRead && SHOWS(FLUSH_FOLDER, me) -> if :: nextA -> GO(me, rememberRead) :: else -> GO(me, failRead) fi; TAKE }
+  :: atomic { at[me] == flushNameToRead && SHOWS(FLUSH_FOLDER, me) -> TAKE; GO(me, failRead) }
 #endif
   :: atomic { at[me] == flushNameToRead -> GO(me, rememberRead) }
   :: atomic { at[me] == rememberRead && SHOWS_SEEN(head[me], 0) -> REMEMBER(head[me], 0);
@@ -622,9 +635,11 @@ proctype Process(byte me) {
   :: atomic { at[me] == idle && SHOWS(FAILED, me) && outcome[me] != giveOut -> outcome[me] = 0; TAKE }
   :: atomic { at[me] == poison && SHOWS(UNLOCK, me) -> TAKE; reset(me); outcome[me] = poison }
   :: atomic { (at[me] == makeReady || at[me] == rewriteNewest || at[me] == planRecord) && SHOWS(UNLOCK, me) -> TAKE; outcome[me] = leave; unlock(me); rest(me) }
-  :: atomic { (at[me] == makeReady || at[me] == rewriteNewest || at[me] == planRecord) && SHOWS(FLUSH_FOLDER, me) -> TAKE }
+  :: atomic { (at[me] == makeReady || at[me] == rewriteNewest || at[me] == planRecord) && SHOWS(FLUSH_FOLDER, me) -> TAKE; GO(me, leave) }
   :: atomic { at[me] == planRecord && SHOWS(ZEROS_FAIL, me) -> TAKE; GO(me, leave) }
-  :: atomic { SHOWS(KILLED, me) || SHOWS(START, me) -> TAKE; reset(me); outcome[me] = 0 }
+  :: atomic { at[me] == idle && SHOWS(FLUSH, me) -> TAKE }      /* SealedLog.flush at the first opening, makeDurable */
+  :: atomic { (SHOWS(KILLED, me) || SHOWS(START, me)) && nextA == me % THREADS -> TAKE; reset(me); outcome[me] = 0 }
+  :: atomic { ACCEPTED }
 #endif
 #ifndef TRACE
   :: atomic { at[me] == idle && WRITES && !MORE -> break }

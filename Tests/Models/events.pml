@@ -34,7 +34,10 @@ c_decl { \#include "trace.h" }
 int nextKind, nextProcess, nextA, nextB, nextC, nextD, nextFile, position, covered[3];
 #define LOAD c_code { load_event(now.position, &now.nextKind, &now.nextProcess, &now.nextA, &now.nextB, &now.nextC, &now.nextD, &now.nextFile); }
 #define TAKE position++; LOAD
-#define SHOWS(kind, me) (nextKind == kind && nextProcess == me)
+#ifndef THREADS
+#define THREADS 1               /* of each process of the trace; which one takes an event is open */
+#endif
+#define SHOWS(kind, me) (nextKind == kind && nextProcess == me / THREADS)
 #define IF_TRACE(x) (x)
 #define GO(me, step) covered[at[me] / 30] = covered[at[me] / 30] | (1 << (at[me] % 30)); at[me] = step
 #define ACCEPTED nextKind == 0 -> c_code { accept_trace(now.covered); }

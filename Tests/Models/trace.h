@@ -1,10 +1,13 @@
 /* A trace of events, read from the file in MODEL_TRACE: kind, process, a, b, c, d, file and line of each. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct event { int kind, process, a, b, c, d, file, line; };
 static struct event *trace;
 static int trace_length, furthest;
+/* soon[n][p]: the kind of the next event of process p, from event n on */
+static unsigned char (*soon)[256];
 
 static void refuse_trace(void) {
     if (furthest < trace_length) printf("REFUSED %d\n", trace[furthest].line);
@@ -20,6 +23,11 @@ static void read_trace(void) {
         trace[trace_length++] = e;
     }
     fclose(file);
+    soon = calloc(trace_length + 1, sizeof *soon);
+    for (int n = trace_length - 1; n >= 0; n--) {
+        memcpy(soon[n], soon[n + 1], sizeof *soon);
+        soon[n][trace[n].process] = trace[n].kind;
+    }
     atexit(refuse_trace);
 }
 
@@ -29,13 +37,6 @@ static void load_event(int n, int *kind, int *process, int *a, int *b, int *c, i
     if (n > furthest) furthest = n;
     e = n < trace_length ? trace[n] : none;
     *kind = e.kind; *process = e.process; *a = e.a; *b = e.b; *c = e.c; *d = e.d; *of = e.file;
-}
-
-/* Whether the next event of a process that begins something is of this kind. */
-static int upcoming(int n, int process, int kind) {
-    for (; n < trace_length; n++)
-        if (trace[n].process == process) return trace[n].kind == kind;
-    return 0;
 }
 
 static void accept_trace(int *covered) {

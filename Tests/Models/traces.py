@@ -184,6 +184,7 @@ class Abstraction:
             if process not in users:
                 continue
             is_file = len(words) > 1 and words[1] == self.file
+            slot(process, call.line)
             match call.name:
                 case "lock" if is_file and words[3] == "ok":
                     held[process] += 1
@@ -410,7 +411,7 @@ def raw_of_strace(log: Path, vault: str) -> list[str]:
             started.add(process)
             out.append(f"{process} start 0")
         outcome = "ok" if result >= 0 else "error"
-        descriptor = int(arguments.split(",")[0]) if re.match(r"^\d+", arguments) else -1
+        descriptor = int(number_[1]) if (number_ := re.match(r"^(\d+)(,|$)", arguments)) else -1
         file = open_files.get((process, descriptor), "")
         match call:
             case "openat" | "open" if result >= 0:

@@ -416,7 +416,8 @@ proctype Process(byte me) {
        GO(me, after[me]); after[me] = 0 }
 
   /* ----- the record */
-#ifdef TRACE                    /* the trace says what is written; a clearing was decided on before */
+#ifdef TRACE                    /* the trace says what is written; a clearing was decided on before: an opening without the lock may take a record that is being written for remains */
+  :: atomic { at[me] == flushNewest && SHOWS_MARK(1) -> clear(me, end[me], COUNT, planRecord) }
   :: atomic { at[me] == planRecord && SHOWS_MARK(1) && current[me] == 0 -> clear(me, end[me], COUNT, planRecord) }
   :: atomic { at[me] == planRecord && SHOWS(ZEROS, me) -> areZeros(nextA, nextB); if :: ok -> TAKE :: else -> GO(me, stuck) fi; ok = 0 }       /* writeZerosAhead */
   :: atomic { at[me] == planRecord && (SHOWS(WRITE, me) || SHOWS(WRITE_FAILS, me) || SHOWS(PAYLOAD_BEFORE, me)) && nextC == count && (nextKind == PAYLOAD_BEFORE || nextA == end[me]) ->

@@ -638,8 +638,9 @@ next_step: ok = 0 }
   :: atomic { (at[me] == makeReady || at[me] == rewriteNewest || at[me] == planRecord) && SHOWS(UNLOCK, me) -> TAKE; outcome[me] = leave; unlock(me); rest(me) }
   :: atomic { (at[me] == makeReady || at[me] == rewriteNewest || at[me] == planRecord) && SHOWS(FLUSH_FOLDER, me) -> TAKE; GO(me, leave) }
   :: atomic { at[me] == planRecord && SHOWS(ZEROS_FAIL, me) -> TAKE; GO(me, leave) }
+  :: atomic { at[me] == idle && isOpen[me] && (WRITES || READS) -> reset(me) }          /* the vault is opened anew */
   :: atomic { at[me] == idle && SHOWS(FLUSH, me) -> TAKE }      /* SealedLog.flush at the first opening, makeDurable */
-  :: atomic { (SHOWS(KILLED, me) || SHOWS(START, me)) && nextA == me % THREADS -> TAKE; reset(me); outcome[me] = 0 }
+  :: atomic { (SHOWS(KILLED, me) || SHOWS(START, me)) && nextA == me % THREADS -> reset(me); outcome[me] = 0; if :: nextB -> at[me] = stuck :: else fi; TAKE }      /* b: there is no such thread */
   :: atomic { ACCEPTED }
 #endif
 #ifndef TRACE

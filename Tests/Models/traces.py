@@ -172,7 +172,8 @@ class Abstraction:
                 slots[process] = free.pop() if free else out.processes
                 out.processes = max(out.processes, slots[process] + 1)
                 for thread in range(out.threads):
-                    out.events.append(Event("START", slots[process], thread, line=line))
+                    is_absent = thread > 0 and process not in self.multi
+                    out.events.append(Event("START", slots[process], thread, int(is_absent), line=line))
             return slots[process]
 
         def add(kind: str, call: Call, a: int = 0, b: int = 0, c: int = 0, d: int = 0) -> None:
@@ -483,7 +484,7 @@ def compiled(stretch: Stretch, former: bool) -> Path:
         for source in sources:
             (folder / source.name).write_text(source.read_text())
         for command in (["spin", "-a", *options, "append.pml"],
-                        ["gcc", "-O0", "-w", "-DSAFETY", "-DNOREDUCE", "-DMEMLIM=3000", "-DCOLLAPSE", "-DVECTORSZ=65536", "-o", "pan", "pan.c"]):
+                        ["gcc", "-O1", "-w", "-DSAFETY", "-DNOREDUCE", "-DMEMLIM=3000", "-DCOLLAPSE", "-DVECTORSZ=65536", "-o", "pan", "pan.c"]):
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
             if done.returncode:
                 sys.exit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")

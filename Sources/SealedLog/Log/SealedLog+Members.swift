@@ -12,16 +12,20 @@ extension SealedLog {
     ///
     /// - Throws: `diverged` if a removal is missing that this machine has seen; what reading throws.
     package func members() throws(LogError) -> MemberList {
-        // What a reader of a replaced file knows may be outdated.
-        try read(isSure: true) { (_) throws(LogError) in }
-        return try currentMembers()
+        while true {
+            // What a reader of a replaced file knows may be outdated.
+            try read(isSure: true) { (_) throws(LogError) in }
+            if let members = try currentMembers() { return members }
+            try settle()
+        }
     }
 
     /// Returns the key by which this machine signs; nil in a vault without members, in which nobody signs.
     ///
-    /// - Throws: `notMember`; as ``members()``; what the options' `deviceKey` throws.
+    /// - Throws: `notMember`; `conflict` if the file has been replaced meanwhile; as ``members()``; what the options'
+    ///   `deviceKey` throws.
     func signingKey() throws(LogError) -> DeviceKey? {
-        let members = try currentMembers()
+        guard let members = try currentMembers() else { throw LogError(.conflict) }
         guard !members.isEmpty else { return nil }
         guard let key = try ownDeviceKey() else { throw LogError(.notMember) }
         guard members.isMember(key.device) else { throw LogError(.notMember, key.device.text) }
@@ -30,8 +34,7 @@ extension SealedLog {
 
     /// Throws what ``commit(_:timeout:)`` would because of the members.
     package func checkThatThisMachineSigns() throws(LogError) {
-        // What the members are compared with is remembered only of a file that is durable.
-        try read(isSure: true) { (_) throws(LogError) in }
+        _ = try members()
         _ = try signingKey()
     }
 
@@ -42,31 +45,39 @@ extension SealedLog {
         return key
     }
 
-    private func currentMembers() throws(LogError) -> MemberList {
+    /// Returns the members as of the file that is shown; nil if it cannot be compared with what this machine has seen,
+    /// since another one has taken its place.
+    private func currentMembers() throws(LogError) -> MemberList? {
         let origin = view.withLock { $0.origin.authenticator }
         if let known = membership.withLock({ $0 }), known.origin == origin { return known.list }
         let (known, isProvisional) = try view.withLock { (view) throws(LogError) in
             (Membership(origin: view.origin.authenticator, list: try view.members()), view.store.isProvisional)
         }
         // Changes that wait to be merged follow what this machine knew of the members when they were begun.
-        if !isProvisional { try compare(known.list) }
+        guard try isProvisional ? true : compare(known.list) else { return nil }
         membership.withLock { $0 = known }
         return known.list
     }
 
     /// Who was removed, and has the data key still, could write a file in which that never happened, or one with other
     /// members from the start.
-    private func compare(_ list: MemberList) throws(LogError) {
-        guard let memory else { return }
-        let (seen, isOfFormerKey) = try memory.members { () throws(LogError) in
-            try view.withLock { (view) throws(LogError) in try view.manifest().formerMemoryKeys }
-        }
+    ///
+    /// - Returns: false if the file was replaced before what was seen was read: that may be of the new one.
+    private func compare(_ list: MemberList) throws(LogError) -> Bool {
+        guard let memory else { return true }
+        let view = view.withLock { $0 }
+        let seen = try memory.members { () throws(LogError) in try view.manifest().formerMemoryKeys }
         let landmarks = list.landmarks
-        let isKnown = (seen.isEmpty || seen.first == landmarks.first) && seen.allSatisfy(landmarks.contains)
-        guard acceptsOtherHistory || isKnown else {
+        guard acceptsOtherHistory || landmarks.includes(seen.landmarks) else {
+            guard try view.store.isCurrent() else { return false }
             throw LogError(.diverged, "the list of members, in which a removal or the first one is missing,")
         }
-        if seen != landmarks || isOfFormerKey { memory.remember(members: landmarks) }
+        if seen.landmarks != landmarks || seen.isOfFormerKey {
+            try memory.remember(members: landmarks, isForced: acceptsOtherHistory) { () throws(LogError) in
+                try view.manifest().formerMemoryKeys
+            }
+        }
+        return true
     }
 }
 

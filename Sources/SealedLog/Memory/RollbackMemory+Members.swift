@@ -16,7 +16,12 @@ extension RollbackMemory {
     func members(
         _ formerKeys: () throws(LogError) -> [[UInt8]]
     ) throws(LogError) -> (landmarks: [Authenticator], isOfFormerKey: Bool) {
-        guard let bytes = read(membersName, size: RollbackMemory.membersSize) else { return ([], false) }
+        try members(in: read(membersName, size: RollbackMemory.membersSize) ?? [], formerKeys)
+    }
+
+    private func members(
+        in bytes: [UInt8], _ formerKeys: () throws(LogError) -> [[UInt8]]
+    ) throws(LogError) -> (landmarks: [Authenticator], isOfFormerKey: Bool) {
         var reader = body(of: bytes, magic: RollbackMemory.membersMagic, size: RollbackMemory.membersSize)
         let isCurrent = reader != nil
         if !isCurrent, bytes.count >= RollbackMemory.membersSize,
@@ -31,14 +36,29 @@ extension RollbackMemory {
         return ((0..<count).compactMap { _ in try? reader.authenticator() }, !isCurrent)
     }
 
-    /// Remembers the first landmark, and the newest of the others.
-    func remember(members landmarks: [Authenticator]) {
+    /// Remembers the first landmark, and the newest of the others; nothing if another process has seen more meanwhile.
+    ///
+    /// - Parameter isForced: whether the user has accepted that what was seen is missing.
+    func remember(
+        members landmarks: [Authenticator], isForced: Bool, _ formerKeys: () throws(LogError) -> [[UInt8]]
+    ) throws(LogError) {
+        let formerKeys = try formerKeys()
         let kept = landmarks.prefix(1) + landmarks.dropFirst().suffix(RollbackMemory.landmarkLimit - 1)
         var file = ByteWriter(reserving: RollbackMemory.membersSize)
         file.append(RollbackMemory.membersMagic + vaultID)
         file.integer(UInt64(kept.count))
         for landmark in kept { file.authenticator(landmark) }
         file.zeros((RollbackMemory.landmarkLimit - kept.count) * Authenticator.size)
-        update(MemoryFile(membersName, in: folder), to: file.bytes)
+        update(MemoryFile(membersName, in: folder), to: file.bytes) { old in
+            // Those of this vault's keys alone are asked for, which cannot fail.
+            isForced || landmarks.includes((try? members(in: old) { formerKeys })?.landmarks ?? [])
+        }
+    }
+}
+
+extension [Authenticator] {
+    /// Whether these landmarks are the same as earlier ones, or later.
+    func includes(_ seen: [Authenticator]) -> Bool {
+        (seen.isEmpty || seen.first == first) && seen.allSatisfy(contains)
     }
 }

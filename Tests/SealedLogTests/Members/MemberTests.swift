@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import LinuxSystem
 import Sealing
 import TestSupport
@@ -64,6 +64,37 @@ struct MemberTests {
         #expect(try remembered() == 1)
         try log.set("a", "3")
         #expect(try remembered() == 2)
+    }
+
+    /// A process that has read the former file compares its members with what another one remembers meanwhile.
+    @Test(arguments: [FileCall.read, .lock]) func aRemovalThatIsRememberedMeanwhileIsNoAlarmAndStays(
+        _ call: FileCall
+    ) throws {
+        try founded(remembering: true).set("a", "1")
+        // At the lock, this machine has remembered nothing yet, and is about to.
+        if call == .lock { try FileManager.default.removeItem(atPath: membersFile()) }
+        let files = FaultyFileSystem()
+        let log = try open(as: mia, remembering: true, in: files)
+        #expect(try log.text("a") == "1")
+        let hasRemoved = Flag()
+        files.watch(call) { call in
+            guard call.path.hasSuffix(".members"), !hasRemoved.isSet else { return }
+            hasRemoved.set()
+            let other = try? open(as: mia, remembering: true)
+            try? other?.changeMembers { (members) throws(LogError) in
+                _ = try members.remove("tom", signedBy: mia)
+            }
+            try? other?.set("a", "2")
+        }
+        #expect(try log.members().members.map(\.name) == (call == .read ? ["mia"] : ["mia", "tom"]))
+        #expect(hasRemoved.isSet)
+        #expect(try open(as: mia, remembering: true).members().members.map(\.name) == ["mia"])
+        #expect(try log.memory?.members { () throws(LogError) in [] }.landmarks.count == 2)
+    }
+
+    private func membersFile() throws -> String {
+        let names = try FileManager.default.contentsOfDirectory(atPath: fixture.memory)
+        return fixture.memory + "/" + (try #require(names.first { $0.hasSuffix(".members") }))
     }
 
     // MARK: Signatures

@@ -137,10 +137,12 @@ byte sample[PROCESSES];         /* the errors that its descriptor was told of */
 num memo[PROCESSES]; bit memoFlushed[PROCESSES], isLocked[PROCESSES];
 /* what a step uses, 0 between steps */
 num foundEnd, foundHead, i, v, r, c; byte finding; bit isDamage, isBroken, isZero, isIn, isAlarm, isWrong, isLost, isExcused, ok, torn;
+/* the last write has the head and what shares a sector with it */
+#define HEAD_END(x) BORDER(start[x] + INDEX - 1)
 #ifdef PLANT_PAYLOAD_IN_HEAD_SECTOR
 #define BIG_START(x) (start[x] + INDEX)
 #else
-#define BIG_START(x) BORDER(start[x])
+#define BIG_START(x) HEAD_END(x)
 #endif
 #define NOTHING 0
 #define FAILING 1
@@ -437,7 +439,7 @@ next_step: ok = 0 }
           length[r] = SHORTEST; do :: length[r] < LONGEST && end[me] + length[r] < COUNT -> length[r]++ :: break od;
           previous[r] = head[me]; start[r] = end[me]; number[r] = number[head[me]] + 1;
 #ifdef PAYLOAD
-          if :: start[r] + length[r] > BORDER(start[r]) -> big[r] = 1 :: skip fi;
+          if :: start[r] + length[r] > HEAD_END(r) -> big[r] = 1 :: skip fi;
 #endif
           /* room: zeros where the record will be, and the next one's head; before a payload, all of the rest */
           c = (big[r] -> COUNT : LEAST(COUNT, end[me] + length[r] + FRAME));
@@ -461,7 +463,7 @@ next_step: ok = 0 }
        fi }
   :: atomic { at[me] == writeRecord ->
        if :: next[me] == 0 -> next[me] = start[current[me]] :: else fi;
-       r = start[current[me]] + (big[current[me]] -> BORDER(start[current[me]]) - start[current[me]] : length[current[me]]);
+       r = start[current[me]] + (big[current[me]] -> HEAD_END(current[me]) - start[current[me]] : length[current[me]]);
        i = LEAST(BORDER(next[me]), r); store(current[me], next[me], i); next[me] = i;
        if :: i == r -> next[me] = 0;
 #ifdef PLANT_EARLY_UNLOCK
@@ -506,7 +508,7 @@ next_step: ok = 0 }
        if :: seen == current[me] -> GO(me, writerLooksAgain) :: else -> GO(me, writerLooks) fi }
   :: atomic { at[me] == writerLooks ->
 #endif
-       r = start[current[me]]; i = r + (big[current[me]] -> BORDER(r) - r : length[current[me]]); v = r;
+       r = start[current[me]]; i = r + (big[current[me]] -> HEAD_END(current[me]) - r : length[current[me]]); v = r;
        do :: r < i -> if :: cache[r] != 0 -> v = r + 1 :: else fi; r++ :: else -> break od;      /* endOfData */
 #ifdef FORMER_READER
        clear(me, start[current[me]], v, writerLooksAgain);

@@ -76,17 +76,18 @@ extension SealedLog {
             let store = view.withLock { $0.store }
             if !store.isInherited {
                 let lock = try store.lock(.exclusive, until: deadline)
-                if try store.isCurrent() {
+                let isCurrent = try store.isCurrent()
+                if isCurrent {
                     do throws(LogError) {
                         try makeReady(store, &writer)
                         return lock
                     } catch {
                         hostsLeft -= 1
                         guard hostsLeft > 0, LogError.Code.alarms.contains(error.code) else { throw error }
-                        store.turnToNextHost()
                     }
                 }
                 lock.release()
+                if isCurrent { store.turnToNextHost() }
             }
             try replaceView(until: deadline)
         }

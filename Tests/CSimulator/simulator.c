@@ -75,7 +75,7 @@ ssize_t send(int socket, const void *bytes, size_t count, int flags) {
 }
 
 int connect(int socket, __CONST_SOCKADDR_ARG address, socklen_t size) {
-    if (!isSimulated || !hooks.isServerDown()) return REAL(connect)(socket, address, size);
+    if (!isSimulated || hooks.connect(socket)) return REAL(connect)(socket, address, size);
     errno = ECONNREFUSED;
     return -1;
 }

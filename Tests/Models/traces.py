@@ -2,7 +2,7 @@
 """Checks that the models can take each step in traces of the code.
 
     traces.py strace LOG VAULT >RAW   makes a raw trace of the output of `strace -f -xx -s 120`
-    traces.py check FOLDER            checks all raw traces (*.ev) of a folder; Tools/model --traces
+    traces.py check FOLDER            checks all raw traces (*.events) of a folder; Tools/model --traces
 
 A raw trace has a line for each call of the processes that use one vault, in the order in which they took effect; see
 Tests/README.md, "Models". For each vault file in it, and each stretch without a power loss, it is made into events of
@@ -515,9 +515,10 @@ def steps() -> dict[int, str]:
 
 
 def check(folder: Path, former: bool) -> int:
+    """Fails if a stretch is refused, or if its check takes more than a minute."""
     taken: set[int] = set()
     refused = total = 0
-    for path in sorted(folder.glob("*.ev")):
+    for path in sorted(folder.glob("*.events")):
         trace = read_raw(path)
         files = sorted({c.words[1] for c in trace.calls if len(c.words) > 1 and c.words[1].startswith("vault:")})
         lines = path.read_text().splitlines()
@@ -532,7 +533,8 @@ def check(folder: Path, former: bool) -> int:
                 is_accepted, line, covered = accepted(stretch, former)
                 taken |= covered
                 if line < 0:
-                    print(f"unfinished {path.name} {stretch.name} ({len(stretch.events)} events, {stretch.sizes})")
+                    refused += 1
+                    print(f"UNFINISHED {path.name} {stretch.name} ({len(stretch.events)} events, {stretch.sizes})")
                 elif is_accepted:
                     print(f"accepted  {path.name} {stretch.name} ({len(stretch.events)} events)")
                 else:

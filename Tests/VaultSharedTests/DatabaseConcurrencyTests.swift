@@ -1,3 +1,4 @@
+import Foundation
 import LinuxSystem
 import SealedLog
 import Sealing
@@ -90,6 +91,27 @@ struct DatabaseConcurrencyTests {
         }
         #expect(try fixture.open(machine: "other").unsafeString("a") == "offline 1")
         _ = try online.verify()
+    }
+
+    /// What does not authenticate of the copy that a machine keeps is read from the database again.
+    @Test func aDamagedCopyOnThisMachineKeepsNothingFromBeingWritten() throws {
+        let fixture = try DatabaseFixture()
+        let keychain = try fixture.open()
+        try keychain.set("a", to: "1")
+        _ = try keychain.compact()
+        #expect(try keychain.unsafeString("a") == "1")
+        let folder = fixture.folder.file("one.cache")
+        let copies = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".vault") }
+        for path in copies.map({ "\(folder)/\($0)" }) {
+            let bytes = try contents(path)
+            try overwrite(path, Array(bytes[..<8_192]) + bytes[8_192...].map { ~$0 })
+        }
+        #expect(copies.count == 1)
+        try keychain.set("b", to: "2")
+        #expect(try keychain.unsafeString("a") == "1")
+        #expect(try keychain.unsafeString("b") == "2")
+        _ = try keychain.compact()
+        _ = try fixture.open(machine: "other").verify()
     }
 
     /// A compaction whose connection was lost at its commit, and that another one has followed.

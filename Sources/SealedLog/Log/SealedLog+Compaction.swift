@@ -92,7 +92,13 @@ extension SealedLog {
     ) throws(LogError) -> CompactionReport {
         let deadline = Deadline(after: timeout)
         while true {
-            do throws(LogError) { return try compact(change, until: deadline, counter) } catch {
+            do throws(LogError) {
+                guard view.withLock({ $0.store.isTransactional }) else {
+                    return try compact(change, until: deadline, counter)
+                }
+                // What this machine has kept of a database may be damaged, and the database not.
+                return try certain { () throws(LogError) in try compact(change, until: deadline, counter) }
+            } catch {
                 if error.code == .damaged { rememberFailure(error) }
                 let isOvertaken = change?.applies(to: view.withLock { $0.header }) ?? true
                 guard [.busy, .conflict].contains(error.code), isOvertaken, !deadline.hasPassed else {

@@ -24,8 +24,11 @@ extension SealedLog {
                 // Those that are finished have failed by themselves.
                 let pending = batch.filter { $0.result == nil }
                 do throws(LogError) {
-                    return try writer.withLock { (writer) throws(LogError) in
-                        try write(pending, &writer, until: deadline)
+                    // What this machine has kept of a database may be damaged, and the database not.
+                    return try certain { () throws(LogError) in
+                        try writer.withLock { (writer) throws(LogError) in
+                            try write(pending, &writer, until: deadline)
+                        }
                     }
                 } catch {
                     guard error.code == .overtaken else { throw error }

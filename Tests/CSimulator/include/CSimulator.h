@@ -20,8 +20,8 @@ typedef struct {
     /// Waits until a server's answer is there, or can be sent to, or the time is over. Events are those of poll(2).
     void (*_Nonnull waitForServer)(int32_t socket, int16_t events, int64_t nanoseconds);
     void (*_Nonnull close)(int32_t socket);
-    /// Whether no server can be connected to.
-    int (*_Nonnull isServerDown)(void);
+    /// Whether a server can be connected to by a new socket.
+    int (*_Nonnull connect)(int32_t socket);
 } vault_simulation_hooks;
 
 void vault_simulation_install(vault_simulation_hooks hooks);

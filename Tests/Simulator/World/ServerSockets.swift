@@ -36,9 +36,18 @@ final class ServerSockets: @unchecked Sendable {
 
     // MARK: Calls
 
-    /// Lets others send before.
+    /// Returns whether there is a server. A new connection can be cut before anything is sent on it.
+    func connect(_ socket: Int32) -> Bool {
+        guard !isDown else { return false }
+        if let process = world.scheduler.current?.process, !process.isDead {
+            connections[socket] = Connection(process: process)
+        }
+        return true
+    }
+
+    /// Lets others send before. A killed process sends in vain.
     func send(on socket: Int32) {
-        guard let process = world.scheduler.current?.process else { return }
+        guard let process = world.scheduler.current?.process, !process.isDead else { return }
         if connections[socket]?.isAwaiting != true {
             world.scheduler.step()
             world.note(process.number << 8 | 0xFF)

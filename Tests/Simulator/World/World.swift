@@ -125,7 +125,7 @@ final class World: @unchecked Sendable {
                 send: { World.present?.sockets?.send(on: $0) },
                 waitForServer: { World.present?.sockets?.wait(for: $0, $1, $2) },
                 close: { World.present?.sockets?.close($0) },
-                isServerDown: { World.present?.sockets?.isDown == true ? 1 : 0 }))
+                connect: { World.present?.sockets?.connect($0) == false ? 0 : 1 }))
         randomness.implementation_name = { UnsafePointer(World.name) }
         randomness.random = { UInt32(truncatingIfNeeded: World.present?.random.next() ?? 0) }
         randomness.buf = { bytes, count in if let bytes { World.present?.fill(bytes, count) } }

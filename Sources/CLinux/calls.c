@@ -71,6 +71,8 @@ int vault_look_at(int descriptor, const char *path, int withTimes, struct vault_
     return 0;
 }
 
+int vault_synchronize_file_system(int descriptor) { return syncfs(descriptor); }
+
 int64_t vault_file_system_type(int descriptor, int *isReadOnly) {
     struct statfs status;
     *isReadOnly = 0;

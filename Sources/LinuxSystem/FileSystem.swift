@@ -15,6 +15,8 @@ package protocol FileSystem: Sendable {
     func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError)
     /// fsync; for folders too.
     func synchronize(_ file: borrowing FileDescriptor) throws(SystemError)
+    /// syncfs: flushes everything on the file system of a file, the names of all folders included.
+    func synchronizeVolume(of file: borrowing FileDescriptor) throws(SystemError)
     /// Tries to take the lock; false if another process holds it.
     func tryLock(_ file: borrowing FileDescriptor, _ kind: LockKind) throws(SystemError) -> Bool
     func unlock(_ file: borrowing FileDescriptor)
@@ -68,6 +70,11 @@ package enum LockKind: Hashable, Sendable {
 }
 
 extension FileSystem {
+    /// One that refuses to open no folder has no need of it.
+    package func synchronizeVolume(of file: borrowing FileDescriptor) throws(SystemError) {
+        throw SystemError(ENOSYS, "flush")
+    }
+
     package func status(of file: borrowing FileDescriptor) throws(SystemError) -> FileStatus {
         try status(of: file, withTimes: false)
     }
@@ -102,7 +109,7 @@ extension FileSystem {
     package func synchronizeFolders(above path: String) throws(SystemError) {
         for folder in path.foldersAbove {
             do { try synchronizeFolder(folder) } catch {
-                guard error.isRefusedFlush else { throw error }
+                guard error.isRefused || error.isUnflushable else { throw error }
             }
         }
     }
@@ -183,8 +190,8 @@ package struct SystemError: Error, Hashable, Sendable {
     package var isExisting: Bool { number == EEXIST }
     package var isRefused: Bool { number == EACCES || number == EPERM }
     package var isReadOnly: Bool { number == EROFS }
-    /// Whether a folder cannot be flushed by this user, or has nothing to flush.
-    package var isRefusedFlush: Bool { isRefused || isReadOnly || number == EINVAL }
+    /// Whether there is nothing to flush: the file system is read-only, or knows no flush.
+    package var isUnflushable: Bool { isReadOnly || number == EINVAL }
     /// Whether another process held a lock for too long.
     package var isBusy: Bool { number == EWOULDBLOCK }
     package var isTooLarge: Bool { number == EFBIG }

@@ -55,6 +55,10 @@ package struct PosixFileSystem: FileSystem {
         try flush(file, fsync)
     }
 
+    package func synchronizeVolume(of file: borrowing FileDescriptor) throws(SystemError) {
+        try flush(file, vault_synchronize_file_system)
+    }
+
     /// Network file systems let a signal interrupt a flush, which goes on by itself: it is only waited for again.
     private func flush(_ file: borrowing FileDescriptor, _ call: (Int32) -> Int32) throws(SystemError) {
         while call(file.number) != 0 { if errno != EINTR { throw SystemError(errno, "flush") } }

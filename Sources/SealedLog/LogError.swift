@@ -94,7 +94,7 @@ extension LogError {
     /// The same failure, of a write that could not be undone.
     var ofUnknownOutcome: LogError { LogError(.outcomeUnknown, detail, systemError: systemError) }
 
-    var isRefusedFlush: Bool { systemError.map { SystemError($0, "flush").isRefusedFlush } ?? false }
+    var isUnflushable: Bool { systemError.map { SystemError($0, "flush").isUnflushable } ?? false }
 
     static func cut(at offset: UInt64) -> LogError { .damaged("the file ends too early; it was cut", at: offset) }
 }

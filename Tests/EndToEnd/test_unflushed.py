@@ -1,5 +1,6 @@
 """Flushes that fail or never come: nobody returns, or relies on, what may not last."""
 
+import os
 import shutil
 import threading
 import time
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from homes import Home
+from homes import AS_NOBODY, Home
 from tracing import trace, with_fault, with_faults
 
 UNKNOWN_OUTCOME = b"may or may not last"
@@ -117,6 +118,23 @@ def test_a_change_whose_file_may_lose_its_name_is_of_unknown_outcome(
     assert home.get("a") == b"2"
     home.set("b", b"1")
     home.output("verify")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another user")
+def test_whoever_may_not_open_the_folder_flushes_the_file_system(ordinary: Home, tmp_path: Path) -> None:
+    ordinary.set("a", b"1")
+    folder = ordinary.vault.parent
+    os.chown(folder, 0, 0)
+    folder.chmod(0o711)
+    # Another memory, which has not seen the vault.
+    ordinary = ordinary.with_variables(XDG_STATE_HOME=str(ordinary.folder / "state"))
+    log = tmp_path / "calls"
+    tracer = ("strace", "-f", "-qq", "-o", str(log), "-e", "trace=syncfs,pwrite64", *AS_NOBODY)
+    assert ordinary.started_through(*tracer).get("a") == b"1"
+    calls = [line.split("(")[0].split()[-1] for line in log.read_text().splitlines() if "(" in line]
+    assert "syncfs" in calls and calls.index("syncfs") < calls.index("pwrite64"), "flushed, then remembered"
+    ordinary.set("b", b"2")
+    assert ordinary.get("b") == b"2"
 
 
 # Machines that come late

@@ -86,6 +86,8 @@ struct DatabaseConcurrencyTests {
             #expect(try online.unsafeString("a") == (round == 0 ? "old" : "offline 0"))
             #expect(try Keychain(at: places).offlineChanges?.changed == ["a"])
             try online.set("b", to: "\(round)")
+            // It looks whether its file is there every 50 ms.
+            Clock.sleep(microseconds: 100_000)
             #expect(try away.unsafeString("a") == "offline \(round)")
             #expect(try away.unsafeString("b") == "\(round)")
         }

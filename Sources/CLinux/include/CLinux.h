@@ -36,6 +36,9 @@ int vault_look_at(int descriptor, const char *_Nonnull path, int withTimes, stru
 /// that fails.
 int64_t vault_file_system_type(int descriptor, int *_Nonnull isReadOnly);
 
+/// syncfs(2), which Glibc's module hides.
+int vault_synchronize_file_system(int descriptor);
+
 /// Sets whether core dumps and debuggers of the same user may read this process, and returns the former state.
 int vault_set_dumpable(int dumpable);
 

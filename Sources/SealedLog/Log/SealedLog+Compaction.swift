@@ -178,7 +178,7 @@ extension SealedLog {
         show(new)
         memory?.forgetUpkeep()
         // Remembered once its name is durable: until then a power loss may bring the old file back.
-        do throws(LogError) { try flushName(&writer) } catch { throw error.ofUnknownOutcome }
+        do throws(LogError) { try flushName(&writer) } catch { throw old.store.unknownName(error) }
         if !store.isProvisional { memory?.remember(new.head) }
         return CompactionReport(
             sizeBefore: Int(clamping: try old.store.size()), sizeAfter: Int(clamping: try store.size()))

@@ -170,8 +170,7 @@ extension SealedLog {
             try store.synchronize()
             _ = try flushName(of: store, view.file, unless: memory.pathRecord()?.durable)
         } catch {
-            // A reader needs no right to open the folder, and a file system that is read-only has nothing to flush.
-            guard error.isRefusedFlush else { throw error }
+            guard error.isUnflushable else { throw error }
             memory.rememberPath(durable: nil)
         }
     }

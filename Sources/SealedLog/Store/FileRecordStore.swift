@@ -134,7 +134,12 @@ final class FileRecordStore: RecordStore {
     func synchronize() throws(LogError) { try translated(fileSystem.synchronizeData(file), at: location) }
 
     func synchronizeLocation() throws(LogError) {
-        try translated(fileSystem.synchronizeFolder(location.parentFolder), at: location)
+        let folder = location.parentFolder
+        do throws(SystemError) { try fileSystem.synchronizeFolder(folder) } catch {
+            // Whoever may use the vault need not be permitted to open its folder.
+            guard error.isRefused else { throw LogError(error, folder) }
+            try translated(fileSystem.synchronizeVolume(of: file), at: folder)
+        }
     }
 
     /// The file, and its folder as it is now: a copy of the file has the same header, and even the same inode number if

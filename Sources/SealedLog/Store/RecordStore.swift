@@ -135,6 +135,16 @@ extension RecordStore {
     package var hostCount: Int { 1 }
     package func turnToNextHost() {}
 
+    /// Returns the outcome of a replacement whose name could not be flushed.
+    func unknownName(_ error: LogError) -> LogError {
+        let cause = error.systemError.map { " (\(SystemError.words(for: $0)))" } ?? ""
+        return LogError(
+            .outcomeUnknown,
+            "The name of \(location) could not be flushed\(cause): the change may or may not last, since a power loss "
+                + "may bring the former file back. Keep all key files, former and new ones. Check the disk, then verify "
+                + "the vault with a key that opens it.")
+    }
+
     /// Runs `body`, and again with each of the other servers while it raises an alarm.
     func onNewestHost<Result>(_ body: () throws(LogError) -> Result) throws(LogError) -> Result {
         for _ in 1..<max(1, hostCount) {

@@ -152,6 +152,10 @@ package final class FaultyFileSystem: FileSystem {
         try make(.synchronizeData, path(of: file), real.synchronizeData(file))
     }
 
+    package func synchronizeVolume(of file: borrowing FileDescriptor) throws(SystemError) {
+        try make(.synchronize, path(of: file), real.synchronizeVolume(of: file))
+    }
+
     package func synchronize(_ file: borrowing FileDescriptor) throws(SystemError) {
         try make(.synchronize, path(of: file), real.synchronize(file))
     }

@@ -126,8 +126,8 @@ extension Manifest {
         chain = []
     }
 
-    /// Adds the memory subkeys of former data keys, each once. None is dropped: a machine that remembers the vault under
-    /// it would take this one for an older copy.
+    /// Adds the memory subkeys of former data keys, each once. None is dropped: a machine that remembers the vault
+    /// under it would take this one for an older copy.
     ///
     /// - Throws: `invalid` if there are too many.
     mutating func addFormer(memoryKeys: [[UInt8]]) throws(LogError) {

@@ -96,7 +96,7 @@ extension SealedLog {
                 guard view.withLock({ $0.store.isTransactional }) else {
                     return try compact(change, until: deadline, counter)
                 }
-                // What this machine has kept of a database may be damaged, and the database not.
+                // The copy that this machine keeps of a database may be damaged while the database is intact.
                 return try certain { () throws(LogError) in try compact(change, until: deadline, counter) }
             } catch {
                 if error.code == .damaged { rememberFailure(error) }

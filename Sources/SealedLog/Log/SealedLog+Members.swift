@@ -13,7 +13,7 @@ extension SealedLog {
     /// - Throws: `diverged` if a removal is missing that this machine has seen; what reading throws.
     package func members() throws(LogError) -> MemberList {
         while true {
-            // What a reader of a replaced file knows may be outdated.
+            // A reader of a replaced file may know less than this machine.
             try read(isSure: true) { (_) throws(LogError) in }
             if let members = try currentMembers() { return members }
             try settle()
@@ -45,8 +45,8 @@ extension SealedLog {
         return key
     }
 
-    /// Returns the members as of the file that is shown; nil if it cannot be compared with what this machine has seen,
-    /// since another one has taken its place.
+    /// Returns the members as of the file that is shown; nil if that file cannot be compared with what this machine has
+    /// seen, since another one has replaced it.
     private func currentMembers() throws(LogError) -> MemberList? {
         let origin = view.withLock { $0.origin.authenticator }
         if let known = membership.withLock({ $0 }), known.origin == origin { return known.list }

@@ -214,7 +214,7 @@ struct Opening {
         if let alarm = alarms.first(where: { !options.accepted.contains($0.code) }) { throw alarm }
         let isAccepted = !alarms.isEmpty
         store.accepted()
-        // What was remembered before a rotation of the data key counts until a newer position is remembered.
+        // A position that was remembered before a rotation of the data key counts until a newer one is remembered.
         if seen != nil, let newest, memory?.seen(in: newest.bytes) == nil {
             memory?.learn(formerKeys: try view.manifest().formerMemoryKeys)
         }

@@ -101,8 +101,8 @@ extension SealedLog {
         return try view.refresh() ? view.alarm(against: seen) == nil : false
     }
 
-    /// Makes the newest record durable and remembers it, before its contents are returned: a machine that only reads has
-    /// to notice, too, if just this one change is rolled back.
+    /// Makes the newest record durable and remembers it, before its contents are returned: a machine that only reads
+    /// has to notice, too, if just this one change is rolled back.
     ///
     /// - Returns: false if the record is gone: its writer has taken it back, or the file was replaced.
     /// - Throws: `busy` while a writer holds the lock, which may still take the record back; `unavailable` if a flush

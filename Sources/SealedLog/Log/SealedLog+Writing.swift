@@ -24,7 +24,7 @@ extension SealedLog {
                 // Those that are finished have failed by themselves.
                 let pending = batch.filter { $0.result == nil }
                 do throws(LogError) {
-                    // What this machine has kept of a database may be damaged, and the database not.
+                    // The copy that this machine keeps of a database may be damaged while the database is intact.
                     return try certain { () throws(LogError) in
                         try writer.withLock { (writer) throws(LogError) in
                             try write(pending, &writer, until: deadline)
@@ -46,7 +46,7 @@ extension SealedLog {
         _ batch: [PendingCommit], _ writer: inout Writer, until deadline: Deadline
     ) throws(LogError) -> ArraySlice<PendingCommit> {
         let lock = try lockForWriting(&writer, until: deadline)
-        // What is remembered from here on, members too, counts after a power loss: the file with it has to be there.
+        // Positions and members are remembered from here on. After a power loss, the file that has them must be there.
         try flushName(&writer)
         let key = try signingKey()
         var rest = batch[...]

@@ -50,7 +50,7 @@ extension RollbackMemory {
         for landmark in kept { file.authenticator(landmark) }
         file.zeros((RollbackMemory.landmarkLimit - kept.count) * Authenticator.size)
         update(MemoryFile(membersName, in: folder), to: file.bytes) { old in
-            // Those of this vault's keys alone are asked for, which cannot fail.
+            // It fails only if the keys cannot be read, and they have been.
             isForced || landmarks.includes((try? members(in: old) { formerKeys })?.landmarks ?? [])
         }
     }

@@ -59,7 +59,7 @@ extension FileRecordStore {
     }
 
     /// Overwrites a record with zeros: after a failed write or flush the page cache cannot be trusted. No reader has
-    /// returned it: for that it would need the lock. Where there was no room for the rest, zeros would find none either.
+    /// returned the record, since it would need the lock for that. Zeros find no room where the record found none.
     private func takeBack(_ record: StoredRecord) throws(LogError) {
         try clear(record.offset..<endOfData(in: record.offset..<record.end))
     }
@@ -77,10 +77,10 @@ extension FileRecordStore {
 
     /// Overwrites with zeros what is behind the log's end, and flushes them. Holes stay holes.
     ///
-    /// From the back to the front, the first sector last and by itself: if the process is killed on the way, zeros at
-    /// the front would pass for the end of the log, with remains behind it. A mark in the header says that the zeros may
-    /// be in the page cache alone: the next writer clears all of it again. The mark need not last, since a power loss
-    /// takes such zeros along.
+    /// It proceeds from the back to the front, the first sector last and by itself: if the process is killed meanwhile,
+    /// zeros at the front would pass for the end of the log, with remains behind it. A mark in the header says that the
+    /// zeros may be in the page cache alone: the next writer clears all of it again. The mark need not last, since a
+    /// power loss takes such zeros along.
     func clear(_ range: Range<UInt64>) throws(LogError) {
         try mark(isClearing: true)
         if !range.isEmpty { try overwriteWithZeros(range) }

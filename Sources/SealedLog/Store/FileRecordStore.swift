@@ -136,7 +136,7 @@ final class FileRecordStore: RecordStore {
     func synchronizeLocation() throws(LogError) {
         let folder = location.parentFolder
         do throws(SystemError) { try fileSystem.synchronizeFolder(folder) } catch {
-            // Whoever may use the vault need not be permitted to open its folder.
+            // A user of the vault need not be permitted to open its folder.
             guard error.isRefused else { throw LogError(error, folder) }
             try translated(fileSystem.synchronizeVolume(of: file), at: folder)
         }

@@ -141,8 +141,8 @@ extension RecordStore {
         return LogError(
             .outcomeUnknown,
             "The name of \(location) could not be flushed\(cause): the change may or may not last, since a power loss "
-                + "may bring the former file back. Keep all key files, former and new ones. Check the disk, then verify "
-                + "the vault with a key that opens it.")
+                + "may bring the former file back. Keep all key files, former and new ones. Check the disk, then "
+                + "verify the vault with a key that opens it.")
     }
 
     /// Runs `body`, and again with each of the other servers while it raises an alarm.

@@ -109,7 +109,7 @@ struct FaultTests {
         if code == .outcomeUnknown, work != .compact {
             #expect(try LogError.code { try log.set("z", "z") } == .outcomeUnknown, context)
         } else if code == .outcomeUnknown {
-            // It is the notice that may have been written, or the file's name that may last: the next write flushes that.
+            // Either the notice may have been written, or the name may last: the next write flushes that.
             #expect([nil, .outcomeUnknown].contains(try LogError.code { try log.set("z", "z") }), context)
         } else {
             try log.set("z", "z")

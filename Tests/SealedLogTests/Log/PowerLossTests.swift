@@ -47,8 +47,8 @@ struct PowerLossTests {
         try log.verify()
     }
 
-    /// The flush of a record fails, and that of the zeros over it, too; or a process is killed before the latter. A part
-    /// of the record may be on the disk, below zeros that are in the page cache alone.
+    /// The flush of a record fails, and so does that of the zeros over it. A part of the record may be on the disk,
+    /// below zeros that are in the page cache alone.
     @Test(arguments: 0..<300) func afterZerosThatWereNotFlushedDamagesNothing(_ seed: Int) throws {
         var machine = try PowerLossMachine(4_000 + seed)
         try machine.checkNextCommit()

@@ -43,6 +43,14 @@ def test_the_lists_fit_the_project() -> None:
     assert len([mutant for mutant in mutants.all if mutant.simulator]) >= 10
 
 
+def test_the_bugs_that_are_planted_in_the_models_are_mutants_of_the_code() -> None:
+    lines = (ROOT / "Tests/Models/checks.txt").read_text().splitlines()
+    counterparts = [line.rsplit(" = ")[1] for line in lines if " = " in line and not line.startswith("#")]
+    names = {mutant.name for mutant in Mutants.read(ROOT).all}
+    assert [name for name in counterparts if name != "none" and name not in names] == []
+    assert len([name for name in counterparts if name != "none"]) >= 15
+
+
 def test_a_mutant_becomes_a_switch(tmp_path: Path) -> None:
     mutants = read(tmp_path, ENTRY)
     assert list(mutants.complaints()) == []

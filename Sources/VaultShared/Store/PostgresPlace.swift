@@ -1,3 +1,4 @@
+private import Glibc
 package import LinuxSystem
 package import SealedLog
 import Sealing
@@ -163,7 +164,11 @@ package final class PostgresPlace: RecordPlace {
     package func pending() throws(LogError) -> FilePlace? {
         guard let pendingPath else { return nil }
         let place = FilePlace(pendingPath, in: files, mergedInto: self)
-        return try place.exists() ? place : nil
+        do throws(LogError) { return try place.exists() ? place : nil } catch {
+            // Where no folder can be, nothing was kept.
+            guard error.systemError == ENOTDIR else { throw error }
+            return nil
+        }
     }
 
     /// Begins a copy of the vault for changes that are made now.

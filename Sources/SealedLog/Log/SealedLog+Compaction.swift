@@ -36,7 +36,8 @@ package final class UpkeepProgress: Sendable {
 extension SealedLog {
     /// Rewrites the vault without dead bytes.
     ///
-    /// - Throws: `busy`, `unavailable`, `damaged`: the vault is unchanged; also what opening a replaced file throws.
+    /// - Throws: `busy`, `unavailable`, `damaged`: the vault is unchanged; `outcomeUnknown` if the new file's name
+    ///   could not be flushed; also what opening a replaced file throws.
     package func compact(timeout: Duration, _ counter: UpkeepProgress? = nil) throws(LogError) -> CompactionReport {
         try compactRemembering(nil, timeout: timeout, counter)
     }

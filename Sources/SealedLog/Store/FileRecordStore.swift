@@ -7,7 +7,7 @@ final class FileRecordStore: RecordStore {
     let location: String
     let identity: RecordStoreIdentity
     let isTransactional = false
-    /// Where the changes in it are to be merged, if this machine keeps them apart until then.
+    /// The place into which the changes are to be merged, if this machine keeps them apart until then.
     private let target: (any RecordPlace)?
     let needsLockToRead: Bool
     let fileSystem: any FileSystem

@@ -10,8 +10,9 @@ extension Keychain {
     ///
     /// It happens by itself when it is worth it. File systems, SSDs and backups may keep what the old file contained.
     ///
-    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable` (the vault is as it was); `rolledBack`,
-    ///   `diverged` or `exchanged` if the file was replaced meanwhile.
+    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable` (the vault is as it was);
+    ///   `outcomeUnknown` if the disk failed once the new file was in use; `rolledBack`, `diverged` or `exchanged` if
+    ///   the file was replaced meanwhile.
     public func eraseRemoved() throws(VaultError) { try compact() }
 
     /// Reads and authenticates everything in the vault. Values are opened in guarded memory and passed to no caller.

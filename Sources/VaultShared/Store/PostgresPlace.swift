@@ -165,7 +165,7 @@ package final class PostgresPlace: RecordPlace {
         guard let pendingPath else { return nil }
         let place = FilePlace(pendingPath, in: files, mergedInto: self)
         do throws(LogError) { return try place.exists() ? place : nil } catch {
-            // Where no folder can be, nothing was kept.
+            // A part of the path is no folder, so nothing was kept below it.
             guard error.systemError == ENOTDIR else { throw error }
             return nil
         }

@@ -48,7 +48,7 @@ extension CrashingFileSystem {
         let status = try PosixFileSystem().status(of: file)
         try change { (_) throws(SystemError) in }
         guard !takeFailure(ofFolder: status.isDirectory) else {
-            if !status.isDirectory { note(status.identity) { $0.failFlush($1) } }
+            if !status.isDirectory { noteFailedFlush(status.identity) }
             throw SystemError(EIO, "flush")
         }
         let path = path(of: file)

@@ -20,6 +20,8 @@ package final class CrashingFileSystem: FileSystem {
         /// Flushes that are still to fail, of files and of folders.
         var failingFlushes = 0
         var failingFolderFlushes = 0
+        /// Chooses what a failing flush leaves on the disk.
+        var chance = SeededGenerator(0)
     }
 
     private let real = PosixFileSystem()
@@ -51,8 +53,8 @@ package final class CrashingFileSystem: FileSystem {
     }
 
     /// The next flushes of files fail, and what was to be flushed reaches the disk in part, or never.
-    package func failNextFlushes(_ count: Int = 1) {
-        state.withLock { $0.failingFlushes = count }
+    package func failNextFlushes(_ count: Int = 1, seed: Int = 0) {
+        state.withLock { ($0.failingFlushes, $0.chance) = (count, SeededGenerator(seed)) }
     }
 
     package func failNextFolderFlush() {
@@ -85,6 +87,12 @@ package final class CrashingFileSystem: FileSystem {
 
     func note(_ body: (inout Disk) -> Void) {
         state.withLock { body(&$0.disk) }
+    }
+
+    func noteFailedFlush(_ identity: FileStatus.Identity) {
+        state.withLock { state in
+            if let file = state.files[identity] { state.disk.failFlush(file, &state.chance) }
+        }
     }
 
     func note(_ identity: FileStatus.Identity, _ body: (inout Disk, Int) -> Void) {

@@ -32,8 +32,6 @@ extension Disk.File {
         forgetPending()
     }
 
-    mutating func failFlush() { lose(touchedSectors, isReported: false) }
-
     mutating func failFlush(_ generator: inout SeededGenerator, isReported: Bool) {
         let share = [0, 0.3, 0.5, 0.7, 1][Int.random(in: 0..<5, using: &generator)]
         var left: [Int] = []

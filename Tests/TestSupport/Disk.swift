@@ -86,10 +86,7 @@ package struct Disk: Sendable {
 
     package mutating func flush(_ file: Int) { files[file]?.flush() }
 
-    /// A flush that fails, as Linux leaves it: what was to be flushed counts as clean, and is not on the disk.
-    package mutating func failFlush(_ file: Int) { files[file]?.failFlush() }
-
-    /// Does the same, but any part of what was to be flushed is on the disk.
+    /// A flush that fails, as Linux leaves it: what was to be flushed counts as clean, and any part of it is on the disk.
     ///
     /// - Parameter isReported: whether no later flush reports the failure.
     package mutating func failFlush(_ file: Int, _ generator: inout SeededGenerator, isReported: Bool = false) {

@@ -3,6 +3,7 @@
    The database is a set of changes. Two processes; each may write without the server, or merge once it answers.
 
    Accidents:    KILLS POWER (of the machine; the removal of the file is not flushed)
+   Former behaviour, in which a violation is found: FORMER_V12
    Planted bugs: PLANT_MERGE_UNLOCKED PLANT_REMOVE_FIRST PLANT_NO_PATH_CHECK */
 #ifndef KILLS
 #define KILLS 1
@@ -19,6 +20,7 @@
 #define lockToMerge          4      /* SealedLog.mergePending: the lock */
 #define readPending          5      /* SealedLog.mergePending: isCurrent, the copy is read */
 #define mergeEntries         6      /* SealedLog.merge: one record in the database */
+#define compareHeads         8      /* SealedLog.merge: what this history includes has nothing new */
 #define removePending        7      /* SealedLog.mergePending: the file is removed */
 
 bit isServerUp = 1; byte turns;
@@ -47,7 +49,13 @@ proctype Process(byte me) {
 #else
   :: atomic { at[me] == lockToMerge && lock[begun[me]] == 0 -> lock[begun[me]] = me+1; at[me] = readPending }
 #endif
-  :: atomic { at[me] == readPending -> if :: isThere && inode == begun[me] -> found[me] = file[begun[me]]; at[me] = mergeEntries :: else -> reset(me) fi }
+  :: atomic { at[me] == readPending -> if :: isThere && inode == begun[me] -> found[me] = file[begun[me]]; at[me] = compareHeads :: else -> reset(me) fi }
+  /* Without the server, the log has turned to the file itself. */
+#ifdef FORMER_V12
+  :: atomic { at[me] == compareHeads -> if :: isServerUp -> at[me] = mergeEntries :: else -> at[me] = removePending fi }
+#else
+  :: atomic { at[me] == compareHeads -> if :: isServerUp -> at[me] = mergeEntries :: else -> reset(me) fi }
+#endif
 #ifdef PLANT_REMOVE_FIRST
   :: atomic { at[me] == mergeEntries -> isThere = 0; isRemovalUnflushed = 1; removed = begun[me]; at[me] = removePending }
   :: atomic { at[me] == removePending -> if :: isServerUp -> database = database | found[me]; reset(me) :: else -> reset(me) fi }

@@ -30,16 +30,24 @@ extension SealedLog {
     package func merge(
         _ other: SealedLog, timeout: Duration, _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> MergeReport {
+        try merge(other, removingIt: false, timeout: timeout, counter)
+    }
+
+    private func merge(
+        _ other: SealedLog, removingIt isRemoved: Bool, timeout: Duration, _ counter: UpkeepProgress? = nil
+    ) throws(LogError) -> MergeReport {
         guard other.vaultID == vaultID else {
             throw LogError(.invalid, "it is another vault, not a copy of this one")
         }
         let theirs = try ofCopy { () throws(LogError) in try other.read(isSure: true) { (view) in view } }
         var report = MergeReport()
-        // What this history includes has nothing new.
-        if try read(isSure: true, { (view) throws(LogError) in try view.includes(theirs.head) }) == .included {
-            return report
+        let ours = try read(isSure: true) { (view) throws(LogError) in
+            // The server has gone since, and this is the copy itself: it has everything, and would be removed.
+            guard !isRemoved || !view.store.isProvisional else { throw LogError(.unreachable, view.store.location) }
+            return view
         }
-        let ours = try read { (view) throws(LogError) in view }
+        // What this history includes has nothing new.
+        if try ours.includes(theirs.head) == .included { return report }
         counter?.begin(2 * theirs.end)
         let history = try ofCopy { () throws(LogError) in try KnownHistory(of: theirs) }
         let past = CommonPast(try KnownHistory(of: ours), history)
@@ -64,7 +72,8 @@ extension SealedLog {
         try view.followToEnd(from: nil, durable: nil, covering: [], isSettled: true)
         // Its writer has ended, since this process has the lock.
         view.confirmed = view.head
-        let report = try merge(SealedLog(view, nil, Options(compactsByItself: false)), timeout: timeout)
+        let report = try merge(
+            SealedLog(view, nil, Options(compactsByItself: false)), removingIt: true, timeout: timeout)
         try translated(unlessMissing(copy.files.remove(copy.location)), at: copy.location)
         lock.release()
         return report

@@ -104,7 +104,8 @@ extension LogView {
             throw LogError(.exchanged, store.location)
         }
         var view = try image.view(following: keys)
-        let known = [durable, try remembered?.position(of: view)].compactMap { $0 }
+        // Changes that wait to be merged may follow less than what this process has seen of the vault itself.
+        let known = store.isProvisional ? [] : [durable, try remembered?.position(of: view)].compactMap { $0 }
         try view.followToEnd(from: image.hint, durable: durable, covering: known, isSettled: true)
         for position in known {
             if let alarm = try view.alarm(against: position) { throw alarm }

@@ -171,18 +171,19 @@ package final class PostgresPlace: RecordPlace {
         }
     }
 
-    /// Begins a copy of the vault for changes that are made now.
-    func beginPending() throws(LogError) {
+    /// Begins a copy of the vault for changes that are made now. Waits for another process that does.
+    func beginPending(until deadline: Deadline) throws(LogError) {
         guard try pending() == nil else { return }
+        // Another process may have kept more.
+        mirror?.reread()
         guard let pendingPath, let mirror, let head = mirror.head, mirror.completePath != nil else {
             throw LogError(
                 .unreachable,
                 "Offline, nothing can be stored: this machine has not kept all of \(location). `vault verify`, with "
                     + "the server, completes its copy.")
         }
-        do throws(SystemError) { try files.makeFolders(pendingPath.parentFolder) } catch {
-            throw LogError(error, pendingPath)
-        }
+        let folder = try FolderLock.acquire(forFile: pendingPath, in: files, until: deadline)
+        guard try pending() == nil else { return folder.release() }
         let lock = try FilePlace(pendingPath, in: files).createLocked()
         let copy = lock.store
         for piece in (0..<head.size).pieces {
@@ -194,11 +195,9 @@ package final class PostgresPlace: RecordPlace {
             try copy.write(bytes, at: piece.lowerBound)
         }
         try copy.finish(at: head.size, head.hint)
-        do throws(LogError) { try copy.publish(replacing: false, head.position) } catch {
-            // Another process was faster.
-            guard error.code == .exists else { throw error }
-        }
+        try copy.publish(replacing: false, head.position)
         try copy.synchronizeLocation()
+        folder.release()
     }
 
     /// Notes that the copy stands in for the server.

@@ -28,7 +28,7 @@ extension PostgresRecordStore {
             guard error.code == .unreachable, try place.isOffline() ? true : place.noteFailure(error) else {
                 throw error
             }
-            try place.beginPending()
+            try place.beginPending(until: deadline)
             place.noteOffline()
             state.withLock { $0.isLeftForPending = true }
         }

@@ -6,6 +6,8 @@ struct Statistics {
     private(set) var operations: [String: Int] = [:]
     private(set) var outcomes: [String: Int] = [:]
     private(set) var faults: [String: Int] = [:]
+    /// The names that were changed while no server answered, and merged later.
+    var mergedOffline = 0
 
     mutating func count(operation: String, _ outcome: String) {
         operations[operation, default: 0] += 1
@@ -21,6 +23,7 @@ struct Statistics {
         operations.merge(other.operations, uniquingKeysWith: +)
         outcomes.merge(other.outcomes, uniquingKeysWith: +)
         faults.merge(other.faults, uniquingKeysWith: +)
+        mergedOffline += other.mergedOffline
     }
 
     var operationsDone: Int { operations.values.reduce(0, +) }
@@ -34,6 +37,7 @@ struct Statistics {
             operations: \(list(operations))
             outcomes: \(list(outcomes))
             faults: \(list(faults))
+            names changed offline, and merged: \(mergedOffline)
             """
     }
 }

@@ -48,8 +48,12 @@ final class Attempt {
     /// Whether what the machine remembers could not be read.
     var hasLostMemory: Bool { session.process.memoryFaultsMet != memoryFaultsMet }
     var hasLostConnection: Bool { session.process.connectionsLost != connectionsLost }
-    /// Whether the server could not be connected to for a part of the time.
-    func hasMissedServer(of world: World) -> Bool { world.sockets.map { $0.downUntil > clock } ?? false }
+    /// Whether the server could not be connected to for a part of the time. Whoever may go offline does not ask it again
+    /// for ten seconds.
+    func hasMissedServer(of world: World) -> Bool {
+        let wait: Int64 = session.allowsOffline ? 10_000_000_000 : 0
+        return world.sockets.map { $0.downUntil > 0 && $0.downUntil + wait > clock } ?? false
+    }
     var name: String { "a/\(Int(operation.choices[0] * 6))" }
 
     var value: String {

@@ -176,10 +176,12 @@ extension Simulation {
             case .unavailable:
                 attempt.hasMissedServer(of: world) || attempt.hasMetFault || world.room != nil
                     || attempt.hasLostConnection || isInDatabase && hasWaited
-            // A server that answers tells what has become of a change, whatever the machine's own disk does.
+            // A server that answers tells what has become of a change, whatever the machine's own disk does. A copy is
+            // on that disk.
             case .outcomeUnknown:
                 attempt.hasMissedServer(of: world)
-                    || !isInDatabase && (attempt.session.process.faultsMet > 0 || world.room != nil)
+                    || (!isInDatabase || attempt.operation.kind == .copy)
+                        && (attempt.session.process.faultsMet > 0 || world.room != nil)
             // A key whose file another machine has was added meanwhile.
             case .locked:
                 isAttacked || attempt.hasMetFault || attempt.operation.kind == .rotate && plan.machines > 1

@@ -183,6 +183,7 @@ final class Simulation: @unchecked Sendable {
             acceptLosses(on: process.machine)
         }
         session.keychain = keychain
+        world.statistics.mergedOffline += keychain.offlineChanges?.changed.count ?? 0
         return keychain
     }
 

@@ -1,3 +1,5 @@
+import LinuxSystem
+import SealedLog
 import Sealing
 import TestSupport
 import Vault
@@ -24,5 +26,30 @@ struct DatabaseFixture {
 
     func open(machine: String = "one") throws -> Keychain {
         try Keychain(at: places(machine: machine), creatingIfAbsent: true)
+    }
+
+    func place(machine: String = "one") throws -> PostgresPlace {
+        var options = Keychain.Options()
+        options.allowsOffline = true
+        return try PostgresPlace(url, places(machine: machine), options, in: PosixFileSystem())
+    }
+
+    /// Opens a log of its own, that goes on without the server.
+    func openLog() throws -> (PostgresPlace, SealedLog) {
+        let place = try place()
+        var unlocker = KeyFileUnlocker { () throws(LogError) in
+            try KeyFile.read(folder.file("key"), secretFolders: [], in: PosixFileSystem())
+        }
+        let options = SealedLog.Options(memoryFolder: folder.file("././one.state"))
+        return (place, try SealedLog.open(place, options: options, with: &unlocker))
+    }
+
+    /// Opens the vault as another process of this machine does that asks no server.
+    func openOffline() throws -> Keychain {
+        var options = Keychain.Options()
+        options.staysOffline = true
+        var places = places()
+        places.rollbackMemory = folder.file("./one.state")
+        return try Keychain(at: places, options: options)
     }
 }

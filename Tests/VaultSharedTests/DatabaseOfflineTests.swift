@@ -1,0 +1,123 @@
+import Foundation
+import LinuxSystem
+import TestSupport
+import Testing
+import Vault
+import VaultTesting
+
+@testable import SealedLog
+@testable import VaultShared
+
+@Suite("Changes made while no server answers", .timeLimit(.minutes(10)))
+struct DatabaseOfflineTests {
+    /// The process that went offline stays open while another one merges what it has changed.
+    @Test func whatAnotherProcessHasMergedIsReadFromTheDatabase() throws {
+        let fixture = try DatabaseFixture()
+        // One process has one log of a vault, unless the memory has another name.
+        var places = fixture.places()
+        places.rollbackMemory = fixture.folder.file("./one.state")
+        let online = try Keychain(at: places, creatingIfAbsent: true)
+        try online.set("a", to: "old")
+        var options = Keychain.Options()
+        options.staysOffline = true
+        let away = try Keychain(at: fixture.places(), options: options)
+        for round in 0..<2 {
+            try away.set("a", to: "offline \(round)")
+            #expect(try away.unsafeString("a") == "offline \(round)")
+            #expect(try online.unsafeString("a") == (round == 0 ? "old" : "offline 0"))
+            #expect(try Keychain(at: places).offlineChanges?.changed == ["a"])
+            try online.set("b", to: "\(round)")
+            // It looks whether its file is there every 50 ms.
+            Clock.sleep(microseconds: 100_000)
+            #expect(try away.unsafeString("a") == "offline \(round)")
+            #expect(try away.unsafeString("b") == "\(round)")
+        }
+        #expect(try fixture.open(machine: "other").unsafeString("a") == "offline 1")
+        _ = try online.verify()
+    }
+
+    /// Another process may be adding to it, or to the vault.
+    @Test func whatCannotBeMergedYetIsKept() throws {
+        let fixture = try DatabaseFixture()
+        var options = Keychain.Options()
+        options.lockTimeout = .milliseconds(100)
+        let place = try PostgresPlace(fixture.url, fixture.places(), options, in: PosixFileSystem())
+        var places = fixture.places()
+        places.rollbackMemory = fixture.folder.file("./one.state")
+        func merged() throws -> [String]? { try Keychain(at: places, options: options).offlineChanges?.changed }
+        try fixture.open().set("a", to: "old")
+        try fixture.openOffline().set("a", to: "offline")
+        for store in [try #require(try place.pending()).open(.fresh), try place.open(.fresh)] {
+            let lock = try store.lock(.exclusive, until: Deadline(after: .seconds(5)))
+            #expect(try merged() == nil)
+            #expect(try place.pending() != nil)
+            _ = consume lock
+        }
+        #expect(try merged() == ["a"])
+        #expect(try place.pending() == nil)
+        #expect(try fixture.open(machine: "other").unsafeString("a") == "offline")
+    }
+
+    /// The server goes between the opening of the vault and the merge, so that the log turns to the copy itself.
+    @Test func aCopyIsNotMergedIntoItself() throws {
+        let fixture = try DatabaseFixture()
+        try fixture.open().set("a", to: "old")
+        let (place, log) = try fixture.openLog()
+        try fixture.openOffline().set("a", to: "offline")
+        let pending = try #require(try place.pending())
+        #expect(place.noteFailure(LogError(.unreachable)))
+        try log.settle()
+        #expect(log.isProvisional)
+        let error = #expect(throws: LogError.self) { try log.mergePending(pending, timeout: .seconds(5)) }
+        #expect(error?.code == .unreachable)
+        #expect(try fixture.open().offlineChanges?.changed == ["a"])
+        #expect(try fixture.open(machine: "other").unsafeString("a") == "offline")
+    }
+
+    /// A program that is open may have seen more of the vault than this machine has kept.
+    @Test func whatIsKeptMayBeOlderThanWhatAProgramHasSeen() throws {
+        let fixture = try DatabaseFixture()
+        try fixture.open().set("a", to: "old")
+        let former = try #require(try fixture.place().currentHead())
+        let (kept, copy) = (fixture.folder.file("one.cache"), fixture.folder.file("copy"))
+        try FileManager.default.copyItem(atPath: kept, toPath: copy)
+        try fixture.open().set("a", to: "new")
+        let (place, log) = try fixture.openLog()
+        #expect(try log.read { (view) throws(LogError) in view.head.sequence } > former.position.sequence)
+        try FileManager.default.removeItem(atPath: kept)
+        try FileManager.default.moveItem(atPath: copy, toPath: kept)
+        // Otherwise the one who begins the copy would be warned.
+        let memory = fixture.folder.file("one.state")
+        for name in try FileManager.default.contentsOfDirectory(atPath: memory) where name.hasSuffix(".seen") {
+            try FileManager.default.removeItem(atPath: "\(memory)/\(name)")
+        }
+        for name in ["b", "c"] { try fixture.openOffline().set(name, to: "offline") }
+        #expect(place.noteFailure(LogError(.unreachable)))
+        try log.settle()
+        #expect(log.isProvisional)
+        #expect(try fixture.open().offlineChanges?.changed == ["b", "c"])
+        #expect(try fixture.open(machine: "other").unsafeString("a") == "new")
+    }
+
+    /// Each of them may have kept less than another one has.
+    @Test func theCopyBeginsWithTheNewestThatWasKept() throws {
+        let fixture = try DatabaseFixture()
+        let keychain = try fixture.open()
+        try keychain.set("a", to: "old")
+        let place = try fixture.place()
+        _ = try #require(place.mirror?.head)
+        try keychain.set("a", to: "new")
+        try place.beginPending(until: Deadline(after: .seconds(60)))
+        #expect(try fixture.openOffline().unsafeString("a") == "new")
+    }
+
+    @Test func ofManyWhoBeginItOneDoes() throws {
+        let fixture = try DatabaseFixture()
+        try fixture.open().set("a", to: "old")
+        for _ in 0..<20 {
+            try onThreads(8) { _ in try fixture.place().beginPending(until: Deadline(after: .seconds(60))) }
+            let pending = try #require(try fixture.place().pending())
+            try FileManager.default.removeItem(atPath: pending.location)
+        }
+    }
+}

@@ -6,6 +6,7 @@
    Sizes:        WRITERS COMPACTORS READERS POSITIONS
    Accidents:    CUTS (lost connections) FAILOVER CANCEL (waits for the standby that are cancelled) KILLS BACK (the former primary answers again)
    More:         SYNC (the standby has what is acknowledged) WEAK_LOCK (the row's lock promises nothing, as CockroachDB's)
+   Former behaviour, in which violations are found: FORMER_V10 FORMER_V11
    Planted bugs: PLANT_NO_COMPARISON PLANT_ASSUME_FAILED PLANT_NO_PROOF PLANT_DISCARD PLANT_NO_TURN */
 #ifndef WRITERS
 #define WRITERS 2
@@ -43,9 +44,15 @@
 #define prove                6      /* PostgresRecordStore.prove: the standby has it */
 #define rememberPosition     7      /* SealedLog.append: memory.remember */
 #define acknowledge          8      /* SealedLog.commit returns */
+#define compareMemory        9      /* SealedLog.makeReady */
+#define readMemory          10      /* SealedLog.replaceView: Remembered.init, before the store */
+#define lookAgain           11      /* SealedLog.replaceView: LogView.reopened */
 #define look                 1      /* PostgresRecordStore.growth */
 #define rememberRead         2      /* SealedLog.confirmNewestRecord */
 #define giveOut              3      /* SealedLog.read returns */
+#define openStore            4      /* Opening.opened: PostgresPlace.open */
+#define openMemory           5      /* Opening.open: Remembered.init, behind the store */
+#define compareOpened        6      /* Opening.open: LogView.refresh, LogView.alarm */
 
 #define BIT(p) (1 << (p))
 
@@ -110,9 +117,12 @@ proctype Server() {
 }
 /* Writers and compactors; isCompaction: whether it writes a generation */
 #define COMMITSTEPS(me, isCompaction) \
-  :: atomic { at[me] == beginTransaction && LOCKFREE -> rowLock = me+1; transaction[me] = 1; previous[me] = head[primary]; previousGeneration[me] = generation[primary]; \
-       /* the writer's look: alarm */ \
-       if :: (before[head[primary]] & BIT(memo[me])) == 0 -> ALARM; reset(me) :: else -> OKLOOK; at[me] = sendCommit fi } \
+  :: atomic { at[me] == beginTransaction && LOCKFREE -> rowLock = me+1; transaction[me] = 1; previous[me] = head[primary]; previousGeneration[me] = generation[primary]; OKLOOK; at[me] = compareMemory } \
+  /* The lock may be lost by now: others may have written, and raised the memory. */ \
+  :: atomic { at[me] == compareMemory -> memo[me] = seen; \
+       if :: (before[previous[me]] & BIT(memo[me])) != 0 -> at[me] = sendCommit :: else -> DOUBT(me) fi } \
+  :: atomic { at[me] == readMemory -> memo[me] = seen; at[me] = lookAgain } \
+  :: atomic { at[me] == lookAgain -> if :: (before[head[primary]] & BIT(memo[me])) == 0 -> ALARM; reset(me) :: else -> at[me] = beginTransaction fi } \
   :: atomic { at[me] == sendCommit && (transaction[me] == 4 || positions >= POSITIONS) -> reset(me) } \
   :: atomic { at[me] == sendCommit && transaction[me] == 1 && positions < POSITIONS -> current[me] = positions; positions++; number[current[me]] = number[previous[me]]+1; before[current[me]] = before[previous[me]] | BIT(current[me]); \
        if :: isCompaction -> generationOf[current[me]] = generations; isConstruction[me] = 1; generations++ :: else -> generationOf[current[me]] = previousGeneration[me] fi; transaction[me] = 2; server[me] = primary; at[me] = receiveOutcome } \
@@ -128,6 +138,11 @@ proctype Server() {
   :: atomic { at[me] == prove -> if :: PROOFLOST(me) -> transaction[me] = 4; at[me] = decide :: else -> PROVE; at[me] = rememberPosition fi } \
   :: atomic { at[me] == rememberPosition -> remember(current[me]); givenOut = givenOut | BIT(current[me]); at[me] = acknowledge } \
   :: atomic { at[me] == acknowledge -> acknowledged = acknowledged | BIT(current[me]); reset(me) }
+#ifdef FORMER_V10
+#define DOUBT(me) ALARM; reset(me)
+#else
+#define DOUBT(me) reset(me); at[me] = readMemory
+#endif
 #ifdef PLANT_NO_PROOF
 #define PROOFLOST(me) false
 #else
@@ -184,23 +199,41 @@ proctype Compactor(byte me) {
 #else
 #define OLDER(me) (number[memo[me]] > number[current[me]] && server[me] != primary)
 #endif
+/* LogView.alarm of a reader: the server that is asked lacks something */
+inline alarm(me) {
+  assert(((givenOut | acknowledged) & ~before[head[server[me]]]) != 0);
+#ifdef BACK
+#ifndef ASYNC_DIVERGES
+  assert(server[me] == primary || (before[head[primary]] & BIT(memo[me])) == 0 || (before[head[primary]] & BIT(current[me])) == 0);      /* none because of a former primary that is only older */
+#else
+  assert(server[me] == primary || (before[head[primary]] & BIT(memo[me])) == 0);
+#endif
+#endif
+  at[me] = idle; current[me] = 0; memo[me] = 0; previousGeneration[me] = 0
+}
 proctype Reader(byte me) {
   do
+  :: atomic { at[me] == idle -> server[me] = primary; if :: isFormerAlive -> server[me] = 1-primary :: skip fi; at[me] = openStore }
+  :: atomic { at[me] == openStore -> current[me] = head[server[me]]; previousGeneration[me] = generation[server[me]]; at[me] = openMemory }
+  :: atomic { at[me] == openMemory -> memo[me] = seen; at[me] = compareOpened }
+  :: atomic { at[me] == compareOpened ->
+       if :: (before[current[me]] & BIT(memo[me])) == 0 && generation[server[me]] == previousGeneration[me] -> current[me] = head[server[me]] :: else fi;
+       if :: (before[current[me]] & BIT(memo[me])) != 0 -> at[me] = rememberRead
+          :: (before[current[me]] & BIT(memo[me])) == 0 && OLDER(me) -> server[me] = primary; at[me] = openStore
+#ifndef FORMER_V11
+          :: (before[current[me]] & BIT(memo[me])) == 0 && !OLDER(me) && generation[server[me]] != previousGeneration[me] -> at[me] = openStore      /* isStillCurrent */
+          :: (before[current[me]] & BIT(memo[me])) == 0 && !OLDER(me) && generation[server[me]] == previousGeneration[me] -> alarm(me)
+#else
+          :: (before[current[me]] & BIT(memo[me])) == 0 && !OLDER(me) -> alarm(me)
+#endif
+       fi }
   :: atomic { at[me] == idle -> memo[me] = seen; server[me] = primary; if :: isFormerAlive -> server[me] = 1-primary :: skip fi; at[me] = look }
   :: atomic { at[me] == look -> current[me] = head[server[me]];
        if :: OLDER(me) -> server[me] = primary                                        /* older: the next server */
-          :: !OLDER(me) && (before[current[me]] & BIT(memo[me])) == 0 -> assert((givenOut & ~before[current[me]]) != 0 || (acknowledged & ~before[current[me]]) != 0);
-#ifdef BACK
-#ifndef ASYNC_DIVERGES
-             assert(server[me] == primary || (before[head[primary]] & BIT(memo[me])) == 0 || (before[head[primary]] & BIT(current[me])) == 0);      /* none because of a former primary that is only older */
-#else
-             assert(server[me] == primary || (before[head[primary]] & BIT(memo[me])) == 0);
-#endif
-#endif
-             at[me] = idle; current[me] = 0; memo[me] = 0
+          :: !OLDER(me) && (before[current[me]] & BIT(memo[me])) == 0 -> alarm(me)
           :: else -> assert(!deleted[generation[server[me]]]); at[me] = rememberRead fi }
   :: atomic { at[me] == rememberRead -> remember(current[me]); givenOut = givenOut | BIT(current[me]); at[me] = giveOut }
-  :: atomic { at[me] == giveOut -> givenOut = givenOut | BIT(current[me]); at[me] = idle; current[me] = 0; memo[me] = 0 }
+  :: atomic { at[me] == giveOut -> givenOut = givenOut | BIT(current[me]); at[me] = idle; current[me] = 0; memo[me] = 0; previousGeneration[me] = 0 }
   od
 }
 init { atomic { byte n = 0; before[0] = 1;

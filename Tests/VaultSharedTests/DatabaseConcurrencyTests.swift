@@ -60,6 +60,7 @@ struct DatabaseConcurrencyTests {
         _ = try keychain.compact()
         let now = try #require(try place.currentHead())
         #expect(now.generation != head.generation && now.size < size)
+        #expect(try store.isCurrent() && !store.isStillCurrent())
         guard case .doubtful = try store.growth(after: size, head.position) else {
             return #expect(Bool(false), "it has not learnt of the compaction")
         }
@@ -69,34 +70,36 @@ struct DatabaseConcurrencyTests {
         #expect(try store.read(into: end, at: size - 16) == 16)
     }
 
-    /// The process that went offline stays open while another one merges what it has changed.
-    @Test func whatAnotherProcessHasMergedIsReadFromTheDatabase() throws {
+    /// In a database, a vault is read before what this machine remembers of it.
+    @Test func whatIsReplacedWhileItIsOpenedIsNoAlarm() throws {
         let fixture = try DatabaseFixture()
+        try fixture.open().set("a", to: "0")
         // One process has one log of a vault, unless the memory has another name.
         var places = fixture.places()
         places.rollbackMemory = fixture.folder.file("./one.state")
-        let online = try Keychain(at: places, creatingIfAbsent: true)
-        try online.set("a", to: "old")
-        var options = Keychain.Options()
-        options.staysOffline = true
-        let away = try Keychain(at: fixture.places(), options: options)
-        for round in 0..<2 {
-            try away.set("a", to: "offline \(round)")
-            #expect(try away.unsafeString("a") == "offline \(round)")
-            #expect(try online.unsafeString("a") == (round == 0 ? "old" : "offline 0"))
-            #expect(try Keychain(at: places).offlineChanges?.changed == ["a"])
-            try online.set("b", to: "\(round)")
-            // It looks whether its file is there every 50 ms.
-            Clock.sleep(microseconds: 100_000)
-            #expect(try away.unsafeString("a") == "offline \(round)")
-            #expect(try away.unsafeString("b") == "\(round)")
+        let other = try Keychain(at: places)
+        let files = FaultyFileSystem()
+        let replaced = Mutex(0)
+        files.watch(.read) { call in
+            let isDue = replaced.withLock { count in
+                guard call.path.hasSuffix(".seen"), count < 3 else { return false }
+                count += 1
+                return true
+            }
+            guard isDue else { return }
+            #expect(throws: Never.self) {
+                try other.set("a", to: "\(replaced.withLock { $0 })")
+                _ = try other.compact()
+            }
         }
-        #expect(try fixture.open(machine: "other").unsafeString("a") == "offline 1")
-        _ = try online.verify()
+        let keychain = try Keychain(
+            at: fixture.places(), creatingIfAbsent: false, failures: FailureLog(), in: files)
+        #expect(try keychain.unsafeString("a") == "3")
+        #expect(replaced.withLock { $0 } == 3)
     }
 
     /// What does not authenticate of the copy that a machine keeps is read from the database again.
-    @Test func aDamagedCopyOnThisMachineKeepsNothingFromBeingWritten() throws {
+    @Test(arguments: [true, false]) func aDamagedCopyOnThisMachineKeepsNobodyFromAnything(_ isBackup: Bool) throws {
         let fixture = try DatabaseFixture()
         let keychain = try fixture.open()
         try keychain.set("a", to: "1")
@@ -109,6 +112,7 @@ struct DatabaseConcurrencyTests {
             try overwrite(path, Array(bytes[..<8_192]) + bytes[8_192...].map { ~$0 })
         }
         #expect(copies.count == 1)
+        if isBackup { try keychain.backUp(to: fixture.folder.file("backup.vault")) }
         try keychain.set("b", to: "2")
         #expect(try keychain.unsafeString("a") == "1")
         #expect(try keychain.unsafeString("b") == "2")
@@ -136,6 +140,24 @@ struct DatabaseConcurrencyTests {
         #expect(try second.isPublished(over: third) && third.isPublished(over: third))
         #expect(try !unpublished.isPublished(over: third))
         _ = consume lock
+    }
+
+    /// The vault's row may lead there already.
+    @Test(arguments: [true, false]) func aGenerationInDoubtIsNotDeleted(_ isInDoubt: Bool) throws {
+        let fixture = try DatabaseFixture()
+        _ = try fixture.open()
+        let place = try PostgresPlace(fixture.url, fixture.places(), Keychain.Options(), in: PosixFileSystem())
+        let store = try PostgresRecordStore.begin(at: place, replacing: nil)
+        try store.write([1, 2], at: 0)
+        try store.flushConstruction()
+        let connection = try #require(store.state.withLock { $0.construction?.connection })
+        _ = try connection.flight([.commit], until: Deadline(after: .seconds(60)))
+        store.state.withLock {
+            $0.construction?.isCommitted = true
+            $0.construction?.isUndecided = isInDoubt
+        }
+        store.discard()
+        #expect(try place.flight([.bytes(store.generation, 0..<2)])[0].count == (isInDoubt ? 1 : 0))
     }
 
     @Test func anObserverHearsOfAnotherMachine() async throws {

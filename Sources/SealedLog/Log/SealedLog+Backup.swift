@@ -12,7 +12,14 @@ extension SealedLog {
         to target: any RecordPlace, replacing isReplacing: Bool, _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> VerificationReport {
         // The log only grows, and its file only changes by a rename: what is before the head stays.
-        let view = try read(isSure: true) { (view) throws(LogError) in view }
+        try withSnapshot(isSure: true) { (view) throws(LogError) in
+            try SealedLog.copy(view, to: target, replacing: isReplacing, counter)
+        }
+    }
+
+    private static func copy(
+        _ view: LogView, to target: any RecordPlace, replacing isReplacing: Bool, _ counter: UpkeepProgress?
+    ) throws(LogError) -> VerificationReport {
         let lock = try target.createLocked()
         let copy = lock.store
         do throws(LogError) {

@@ -24,7 +24,10 @@ extension SealedLog {
     ///
     /// - Throws: `invalid` if the newest change was a merge; what reading throws.
     package func newestChange(prefix: [UInt8]) throws(LogError) -> [Entry] {
-        let view = try read(isSure: true) { (view) throws(LogError) in view }
+        try withSnapshot(isSure: true) { (view) throws(LogError) in try SealedLog.newestChange(of: view, prefix) }
+    }
+
+    private static func newestChange(of view: LogView, _ prefix: [UInt8]) throws(LogError) -> [Entry] {
         let cursor = view.recent.cursor(from: prefix)
         // What is recent is newer than what is in a tree, and the minor checkpoint is newer than the checkpoint.
         var newest = try SealedLog.newest(in: EntryMerge(recent: [cursor], trees: []), prefix)

@@ -92,8 +92,7 @@ extension SealedLog {
     package func information(
         vault: String, keyFile: String, keyFileSharing: String?, describe: (Notice) -> String
     ) throws(LogError) -> LogInformation {
-        let view = try read { (view) throws(LogError) in view }
-        let manifest = try view.manifest()
+        let (view, manifest) = try withSnapshot { (view) throws(LogError) in (view, try view.manifest()) }
         let totals = view.totals ?? manifest.totals
         var problems = memory?.problems() ?? []
         let isMemoryUsable = problems.isEmpty

@@ -69,7 +69,7 @@ extension SealedLog {
         let seen = try memory.members { () throws(LogError) in try view.manifest().formerMemoryKeys }
         let landmarks = list.landmarks
         guard acceptsOtherHistory || landmarks.includes(seen.landmarks) else {
-            guard try view.store.isCurrent() else { return false }
+            if (try? view.store.isStillCurrent()) == false { return false }
             throw LogError(.diverged, "the list of members, in which a removal or the first one is missing,")
         }
         if seen.landmarks != landmarks || seen.isOfFormerKey {
@@ -115,31 +115,33 @@ extension SealedLog {
     /// Returns the changes of the names with a prefix whose values are kept, oldest first.
     package func loggedChanges(prefix: [UInt8] = []) throws(LogError) -> [LoggedChange] {
         let members = try members()
-        var view = try read { (view) throws(LogError) in view }
-        var changes: [LoggedChange] = []
-        var merge = try view.entries(from: prefix)
-        while let entry = try merge.next(), entry.name.bytes.starts(with: prefix) {
-            for state in entry.signedStates.reversed() {
-                changes.append(
-                    LoggedChange(
-                        name: entry.name.text, time: state.modified, isRemoval: state.content == nil,
-                        author: try view.author(of: state, members), seen: state.authorship?.seen.sequence))
+        return try withSnapshot { (view) throws(LogError) in
+            var changes: [LoggedChange] = []
+            var merge = try view.entries(from: prefix)
+            while let entry = try merge.next(), entry.name.bytes.starts(with: prefix) {
+                for state in entry.signedStates.reversed() {
+                    changes.append(
+                        LoggedChange(
+                            name: entry.name.text, time: state.modified, isRemoval: state.content == nil,
+                            author: try view.author(of: state, members), seen: state.authorship?.seen.sequence))
+                }
             }
+            // In one millisecond, in the order of what their authors knew.
+            return changes.sorted { ($0.time, $0.seen ?? 0) < ($1.time, $1.seen ?? 0) }
         }
-        // In one millisecond, in the order of what their authors knew.
-        return changes.sorted { ($0.time, $0.seen ?? 0) < ($1.time, $1.seen ?? 0) }
     }
 
     /// Returns who has set the versions of an entry that were signed, by their nonces.
     package func authors(of entry: Entry) throws(LogError) -> [Nonce: MemberList.Author] {
         let members = try members()
-        var view = try read { (view) throws(LogError) in view }
-        var authors: [Nonce: MemberList.Author] = [:]
-        for state in entry.signedStates {
-            guard let nonce = state.content?.current.nonce else { continue }
-            authors[nonce] = try view.author(of: state, members)
+        return try withSnapshot { (view) throws(LogError) in
+            var authors: [Nonce: MemberList.Author] = [:]
+            for state in entry.signedStates {
+                guard let nonce = state.content?.current.nonce else { continue }
+                authors[nonce] = try view.author(of: state, members)
+            }
+            return authors
         }
-        return authors
     }
 }
 

@@ -153,14 +153,19 @@ struct Opening {
         }
         // Something was doubtful: a record half written, or a file just replaced. Now no process can write, and what
         // fails is an error.
-        unlocker.restart()
+        let deadline = Deadline(after: options.lockTimeout)
         return try store.onNewestHost { () throws(LogError) in
-            let lock = try StoreLock.toRead(until: Deadline(after: options.lockTimeout)) { () throws(LogError) in
-                try place.open(.fresh)
+            while true {
+                unlocker.restart()
+                let lock = try StoreLock.toRead(until: deadline) { () throws(LogError) in try place.open(.fresh) }
+                do throws(LogError) { return try open(lock.store, &keys, &unlocker, isSettled: true) } catch {
+                    // A database's lock keeps nobody from replacing the store before the memory is read. Without an
+                    // answer, the alarm stands.
+                    guard LogError.Code.alarms.contains(error.code), !deadline.hasPassed,
+                        (try? lock.store.isStillCurrent()) == false
+                    else { throw error }
+                }
             }
-            let log = try open(lock.store, &keys, &unlocker, isSettled: true)
-            lock.release()
-            return log
         }
     }
 
@@ -207,6 +212,7 @@ struct Opening {
         let record = memory?.pathRecord()
         // Otherwise the first read remembers the location.
         if record != nil { view.confirmed = seen }
+        view.isLocationKnown = memory == nil || record != nil
         // Needed rarely, but a part of the memory that cannot be used is reported.
         _ = memory?.upkeep()
         if let record, record.vaultID != view.header.vaultID { alarms.append(LogError(.exchanged, place.location)) }

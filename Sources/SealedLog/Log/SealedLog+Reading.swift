@@ -74,6 +74,17 @@ extension SealedLog {
         return try read()
     }
 
+    /// Runs `body` with what the log shows at one time, without any lock, and as ``certain(_:)`` does: a view's file
+    /// keeps what the view shows, whatever becomes of the log.
+    func withSnapshot<Result: ~Copyable>(
+        isSure: Bool = false, _ body: (inout LogView) throws(LogError) -> Result
+    ) throws(LogError) -> Result {
+        try certain { () throws(LogError) in
+            var view = try read(isSure: isSure) { (view) throws(LogError) in view }
+            return try body(&view)
+        }
+    }
+
     /// Follows what was appended to the file; false if something is doubtful, if the file was replaced, or if it lacks
     /// what was seen of it.
     @inline(__always)
@@ -125,7 +136,7 @@ extension SealedLog {
             guard try confirm(view, in: memory) else { return false }
         }
         self.view.withLock { current in
-            if current.head == view.head { current.confirmed = view.head }
+            if current.head == view.head { (current.confirmed, current.isLocationKnown) = (view.head, true) }
         }
         return true
     }

@@ -74,24 +74,26 @@ extension SealedLog {
     /// Takes the lock between processes, on the file that is at the path, and reads everything that was appended.
     func lockForWriting(_ writer: inout Writer, until deadline: Deadline) throws(LogError) -> StoreLock {
         guard !writer.isPoisoned else { throw LogError(.outcomeUnknown) }
-        var hostsLeft = view.withLock { $0.store }.hostCount
+        var isDoubted = false
         while true {
             let store = view.withLock { $0.store }
             if !store.isInherited {
                 let lock = try store.lock(.exclusive, until: deadline)
-                let isCurrent = try store.isCurrent()
-                if isCurrent {
+                if try store.isCurrent() {
                     do throws(LogError) {
                         try makeReady(store, &writer)
                         return lock
                     } catch {
-                        hostsLeft -= 1
-                        guard hostsLeft > 0, LogError.Code.alarms.contains(error.code) else { throw error }
+                        guard LogError.Code.alarms.contains(error.code), !isDoubted || !deadline.hasPassed else {
+                            throw error
+                        }
+                        isDoubted = true
                     }
                 }
                 lock.release()
-                if isCurrent { store.turnToNextHost() }
             }
+            // This raises the alarm again if it was right. A database may have lost the lock before the memory was
+            // read.
             try replaceView(until: deadline)
         }
     }

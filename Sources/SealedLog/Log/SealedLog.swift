@@ -140,9 +140,7 @@ extension SealedLog {
     package func openTagged<Result>(
         prefix: [UInt8], _ convert: (EntryName, borrowing OpenedValue) -> Result
     ) throws(LogError) -> [Result] {
-        try certain { () throws(LogError) in
-            // A view's file keeps what the view shows, whatever becomes of the log.
-            var snapshot = try read { (view) throws(LogError) in view }
+        try withSnapshot { (snapshot) throws(LogError) in
             var results: [Result] = []
             var listing = EntryListing(merge: try snapshot.entries(from: prefix), prefix: prefix)
             while let entry = try listing.next() {

@@ -48,6 +48,8 @@ package protocol RecordStore: AnyObject, Sendable {
     func unlock()
     /// Returns whether the location still leads to this store.
     func isCurrent() throws(LogError) -> Bool
+    /// Returns the same by a look that is made now: a database may have lost the lock since the last one.
+    func isStillCurrent() throws(LogError) -> Bool
     /// Opens the store that the location leads to now.
     func reopened() throws(LogError) -> any RecordStore
 
@@ -132,6 +134,7 @@ extension RecordStore {
     package var isAsKept: Bool { false }
     package var isProvisional: Bool { false }
     package func accepted() {}
+    package func isStillCurrent() throws(LogError) -> Bool { try isCurrent() }
     package var hostCount: Int { 1 }
     package func turnToNextHost() {}
 

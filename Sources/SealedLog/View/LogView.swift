@@ -57,7 +57,9 @@ struct LogView: Sendable {
 
     /// Whether this process wrote the newest record, or has confirmed the head. A file without records is durable, but
     /// this machine may not have remembered it yet.
-    var isKnown: Bool { confirmed == head || (durable == head && head != origin) }
+    var isKnown: Bool { confirmed == head || (durable == head && head != origin && isLocationKnown) }
+    /// Whether this machine, if it remembers the vault, knows its location too.
+    var isLocationKnown = true
 
     var unlocked: UnlockedVault { UnlockedVault(vaultID: header.vaultID, keys: keys, slots: header.slots) }
 

@@ -89,6 +89,9 @@ final class PostgresRecordStore: RecordStore {
     func isCurrent() throws(LogError) -> Bool {
         state.withLock { $0.head.generation == generation && !$0.isLeftForPending }
     }
+    func isStillCurrent() throws(LogError) -> Bool {
+        try place.isOffline() ? isCurrent() : place.currentHead()?.generation == generation
+    }
     func reopened() throws(LogError) -> any RecordStore { try place.open(.fresh) }
     // What can be read is durable, and so is the row that leads to it.
     func synchronizeLocation() throws(LogError) {}

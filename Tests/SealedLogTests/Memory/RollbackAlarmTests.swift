@@ -62,6 +62,18 @@ struct RollbackAlarmTests {
         #expect(try vault.openingCode() == .diverged)
     }
 
+    /// The vault was moved there, and has not changed since.
+    @Test func anotherVaultInPlaceOfOneThatWasOnlyReadIsNoticed() throws {
+        let path = fixture.folder.file("moved.vault")
+        func read() throws -> String? {
+            try openApart(path, options: fixture.options(remembering: true), readKey: fixture.key).text("a")
+        }
+        try FileManager.default.moveItem(atPath: fixture.path, toPath: path)
+        #expect(try read() == "2")
+        try replace(path, with: try vault.otherVault())
+        #expect(try LogError.code { _ = try read() } == .exchanged)
+    }
+
     @Test func anotherVaultAtThePathIsNoticed() throws {
         let other = try vault.otherVault()
         try replace(fixture.path, with: other)

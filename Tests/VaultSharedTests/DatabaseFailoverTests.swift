@@ -1,0 +1,115 @@
+import LinuxSystem
+import SealedLog
+import TestSupport
+import Testing
+import Vault
+import VaultTesting
+
+@testable import VaultShared
+
+/// Servers of a test's own: a standby that does not answer, and a former primary.
+@Suite("Servers that follow each other", .timeLimit(.minutes(10)))
+struct DatabaseFailoverTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func places(_ url: String) -> VaultPlaces {
+        VaultPlaces(vault: url, keyFile: folder.file("key"), rollbackMemory: folder.file("state"))
+    }
+
+    /// A commit whose wait for the standby is cancelled is a success with a warning, and would be lost with the primary.
+    @Test func aChangeIsStoredOnceTheStandbyHasIt() throws {
+        let cluster = try Cluster()
+        let keychain = try Keychain(at: places(cluster.url("team")), creatingIfAbsent: true)
+        try keychain.set("a", to: "1")
+        let server = try Administrator(of: cluster)
+        _ = try server.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+        _ = try server.run("SELECT pg_reload_conf()")
+        while try server.run("SELECT 1 WHERE current_setting('synchronous_standby_names') = ''") > 0 {}
+
+        let isStored = Flag()
+        let waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+        try onThreads(2) { thread in
+            if thread == 0 {
+                try keychain.set("a", to: "2")
+                return isStored.set()
+            }
+            // The wait for the record is cancelled; that for the proof follows.
+            while try server.run("SELECT pg_cancel_backend(pid) \(waiting)") == 0, !isStored.isSet {}
+            while try server.run("SELECT 1 \(waiting) AND query LIKE '%pg_logical_emit_message%'") == 0, !isStored.isSet
+            {}
+            #expect(!isStored.isSet)
+            _ = try server.run("ALTER SYSTEM RESET synchronous_standby_names")
+            _ = try server.run("SELECT pg_reload_conf()")
+        }
+        #expect(isStored.isSet)
+        #expect(try keychain.unsafeString("a") == "2")
+    }
+
+    /// As after a crash of the server: the lock is gone, and this process does not know it yet.
+    @Test func aLockThatWasLostIsNoAlarm() throws {
+        let cluster = try Cluster()
+        let server = try Administrator(of: cluster)
+        let files = FaultyFileSystem()
+        let keychain = try Keychain(
+            at: places(cluster.url("team")), creatingIfAbsent: true, failures: FailureLog(), in: files)
+        try keychain.set("a", to: "1")
+        // One process has one log of a vault, unless the memory has another name.
+        var places = places(cluster.url("team"))
+        places.rollbackMemory = folder.file("./state")
+        let other = try Keychain(at: places)
+        let isLost = Flag()
+        files.watch(.read) { call in
+            guard call.path.hasSuffix(".seen"), !isLost.isSet,
+                (try? server.run("SELECT pg_terminate_backend(pid) \(Administrator.holders)")) ?? 0 > 0
+            else { return }
+            isLost.set()
+            #expect(throws: Never.self) { try other.set("a", to: "2") }
+        }
+        try keychain.set("b", to: "3")
+        #expect(isLost.isSet)
+        #expect(try keychain.unsafeString("a") == "2")
+        #expect(try other.unsafeString("b") == "3")
+    }
+
+    /// It was started again, with what it had.
+    @Test func aFormerPrimaryIsPassedOver() throws {
+        let (former, primary) = (try Cluster(), try Cluster())
+        let keychain = try Keychain(at: places(primary.url("team")), creatingIfAbsent: true)
+        try keychain.set("a", to: "before")
+        try keychain.backUp(to: former.url("team"))
+        try keychain.set("a", to: "after")
+        let hosts = [former, primary].map { "\($0.socketFolder.replacing("/", with: "%2F")):\($0.port)" }
+        let both = "postgresql://vault@\(hosts.joined(separator: ","))/postgres#team"
+        let opened = try Keychain(at: places(both))
+        #expect(try opened.unsafeString("a") == "after")
+        try opened.set("b", to: "late")
+        #expect(try keychain.unsafeString("b") == "late")
+        // Without a memory, it is what it shows.
+        var alone = places(former.url("team"))
+        alone.rollbackMemory = folder.file("none")
+        #expect(try Keychain(at: alone).unsafeString("a") == "before")
+    }
+}
+
+/// Somebody who may see and end the sessions of a server.
+private struct Administrator: Sendable {
+    /// The sessions that hold a vault's lock.
+    static let holders = "FROM pg_stat_activity WHERE state = 'idle in transaction'"
+
+    private let pool: ConnectionPool
+
+    init(of cluster: Cluster) throws {
+        let url = try DatabaseURL(cluster.url("any"))
+        pool = ConnectionPool(url.hosts, passwordEntry: nil) { (_) throws(PostgresError) in "" }
+    }
+
+    /// Returns how many rows a statement has.
+    func run(_ text: String) throws(PostgresError) -> Int {
+        let deadline = Deadline(after: .seconds(60))
+        return try pool.withConnection(until: deadline) { (connection) throws(PostgresError) in
+            try connection.flight([Statement(text)], until: deadline).rows[0].count
+        }
+    }
+}

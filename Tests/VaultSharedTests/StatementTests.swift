@@ -1,6 +1,9 @@
 import LinuxSystem
+import SealedLog
+import Sealing
 import TestSupport
 import Testing
+import Vault
 
 @testable import VaultShared
 
@@ -21,5 +24,39 @@ struct StatementTests {
         #expect(try rows.number(0, 2) == 7)
         #expect(rows.value(0, 3) == nil)
         #expect(try rows.bytes(0, 4) == Array("ä".utf8))
+    }
+
+    /// Of CockroachDB's locks nobody can be sure: the statements compare by themselves.
+    @Test(arguments: [true, false]) func whoDoesNotKnowTheEndChangesNothing(_ isOther: Bool) throws {
+        let fixture = try DatabaseFixture()
+        let keychain = try fixture.open()
+        for number in 0..<3 { try keychain.set("a", to: "\(number)") }
+        let place = try PostgresPlace(fixture.url, fixture.places(), Keychain.Options(), in: PosixFileSystem())
+        let head = try #require(try place.currentHead())
+        // An earlier position, or another one of the same number.
+        let authenticator = RandomBytes.array(Authenticator.size).withUnsafeBytes { Authenticator($0) }
+        let wrong = LogPosition(sequence: head.position.sequence - (isOther ? 0 : 1), authenticator: authenticator)
+        let next = StoreHead(
+            generation: head.generation,
+            position: LogPosition(sequence: head.position.sequence + 1, authenticator: authenticator),
+            size: head.size + 100, hint: nil)
+        // Where nothing is.
+        let append = { (previous: LogPosition) in
+            Statement.append([1, 2][...], at: head.size + 98, to: place.name, next, replacing: previous)
+        }
+        #expect(throws: PostgresError.self) {
+            try place.pool.withConnection(until: Deadline(after: .seconds(60))) { (connection) throws(PostgresError) in
+                do throws(PostgresError) {
+                    _ = try connection.flight([append(wrong)], until: Deadline(after: .seconds(60)))
+                } catch {
+                    #expect(error.isOvertaken)
+                    throw error
+                }
+            }
+        }
+        let former = StoreHead(generation: head.generation, position: wrong, size: head.size, hint: nil)
+        #expect(try place.flight([.replace(place.name, next, former)])[0].changed == 0)
+        #expect(try place.currentHead() == head)
+        #expect(try place.flight([append(head.position), .replace(place.name, head, next)])[1].changed == 1)
     }
 }

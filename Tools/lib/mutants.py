@@ -14,6 +14,8 @@ from functools import cached_property
 from pathlib import Path
 
 KEYS = {"name", "file", "around", "original", "replacement", "kind", "reason", "promise", "tests", "simulator"}
+BEFORE_STATEMENT = re.compile(r"([\n{};:]|\bin) *$")
+AFTER_STATEMENT = re.compile(r" *(?!else\b)[^ ]")
 REQUIRED = ("name", "file", "original", "replacement", "reason")
 
 
@@ -57,7 +59,10 @@ class Mutant:
         around = self.around or self.original
         start = once(around, text, f"{self.name}: Sources/{self.file}")
         start += once(self.original, around, f"{self.name}: its `around`")
-        return start, start + len(self.original)
+        end = start + len(self.original)
+        if self.kind == "statement" and not (BEFORE_STATEMENT.search(text[:start]) and AFTER_STATEMENT.match(text[end:])):
+            raise ListError(f"{self.name}: its original is a part of a statement:\n{self.original}")
+        return start, end
 
     def misfit(self, text: str) -> ListError | None:
         """Returns why the mutant does not fit the file's text."""

@@ -280,6 +280,17 @@ struct RotationTests {
         #expect(try fixture.open(remembering: true).text("name 5") == "third 5")
     }
 
+    /// What a later key authenticates is later, whatever its number is.
+    @Test func whoKnowsTheFormerKeyAloneLeavesTheMemoryAsItIs() throws {
+        let former = try #require(other.memory)
+        try log.rotate()
+        let seen = try #require(log.memory?.seen())
+        former.remember(LogPosition(sequence: seen.position.sequence + 5, authenticator: randomAuthenticator()))
+        #expect(log.memory?.seen() == seen)
+        former.remember(LogPosition(sequence: 2, authenticator: randomAuthenticator()), isForced: true)
+        #expect(former.seen()?.position.sequence == 2)
+    }
+
     // MARK: Failures
 
     @Test func aSecretThatOpensNoSlotChangesNothing() throws {

@@ -371,7 +371,7 @@ proctype Process(byte me) {
 #endif
        tidy() }
   /* Another process wrote the newest record, and may have died before its flush. */
-  :: atomic { at[me] == rewriteNewest && !durable[me] && SHOWS_RECORD(head[me], start[head[me]]) ->
+  :: atomic { at[me] == rewriteNewest && (!durable[me] || IS_TRACE) && SHOWS_RECORD(head[me], start[head[me]]) ->
        TAKE;
 #ifndef TRACE
        i = start[head[me]] / CELLS; do :: i * CELLS < end[me] -> dirty[i] = DIFFERS(i); i++ :: else -> break od; i = 0;
@@ -389,6 +389,8 @@ proctype Process(byte me) {
        next[me] = BORDER(clearFrom[me]);
        GO(me, overwriteWithZeros) }
 #ifdef TRACE
+  :: atomic { at[me] == markClearing && SHOWS(MARK_FAILS, me) -> TAKE; if :: after[me] == refuse -> LOST(me) :: else -> GO(me, leave) fi }
+  :: atomic { (at[me] == flushNewest || at[me] == planRecord) && SHOWS(MARK_FAILS, me) -> TAKE; GO(me, leave) }
   :: atomic { at[me] == overwriteWithZeros && SHOWS(ZEROS, me) && nextA >= clearFrom[me] -> store(0, nextA, nextB); TAKE }
   :: atomic { at[me] == overwriteWithZeros && SHOWS(FLUSH, me) -> areZeros(clearFrom[me], clearTo[me]); if :: ok -> GO(me, flushZeros) :: else -> GO(me, stuck) fi; ok = 0 }
 #else
@@ -413,7 +415,8 @@ proctype Process(byte me) {
        synchronize(me);
 #endif
        if :: ok -> GO(me, unmarkClearing) :: else -> LOST(me) fi; ok = 0 }
-  :: atomic { at[me] == unmarkClearing && SHOWS_MARK(0) -> TAKE_MARK; mark = 0;
+  :: atomic { at[me] == unmarkClearing && (SHOWS_MARK(0) || ONLY_SHOWS(MARK_FAILS, me)) ->
+       if :: SHOWS_MARK(0) -> mark = 0 :: else fi; TAKE_MARK;      /* if it stays, the next writer clears once more */
        needsClearing[me] = 0; if :: current[me] == 0 -> durable[me] = 1 :: else fi; clearFrom[me] = 0; clearTo[me] = 0;
        GO(me, after[me]); after[me] = 0 }
 
@@ -548,7 +551,7 @@ next_step: ok = 0 }
        fi;
        tidy() }
 #ifdef TRACE                    /* a verification, an opening that accepts an alarm, and what else reads under the lock */
-  :: atomic { at[me] == readFreely && SOON(LOCK_SHARED) -> GO(me, lockToRead) }
+  :: atomic { (at[me] == readFreely || at[me] == confirm) && SOON(LOCK_SHARED) -> GO(me, lockToRead) }
 #endif
   /* in doubt: what was remembered before is compared with the log while no process can write */
   :: atomic { at[me] == lockToRead && exclusive == 0 && SHOWS(LOCK_SHARED, me) -> TAKE; shared[me] = 1; sharers++; GO(me, readSettled) }
@@ -639,6 +642,7 @@ next_step: ok = 0 }
   :: atomic { at[me] == poison && SHOWS(UNLOCK, me) -> TAKE; reset(me); outcome[me] = poison }
   :: atomic { (at[me] == makeReady || at[me] == rewriteNewest || at[me] == planRecord) && SHOWS(UNLOCK, me) -> TAKE; outcome[me] = leave; unlock(me); rest(me) }
   :: atomic { (at[me] == makeReady || at[me] == rewriteNewest || at[me] == planRecord) && SHOWS(FLUSH_FOLDER, me) -> TAKE; GO(me, leave) }
+  :: atomic { at[me] == rewriteNewest && count == 2 && SHOWS_SEEN(1, 1) -> REMEMBER(1, 1); durable[me] = 1 }     /* SealedLog.publish: the newest record that it has copied */
   :: atomic { at[me] == planRecord && SHOWS(ZEROS_FAIL, me) -> TAKE; GO(me, leave) }
   :: atomic { at[me] == idle && isOpen[me] && (WRITES || READS) -> reset(me) }          /* the vault is opened anew */
   :: atomic { at[me] == idle && SHOWS(FLUSH, me) -> TAKE }      /* SealedLog.flush at the first opening, makeDurable */

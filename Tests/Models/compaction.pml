@@ -2,7 +2,8 @@
 
    Each atomic block is one system call, or what a process does between two of them. It names the Swift function.
    A file is a list of log positions: append.pml has how a record is written, so here one is there or not. Changes of the
-   folder last in their order: after a power loss, any number of the first ones is there.
+   folder last in their order: after a power loss, any number of the first ones is there. With TRACE, each process does all
+   that the trace shows, until a call fails that append.pml is about.
 
    Sizes:     WRITERS READERS COMPACTORS POSITIONS (records, notices and headers) FILES
    Accidents: KILLS POWER (losses) FOLDER_FAILS (failing flushes of the folder)
@@ -35,7 +36,20 @@
 #define FILES 2
 #endif
 #define PROCESSES (COMPACTORS + WRITERS + READERS)
+#ifndef MOST
 #define MOST 4                  /* records of a file */
+#endif
+#ifdef TRACE
+#define WRITES true
+#define COMPACTS true
+#define READS true
+#else
+#define WRITES (me >= COMPACTORS && me < COMPACTORS + WRITERS)
+#define COMPACTS (me < COMPACTORS)
+#define READS (me >= COMPACTORS + WRITERS)
+#endif
+/* Of a file, and without TRACE always. */
+#define SHOWS_FILE(kind, me, x) (SHOWS(kind, me) && IF_TRACE(nextFile == x))
 #define NONE 15
 #define BIT(p) (1 << (p))
 
@@ -63,6 +77,8 @@
 #define flushNewName 20         /* SealedLog.publish: flushName */
 #define rememberHeader 21       /* SealedLog.publish: memory.remember */
 #define finishCompaction 22     /* SealedLog.compact returns */
+#define releaseOld 23           /* SealedLog.compact: the old file's lock, for as long as it copies */
+#define releaseNew 24           /* StoreLock.deinit, of the new file */
 #define lookAtPath 30           /* SealedLog.refresh: a notice makes a reader look at the path */
 #define reopen 31               /* SealedLog.replaceView */
 #define lockToRead 32           /* StoreLock.toRead */
@@ -74,6 +90,12 @@
 #define giveOut 38              /* SealedLog.read returns */
 #define compareRead 39          /* SealedLog.members: compare */
 #define rememberReadMembers 40
+#define flushOldName 41         /* SealedLog.flushName, before a compaction */
+#define unlockReplaced 42       /* SealedLog.confirm: isCurrent */
+#define flushNameToRead 43
+#define unlockRead 44
+#define unlockFailed 45
+#define leave 46                /* nothing is written */
 
 /* the folder */
 byte path, unpublished = NONE;  /* what the names lead to, as the system shows it */
@@ -96,6 +118,17 @@ byte at[PROCESSES], file[PROCESSES], shown[PROCESSES], memo[PROCESSES], memoMemb
 bit isOpen[PROCESSES], isMemberChange[PROCESSES], isNameFlushed[PROCESSES]; short asked[PROCESSES];
 byte h, i; bit isAlarm;         /* 0 between steps */
 
+#ifdef TRACE
+bit isFollowed[POSITIONS];      /* whether a position has one behind it in its file */
+#define FOLLOWED(p) isFollowed[p] = 1
+/* A step of its own, for what the trace shows. */
+#define THEN(me, step, shows) THEN_ALWAYS(me, step, shows); TAKE
+#define THEN_ALWAYS(me, step, shows) GO(me, step) } :: atomic { at[me] == step && (shows) -> skip
+#else
+#define FOLLOWED(p) skip
+#define THEN(me, step, shows) skip
+#define THEN_ALWAYS(me, step, shows) skip
+#endif
 inline headOf(x) { if :: records[x] == 0 -> h = header[x] :: else -> h = record[x * MOST + records[x] - 1] fi }
 inline tidy() { h = 0; i = 0; isAlarm = 0 }
 /* LogView.alarm after a look while no process can write, and what must hold then */
@@ -108,7 +141,7 @@ inline judge(me) {
   assert(!isAlarm || (givenOut & ~before[h]) != 0)              /* no false alarm */
 }
 inline newPosition(x, record_, notice) {        /* behind the head of file x; sets i */
-  headOf(x); i = positions; positions++; number[i] = number[h] + 1; isRecord[i] = record_; isNotice[i] = notice; before[i] = before[h] | BIT(i)
+  headOf(x); i = positions; positions++; number[i] = number[h] + 1; isRecord[i] = record_; isNotice[i] = notice; before[i] = before[h] | BIT(i); FOLLOWED(h)
 }
 inline appendTo(x, record_, notice) { newPosition(x, record_, notice); record[x * MOST + records[x]] = i; records[x]++ }
 inline flushFolder() { pathDisk = path; renames = 0; renamed[0] = 0; renamed[1] = 0 }
@@ -151,80 +184,111 @@ inline rememberList(me) {
 #define AFTER_READY flushName
 #endif
 
-/* SealedLog.lockForWriting with makeReady, the first steps of each writer and compactor; goes on at `then` */
-#define LOCK_STEPS(then) \
-  :: atomic { at[me] == openToWrite -> memo[me] = seen; if :: !isOpen[me] -> file[me] = path; isOpen[me] = 1 :: else fi; at[me] = lockForWriting } \
-  :: atomic { at[me] == lockForWriting && FREE(file[me]) -> exclusive[file[me]] = me + 1; at[me] = makeReady } \
-  :: atomic { at[me] == makeReady -> \
-       if \
-       :: !IS_CURRENT(me) -> exclusive[file[me]] = 0; memo[me] = seen; file[me] = path; at[me] = lockForWriting \
-       :: else -> flushed[file[me]] = records[file[me]]; memo[me] = seen; JUDGE(me); at[me] = then \
-       fi; tidy() }
+#ifdef TRACE
+/* A name that is known to be flushed may be flushed again. */
+#define FLUSH_NAME(me) if :: SHOWS(FLUSH_FOLDER, me) && nextA == 1 -> flushFolder(); pathRecord = file[me]; TAKE :: pathRecord == file[me] -> skip fi
+#define A_FOLDER_FAILS SHOWS(FLUSH_FOLDER, me) && nextA == 0
+#define FAILED_NAME(me) TAKE; GO(me, unlockFailed)
+#define RENAMED(x) skip
+#define OUTCOME(me, x) outcome[me] = x
+#define HOLDS(me) (exclusive[path] == me + 1)
+#define IS_HEAD(p, x) (p == (records[x] == 0 -> header[x] : record[x * MOST + records[x] - 1]))
+#define RELEASE_AT_ONCE(me) skip
+#define IN_TRACE(x, y) x
+byte outcome[PROCESSES];        /* of the operation: how it has to end */
+#define isUnknown 1
+#define isFailed 2
+#else
+#define FLUSH_NAME(me) flushNameOf(file[me])
+#define A_FOLDER_FAILS folderFails < FOLDER_FAILS -> folderFails++
+#define FAILED_NAME(me) reset(me)
+#define RENAMED(x) renamed[renames] = x; renames++
+#define OUTCOME(me, x) skip
+#define RELEASE_AT_ONCE(me) exclusive[old[me]] = 0; at[me] = copyTail
+#define IN_TRACE(x, y) y
+#endif
 #ifdef PLANT_NO_PATH_CHECK
 #define JUDGE(me) skip
 #else
 #define JUDGE(me) judge(me)
 #endif
+#ifdef TRACE
+#undef JUDGE
+#define JUDGE(me) skip
+#endif
 
-proctype Writer(byte me) {
+proctype Process(byte me) {
   do
-  :: atomic { at[me] == idle && positions < POSITIONS -> at[me] = openToWrite }
-  LOCK_STEPS(AFTER_READY)
-  /* What is remembered counts after a power loss: the file has to be there then. */
-  :: atomic { at[me] == flushName ->
+  /* ----- SealedLog.lockForWriting with makeReady, the first steps of each writer and compactor */
+  :: atomic { at[me] == idle && WRITES && positions < POSITIONS -> GO(me, openToWrite) }
+#ifndef TRACE
+  :: atomic { at[me] == idle && COMPACTS && files < FILES && positions + 2 <= POSITIONS -> isOpen[me] = 0; GO(me, openToWrite) }
+#endif
+  :: atomic { at[me] == openToWrite && SHOWS(LOCK_EXCLUSIVE, me) -> memo[me] = seen;
+       if :: !isOpen[me] || IS_TRACE -> file[me] = IN_TRACE(nextFile, path); isOpen[me] = 1 :: else fi; GO(me, lockForWriting) }
+  :: atomic { at[me] == lockForWriting && FREE(file[me]) && SHOWS_FILE(LOCK_EXCLUSIVE, me, file[me]) -> TAKE; exclusive[file[me]] = me + 1; GO(me, makeReady) }
+  :: atomic { at[me] == makeReady && !IS_CURRENT(me) && SHOWS_FILE(UNLOCK, me, file[me]) -> TAKE;
+       exclusive[file[me]] = 0; memo[me] = seen; file[me] = path; GO(me, lockForWriting);
+#ifdef TRACE
+       at[me] = idle
+#endif
+       }
+  :: atomic { at[me] == makeReady && IS_CURRENT(me) -> flushed[file[me]] = records[file[me]]; memo[me] = seen; JUDGE(me);
+       if :: WRITES -> GO(me, AFTER_READY) :: COMPACTS -> GO(me, flushOldName) fi; tidy() }
+
+  /* ----- a write. What is remembered counts after a power loss: the file has to be there then. */
+  :: atomic { at[me] == flushName && (pathRecord == file[me] || SHOWS(FLUSH_FOLDER, me)) ->
        if
        :: records[file[me]] == MOST || positions == POSITIONS -> reset(me)
        :: else ->
 #ifndef PLANT_NAME_UNFLUSHED
-          flushNameOf(file[me]);
+          FLUSH_NAME(me);
 #endif
 #ifdef PLANT_MEMBERS_FIRST
-          at[me] = append
+          GO(me, append)
 #else
-          at[me] = AFTER_NAME
+          GO(me, AFTER_NAME)
 #endif
        fi }
 #ifdef MEMBERS
-  :: atomic { at[me] == compareMembers -> memoMembers[me] = landmarks; compare(me); at[me] = rememberMembers }
+  :: atomic { at[me] == compareMembers -> memoMembers[me] = landmarks; compare(me); GO(me, rememberMembers) }
 #ifdef PLANT_MEMBERS_FIRST
-  :: atomic { at[me] == rememberMembers -> rememberList(me); at[me] = flushName }
+  :: atomic { at[me] == rememberMembers -> rememberList(me); GO(me, flushName) }
 #else
-  :: atomic { at[me] == rememberMembers -> rememberList(me); at[me] = append }
+  :: atomic { at[me] == rememberMembers -> rememberList(me); GO(me, append) }
 #endif
 #endif
-  :: atomic { at[me] == append -> if :: positions == POSITIONS -> reset(me) :: else -> appendTo(file[me], 1, 0); current[me] = i; tidy(); at[me] = flushRecord fi }
-  :: atomic { at[me] == flushRecord -> flushed[file[me]] = records[file[me]]; at[me] = rememberRecord }
-  :: atomic { at[me] == rememberRecord -> remember(current[me]); at[me] = acknowledge }
-  :: atomic { at[me] == acknowledge -> acknowledged = acknowledged | BIT(current[me]); exclusive[file[me]] = 0; at[me] = idle; current[me] = 0; memo[me] = 0; memoMembers[me] = 0;
+  :: atomic { at[me] == append && SHOWS_FILE(WRITE, me, file[me]) -> TAKE;
+       if :: positions == POSITIONS -> reset(me) :: else -> appendTo(file[me], 1, 0); current[me] = i; tidy(); GO(me, flushRecord) fi }
+  :: atomic { at[me] == flushRecord && SHOWS_FILE(FLUSH, me, file[me]) -> TAKE; flushed[file[me]] = records[file[me]]; GO(me, rememberRecord) }
+  :: atomic { at[me] == rememberRecord && SHOWS(SEEN, me) && IF_TRACE(nextA == current[me]) -> TAKE; remember(current[me]); GO(me, acknowledge) }
+  :: atomic { at[me] == acknowledge && SHOWS_FILE(UNLOCK, me, file[me]) -> TAKE;
+       acknowledged = acknowledged | BIT(current[me]); exclusive[file[me]] = 0; GO(me, idle); current[me] = 0; memo[me] = 0; memoMembers[me] = 0;
        if :: reset(me) :: skip fi }     /* a command ends, a program goes on */
-  :: atomic { at[me] == idle && positions == POSITIONS -> break }
-  od
-}
 
-proctype Compactor(byte me) {
-  do
-  :: atomic { at[me] == idle && files < FILES && positions + 2 <= POSITIONS -> isOpen[me] = 0; at[me] = openToWrite }
-  LOCK_STEPS(flushName)
-  /* The notice will count as seen: its file has to be the one that is found after a power loss. */
-  :: atomic { at[me] == flushName -> old[me] = file[me];
+  /* ----- a compaction. The notice will count as seen: its file has to be the one that is found after a power loss. */
+  :: atomic { at[me] == flushOldName && (pathRecord == file[me] || SHOWS(FLUSH_FOLDER, me)) -> old[me] = file[me];
 #ifndef PLANT_BEGUN_UNFLUSHED
-       flushNameOf(file[me]);
+       FLUSH_NAME(me);
 #endif
-       at[me] = makeReplacement }
+       GO(me, makeReplacement) }
   /* one that a killed process has left is removed; one that is being written is locked */
-  :: atomic { at[me] == makeReplacement ->
+  :: atomic { at[me] == makeReplacement && SHOWS(CREATE, me) ->
        if
        :: files == FILES || (unpublished != NONE && exclusive[unpublished] != 0) -> reset(me)         /* busy */
-       :: else ->
+       :: else -> TAKE;
           new[me] = files; files++; unpublished = new[me]; header[new[me]] = NONE; exclusive[new[me]] = me + 1;
 #ifdef MEMBERS
           if :: isMemberChange[me] = 1 :: skip fi;
 #endif
-          tail[me] = records[file[me]]; exclusive[file[me]] = 0; at[me] = copyTail
+          tail[me] = records[file[me]]; GO(me, releaseOld); RELEASE_AT_ONCE(me)
        fi }
-  :: atomic { at[me] == copyTail -> tail[me] = records[old[me]]; at[me] = lockForNotice }
-  :: atomic { at[me] == lockForNotice && FREE(file[me]) -> exclusive[file[me]] = me + 1; at[me] = readLastRecords }
-  :: atomic { at[me] == readLastRecords ->
+#ifdef TRACE
+  :: atomic { at[me] == releaseOld && SHOWS_FILE(UNLOCK, me, old[me]) -> TAKE; exclusive[old[me]] = 0; GO(me, copyTail) }
+#endif
+  :: atomic { at[me] == copyTail && SHOWS_FILE(LOCK_EXCLUSIVE, me, old[me]) -> tail[me] = records[old[me]]; GO(me, lockForNotice) }
+  :: atomic { at[me] == lockForNotice && FREE(file[me]) && SHOWS_FILE(LOCK_EXCLUSIVE, me, old[me]) -> TAKE; exclusive[file[me]] = me + 1; GO(me, readLastRecords) }
+  :: atomic { at[me] == readLastRecords && (IS_CURRENT(me) || !IS_TRACE) ->
        if
        :: !IS_CURRENT(me) || positions == POSITIONS || records[file[me]] == MOST -> discard(me)       /* conflict */
        :: else ->
@@ -232,109 +296,150 @@ proctype Compactor(byte me) {
 #ifndef PLANT_TAIL_LEFT
           tail[me] = records[file[me]];
 #endif
-          JUDGE(me); at[me] = appendNotice
+          JUDGE(me); GO(me, appendNotice)
        fi; tidy() }
-  :: atomic { at[me] == appendNotice -> appendTo(file[me], 0, 1); current[me] = i; tidy(); at[me] = flushNotice }
-  :: atomic { at[me] == flushNotice -> flushed[file[me]] = records[file[me]]; at[me] = rememberNotice }
-  :: atomic { at[me] == rememberNotice -> remember(current[me]); at[me] = finish }
+  :: atomic { at[me] == appendNotice && SHOWS_FILE(WRITE, me, file[me]) -> TAKE; appendTo(file[me], 0, 1); current[me] = i; tidy(); GO(me, flushNotice) }
+  :: atomic { at[me] == flushNotice && SHOWS_FILE(FLUSH, me, file[me]) -> TAKE; flushed[file[me]] = records[file[me]]; GO(me, rememberNotice) }
+  :: atomic { at[me] == rememberNotice && SHOWS(SEEN, me) && IF_TRACE(nextA == current[me]) -> TAKE; remember(current[me]); GO(me, finish) }
   /* The header's history is that of the notice; what was not copied is missing. */
-  :: atomic { at[me] == finish ->
+  :: atomic { at[me] == finish && SHOWS_FILE(FLUSH, me, new[me]) -> TAKE;
        if
        :: positions == POSITIONS -> discard(me)
-       :: else ->
-          newPosition(file[me], 0, 0); header[new[me]] = i; isWhole[new[me]] = 1; members[new[me]] = members[file[me]] + isMemberChange[me];
+       :: else -> isWhole[new[me]] = 1; members[new[me]] = members[file[me]] + isMemberChange[me];
+#ifndef PLANT_CONTENT_UNFLUSHED
+          isWholeDisk[new[me]] = 1;
+#endif
+          GO(me, publish)
+       fi }
+  :: atomic { at[me] == publish && SHOWS_FILE(RENAME, me, new[me]) ->
+       if
+       :: !IS_CURRENT(me) || unpublished != new[me] || positions == POSITIONS -> discard(me)
+       :: else -> TAKE;
+          newPosition(file[me], 0, 0); header[new[me]] = i;
           h = tail[me];
           do
           :: h < records[file[me]] -> if :: isRecord[record[file[me] * MOST + h]] -> before[i] = before[i] & ~BIT(record[file[me] * MOST + h]) :: else fi; h++
           :: else -> break
           od;
           tidy();
-#ifndef PLANT_CONTENT_UNFLUSHED
-          isWholeDisk[new[me]] = 1;
-#endif
-          at[me] = publish
-       fi }
-  :: atomic { at[me] == publish ->
-       if
-       :: !IS_CURRENT(me) || unpublished != new[me] -> discard(me)
-       :: else -> path = new[me]; unpublished = NONE; renamed[renames] = new[me]; renames++;
+          path = new[me]; unpublished = NONE; RENAMED(new[me]);
 #ifdef PLANT_REMEMBER_FIRST
           remember(header[new[me]]);
 #endif
-          at[me] = flushNewName
+          GO(me, flushNewName)
        fi }
   /* If this fails, the outcome is unknown: until the name is flushed, a power loss may bring the old file back. */
-  :: atomic { at[me] == flushNewName ->
+  :: atomic { at[me] == flushNewName && SHOWS(FLUSH_FOLDER, me) ->
        if
 #ifdef PLANT_NAME_UNFLUSHED
        :: isNameFlushed[me] = 1
 #else
-       :: flushFolder(); pathRecord = new[me]; isNameFlushed[me] = 1
-       :: folderFails < FOLDER_FAILS -> folderFails++
+       :: SHOWS(FLUSH_FOLDER, me) && IF_TRACE(nextA == 1) -> flushFolder(); pathRecord = new[me]; isNameFlushed[me] = 1
+       :: A_FOLDER_FAILS
 #endif
-       fi; at[me] = rememberHeader }
-  :: atomic { at[me] == rememberHeader -> if :: isNameFlushed[me] -> remember(header[new[me]]) :: else fi; at[me] = finishCompaction }
-  :: atomic { at[me] == finishCompaction ->
+       fi; TAKE; GO(me, rememberHeader) }
+  :: atomic { at[me] == rememberHeader && (!isNameFlushed[me] || (SHOWS(SEEN, me) && IF_TRACE(nextA == header[new[me]]))) ->
+       if :: isNameFlushed[me] -> TAKE; remember(header[new[me]]) :: else fi; GO(me, finishCompaction) }
+  :: atomic { at[me] == finishCompaction && SHOWS_FILE(UNLOCK, me, old[me]) -> TAKE; exclusive[old[me]] = 0; THEN(me, releaseNew, SHOWS_FILE(UNLOCK, me, new[me]));
 #ifndef FORMER_V4
-       if :: isNameFlushed[me] -> isReported[new[me]] = 1 :: else fi;
+       if :: isNameFlushed[me] -> isReported[new[me]] = 1 :: else -> OUTCOME(me, isUnknown) fi;
 #else
        isReported[new[me]] = 1;
 #endif
-       reset(me) }
-  :: atomic { at[me] == idle && (files == FILES || positions + 2 > POSITIONS) -> break }
-  od
-}
+       GO(me, idle); reset(me) }
 
-proctype Reader(byte me) {
-  do
-  :: atomic { at[me] == idle -> asked[me] = acknowledged; memo[me] = seen; memoMembers[me] = landmarks;
+  /* ----- a reading */
+#ifndef TRACE
+  :: atomic { at[me] == idle && READS -> asked[me] = acknowledged; memo[me] = seen; memoMembers[me] = landmarks;
        if
        :: !isOpen[me] -> file[me] = path; isOpen[me] = 1; headOf(path); isAlarm = (before[h] & BIT(memo[me])) == 0;
-          shown[me] = records[path]; if :: isAlarm -> at[me] = reopen :: else -> at[me] = lookAtPath fi
-       :: else -> shown[me] = records[file[me]]; at[me] = lookAtPath
+          shown[me] = records[path]; if :: isAlarm -> GO(me, reopen) :: else -> GO(me, lookAtPath) fi
+       :: else -> shown[me] = records[file[me]]; GO(me, lookAtPath)
        fi; tidy() }
   :: atomic { at[me] == lookAtPath ->
        if
 #ifndef PLANT_NO_LOOK
-       :: shown[me] > 0 && isNotice[record[file[me] * MOST + shown[me] - 1]] && file[me] != path -> at[me] = reopen
+       :: shown[me] > 0 && isNotice[record[file[me] * MOST + shown[me] - 1]] && file[me] != path -> GO(me, reopen)
 #endif
-       :: else -> at[me] = readResult
+       :: else -> GO(me, readResult)
        fi }
-  :: atomic { at[me] == reopen -> memo[me] = seen; memoMembers[me] = landmarks; file[me] = path; at[me] = lockToRead }
+  :: atomic { at[me] == reopen -> memo[me] = seen; memoMembers[me] = landmarks; file[me] = path; GO(me, lockToRead) }
   :: atomic { at[me] == lockToRead && exclusive[file[me]] == 0 ->
-       if :: file[me] != path -> at[me] = reopen :: else -> judge(me); shown[me] = records[file[me]]; at[me] = readResult fi; tidy() }
+       if :: file[me] != path -> GO(me, reopen) :: else -> judge(me); shown[me] = records[file[me]]; GO(me, readResult) fi; tidy() }
   :: atomic { at[me] == readResult ->
        h = header[file[me]]; if :: shown[me] > 0 -> h = record[file[me] * MOST + shown[me] - 1] :: else fi; current[me] = h;
        assert((asked[me] & ~before[h]) == 0);                   /* a read shows what was acknowledged before it began */
-       if :: seen == h -> at[me] = AFTER_CONFIRMED :: else -> at[me] = reopenToConfirm fi; tidy() }
-  :: atomic { at[me] == reopenToConfirm -> if :: path != file[me] -> at[me] = reopen :: else -> at[me] = lockToConfirm fi }
-  :: atomic { at[me] == lockToConfirm && exclusive[file[me]] == 0 -> sharers[file[me]]++; isShared[me] = file[me] + 1;
-       if :: path != file[me] -> unlockAll(me); at[me] = reopen :: else -> at[me] = flushToRead fi }
+       if :: seen == h -> GO(me, AFTER_CONFIRMED) :: else -> GO(me, reopenToConfirm) fi; tidy() }
+  :: atomic { at[me] == reopenToConfirm -> if :: path != file[me] -> GO(me, reopen) :: else -> GO(me, lockToConfirm) fi }
+#else
+  /* Each shared lock is one to confirm. What is remembered without it has a record behind it, or is a header. */
+  :: atomic { at[me] == idle && SHOWS(LOCK_SHARED, me) -> file[me] = nextFile; GO(me, lockToConfirm) }
+  :: atomic { at[me] == idle && SHOWS(SEEN, me) && nextA < positions && (isFollowed[nextA] || (nextA == header[path] && pathRecord == path)) -> TAKE }
+#endif
+  :: atomic { at[me] == lockToConfirm && exclusive[file[me]] == 0 && SHOWS_FILE(LOCK_SHARED, me, file[me]) -> TAKE; sharers[file[me]]++; isShared[me] = file[me] + 1;
+       if :: path != file[me] && !IS_TRACE -> unlockAll(me); GO(me, reopen) :: path != file[me] && IS_TRACE -> GO(me, unlockReplaced) :: else -> GO(me, flushToRead) fi }
+#ifndef TRACE
   :: atomic { at[me] == lockToConfirm && exclusive[file[me]] != 0 ->
        if
-       :: seen == current[me] -> at[me] = AFTER_CONFIRMED
-       :: seen != current[me] && records[file[me]] > shown[me] -> remember(current[me]); at[me] = AFTER_CONFIRMED     /* another record follows */
+       :: seen == current[me] -> GO(me, AFTER_CONFIRMED)
+       :: seen != current[me] && records[file[me]] > shown[me] -> remember(current[me]); GO(me, AFTER_CONFIRMED)     /* another record follows */
        :: else -> reset(me)                                     /* busy: the lock timeout is over */
        fi }
-  :: atomic { at[me] == flushToRead ->
+#endif
+  :: atomic { at[me] == flushToRead && SHOWS_FILE(FLUSH, me, file[me]) -> TAKE; THEN_ALWAYS(me, flushNameToRead, pathRecord == file[me] || SHOWS(FLUSH_FOLDER, me));
        if
-       :: flushed[file[me]] = records[file[me]]; flushNameOf(file[me]); at[me] = rememberRead
-       :: folderFails < FOLDER_FAILS && pathRecord != file[me] -> folderFails++; reset(me)            /* the read fails */
+       :: pathRecord == file[me] || (SHOWS(FLUSH_FOLDER, me) && IF_TRACE(nextA == 1)) -> flushed[file[me]] = records[file[me]]; FLUSH_NAME(me); GO(me, rememberRead)
+       :: (IS_TRACE || pathRecord != file[me]) && A_FOLDER_FAILS -> FAILED_NAME(me)                   /* the read fails */
        fi }
-  :: atomic { at[me] == rememberRead -> remember(current[me]); unlockAll(me); at[me] = AFTER_CONFIRMED }
+  :: atomic { at[me] == rememberRead && SHOWS(SEEN, me) && IF_TRACE(IS_HEAD(nextA, file[me])) -> remember(IN_TRACE(nextA, current[me])); TAKE; THEN(me, unlockRead, SHOWS_FILE(UNLOCK, me, file[me])); unlockAll(me); GO(me, AFTER_CONFIRMED);
+#ifdef TRACE
+       at[me] = idle
+#endif
+       }
 #ifdef MEMBERS
   :: atomic { at[me] == compareRead ->
 #ifdef FORMER_V8
        memoMembers[me] = landmarks;
 #endif
-       compare(me); at[me] = rememberReadMembers }
-  :: atomic { at[me] == rememberReadMembers -> rememberList(me); at[me] = giveOut }
+       compare(me); GO(me, rememberReadMembers) }
+  :: atomic { at[me] == rememberReadMembers -> rememberList(me); GO(me, giveOut) }
 #endif
-  :: atomic { at[me] == giveOut -> givenOut = givenOut | before[current[me]]; asked[me] = 0; current[me] = 0; memo[me] = 0; memoMembers[me] = 0; at[me] = idle; if :: reset(me) :: skip fi }
-  :: atomic { at[me] == idle && positions + 1 >= POSITIONS -> break }
+#ifndef TRACE
+  :: atomic { at[me] == giveOut -> givenOut = givenOut | before[current[me]]; asked[me] = 0; current[me] = 0; memo[me] = 0; memoMembers[me] = 0; GO(me, idle); if :: reset(me) :: skip fi }
+  :: atomic { at[me] == idle && WRITES && positions == POSITIONS -> break }
+  :: atomic { at[me] == idle && COMPACTS && (files == FILES || positions + 2 > POSITIONS) -> break }
+  :: atomic { at[me] == idle && READS && positions + 1 >= POSITIONS -> break }
+#else
+
+  /* ----- what only a trace shows */
+  :: atomic { at[me] == makeReady && SHOWS_FILE(FLUSH, me, file[me]) -> TAKE }                       /* FileRecordStore.settle */
+  :: atomic { (at[me] == readLastRecords || at[me] == append || at[me] == appendNotice) && SHOWS_FILE(FLUSH, me, file[me]) -> TAKE }      /* ..., clearRemains */
+  :: atomic { HOLDS(me) && SHOWS(REMOVE, me) && nextFile == unpublished && exclusive[unpublished] == 0 -> unpublished = NONE; TAKE }      /* removeLeftReplacement */
+  :: atomic { (at[me] == makeReady || at[me] == flushName || at[me] == flushOldName || at[me] == makeReplacement) && SHOWS(FLUSH_FOLDER, me) && nextA == 0 -> TAKE; GO(me, leave) }
+  :: atomic { (at[me] == append || at[me] == makeReplacement || at[me] == readLastRecords) && SHOWS(FLUSH_FOLDER, me) && nextA == 1 -> flushFolder(); pathRecord = path; TAKE }
+  :: atomic { HOLDS(me) && (at[me] == makeReady || at[me] == flushName || at[me] == append || at[me] == flushOldName || at[me] == makeReplacement || at[me] == readLastRecords || at[me] == appendNotice || at[me] == leave) && SHOWS_FILE(UNLOCK, me, file[me]) -> TAKE;
+       exclusive[file[me]] = 0; GO(me, idle) }          /* there is nothing to write, or it is refused */
+  :: atomic { (at[me] == copyTail || at[me] == finish || at[me] == publish) && SHOWS_FILE(WRITE_NEW, me, new[me]) -> isWhole[new[me]] = 0; isWholeDisk[new[me]] = 0; TAKE; if :: at[me] == publish -> GO(me, finish) :: else fi }
+  :: atomic { (at[me] == copyTail || at[me] == publish) && SHOWS_FILE(FLUSH, me, new[me]) -> TAKE }
+  :: atomic { SHOWS_FILE(REMOVE, me, new[me]) && new[me] != 0 && path != new[me] ->                  /* a compaction is given up */
+       if :: unpublished == new[me] -> unpublished = NONE :: else fi; exclusive[new[me]] = 0; new[me] = 0; TAKE;
+       if :: exclusive[file[me]] == me + 1 -> GO(me, leave) :: else -> GO(me, idle) fi }
+  :: atomic { (at[me] == unlockReplaced || at[me] == flushToRead || at[me] == flushNameToRead || at[me] == rememberRead) && SHOWS_FILE(UNLOCK, me, file[me]) -> TAKE; unlockAll(me); GO(me, idle) }         /* replaced, or remembered meanwhile, or read under the lock */
+  :: atomic { at[me] == unlockFailed && SHOWS_FILE(UNLOCK, me, file[me]) -> TAKE; unlockAll(me); GO(me, idle); OUTCOME(me, isFailed) }
+  :: atomic { at[me] == idle && SHOWS(FLUSH, me) -> TAKE }                                           /* SealedLog.flush at the first opening, makeDurable */
+  :: atomic { at[me] == idle && SHOWS(FLUSH_FOLDER, me) -> if :: nextA == 1 -> flushFolder(); pathRecord = path :: else fi; TAKE }
+  :: atomic { at[me] == idle && SHOWS(DONE, me) && outcome[me] != isUnknown -> OUTCOME(me, 0); TAKE }
+  :: atomic { at[me] == idle && SHOWS(REFUSED, me) && outcome[me] != isUnknown -> OUTCOME(me, 0); TAKE }
+  :: atomic { at[me] == idle && SHOWS(UNKNOWN, me) && outcome[me] == isUnknown -> OUTCOME(me, 0); TAKE }
+  :: atomic { at[me] == idle && SHOWS(GIVEN, me) && outcome[me] != isFailed -> OUTCOME(me, 0); TAKE }
+  :: atomic { at[me] == idle && SHOWS(FAILED, me) -> OUTCOME(me, 0); TAKE }
+  :: atomic { SHOWS(KILLED, me) || SHOWS(START, me) -> reset(me); OUTCOME(me, 0); TAKE }
+  :: atomic { ACCEPTED }
+#endif
   od
 }
 
+#ifndef TRACE
 proctype Accidents() {
   byte p; byte q;
   do
@@ -357,8 +462,16 @@ proctype Accidents() {
   :: atomic { kills == KILLS && powers == POWER -> break }
   od
 }
+#endif
+
 init { atomic { byte n = 0; before[0] = 1; isWhole[0] = 1; isWholeDisk[0] = 1;
-  do :: n < COMPACTORS -> run Compactor(n); n++ :: else -> break od;
-  do :: n < COMPACTORS + WRITERS -> run Writer(n); n++ :: else -> break od;
-  do :: n < PROCESSES -> run Reader(n); n++ :: else -> break od;
-  run Accidents() } }
+#ifdef TRACE
+  LOAD;
+  if :: pathRecord = 0 :: skip fi;
+  if :: nextKind == CREATE && nextFile == 0 -> exclusive[0] = nextProcess + 1; file[nextProcess] = 0; at[nextProcess] = leave; TAKE :: else fi;      /* who has created it holds its lock */
+#endif
+  do :: n < PROCESSES -> run Process(n); n++ :: else -> break od;
+#ifndef TRACE
+  run Accidents()
+#endif
+  } }

@@ -23,6 +23,8 @@
 #define RENAME 19
 #define REMOVE 20
 #define START 21                /* a new process, in the place of one that has ended */
+#define MARK_FAILS 25
+#define WRITE_NEW 24            /* a file that has no name yet */
 #define PAYLOAD_BEFORE 22       /* as WRITE: a part of a payload whose head follows */
 #define PAYLOAD_FAILS 23
 #define BASE 30                 /* before all others: a: first cell, b: behind the last, of a record that is there */
@@ -38,6 +40,8 @@ int nextKind, nextProcess, nextA, nextB, nextC, nextD, nextFile, position, cover
 #define THREADS 1               /* of each process of the trace; which one takes an event is open */
 #endif
 #define SHOWS(kind, me) (nextKind == kind && nextProcess == me / THREADS)
+#define ONLY_SHOWS(kind, me) SHOWS(kind, me)
+#define IS_TRACE true
 #define IF_TRACE(x) (x)
 #define GO(me, step) covered[at[me] / 30] = covered[at[me] / 30] | (1 << (at[me] % 30)); at[me] = step
 #define ACCEPTED nextKind == 0 -> c_code { accept_trace(now.covered); }
@@ -45,6 +49,8 @@ int nextKind, nextProcess, nextA, nextB, nextC, nextD, nextFile, position, cover
 #define num byte
 #define TAKE skip
 #define SHOWS(kind, me) true
+#define ONLY_SHOWS(kind, me) false
+#define IS_TRACE false
 #define IF_TRACE(x) true
 #define GO(me, step) at[me] = step
 #endif

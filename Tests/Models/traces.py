@@ -3,6 +3,7 @@
 
     traces.py strace LOG VAULT >RAW   makes a raw trace of the output of `strace -f -xx -s 120`
     traces.py check FOLDER            checks all raw traces (*.events) of a folder; Tools/model --traces
+    traces.py simulate PROGRAM SEEDS  checks those of the simulator, one for each seed; Tools/model --seeds
 
 A raw trace has a line for each call of the processes that use one vault, in the order in which they took effect; see
 Tests/README.md, "Models". For each vault file in it, and each stretch without a power loss, it is made into events of
@@ -10,14 +11,16 @@ append.pml; for the files of a machine that follow each other, into events of co
 compiled with TRACE.
 """
 
+import fcntl
 import os
 import re
 import subprocess
 import sys
-import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 
 from file_traces import File
 from folder_traces import Folder
@@ -33,7 +36,15 @@ UNSHOWN = {
     "overwriteFirstSector", "lookAtPath", "reopen", "lockToRead", "readResult", "reopenToConfirm", "giveOut", "compareMembers", "rememberMembers",
     "compareRead", "rememberReadMembers",
 }
-compiling = threading.Lock()
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """One process and thread at a time."""
+    WORK.mkdir(parents=True, exist_ok=True)
+    with open(WORK / "compiling.lock", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def rounded(n: int) -> int:
@@ -52,7 +63,7 @@ def compiled(stretch: Stretch) -> Path:
     folder = WORK / (f"trace-{stretch.model}" + "".join(o.replace("-D", "-").replace("=", "") for o in options))
     pan = folder / "pan"
     sources = [*MODELS.glob("*.pml"), MODELS / "trace.h"]
-    with compiling:
+    with compiling():
         if pan.exists() and pan.stat().st_mtime > max(s.stat().st_mtime for s in sources):
             return pan
         folder.mkdir(parents=True, exist_ok=True)
@@ -113,14 +124,12 @@ def check(folder: Path) -> int:
     refused = total = 0
     paths = sorted(folder.glob("*.events"))
     work = [(path, stretch) for path in paths for stretch in stretches(read_raw(path))]
-    WORK.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for (path, stretch), (is_accepted, line, covered) in zip(work, pool.map(lambda each: accepted(each[1]), work)):
             total += 1
             taken[stretch.model] |= covered
             what = f"{path.name} {stretch.name}"
             if is_accepted:
-                print(f"accepted   {what} ({len(stretch.events)} events)")
                 continue
             refused += 1
             if line < 0:
@@ -135,10 +144,22 @@ def check(folder: Path) -> int:
     return 1 if refused or not total else 0
 
 
+def simulate(program: str, seeds: str) -> int:
+    """What a run violates is of no interest here."""
+    with TemporaryDirectory(prefix="vault-events-") as folder:
+        command = [program, "--survey", "--seeds", seeds, "--events", folder]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if not list(Path(folder).glob("*.events")):
+            raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout}")
+        return check(Path(folder))
+
+
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["check", folder]:
             sys.exit(check(Path(folder)))
+        case ["simulate", program, seeds]:
+            sys.exit(simulate(program, seeds))
         case ["strace", log, vault]:
             print("\n".join(raw_of_strace(Path(log), vault)))
         case _:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-KEYS = {"name", "file", "around", "original", "replacement", "kind", "reason", "promise", "tests", "simulator"}
+KEYS = {"name", "file", "around", "original", "replacement", "kind", "reason", "promise", "tests", "simulator", "traces"}
 BEFORE_STATEMENT = re.compile(r"([\n{};:]|\bin) *$")
 AFTER_STATEMENT = re.compile(r" *(?!else\b)[^ ]")
 REQUIRED = ("name", "file", "original", "replacement", "reason")
@@ -44,6 +44,8 @@ class Mutant:
     tests: str = ""
     # Arguments for VaultSimulator.
     simulator: str = ""
+    # Seeds whose traces the models must refuse.
+    traces: str = ""
 
     @property
     def number(self) -> int:
@@ -176,8 +178,8 @@ def mutant(entry: dict[str, str], where: str) -> Mutant:
         raise ListError(f"{where}: {name}: there is no key `{key}`")
     if entry.get("kind", "expression") not in ("expression", "statement"):
         raise ListError(f"{where}: {name}: its kind is neither expression nor statement")
-    if not entry.get("tests") and not entry.get("simulator"):
-        raise ListError(f"{where}: {name}: it names no judge: give it `tests`, `simulator` or both")
+    if not any(entry.get(judge) for judge in ("tests", "simulator", "traces")):
+        raise ListError(f"{where}: {name}: it names no judge: give it `tests`, `simulator` or `traces`")
     return Mutant(**entry)
 
 

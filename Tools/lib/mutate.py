@@ -42,6 +42,7 @@ def main(mode: str, patterns: list[str]) -> int:
         case "list":
             for mutant in chosen:
                 judges = [mutant.tests, f"VaultSimulator {mutant.simulator}" if mutant.simulator else ""]
+                judges.append(f"the traces of seeds {mutant.traces}" if mutant.traces else "")
                 print(f"{mutant.name} (Sources/{mutant.file}, VAULT_MUTANT={mutant.number})")
                 print(f"    {mutant.reason}\n    judges: {'; '.join(filter(None, judges))}")
             return 0
@@ -105,8 +106,12 @@ def commands(built: Path, mutants: list[Mutant]) -> list[list[str]]:
     tests = sorted({test for mutant in mutants for test in mutant.tests.split("|") if test})
     filters = [f"--filter=(^|[.]){re.escape(test)}([/(]|$)" for test in tests]
     simulations = sorted({mutant.simulator for mutant in mutants if mutant.simulator})
-    return ([[str(bundle), "--testing-library", "swift-testing", *filters]] if tests else []) + [
-        [str(built / "VaultSimulator"), *arguments.split()] for arguments in simulations
+    simulator = str(built / "VaultSimulator")
+    traces = sorted({mutant.traces for mutant in mutants if mutant.traces})
+    return [
+        *([[str(bundle), "--testing-library", "swift-testing", *filters]] if tests else []),
+        *([simulator, *arguments.split()] for arguments in simulations),
+        *([str(ROOT / "Tests/Models/traces.py"), "simulate", simulator, seeds] for seeds in traces),
     ]
 
 

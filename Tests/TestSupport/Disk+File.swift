@@ -32,19 +32,19 @@ extension Disk.File {
         forgetPending()
     }
 
-    mutating func failFlush(_ generator: inout SeededGenerator, isReported: Bool) {
+    mutating func failFlush(_ generator: inout SeededGenerator) {
         let share = [0, 0.3, 0.5, 0.7, 1][Int.random(in: 0..<5, using: &generator)]
         var left: [Int] = []
         for sector in touchedSectors {
             if Double.random(in: 0..<1, using: &generator) < share { put(sector) } else { left.append(sector) }
         }
         if Bool.random(using: &generator) { lengthen(to: written.count) }
-        lose(left, isReported: isReported)
+        lose(left)
     }
 
-    private mutating func lose(_ sectors: [Int], isReported: Bool) {
+    private mutating func lose(_ sectors: [Int]) {
         for sector in sectors where durable.sector(sector) != written.sector(sector) { lost.insert(sector) }
-        if !isReported { failures += 1 }
+        failures += 1
         forgetPending()
     }
 

@@ -87,10 +87,8 @@ package struct Disk: Sendable {
     package mutating func flush(_ file: Int) { files[file]?.flush() }
 
     /// A flush that fails, as Linux leaves it: what was to be flushed counts as clean, and any part of it is on the disk.
-    ///
-    /// - Parameter isReported: whether no later flush reports the failure.
-    package mutating func failFlush(_ file: Int, _ generator: inout SeededGenerator, isReported: Bool = false) {
-        files[file]?.failFlush(&generator, isReported: isReported)
+    package mutating func failFlush(_ file: Int, _ generator: inout SeededGenerator) {
+        files[file]?.failFlush(&generator)
     }
 
     /// The failures of a file that a program has been told about. Opening a file takes note of them.

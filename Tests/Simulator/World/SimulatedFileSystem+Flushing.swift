@@ -20,9 +20,9 @@ extension SimulatedFileSystem {
         try wait(hang, file)
         try endIfDue(.flush)
         if let hang, hang.pause > 0 { process.stalledUntil = world.scheduler.clock + hang.pause }
-        // If it is the disk's own cache that cannot be flushed, Linux tells the caller alone.
+        // If it is the disk's own cache that cannot be flushed, Linux tells the caller alone. What is in that cache may
+        // still last: the next flush that succeeds, whoever makes it, is one of all of it.
         if isFailing, Int.random(in: 0..<4, using: &world.chance) == 0 {
-            world.flush(file.key, isFailing: true, isReported: true)
             world.trace("fails, which is told here alone", file.path)
             noteFlush(file, isFailing: true)
             throw SystemError(EIO, "flush")
@@ -89,14 +89,12 @@ extension World {
     }
 
     /// Writes to the disk what is pending of a file or folder; if that fails, a part of it.
-    ///
-    /// - Parameter isReported: whether the failure is told to nobody else.
-    func flush(_ key: FileKey, isFailing: Bool = false, isReported: Bool = false) {
+    func flush(_ key: FileKey, isFailing: Bool = false) {
         switch (key.node, isFailing) {
         case (.folder, false): disks[key.disk].flushFolder(key.path)
         case (.folder, true): disks[key.disk].failFolderFlush(key.path, &chance)
         case (.file(let number), false): disks[key.disk].flush(number)
-        case (.file(let number), true): disks[key.disk].failFlush(number, &chance, isReported: isReported)
+        case (.file(let number), true): disks[key.disk].failFlush(number, &chance)
         }
     }
 }

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from dataclasses import dataclass
 
-from raw_traces import HEADER_END, MAGIC, MARK, Call, Event, Stretch, Trace, frame
+from raw_traces import HEADER_END, MAGIC, MARK, Call, Event, Stretch, Trace, frame, is_read_before
 
 
 @dataclass
@@ -162,11 +162,6 @@ class File:
         locked = {c.words[1] for c in calls if c.process == process and c.name == "lock" and c.words[1].startswith("vault:")}
         return locked == {self.file}
 
-    def is_read_before(self, calls: list[Call], n: int, offset: int, size: int) -> bool:
-        """Whether these bytes were read by the call before: then the same are written again."""
-        before = next((c for c in reversed(calls[:n]) if c.process == calls[n].process), None)
-        return before is not None and before.words[:4] == ["read", self.file, str(offset), str(size)]
-
     def unlocks_later(self, calls: list[Call], n: int) -> bool:
         for call in calls[n + 1 :]:
             if call.process == calls[n].process and len(call.words) > 1 and call.words[1] == self.file:
@@ -211,7 +206,7 @@ class File:
                 continue
             if start is None and authenticator in self.known:
                 return self.known[authenticator]
-            if start in (None, offset + size) and head and self.is_read_before(calls, n, offset, size):
+            if start in (None, offset + size) and head and is_read_before(calls, n, offset, size):
                 record = self.known[authenticator] = Record(1, offset, size)
                 return record
             if start is None:

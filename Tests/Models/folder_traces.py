@@ -3,7 +3,7 @@
 They end with the first power loss, and with the first call that fails and that append.pml is about.
 """
 
-from raw_traces import HEADER_END, Call, Event, Stretch, Trace, frame
+from raw_traces import HEADER_END, Call, Event, Stretch, Trace, frame, is_read_before
 
 CHANGES_OF_FILES = {"compact", "rotate", "addKey", "removeKey"}
 
@@ -28,7 +28,6 @@ class Folder:
         self.header: dict[str, int] = {}
         self.published: set[str] = set()
         self.records: dict[int, int] = {}
-        self.begun: dict[int, str] = {}
         self.last_use = {c.process: n for n, c in enumerate(trace.calls)}
 
     def stretch(self) -> Stretch | None:
@@ -44,7 +43,7 @@ class Folder:
                 continue
             if not self.path:
                 self.look_for_path(call)
-            elif not self.take(call):
+            elif not self.take(call, n):
                 ending = f"before line {call.line}"
                 break
             if n == self.last_use[call.process] and call.process in self.slots:
@@ -91,7 +90,7 @@ class Folder:
                 self.out.events.append(Event("START", self.slots[call.process], line=call.line))
         self.out.events.append(Event(kind, self.slots[call.process], a, file=file, line=call.line))
 
-    def take(self, call: Call) -> bool:
+    def take(self, call: Call, n: int) -> bool:
         """Takes a call. Returns false if the trace is of no use from then on."""
         words, process = call.words, call.process
         file = words[1] if len(words) > 1 else ""
@@ -120,13 +119,11 @@ class Folder:
                 self.header[file] = self.count
                 self.count += 1
             case "write" if file in self.files:
-                return self.write(call, file)
+                return self.write(call, n, file)
             case "write" if file == f"seen:{self.machine}":
                 if words[5] != "ok":
                     return False
                 self.add("SEEN", call, self.position(words[4][64:96]))
-            case "begin":
-                self.begun[process] = words[1]
             case "end":
                 self.end(call)
             case "killed":
@@ -175,7 +172,7 @@ class Folder:
             self.shared.remove((call.process, file))
             self.add("UNLOCK", call, file=self.files[file])
 
-    def write(self, call: Call, file: str) -> bool:
+    def write(self, call: Call, n: int, file: str) -> bool:
         offset, content, result = int(call.words[2]), call.words[4], call.words[5]
         if file not in self.published:
             if result == "ok" and not (self.out.events[-1].kind == "WRITE_NEW" and self.out.events[-1].file == self.files[file]):
@@ -188,19 +185,13 @@ class Folder:
             return False
         # The newest record, again, before the first new one.
         is_first = self.files[file] == 0 and 0 not in self.records
-        if head[1] in self.positions or is_first and self.is_read_before(call, file, offset, head[0]):
+        if head[1] in self.positions or is_first and is_read_before(self.trace.calls, n, offset, head[0]):
             return True
         self.positions[head[1]] = self.count
         self.count += 1
         self.records[self.files[file]] = self.records.get(self.files[file], 0) + 1
         self.add("WRITE", call, file=self.files[file])
         return True
-
-    def is_read_before(self, call: Call, file: str, offset: int, size: int) -> bool:
-        """Whether the process has read these bytes before: then the same are written again."""
-        index = self.trace.calls.index(call)
-        before = next((c for c in reversed(self.trace.calls[:index]) if c.process == call.process), None)
-        return before is not None and before.words[:4] == ["read", file, str(offset), str(size)]
 
     def position(self, authenticator: str) -> int:
         """A record's position, or that of the header of the file at the path; 0 for what was there at first."""

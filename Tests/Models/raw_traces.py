@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-HEADER_END, HINT, MARK = 8192, 4064, 4080
+HEADER_END, MARK = 8192, 4080
 MAGIC = "76726563"
 
 
@@ -47,6 +47,12 @@ def frame(content: str) -> tuple[int, str] | None:
     numbers = bytes.fromhex(content[8:32])
     index, payload = int.from_bytes(numbers[:4], "little"), int.from_bytes(numbers[4:], "little")
     return 48 + index + payload, content[96:128]
+
+
+def is_read_before(calls: list[Call], n: int, offset: int, size: int) -> bool:
+    """Whether the process of a write has just read these bytes of the same file: then it writes them again."""
+    before = next((c for c in reversed(calls[:n]) if c.process == calls[n].process), None)
+    return before is not None and before.words[:4] == ["read", calls[n].words[1], str(offset), str(size)]
 
 
 @dataclass

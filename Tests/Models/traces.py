@@ -33,8 +33,8 @@ KIND = {name: int(n) for name, n in re.findall(r"^#define (\w+) (\d+)", (MODELS 
 # Steps that no call shows: what a reader does without a lock is seen in append.pml, members change in no simulation, and
 # a trace's zeros are one step.
 UNSHOWN = {
-    "overwriteFirstSector", "lookAtPath", "reopen", "lockToRead", "readResult", "reopenToConfirm", "giveOut", "compareMembers", "rememberMembers",
-    "compareRead", "rememberReadMembers",
+    "overwriteFirstSector", "lookAtPath", "reopen", "lockToRead", "readResult", "reopenToConfirm", "giveOut",
+    "compareMembers", "rememberMembers", "compareRead", "rememberReadMembers",
 }
 
 

@@ -39,11 +39,7 @@ extension Disk.File {
             if Double.random(in: 0..<1, using: &generator) < share { put(sector) } else { left.append(sector) }
         }
         if Bool.random(using: &generator) { lengthen(to: written.count) }
-        lose(left)
-    }
-
-    private mutating func lose(_ sectors: [Int]) {
-        for sector in sectors where durable.sector(sector) != written.sector(sector) { lost.insert(sector) }
+        for sector in left where durable.sector(sector) != written.sector(sector) { lost.insert(sector) }
         failures += 1
         forgetPending()
     }

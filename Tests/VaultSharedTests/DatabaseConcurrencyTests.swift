@@ -146,7 +146,7 @@ struct DatabaseConcurrencyTests {
     @Test(arguments: [true, false]) func aGenerationInDoubtIsNotDeleted(_ isInDoubt: Bool) throws {
         let fixture = try DatabaseFixture()
         _ = try fixture.open()
-        let place = try PostgresPlace(fixture.url, fixture.places(), Keychain.Options(), in: PosixFileSystem())
+        let place = try fixture.place()
         let store = try PostgresRecordStore.begin(at: place, replacing: nil)
         try store.write([1, 2], at: 0)
         try store.flushConstruction()

@@ -41,7 +41,7 @@ struct DatabaseOfflineTests {
         let fixture = try DatabaseFixture()
         var options = Keychain.Options()
         options.lockTimeout = .milliseconds(100)
-        let place = try PostgresPlace(fixture.url, fixture.places(), options, in: PosixFileSystem())
+        let place = try fixture.place()
         var places = fixture.places()
         places.rollbackMemory = fixture.folder.file("./one.state")
         func merged() throws -> [String]? { try Keychain(at: places, options: options).offlineChanges?.changed }

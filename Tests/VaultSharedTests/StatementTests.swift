@@ -31,7 +31,7 @@ struct StatementTests {
         let fixture = try DatabaseFixture()
         let keychain = try fixture.open()
         for number in 0..<3 { try keychain.set("a", to: "\(number)") }
-        let place = try PostgresPlace(fixture.url, fixture.places(), Keychain.Options(), in: PosixFileSystem())
+        let place = try fixture.place()
         let head = try #require(try place.currentHead())
         // An earlier position, or another one of the same number.
         let authenticator = RandomBytes.array(Authenticator.size).withUnsafeBytes { Authenticator($0) }

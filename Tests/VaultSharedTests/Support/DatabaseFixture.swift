@@ -28,10 +28,10 @@ struct DatabaseFixture {
         try Keychain(at: places(machine: machine), creatingIfAbsent: true)
     }
 
-    func place(machine: String = "one") throws -> PostgresPlace {
+    func place() throws -> PostgresPlace {
         var options = Keychain.Options()
         options.allowsOffline = true
-        return try PostgresPlace(url, places(machine: machine), options, in: PosixFileSystem())
+        return try PostgresPlace(url, places(), options, in: PosixFileSystem())
     }
 
     /// Opens a log of its own, that goes on without the server.

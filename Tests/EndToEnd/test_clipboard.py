@@ -85,11 +85,20 @@ def pasted(home: Home, tool: str) -> bytes:
 
 def test_a_value_is_copied_and_cleared_after_its_time(desktop: tuple[Home, str]) -> None:
     home, tool = desktop
+    assert copied_and_cleared(home, tool) == b"vault: Copied; cleared in 1 s.\n"
+
+
+def copied_and_cleared(home: Home, tool: str) -> bytes:
+    """What the copy that is cleared prints. Whether a value is there is asked of one that stays: a busy machine may take
+    longer to paste than the second that the other has."""
+    home.output("copy", "u.token", "--with", tool)
+    assert pasted(home, tool) == VALUE
+    for process in clearers(home):
+        os.kill(int(process.name), 9)
     finished = home.run("copy", "u.token", "--with", tool, "--clear-after", "1s")
     assert (finished.returncode, finished.stdout) == (0, b"")
-    assert finished.stderr == b"vault: Copied; cleared in 1 s.\n"
-    assert pasted(home, tool) == VALUE
     until(lambda: pasted(home, tool) == b"")
+    return finished.stderr
 
 
 def test_what_was_copied_since_stays(desktop: tuple[Home, str]) -> None:
@@ -177,9 +186,7 @@ def test_the_value_reaches_the_tool_by_its_standard_input_alone(home: Home) -> N
 def test_a_parent_that_ignores_its_children_changes_nothing(home: Home, x11: dict[str, str]) -> None:
     home.set("u.token", VALUE)
     there = home.with_variables(**x11).started_through("env", "--ignore-signal=CHLD")
-    there.output("copy", "u.token", "--with", "xclip", "--clear-after", "1s")
-    assert pasted(there, "xclip") == VALUE
-    until(lambda: pasted(there, "xclip") == b"")
+    copied_and_cleared(there, "xclip")
 
 
 def test_an_interruption_while_the_tool_copies_leaves_the_clearing_behind(home: Home, x11: dict[str, str]) -> None:
@@ -190,7 +197,7 @@ def test_an_interruption_while_the_tool_copies_leaves_the_clearing_behind(home: 
     tool = folder / "xclip"
     tool.write_text(
         f'#!/bin/sh\ncase "$*" in *-out*) exec {shutil.which("xclip")} "$@";; esac\n'
-        f'{shutil.which("xclip")} "$@"; : > "$HOME/copied"; test -e "$HOME/ended" || sleep 60\n'
+        f'{shutil.which("xclip")} "$@" && : > "$HOME/copied"; test -e "$HOME/ended" || sleep 60\n'
     )
     tool.chmod(0o755)
     there = home.with_variables(**x11, PATH=f"{folder}:{os.environ['PATH']}")
@@ -198,7 +205,7 @@ def test_an_interruption_while_the_tool_copies_leaves_the_clearing_behind(home: 
     until(lambda: (home.folder / "copied").exists())
     (home.folder / "ended").touch()
     process.send_signal(signal.SIGINT)
-    assert process.wait(20) == -signal.SIGINT and pasted(there, "xclip") == VALUE
+    assert process.wait(20) == -signal.SIGINT
     until(lambda: pasted(there, "xclip") == b"")
 
 

@@ -1,6 +1,7 @@
 import Foundation
 import LinuxSystem
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Threads for what blocks", .timeLimit(.minutes(10)))
@@ -52,7 +53,4 @@ private final class Gate: Sendable {
     let isClosed = Atomic(true)
 }
 
-private func threadName() -> String {
-    let line = FileManager.default.contents(atPath: "/proc/thread-self/comm") ?? Data()
-    return String(decoding: line, as: UTF8.self)
-}
+private func threadName() -> String { (try? kernelText("/proc/thread-self/comm")) ?? "" }

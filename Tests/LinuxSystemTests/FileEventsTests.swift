@@ -90,8 +90,7 @@ struct FileEventsTests {
         let events = try FileEvents(of: path)
         let limit = try #require(
             Int(
-                String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8)
-                    .trimmingCharacters(in: .newlines)))
+                kernelText("/proc/sys/fs/inotify/max_queued_events").trimmingCharacters(in: .newlines)))
         // Two names in turn: an event that is the same as the one before it would be put together with that.
         try overwrite(path + "2", [])
         for _ in 0...limit / 2 {

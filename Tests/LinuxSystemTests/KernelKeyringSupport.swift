@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @testable import LinuxSystem
@@ -34,7 +35,7 @@ enum Keyring {
     /// How many bytes of keys this user may have.
     static let quota: Int = {
         let file = "/proc/sys/kernel/keys/" + (getuid() == 0 ? "root_maxbytes" : "maxbytes")
-        let text = try? String(contentsOfFile: file, encoding: .utf8)
+        let text = try? kernelText(file)
         return text.flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) } ?? .max
     }()
 
@@ -56,7 +57,7 @@ enum Keyring {
 
     /// The lines of /proc/keys with a description.
     static func lines(_ name: String) throws -> [Substring] {
-        try String(contentsOfFile: "/proc/keys", encoding: .utf8).split(separator: "\n").filter { $0.contains(name) }
+        try kernelText("/proc/keys").split(separator: "\n").filter { $0.contains(name) }
     }
 
     // MARK: System calls

@@ -80,7 +80,7 @@ struct SecretArenaTests {
                 }
             }
             func mappings() throws -> Int {
-                try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).split(separator: "\n").count
+                try kernelText("/proc/self/maps").split(separator: "\n").count
             }
             try holdAndFree(100, 40, oldestFirst: true)
             let before = try mappings()

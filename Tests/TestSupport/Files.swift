@@ -5,6 +5,14 @@ package func contents(_ path: String) throws -> [UInt8] {
     Array(try Data(contentsOf: URL(filePath: path)))
 }
 
+/// What a file of the kernel's says, such as those of /proc.
+///
+/// A read gives a few lines of it, and what reads a file by its path takes a short read for the end of the file.
+package func kernelText(_ path: String) throws -> String {
+    let file = try FileHandle(forReadingFrom: URL(filePath: path))
+    return String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+}
+
 extension [UInt8] {
     /// Returns whether other bytes are among these. The standard library's `contains` takes several times as long: it is
     /// not specialized in a build of tests.

@@ -51,7 +51,7 @@ package enum MemoryScan {
     private static func mappings() throws -> [Mapping] {
         var mappings: [Mapping] = []
         var head: Substring?
-        for line in try smaps().split(separator: "\n") {
+        for line in try kernelText("/proc/self/smaps").split(separator: "\n") {
             guard line.hasPrefix("VmFlags:") else {
                 if line.first?.isUppercase == false { head = line }
                 continue
@@ -65,14 +65,6 @@ package enum MemoryScan {
                     isLeftOutOfDumps: line.split(separator: " ").contains("dd"), description: String(head ?? "")))
         }
         return mappings
-    }
-
-    /// Piece by piece: each read gives a few mappings, and Foundation takes a short one for the end of the file.
-    private static func smaps() throws -> String {
-        let file = try FileHandle(forReadingFrom: URL(filePath: "/proc/self/smaps"))
-        var text = Data()
-        while let piece = try file.read(upToCount: 4_096), !piece.isEmpty { text += piece }
-        return String(decoding: text, as: UTF8.self)
     }
 
     private static func contains(

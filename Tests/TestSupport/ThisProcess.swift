@@ -5,7 +5,7 @@ package enum ThisProcess {
     package static func threads(named name: String) throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count {
             // One that has just ended has no name.
-            (try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)) == name + "\n"
+            (try? kernelText("/proc/self/task/\($0)/comm")) == name + "\n"
         }
     }
 
@@ -29,7 +29,7 @@ package enum ThisProcess {
     package static func residentMemory() throws -> Int { try memory(1) }
 
     private static func memory(_ field: Int) throws -> Int {
-        let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+        let fields = try kernelText("/proc/self/statm").split(separator: " ")
         return (Int(fields[field]) ?? 0) * sysconf(Int32(_SC_PAGESIZE))
     }
 

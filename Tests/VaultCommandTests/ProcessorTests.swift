@@ -1,12 +1,13 @@
 import CSodium
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct ProcessorTests {
     #if arch(x86_64)
         /// The command answers libsodium's questions in place of libsodium.
         @Test func libsodiumLearnsWhatTheKernelSaysOfTheProcessor() throws {
-            let text = try String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)
+            let text = try kernelText("/proc/cpuinfo")
             let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("flags") })
             let flags = Set(line.split(separator: " ").map(String.init))
             for (answer, flag) in [

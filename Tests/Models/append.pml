@@ -8,7 +8,7 @@
    Sizes:    WRITERS READERS BOTH (writers that read, too) RECORDS (attempts to append) SECTORS CELLS (1 or 2) LONGEST SHORTEST FRAME INDEX
    Accidents: KILLS POWER (losses) FAILS (failing flushes) SHORT (failing writes) BACKGROUND (a failing flush by the kernel)
    More:     PAYLOAD (payloads before their heads) HINT (openings begin at any minor checkpoint)
-   Former behaviour, in which violations are found: FORMER_V1 FORMER_V2 FORMER_V3 FORMER_V7
+   Former behaviour, in which violations are found: FORMER_V1 FORMER_V2 FORMER_V3 FORMER_V7 FORMER_V13
    Planted bugs: PLANT_... below; the counterparts are in checks.txt */
 #include "events.pml"
 #ifndef WRITERS
@@ -623,6 +623,10 @@ next_step: ok = 0 }
        fi; ok = 0 }
 #else
        GO(me, unlockRead) }
+#endif
+#ifdef FORMER_V13
+  /* another thread of the process flushes, to remember the file's location */
+  :: atomic { at[me] != idle && isOpen[me] -> synchronize(me); ok = 0 }
 #endif
   :: atomic { at[me] == unlockRead && (!shared[me] || SHOWS(UNLOCK, me)) -> if :: shared[me] -> TAKE :: else fi; unlock(me); confirmed[me] = head[me]; GO(me, giveOut) }
   :: atomic { at[me] == giveOut -> if :: head[me] != 0 -> givenOut[head[me]] = 1 :: else fi; ENDS(me, giveOut); rest(me);

@@ -125,13 +125,17 @@ extension SealedLog {
         let memory = view.store.isProvisional ? nil : memory
         if let memory, memory.seen()?.position == view.head {
             // The location may be new to this machine.
-            if !memory.knowsPath { try flush(view, of: view.store, in: memory) }
+            if !memory.knowsPath {
+                guard let store = try separateStore(of: view) else { return false }
+                try flush(view, of: store, in: memory)
+            }
         } else if view.store.isTransactional {
             if let memory, !memory.knowsPath { try flush(view, of: view.store, in: memory) }
             memory?.remember(view.head)
         } else if view.head == view.origin {
             // No writer takes a header back.
-            if let memory { try remember(view, of: view.store, in: memory) }
+            guard let store = try separateStore(of: view) else { return false }
+            if let memory { try remember(view, of: store, in: memory) }
         } else {
             guard try confirm(view, in: memory) else { return false }
         }
@@ -142,9 +146,7 @@ extension SealedLog {
     }
 
     private func confirm(_ view: LogView, in memory: RollbackMemory?) throws(LogError) -> Bool {
-        // A descriptor of its own: the lock of the view's belongs to this process's writer.
-        let store = try view.store.reopened()
-        guard store.identity == view.store.identity else { return false }
+        guard let store = try separateStore(of: view) else { return false }
         let deadline = Deadline(after: lockTimeout)
         var following = view
         while true {
@@ -168,6 +170,17 @@ extension SealedLog {
         }
     }
 
+    /// Opens the file of a view with a descriptor of its own. The view's belongs to this process's writer, with its lock;
+    /// and since Linux tells each descriptor once that a flush has failed, another thread's flush would take that from
+    /// the writer.
+    ///
+    /// - Returns: nil if the location leads to another file by now.
+    private func separateStore(of view: LogView) throws(LogError) -> (any RecordStore)? {
+        guard !view.store.isTransactional else { return view.store }
+        let store = try view.store.reopened()
+        return store.identity == view.store.identity ? store : nil
+    }
+
     private func remember(
         _ view: LogView, of store: any RecordStore, in memory: RollbackMemory
     ) throws(LogError) {
@@ -176,6 +189,8 @@ extension SealedLog {
     }
 
     /// Flushes the file of a view and its name, and remembers the name.
+    ///
+    /// - Parameter store: has a descriptor that the log's writer does not use.
     func flush(_ view: LogView, of store: any RecordStore, in memory: RollbackMemory) throws(LogError) {
         do throws(LogError) {
             try store.synchronize()

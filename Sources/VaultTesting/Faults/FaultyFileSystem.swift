@@ -16,6 +16,8 @@ package struct FileCallRecord: Hashable, Sendable {
     package let path: String
     package var offset: UInt64 = 0
     package var count = 0
+    /// Of a flush of a file.
+    package var descriptor: Int32?
 }
 
 /// How a call fails.
@@ -102,10 +104,10 @@ package final class FaultyFileSystem: FileSystem {
 
     /// Makes a call, or lets it fail. For a ``Fault/short(_:_:)`` one, `short` makes a part of it.
     private func make<Result: ~Copyable>(
-        _ kind: FileCall, _ path: String, at offset: UInt64 = 0, count: Int = 0,
+        _ kind: FileCall, _ path: String, at offset: UInt64 = 0, count: Int = 0, descriptor: Int32? = nil,
         _ body: @autoclosure () throws(SystemError) -> Result, short: (Int) throws(SystemError) -> Void = { _ in }
     ) throws(SystemError) -> Result {
-        switch note(FileCallRecord(kind: kind, path: path, offset: offset, count: count)) {
+        switch note(FileCallRecord(kind: kind, path: path, offset: offset, count: count, descriptor: descriptor)) {
         case nil: return try body()
         case .error(let number): throw SystemError(number, "\(kind)")
         case .short(let count, let number):
@@ -149,7 +151,9 @@ package final class FaultyFileSystem: FileSystem {
     }
 
     package func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError) {
-        try make(.synchronizeData, path(of: file), real.synchronizeData(file))
+        let number = file.number
+        return try make(
+            .synchronizeData, path(of: file), descriptor: number, real.synchronizeData(file))
     }
 
     package func synchronizeVolume(of file: borrowing FileDescriptor) throws(SystemError) {

@@ -223,6 +223,26 @@ struct FailedFlushTests {
         #expect(try log.verify().entries == 3)
     }
 
+    /// Linux tells each descriptor once that a flush has failed. If it told a thread that reads, the one that writes would
+    /// acknowledge what is not on the disk.
+    @Test(arguments: ["a record", "a header", "a location"])
+    func isNotHiddenFromTheWriterByAThreadThatReads(_ what: String) throws {
+        #expect(try fixture.open(remembering: true).text("a") == "old")
+        let path = what == "a location" ? fixture.folder.file("moved.vault") : fixture.path
+        if what == "a location" { try FileManager.default.moveItem(atPath: fixture.path, toPath: path) }
+        let log = try openApart(path, options: fixture.options(remembering: true), in: files, readKey: fixture.key)
+        if what == "a record" { try fixture.open().set("a", "new") }
+        if what == "a header" { _ = try fixture.open().compact() }
+        func flushing(_ body: () throws -> Void) rethrows -> Set<Int32> {
+            files.forgetCalls()
+            try body()
+            return Set(files.calls.filter { $0.kind == .synchronizeData && $0.path == path }.compactMap(\.descriptor))
+        }
+        let reading = try flushing { _ = try log.text("a") }
+        let writing = try flushing { try log.set("b", "x") }
+        #expect(!reading.isEmpty && !writing.isEmpty && reading.isDisjoint(with: writing))
+    }
+
     @Test func ofTheFolderComesBeforeTheFirstAcknowledgement() throws {
         let files = FaultyFileSystem()
         let other = try fixture.open(in: files)

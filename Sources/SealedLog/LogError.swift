@@ -94,6 +94,11 @@ extension LogError {
     /// The same failure, of a write that could not be undone.
     var ofUnknownOutcome: LogError { LogError(.outcomeUnknown, detail, systemError: systemError) }
 
+    /// Whether the same may succeed later, or in another place.
+    package var isPassing: Bool {
+        [.busy, .unavailable, .unreachable, .serverRefused, .outcomeUnknown].contains(code)
+    }
+
     var isUnflushable: Bool { systemError.map { SystemError($0, "flush").isUnflushable } ?? false }
 
     static func cut(at offset: UInt64) -> LogError { .damaged("the file ends too early; it was cut", at: offset) }

@@ -49,7 +49,9 @@ struct DatabaseOfflineTests {
         try fixture.openOffline().set("a", to: "offline")
         for store in [try #require(try place.pending()).open(.fresh), try place.open(.fresh)] {
             let lock = try store.lock(.exclusive, until: Deadline(after: .seconds(5)))
-            #expect(try merged() == nil)
+            // Whoever read the vault now would not find what was acknowledged.
+            let error = #expect(throws: VaultError.self) { try merged() }
+            #expect(error?.code == .busy)
             #expect(try place.pending() != nil)
             _ = consume lock
         }
@@ -72,6 +74,54 @@ struct DatabaseOfflineTests {
         #expect(error?.code == .unreachable)
         #expect(try fixture.open().offlineChanges?.changed == ["a"])
         #expect(try fixture.open(machine: "other").unsafeString("a") == "offline")
+    }
+
+    /// A compaction puts another file in the copy's place.
+    @Test func whatWasCompactedOfflineIsNoAlarmAndIsMerged() throws {
+        let fixture = try DatabaseFixture()
+        try fixture.open().set("a", to: "old")
+        let offline = try fixture.openOffline()
+        try offline.set("a", to: "offline")
+        try offline.eraseRemoved()
+        try offline.set("b", to: "offline, too")
+        #expect(try fixture.open().offlineChanges?.changed == ["a", "b"])
+        #expect(try fixture.place().pending() == nil)
+        let other = try fixture.open(machine: "other")
+        #expect(try other.unsafeString("a") == "offline")
+        #expect(try other.unsafeString("b") == "offline, too")
+    }
+
+    /// A merge does not take them over, so that they would be reported as done in vain.
+    @Test func theHeaderIsNotChangedOffline() throws {
+        let fixture = try DatabaseFixture()
+        try fixture.open().set("a", to: "old")
+        let (place, log) = try fixture.openLog()
+        try fixture.openOffline().set("a", to: "offline")
+        #expect(place.noteFailure(LogError(.unreachable)))
+        try log.settle()
+        #expect(log.isProvisional)
+        let former = try log.keySlots().history
+        let error = #expect(throws: LogError.self) {
+            _ = try log.changeKeys(timeout: .seconds(5)) { (table) throws(LogError) in
+                table.history = KeptHistory(versions: 1, days: 2)
+            }
+        }
+        #expect(error?.code == .unreachable)
+        #expect(try log.keySlots().history == former)
+        #expect(try fixture.open().offlineChanges?.changed == ["a"])
+    }
+
+    @Test func afterAnotherProcessHasMergedItTheVaultIsReadAnew() throws {
+        let fixture = try DatabaseFixture()
+        try fixture.open().set("a", to: "old")
+        let (place, log) = try fixture.openLog()
+        try fixture.openOffline().set("a", to: "offline")
+        let pending = try #require(try place.pending())
+        func head() throws -> UInt64 { try log.read { (view) throws(LogError) in view.head.sequence } }
+        let former = try head()
+        #expect(try fixture.open().offlineChanges?.changed == ["a"])
+        #expect(try log.mergePending(pending, timeout: .seconds(5)) == nil)
+        #expect(try head() > former)
     }
 
     /// A program that is open may have seen more of the vault than this machine has kept.

@@ -194,6 +194,13 @@ extension SealedLog {
             // The notice will count as seen, so its file has to be the one that is found after a power loss.
             try flushName(&writer)
             let old = view.withLock { $0 }
+            // A merge takes over no header, and what was given up or limited here would go on in the vault itself.
+            guard change == nil || !old.store.isProvisional else {
+                throw LogError(
+                    .unreachable,
+                    "Offline, the keys, the members and the limits of a vault stay as they are. Change them with the "
+                        + "server.")
+            }
             guard change?.applies(to: old.header) ?? true else { throw LogError(.conflict) }
             let new = try old.store.makeReplacement()
             let store = new.store

@@ -30,20 +30,17 @@ extension SealedLog {
     package func merge(
         _ other: SealedLog, timeout: Duration, _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> MergeReport {
-        try merge(other, removingIt: false, timeout: timeout, counter)
-    }
-
-    private func merge(
-        _ other: SealedLog, removingIt isRemoved: Bool, timeout: Duration, _ counter: UpkeepProgress? = nil
-    ) throws(LogError) -> MergeReport {
         guard other.vaultID == vaultID else {
             throw LogError(.invalid, "it is another vault, not a copy of this one")
         }
         let theirs = try ofCopy { () throws(LogError) in try other.read(isSure: true) { (view) in view } }
         var report = MergeReport()
         let ours = try read(isSure: true) { (view) throws(LogError) in
-            // The server has gone since, and this is the copy itself: it has everything, and would be removed.
-            guard !isRemoved || !view.store.isProvisional else { throw LogError(.unreachable, view.store.location) }
+            // What is merged has to reach the vault itself. If the server has gone since, this may be the copy that is
+            // merged: it would have everything, and be removed.
+            guard !view.store.isProvisional else {
+                throw LogError(.unreachable, "Offline, copies cannot be merged. Merge them with the server.")
+            }
             return view
         }
         // What this history includes has nothing new.
@@ -62,21 +59,37 @@ extension SealedLog {
 
     /// Takes over what was changed in a copy of this vault under the same keys, and removes the copy.
     ///
+    /// - Returns: nil if another process has done it.
     /// - Throws: as ``merge(_:timeout:_:)``.
-    package func mergePending(_ copy: FilePlace, timeout: Duration) throws(LogError) -> MergeReport {
-        let store = try copy.open(.fresh)
+    package func mergePending(_ copy: FilePlace, timeout: Duration) throws(LogError) -> MergeReport? {
         // Nobody adds to it meanwhile: it would be lost.
-        let lock = try store.lock(.exclusive, until: Deadline(after: timeout))
-        guard try store.isCurrent() else { return MergeReport() }
+        guard let lock = try lockPending(copy, until: Deadline(after: timeout)) else {
+            // What is shown may have been read before that.
+            try settle()
+            return nil
+        }
+        let store = lock.store
         var view = try HeaderImage(of: store).view(following: keys)
         try view.followToEnd(from: nil, durable: nil, covering: [], isSettled: true)
         // Its writer has ended, since this process has the lock.
         view.confirmed = view.head
-        let report = try merge(
-            SealedLog(view, nil, Options(compactsByItself: false)), removingIt: true, timeout: timeout)
+        let report = try merge(SealedLog(view, nil, Options(compactsByItself: false)), timeout: timeout)
         try translated(unlessMissing(copy.files.remove(copy.location)), at: copy.location)
         lock.release()
         return report
+    }
+
+    private func lockPending(_ copy: FilePlace, until deadline: Deadline) throws(LogError) -> StoreLock? {
+        do throws(LogError) {
+            let lock = try copy.open(.fresh).lock(.exclusive, until: deadline)
+            if try lock.store.isCurrent() { return lock }
+            lock.release()
+            // A compaction may have replaced it.
+            return try copy.exists() ? lockPending(copy, until: deadline) : nil
+        } catch {
+            guard error.code == .missing else { throw error }
+            return nil
+        }
     }
 
     private func change(

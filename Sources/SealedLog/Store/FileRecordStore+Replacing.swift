@@ -5,9 +5,11 @@ import Sealing
 // A compaction writes a new file beside the log and renames it into place; Format.md, "Writing".
 
 extension FileRecordStore {
-    static func createUnpublished(for path: String, in fileSystem: any FileSystem) throws(LogError) -> FileRecordStore {
+    static func createUnpublished(
+        for path: String, mergedInto target: (any RecordPlace)? = nil, in fileSystem: any FileSystem
+    ) throws(LogError) -> FileRecordStore {
         let file = try translated(fileSystem.createUnpublished(for: path), at: unpublishedPath(for: path))
-        return try FileRecordStore(file, at: path, in: fileSystem)
+        return try FileRecordStore(file, at: path, in: fileSystem, mergedInto: target)
     }
 
     /// Creates an empty store that gets its location once it is published, and takes its lock: nobody then takes it for
@@ -15,10 +17,11 @@ extension FileRecordStore {
     ///
     /// - Parameter identity: of a file that a power loss may have left under the new one's name, too.
     static func createLocked(
-        for path: String, besides identity: FileStatus.Identity? = nil, in fileSystem: any FileSystem
+        for path: String, besides identity: FileStatus.Identity? = nil, mergedInto target: (any RecordPlace)? = nil,
+        in fileSystem: any FileSystem
     ) throws(LogError) -> StoreLock {
         try removeLeftReplacement(of: path, besides: identity, in: fileSystem)
-        let new = try createUnpublished(for: path, in: fileSystem)
+        let new = try createUnpublished(for: path, mergedInto: target, in: fileSystem)
         do throws(SystemError) { try fileSystem.lock(new.file, .exclusive, until: Deadline(after: .zero)) } catch {
             new.discard()
             throw LogError(error, path)
@@ -27,7 +30,8 @@ extension FileRecordStore {
     }
 
     func makeReplacement() throws(LogError) -> StoreLock {
-        let new = try FileRecordStore.createLocked(for: location, besides: fileIdentity, in: fileSystem)
+        let new = try FileRecordStore.createLocked(
+            for: location, besides: fileIdentity, mergedInto: target, in: fileSystem)
         do throws(SystemError) {
             let status = try fileSystem.status(of: file)
             guard let created = new.store as? FileRecordStore else { return new }

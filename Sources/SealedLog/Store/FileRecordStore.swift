@@ -8,7 +8,7 @@ final class FileRecordStore: RecordStore {
     let identity: RecordStoreIdentity
     let isTransactional = false
     /// The place into which the changes are to be merged, if this machine keeps them apart until then.
-    private let target: (any RecordPlace)?
+    let target: (any RecordPlace)?
     let needsLockToRead: Bool
     let fileSystem: any FileSystem
     let file: FileDescriptor

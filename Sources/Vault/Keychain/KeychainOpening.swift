@@ -68,13 +68,17 @@ struct KeychainOpening {
             let log = try SealedLog.open(place, options: logOptions(), with: &unlocker)
             var outcome = Outcome(log: log, keyFileSharing: unlocker.sharing, notice: unlocker.obstacle)
             if options.offline != .always, !log.isProvisional {
-                // The vault is usable without them, and they stay.
                 do throws(LogError) {
                     if let pending = try place.pending() {
-                        outcome.offlineChanges = Keychain.Merge(
-                            try log.mergePending(pending, timeout: options.lockTimeout))
+                        let report = try log.mergePending(pending, timeout: options.lockTimeout)
+                        outcome.offlineChanges = report.map(Keychain.Merge.init)
                     }
-                } catch { outcome.notice = VaultError(error, places) }
+                } catch {
+                    // What was acknowledged would be missing. Once the server has gone, the copy that has it is read; and
+                    // a copy that can never be merged must not keep anybody from the vault. It stays.
+                    guard log.isProvisional || !error.isPassing else { throw error }
+                    outcome.notice = VaultError(error, places)
+                }
             }
             return outcome
         }

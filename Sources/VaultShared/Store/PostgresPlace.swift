@@ -72,7 +72,12 @@ package final class PostgresPlace: RecordPlace {
     // MARK: Stores
 
     package func open(_ way: StoreOpening) throws(LogError) -> any RecordStore {
-        if offline != .never, let pending = try pending(), try isOffline() { return try pending.open(way) }
+        if offline != .never, let pending = try pending(), try isOffline() {
+            do throws(LogError) { return try pending.open(way) } catch {
+                // Another process has merged the changes, and removed the file.
+                guard error.code == .missing else { throw error }
+            }
+        }
         if way == .fresh, offline == .always { mirror?.reread() }
         // The server logs us in while the copy is read, and the log opened from it.
         if way == .quick, offline != .always { pool.begin() }

@@ -134,8 +134,10 @@ extension SealedLog {
             memory?.remember(view.head)
         } else if view.head == view.origin {
             // No writer takes a header back.
-            guard let store = try separateStore(of: view) else { return false }
-            if let memory { try remember(view, of: store, in: memory) }
+            if let memory {
+                guard let store = try separateStore(of: view) else { return false }
+                try remember(view, of: store, in: memory)
+            }
         } else {
             guard try confirm(view, in: memory) else { return false }
         }
@@ -170,9 +172,9 @@ extension SealedLog {
         }
     }
 
-    /// Opens the file of a view with a descriptor of its own. The view's belongs to this process's writer, with its lock;
-    /// and since Linux tells each descriptor once that a flush has failed, another thread's flush would take that from
-    /// the writer.
+    /// Opens the file of a view with a descriptor of its own. The view's belongs to this process's writer, with its
+    /// lock; and since Linux tells each descriptor once that a flush has failed, another thread's flush would take that
+    /// from the writer.
     ///
     /// - Returns: nil if the location leads to another file by now.
     private func separateStore(of view: LogView) throws(LogError) -> (any RecordStore)? {

@@ -74,8 +74,8 @@ struct KeychainOpening {
                         outcome.offlineChanges = report.map(Keychain.Merge.init)
                     }
                 } catch {
-                    // What was acknowledged would be missing. Once the server has gone, the copy that has it is read; and
-                    // a copy that can never be merged must not keep anybody from the vault. It stays.
+                    // What was acknowledged would be missing. Once the server has gone, the copy that has it is
+                    // read; and a copy that can never be merged must not keep anybody from the vault. It stays.
                     guard log.isProvisional || !error.isPassing else { throw error }
                     outcome.notice = VaultError(error, places)
                 }

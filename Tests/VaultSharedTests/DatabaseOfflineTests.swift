@@ -111,17 +111,37 @@ struct DatabaseOfflineTests {
         #expect(try fixture.open().offlineChanges?.changed == ["a"])
     }
 
+    /// A command that has read all from the server does not look there again before it shows something.
     @Test func afterAnotherProcessHasMergedItTheVaultIsReadAnew() throws {
         let fixture = try DatabaseFixture()
         try fixture.open().set("a", to: "old")
-        let (place, log) = try fixture.openLog()
         try fixture.openOffline().set("a", to: "offline")
+        try FileManager.default.removeItem(atPath: fixture.folder.file("one.cache"))
+        let (place, log) = try fixture.openLog(isShortLived: true)
         let pending = try #require(try place.pending())
-        func head() throws -> UInt64 { try log.read { (view) throws(LogError) in view.head.sequence } }
-        let former = try head()
         #expect(try fixture.open().offlineChanges?.changed == ["a"])
         #expect(try log.mergePending(pending, timeout: .seconds(5)) == nil)
-        #expect(try head() > former)
+        let head = try log.read { (view) throws(LogError) in view.head }
+        #expect(try place.currentHead()?.position == head)
+    }
+
+    /// Between the look whether a file waits and its opening.
+    @Test func whereAnotherProcessHasMergedItTheVaultIsOpened() throws {
+        let fixture = try DatabaseFixture()
+        try fixture.open().set("a", to: "old")
+        try fixture.openOffline().set("a", to: "offline")
+        let files = FaultyFileSystem()
+        let place = try fixture.place(in: files)
+        let pending = try #require(try place.pending()).location
+        let merged = Mutex<[String]?>(nil)
+        files.watch(.open) { call in
+            guard call.path == pending else { return }
+            merged.withLock { merged in merged = merged ?? (try? fixture.open().offlineChanges?.changed) }
+        }
+        #expect(place.noteFailure(LogError(.unreachable)))
+        let store = try place.open(.fresh)
+        #expect(merged.withLock { $0 } == ["a"])
+        #expect(!store.isProvisional && store.location == place.location)
     }
 
     /// A program that is open may have seen more of the vault than this machine has kept.

@@ -28,15 +28,18 @@ struct DatabaseFixture {
         try Keychain(at: places(machine: machine), creatingIfAbsent: true)
     }
 
-    func place() throws -> PostgresPlace {
+    func place(isShortLived: Bool = false, in files: any FileSystem = PosixFileSystem()) throws -> PostgresPlace {
         var options = Keychain.Options()
         options.allowsOffline = true
-        return try PostgresPlace(url, places(), options, in: PosixFileSystem())
+        options.isShortLived = isShortLived
+        return try PostgresPlace(url, places(), options, in: files)
     }
 
     /// Opens a log of its own, that goes on without the server.
-    func openLog() throws -> (PostgresPlace, SealedLog) {
-        let place = try place()
+    ///
+    /// - Parameter isShortLived: whether its first reading trusts what was there when it was opened.
+    func openLog(isShortLived: Bool = false) throws -> (PostgresPlace, SealedLog) {
+        let place = try place(isShortLived: isShortLived)
         var unlocker = KeyFileUnlocker { () throws(LogError) in
             try KeyFile.read(folder.file("key"), secretFolders: [], in: PosixFileSystem())
         }

@@ -121,6 +121,8 @@ struct DatabaseOfflineTests {
         let pending = try #require(try place.pending())
         #expect(try fixture.open().offlineChanges?.changed == ["a"])
         #expect(try log.mergePending(pending, timeout: .seconds(5)) == nil)
+        // However long that took.
+        log.view.withLock { $0.lookedAtPath = Clock.coarse }
         let head = try log.read { (view) throws(LogError) in view.head }
         #expect(try place.currentHead()?.position == head)
     }
@@ -142,6 +144,23 @@ struct DatabaseOfflineTests {
         let store = try place.open(.fresh)
         #expect(merged.withLock { $0 } == ["a"])
         #expect(!store.isProvisional && store.location == place.location)
+    }
+
+    /// Whoever then went offline would read what has been merged, without all that was written since.
+    @Test func noPowerLossBringsBackWhatWasMerged() throws {
+        let fixture = try DatabaseFixture()
+        try fixture.open().set("a", to: "old")
+        try fixture.openOffline().set("a", to: "offline")
+        let disk = try CrashingFileSystem(fixture.folder.file("one.state"))
+        let (place, log) = try fixture.openLog(in: disk)
+        let pending = try #require(try place.pending())
+        #expect(try log.mergePending(pending, timeout: .seconds(5))?.changed == ["a"])
+        for seed in 0..<20 {
+            let found = fixture.folder.file("found-\(seed)")
+            try disk.materialize(into: found, seed: seed)
+            let names = try FileManager.default.contentsOfDirectory(atPath: found)
+            #expect(!names.isEmpty && !names.contains { $0.hasSuffix("-offline.vault") })
+        }
     }
 
     /// A program that is open may have seen more of the vault than this machine has kept.

@@ -74,7 +74,8 @@ extension SealedLog {
         // Its writer has ended, since this process has the lock.
         view.confirmed = view.head
         let report = try merge(SealedLog(view, nil, Options(compactsByItself: false)), timeout: timeout)
-        try translated(unlessMissing(copy.files.remove(copy.location)), at: copy.location)
+        // If it came back with a power loss, it would hide offline what was written since.
+        try translated(WholeFile(copy.location, in: copy.files).remove(), at: copy.location)
         lock.release()
         return report
     }

@@ -38,8 +38,10 @@ struct DatabaseFixture {
     /// Opens a log of its own, that goes on without the server.
     ///
     /// - Parameter isShortLived: whether its first reading trusts what was there when it was opened.
-    func openLog(isShortLived: Bool = false) throws -> (PostgresPlace, SealedLog) {
-        let place = try place(isShortLived: isShortLived)
+    func openLog(
+        isShortLived: Bool = false, in files: any FileSystem = PosixFileSystem()
+    ) throws -> (PostgresPlace, SealedLog) {
+        let place = try place(isShortLived: isShortLived, in: files)
         var unlocker = KeyFileUnlocker { () throws(LogError) in
             try KeyFile.read(folder.file("key"), secretFolders: [], in: PosixFileSystem())
         }

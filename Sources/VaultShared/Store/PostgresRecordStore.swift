@@ -8,55 +8,6 @@ import Vault
 /// What was read of the log's end is kept until something follows it: a look at the end costs one round trip, and
 /// brings what was appended.
 final class PostgresRecordStore: RecordStore {
-    struct State {
-        /// What the database last said of the vault.
-        var head: StoreHead {
-            didSet {
-                if head.generation == last?.generation {
-                    // Somebody has put back what was there before.
-                    last = nil
-                } else if head.generation != oldValue.generation {
-                    last = last ?? oldValue
-                }
-            }
-        }
-        /// What it last said of this store, if another has taken its place: those who are reading this one go on.
-        private(set) var last: StoreHead?
-        var own: StoreHead { last ?? head }
-        /// Bytes that came with the head: the header's extent, the end of what the generation began with.
-        let pieces: [StoreBytes]
-        /// The newest bytes.
-        var tail: StoreBytes
-        /// What was read last of a store without a copy.
-        var block = StoreBytes(offset: 0)
-        /// Whether the copy that this machine keeps is of this store. Until the log has accepted the store, it is that
-        /// of another, which a server that was rolled back can be restored from.
-        var isMirrored: Bool
-        /// Whether the database was asked in opening the store.
-        var isRead = false
-        /// Whether it has not been asked since, either.
-        var isAsKept = false
-        /// Whether the log has just been opened with the head as it was read then: a program that ends soon need not
-        /// read it again.
-        var isNew = false
-        /// Whether changes go to the copy that is merged later.
-        var isLeftForPending = false
-        /// While this process holds the lock.
-        var transaction: Transaction?
-        /// While this is not published.
-        var construction: Construction?
-    }
-
-    /// A transaction that holds the vault's lock.
-    struct Transaction {
-        let connection: PostgresConnection
-        let hasListener: Bool
-        var queue = StatementQueue()
-        /// Whether its commit is under way: others may see what it has written before this process hears of it, and
-        /// write more.
-        var isCommitting = false
-    }
-
     let place: PostgresPlace
     let generation: UInt64
     let identity: RecordStoreIdentity

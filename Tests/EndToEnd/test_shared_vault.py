@@ -272,6 +272,10 @@ def test_offline_changes_that_the_server_may_have_already_alarm_nobody(
     shared.output("set", "--offline", "b", stdin=b"later")
     assert shared.output("get", "--offline", "b") == b"later"
     assert shared.values() == {"a": b"offline", "b": b"later"}
+    pending.write_bytes(kept)
+    pending.chmod(0o600)
+    finished = shared.run("get", "b")
+    assert finished.stdout == b"later" and b"What was changed offline is in the vault already" in finished.stderr
 
 
 def test_where_it_is_allowed_the_copy_stands_in_for_a_dead_server(home: Home, own_cluster: Cluster) -> None:
@@ -288,6 +292,11 @@ def test_where_it_is_allowed_the_copy_stands_in_for_a_dead_server(home: Home, ow
     home.output("set", "a", *team, stdin=b"2")
     assert home.output("get", "a", *team) == b"2"
     own_cluster.start()
+    # A server that takes no changes yet: an answer without them would be a wrong one.
+    own_cluster.sql("ALTER ROLE vault SET default_transaction_read_only = on")
+    assert "What was changed offline waits" in home.refusal(8, "get", "a", *team)
+    assert home.output("get", "--offline", "a", *team) == b"2"
+    own_cluster.script("SET default_transaction_read_only = off;\nALTER ROLE vault RESET ALL;")
     assert b"Stored what was changed offline: 1 changed" in home.run("get", "a", *team).stderr
     assert home.output("get", "a", *team) == b"2"
     own_cluster.kill()

@@ -38,11 +38,14 @@ package final class Cluster: Sendable {
                 wait $server || true
             }
             start
-            while read -r _; do
-                end QUIT
-                start
+            while read -r word; do
+                case $word in
+                crash) end QUIT; start ;;
+                stop) end QUIT; echo ready ;;
+                start) start ;;
+                esac
             done
-            end INT
+            end INT 2>/dev/null || true
             rm -rf \(folder)
             """
         let process = Process()
@@ -56,8 +59,13 @@ package final class Cluster: Sendable {
     }
 
     /// Ends the server at once, without a checkpoint, and starts it again.
-    package func crash() throws {
-        try lifeline.fileHandleForWriting.write(contentsOf: Data("crash\n".utf8))
+    package func crash() throws { try send("crash") }
+    /// Ends the server at once, until it is started.
+    package func stop() throws { try send("stop") }
+    package func start() throws { try send("start") }
+
+    private func send(_ word: String) throws {
+        try lifeline.fileHandleForWriting.write(contentsOf: Data("\(word)\n".utf8))
         try waitUntilReady()
     }
 

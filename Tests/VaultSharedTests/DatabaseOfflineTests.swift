@@ -76,6 +76,61 @@ struct DatabaseOfflineTests {
         #expect(try fixture.open(machine: "other").unsafeString("a") == "offline")
     }
 
+    /// Moments in a merge: when the copy is locked, when it is read, before its entries are written, before the vault's
+    /// header is replaced, and in between.
+    private static let moments: [(FileCall, String, Int)] = [
+        (.lock, "-offline.vault", 0), (.read, "-offline.vault", 0), (.read, ".seen", 0), (.read, ".seen", 1),
+        (.read, ".vault", 21),
+    ]
+
+    /// Files that run `body` at a moment in a merge.
+    private func files(at moment: (FileCall, String, Int), _ body: @escaping @Sendable () throws -> Void)
+        -> FaultyFileSystem
+    {
+        let files = FaultyFileSystem()
+        let calls = Mutex((isMerging: false, left: moment.2))
+        for kind in [FileCall.lock, .read] {
+            files.watch(kind) { call in
+                let isReached = calls.withLock { calls in
+                    let isOfCopy = call.path.hasSuffix("-offline.vault")
+                    calls.isMerging = calls.isMerging || isOfCopy && call.kind == .lock
+                    guard calls.isMerging, call.kind == moment.0, call.path.hasSuffix(moment.1) else { return false }
+                    calls.left -= 1
+                    return calls.left == -1
+                }
+                if isReached { #expect(throws: Never.self) { try body() } }
+            }
+        }
+        return files
+    }
+
+    /// The process that merges holds the copy's lock, and must not wait for it when it turns to the copy itself. If the
+    /// server is back at once, the merge is done.
+    @Test(arguments: [false, true]) func aServerThatGoesInAMergeIsNoFailure(isBack: Bool) throws {
+        let cluster = try Cluster()
+        let fixture = try DatabaseFixture(in: cluster)
+        try fixture.open().set("a", to: "old")
+        var options = Keychain.Options()
+        options.allowsOffline = true
+        options.lockTimeout = .seconds(2)
+        for moment in Self.moments {
+            let value = "\(moment)"
+            try fixture.openOffline().set("a", to: value)
+            let isReached = Flag()
+            let files = files(at: moment) {
+                isReached.set()
+                try isBack ? cluster.crash() : cluster.stop()
+            }
+            let keychain = try Keychain(at: fixture.places(), creatingIfAbsent: false, options: options, in: files)
+            #expect(isReached.isSet)
+            #expect(try keychain.unsafeString("a") == value)
+            #expect(try (fixture.place().pending() == nil) == isBack)
+            if !isBack { try cluster.start() }
+            #expect(try fixture.open().unsafeString("a") == value)
+            #expect(try fixture.place().pending() == nil)
+        }
+    }
+
     /// A compaction puts another file in the copy's place.
     @Test func whatWasCompactedOfflineIsNoAlarmAndIsMerged() throws {
         let fixture = try DatabaseFixture()
@@ -186,6 +241,25 @@ struct DatabaseOfflineTests {
         #expect(log.isProvisional)
         #expect(try fixture.open().offlineChanges?.changed == ["b", "c"])
         #expect(try fixture.open(machine: "other").unsafeString("a") == "new")
+    }
+
+    /// As on a full disk.
+    @Test func nothingIsLeftOfACopyThatCannotBeBegun() throws {
+        let fixture = try DatabaseFixture()
+        try fixture.open().set("a", to: "old")
+        let files = FaultyFileSystem()
+        let place = try fixture.place(in: files)
+        _ = try #require(place.mirror?.head)
+        for kind in [FileCall.write, .synchronize, .rename] {
+            files.fail([kind], with: .error(ENOSPC))
+            let error = #expect(throws: LogError.self) { try place.beginPending(until: Deadline(after: .seconds(60))) }
+            #expect(error?.systemError == ENOSPC && files.failures > 0)
+            let names = try FileManager.default.contentsOfDirectory(atPath: fixture.folder.file("one.state"))
+            #expect(!names.contains { $0.contains("offline") }, "\(kind)")
+            files.heal()
+        }
+        try place.beginPending(until: Deadline(after: .seconds(60)))
+        #expect(try place.pending() != nil)
     }
 
     /// Each of them may have kept less than another one has.

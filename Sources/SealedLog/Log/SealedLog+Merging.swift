@@ -59,15 +59,29 @@ extension SealedLog {
 
     /// Takes over what was changed in a copy of this vault under the same keys, and removes the copy.
     ///
+    /// If the connection is lost, it is tried again; if the server has gone, the log is that of the copy afterwards.
+    ///
     /// - Returns: nil if another process has done it.
     /// - Throws: as ``merge(_:timeout:_:)``.
     package func mergePending(_ copy: FilePlace, timeout: Duration) throws(LogError) -> MergeReport? {
+        do throws(LogError) { return try mergeOnce(copy, timeout: timeout) } catch {
+            guard [.unreachable, .outcomeUnknown].contains(error.code) else { throw error }
+        }
+        // This process holds the copy's lock no more.
+        try settle()
+        guard !isProvisional else { throw LogError.serverGone }
+        return try mergeOnce(copy, timeout: timeout)
+    }
+
+    private func mergeOnce(_ copy: FilePlace, timeout: Duration) throws(LogError) -> MergeReport? {
         // Nobody adds to it meanwhile: it would be lost.
         guard let lock = try lockPending(copy, until: Deadline(after: timeout)) else {
             // What is shown may have been read before that.
             try settle()
             return nil
         }
+        holdsPending.withLock { $0 = true }
+        defer { holdsPending.withLock { $0 = false } }
         let store = lock.store
         var view = try HeaderImage(of: store).view(following: keys)
         try view.followToEnd(from: nil, durable: nil, covering: [], isSettled: true)
@@ -184,6 +198,10 @@ extension SealedLog {
 
 extension LogError {
     fileprivate var ofCopy: LogError { code == .damaged ? LogError(.copyDamaged, detail) : self }
+
+    static let serverGone = LogError(
+        .unreachable,
+        "The server has gone while what was changed offline was merged. It waits until the server is back.")
 }
 
 /// Entries of another copy that are merged together, while nobody else can write.

@@ -104,7 +104,11 @@ extension SealedLog {
         // Read before the file: what is remembered was durable before, so the file that is read now must contain it.
         let remembered = remembered()
         let next = try current.store.onNewestHost { () throws(LogError) in
-            let lock = try StoreLock.toRead(until: deadline, current.store.reopened)
+            let lock = try StoreLock.toRead(until: deadline) { () throws(LogError) in
+                let store = try current.store.reopened()
+                guard !store.isProvisional || !holdsPending.withLock({ $0 }) else { throw LogError.serverGone }
+                return store
+            }
             let next = try current.reopened(on: lock.store, knowing: remembered)
             lock.release()
             return next

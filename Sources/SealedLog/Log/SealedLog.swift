@@ -43,6 +43,8 @@ package final class SealedLog: Sendable {
     let acceptsOtherHistory: Bool
     let queue = CommitQueue()
     let upkeep: Upkeep
+    /// Whether this process holds the lock of the copy whose changes are merged, and would wait for itself there.
+    let holdsPending = Mutex(false)
 
     /// - Parameter view: was followed to its end and compared with what this machine remembers.
     init(

@@ -76,7 +76,7 @@ struct KeychainOpening {
                 } catch {
                     // What was acknowledged would be missing. Once the server has gone, the copy that has it is
                     // read; and a copy that can never be merged must not keep anybody from the vault. It stays.
-                    guard log.isProvisional || !error.isPassing else { throw error }
+                    guard log.isProvisional || !error.isPassing else { throw error.ofMerge }
                     outcome.notice = VaultError(error, places)
                 }
             }
@@ -209,5 +209,14 @@ extension Keychain.Options {
         }
         onWaiting(lockHolder(of: path))
         return try body(lockTimeout - silence)
+    }
+}
+
+extension LogError {
+    /// The same failure, of taking over what was changed offline. Nobody would look there for the cause.
+    fileprivate var ofMerge: LogError {
+        guard [.unreachable, .serverRefused].contains(code) else { return self }
+        return LogError(
+            code, "\(detail) What was changed offline waits until it can be stored there; `--offline` shows it.")
     }
 }

@@ -48,7 +48,10 @@ extension Keychain.Merge {
     /// What became of what was changed while no server answered.
     var offlineText: String {
         let sides = "Changed by others too; the later change counts, see `vault history`:\n"
-        let stored = "Stored what was changed offline: \(Quantity.number(changed.count)) changed.\n"
+        let stored =
+            changed.isEmpty
+            ? "What was changed offline is in the vault already.\n"
+            : "Stored what was changed offline: \(Quantity.number(changed.count)) changed.\n"
         return String((stored + list(conflicts, sides)).dropLast())
     }
 

@@ -190,19 +190,26 @@ package final class PostgresPlace: RecordPlace {
         let folder = try FolderLock.acquire(forFile: pendingPath, in: files, until: deadline)
         guard try pending() == nil else { return folder.release() }
         let lock = try FilePlace(pendingPath, in: files).createLocked()
-        let copy = lock.store
+        do throws(LogError) {
+            try fill(lock.store, from: mirror, head)
+            try lock.store.publish(replacing: false, head.position)
+        } catch {
+            lock.store.discard()
+            throw error
+        }
+        try lock.store.synchronizeLocation()
+        folder.release()
+    }
+
+    private func fill(_ copy: any RecordStore, from mirror: Mirror, _ head: StoreHead) throws(LogError) {
         for piece in (0..<head.size).pieces {
             var bytes = [UInt8](repeating: 0, count: piece.count)
             guard bytes.withUnsafeMutableBytes({ mirror.copy(piece, of: head.generation, into: $0) }) else {
-                copy.discard()
                 throw LogError(.unreachable, "The copy of \(location) on this machine changes. Try again.")
             }
             try copy.write(bytes, at: piece.lowerBound)
         }
         try copy.finish(at: head.size, head.hint)
-        try copy.publish(replacing: false, head.position)
-        try copy.synchronizeLocation()
-        folder.release()
     }
 
     /// Notes that the copy stands in for the server.

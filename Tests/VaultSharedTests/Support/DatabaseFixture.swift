@@ -11,9 +11,9 @@ struct DatabaseFixture {
     let folder: TemporaryFolder
     let url: String
 
-    init() throws {
+    init(in cluster: Cluster? = nil) throws {
         folder = try TemporaryFolder()
-        url = try Cluster.shared.get().url("t\(UInt64.random(in: 0 ... .max))")
+        url = try (cluster ?? Cluster.shared.get()).url("t\(UInt64.random(in: 0 ... .max))")
     }
 
     /// The places of one of several machines that share the key.

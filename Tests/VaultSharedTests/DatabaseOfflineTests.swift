@@ -243,6 +243,32 @@ struct DatabaseOfflineTests {
         #expect(try fixture.open(machine: "other").unsafeString("a") == "new")
     }
 
+    /// A power loss takes what was never flushed. What is changed in a damaged copy could never be merged.
+    @Test func nothingIsStoredInADamagedCopy() throws {
+        let fixture = try DatabaseFixture()
+        let keychain = try fixture.open()
+        for name in ["a", "b"] { try keychain.set(name, to: String(repeating: name, count: 5_000)) }
+        _ = try keychain.verify()
+        let kept = try #require(try fixture.place().mirror?.completePath)
+        let whole = try Data(contentsOf: URL(fileURLWithPath: kept))
+        for start in stride(from: 0, to: whole.count, by: 512) {
+            var bytes = whole
+            let sector = start..<min(start + 512, whole.count)
+            bytes.replaceSubrange(sector, with: Data(count: sector.count))
+            // A hole is written by nobody, and the header's page has room.
+            guard bytes != whole else { continue }
+            try bytes.write(to: URL(fileURLWithPath: kept))
+            let error = #expect(throws: VaultError.self, "sector at \(start)") {
+                try fixture.openOffline().set("a", to: "new")
+            }
+            #expect(error?.code != .outcomeUnknown)
+            #expect(try fixture.place().pending() == nil)
+        }
+        _ = try fixture.open().verify()
+        try fixture.openOffline().set("a", to: "new")
+        #expect(try fixture.open().offlineChanges?.changed == ["a"])
+    }
+
     /// As on a full disk.
     @Test func nothingIsLeftOfACopyThatCannotBeBegun() throws {
         let fixture = try DatabaseFixture()
@@ -252,13 +278,27 @@ struct DatabaseOfflineTests {
         _ = try #require(place.mirror?.head)
         for kind in [FileCall.write, .synchronize, .rename] {
             files.fail([kind], with: .error(ENOSPC))
-            let error = #expect(throws: LogError.self) { try place.beginPending(until: Deadline(after: .seconds(60))) }
+            let error = #expect(throws: LogError.self) {
+                try place.beginPending(until: Deadline(after: .seconds(60))) { _ in }
+            }
             #expect(error?.systemError == ENOSPC && files.failures > 0)
             let names = try FileManager.default.contentsOfDirectory(atPath: fixture.folder.file("one.state"))
             #expect(!names.contains { $0.contains("offline") }, "\(kind)")
             files.heal()
         }
-        try place.beginPending(until: Deadline(after: .seconds(60)))
+        let store = try place.open(.fresh)
+        #expect(place.noteFailure(LogError(.unreachable)))
+        let deadline = Deadline(after: .seconds(60))
+        let lock = try store.lock(.exclusive, until: deadline)
+        lock.release()
+        #expect(try !store.isCurrent())
+        let error = #expect(throws: LogError.self) {
+            try store.beginApart(until: deadline) { (_) throws(LogError) in throw LogError(.damaged) }
+        }
+        #expect(error?.code == .unreachable)
+        // Once the server is back, changes go there.
+        #expect(try store.isCurrent() && place.pending() == nil)
+        try place.beginPending(until: deadline) { _ in }
         #expect(try place.pending() != nil)
     }
 
@@ -270,7 +310,7 @@ struct DatabaseOfflineTests {
         let place = try fixture.place()
         _ = try #require(place.mirror?.head)
         try keychain.set("a", to: "new")
-        try place.beginPending(until: Deadline(after: .seconds(60)))
+        try place.beginPending(until: Deadline(after: .seconds(60))) { _ in }
         #expect(try fixture.openOffline().unsafeString("a") == "new")
     }
 
@@ -278,7 +318,9 @@ struct DatabaseOfflineTests {
         let fixture = try DatabaseFixture()
         try fixture.open().set("a", to: "old")
         for _ in 0..<20 {
-            try onThreads(8) { _ in try fixture.place().beginPending(until: Deadline(after: .seconds(60))) }
+            try onThreads(8) { _ in
+                try fixture.place().beginPending(until: Deadline(after: .seconds(60))) { _ in }
+            }
             let pending = try #require(try fixture.place().pending())
             try FileManager.default.removeItem(atPath: pending.location)
         }

@@ -82,9 +82,7 @@ extension SealedLog {
         }
         holdsPending.withLock { $0 = true }
         defer { holdsPending.withLock { $0 = false } }
-        let store = lock.store
-        var view = try HeaderImage(of: store).view(following: keys)
-        try view.followToEnd(from: nil, durable: nil, covering: [], isSettled: true)
+        var view = try LogView.settled(lock.store, keys)
         // Its writer has ended, since this process has the lock.
         view.confirmed = view.head
         let report = try merge(SealedLog(view, nil, Options(compactsByItself: false)), timeout: timeout)

@@ -91,6 +91,9 @@ extension SealedLog {
                     }
                 }
                 lock.release()
+                try store.beginApart(until: deadline) { (copy) throws(LogError) in
+                    _ = try Verifier(of: .settled(copy, keys), nil).run()
+                }
             }
             // This raises the alarm again if it was right. A database may have lost the lock before the memory was
             // read.

@@ -23,9 +23,7 @@ extension SealedLog {
         let known = try read { (view) throws(LogError) in view }
         // The lock only serves to find the log's end: to read everything takes too long to keep others from writing.
         let lock = try StoreLock.toRead(until: Deadline(after: timeout), known.store.reopened)
-        // Another process may have rotated the data key meanwhile.
-        var view = try HeaderImage(of: lock.store).view(following: known.keys)
-        try view.followToEnd(from: nil, durable: nil, covering: [], isSettled: true)
+        let view = try LogView.settled(lock.store, known.keys)
         // What is verified is worth keeping, where this machine keeps a copy.
         lock.store.accepted()
         lock.release()

@@ -46,6 +46,13 @@ package protocol RecordStore: AnyObject, Sendable {
     /// Waits for the lock between processes. Two threads must not use it at once.
     func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock
     func unlock()
+    /// Begins what this machine keeps apart, if the lock could not be had since no server answers, and there is nothing
+    /// yet.
+    ///
+    /// - Parameter check: reads and authenticates all of it, before it counts.
+    func beginApart(
+        until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void
+    ) throws(LogError)
     /// Returns whether the location still leads to this store.
     func isCurrent() throws(LogError) -> Bool
     /// Returns the same by a look that is made now: a database may have lost the lock since the last one.
@@ -137,6 +144,7 @@ extension RecordStore {
     package func isStillCurrent() throws(LogError) -> Bool { try isCurrent() }
     package var hostCount: Int { 1 }
     package func turnToNextHost() {}
+    package func beginApart(until: Deadline, _ check: (any RecordStore) throws(LogError) -> Void) throws(LogError) {}
 
     /// Returns the outcome of a replacement whose name could not be flushed.
     func unknownName(_ error: LogError) -> LogError {

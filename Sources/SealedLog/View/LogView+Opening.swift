@@ -86,9 +86,9 @@ struct HeaderImage {
 // MARK: - Opening again
 
 extension LogView {
-    /// Reads a whole log, without a hint, while no process can write to it.
+    /// Reads a whole log, without a hint, while no process can write to it. The data key may have been rotated.
     static func settled(_ store: any RecordStore, _ keys: KeyRing) throws(LogError) -> LogView {
-        var view = try HeaderImage(of: store).view(with: keys)
+        var view = try HeaderImage(of: store).view(following: keys)
         try view.followToEnd(from: nil, durable: nil, covering: [], isSettled: true)
         return view
     }

@@ -177,21 +177,26 @@ package final class PostgresPlace: RecordPlace {
     }
 
     /// Begins a copy of the vault for changes that are made now. Waits for another process that does.
-    func beginPending(until deadline: Deadline) throws(LogError) {
+    ///
+    /// - Parameter check: reads and authenticates all of it. What this machine keeps is never flushed: after a power
+    ///   loss, some of it may be gone, and what is changed in a damaged copy could never be merged.
+    func beginPending(
+        until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void
+    ) throws(LogError) {
         guard try pending() == nil else { return }
         // Another process may have kept more.
         mirror?.reread()
         guard let pendingPath, let mirror, let head = mirror.head, mirror.completePath != nil else {
-            throw LogError(
-                .unreachable,
-                "Offline, nothing can be stored: this machine has not kept all of \(location). `vault verify`, with "
-                    + "the server, completes its copy.")
+            throw LogError(.unreachable, incompleteCopy)
         }
         let folder = try FolderLock.acquire(forFile: pendingPath, in: files, until: deadline)
         guard try pending() == nil else { return folder.release() }
         let lock = try FilePlace(pendingPath, in: files).createLocked()
         do throws(LogError) {
             try fill(lock.store, from: mirror, head)
+            do throws(LogError) { try check(lock.store) } catch {
+                throw error.code == .damaged ? LogError(.unreachable, incompleteCopy) : error
+            }
             try lock.store.publish(replacing: false, head.position)
         } catch {
             lock.store.discard()
@@ -199,6 +204,11 @@ package final class PostgresPlace: RecordPlace {
         }
         try lock.store.synchronizeLocation()
         folder.release()
+    }
+
+    private var incompleteCopy: String {
+        "Offline, nothing can be stored: this machine has not kept all of \(location). `vault verify`, with the server, "
+            + "completes its copy."
     }
 
     private func fill(_ copy: any RecordStore, from mirror: Mirror, _ head: StoreHead) throws(LogError) {

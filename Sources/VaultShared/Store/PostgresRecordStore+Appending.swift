@@ -28,11 +28,20 @@ extension PostgresRecordStore {
             guard error.code == .unreachable, try place.isOffline() ? true : place.noteFailure(error) else {
                 throw error
             }
-            try place.beginPending(until: deadline)
             place.noteOffline()
             state.withLock { $0.isLeftForPending = true }
         }
         return StoreLock(store: self)
+    }
+
+    func beginApart(
+        until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void
+    ) throws(LogError) {
+        guard state.withLock({ $0.isLeftForPending }) else { return }
+        do throws(LogError) { try place.beginPending(until: deadline, check) } catch {
+            state.withLock { $0.isLeftForPending = false }
+            throw error
+        }
     }
 
     /// Waits for the vault's lock, and learns what was appended: one flight.

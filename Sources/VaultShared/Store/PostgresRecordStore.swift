@@ -102,20 +102,21 @@ final class PostgresRecordStore: RecordStore {
         let mirror = isMirrored ? place.mirror : nil
         var (isKept, block) = (true, [UInt8]())
         let end = try receive(range) { offset, piece in
-            if let mirror {
-                isKept = isKept && mirror.write(piece, at: offset, of: generation)
-            } else if isWhole {
-                block += piece
-            }
+            isKept = isKept && mirror?.write(piece, at: offset, of: generation) == true
+            // From its beginning on, or not at all.
+            if isWhole, !isKept, block.count == Int(offset - range.lowerBound) { block += piece }
             let shared = (offset..<offset + UInt64(piece.count)).clamped(to: wanted)
             guard !shared.isEmpty else { return }
             let bytes = piece[Int(shared.lowerBound - offset)..<Int(shared.upperBound - offset)]
             UnsafeMutableRawBufferPointer(rebasing: buffer[Int(shared.lowerBound - wanted.lowerBound)...])
                 .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes))
         }
-        if isKept { mirror?.keep(range.lowerBound..<end, of: generation) }
-        // To verify a clone, the values are read one after the other. Each would cost a round trip.
-        if !block.isEmpty { state.withLock { $0.block = StoreBytes(offset: range.lowerBound, bytes: block) } }
+        // To verify a clone, or on a full disk, what is read one after the other would each cost a round trip.
+        if isKept {
+            mirror?.keep(range.lowerBound..<end, of: generation)
+        } else if !block.isEmpty {
+            state.withLock { $0.block = StoreBytes(offset: range.lowerBound, bytes: block) }
+        }
         return Int(max(wanted.lowerBound, min(wanted.upperBound, end)) - wanted.lowerBound)
     }
 

@@ -80,7 +80,7 @@ struct DatabaseOfflineTests {
     /// header is replaced, and in between.
     private static let moments: [(FileCall, String, Int)] = [
         (.lock, "-offline.vault", 0), (.read, "-offline.vault", 0), (.read, ".seen", 0), (.read, ".seen", 1),
-        (.read, ".vault", 21),
+        (.read, ".vault", 17),
     ]
 
     /// Files that run `body` at a moment in a merge.
@@ -267,6 +267,32 @@ struct DatabaseOfflineTests {
         _ = try fixture.open().verify()
         try fixture.openOffline().set("a", to: "new")
         #expect(try fixture.open().offlineChanges?.changed == ["a"])
+    }
+
+    /// It stays, and is told of. The process that merges holds its lock, and must not wait for it in doubt.
+    @Test func aDamagedCopyKeepsNobodyFromTheVault() throws {
+        let fixture = try DatabaseFixture()
+        try fixture.open().set("a", to: "old")
+        var options = Keychain.Options()
+        options.lockTimeout = .seconds(1)
+        var (start, left) = (0, 0)
+        while true {
+            try fixture.openOffline().set("a", to: "offline \(start) " + String(repeating: "x", count: 1_000))
+            let pending = URL(fileURLWithPath: try #require(try fixture.place().pending()).location)
+            var bytes = try Data(contentsOf: pending)
+            guard start < bytes.count else { break }
+            bytes.replaceSubrange(
+                start..<min(start + 512, bytes.count), with: Data(count: min(512, bytes.count - start)))
+            try bytes.write(to: pending)
+            let keychain = try Keychain(at: fixture.places(), options: options)
+            #expect(try keychain.unsafeString("a")?.hasPrefix("o") == true, "sector at \(start)")
+            if try fixture.place().pending() != nil {
+                left += 1
+                try FileManager.default.removeItem(at: pending)
+            }
+            start += 512
+        }
+        #expect(left > 5)
     }
 
     /// As on a full disk.

@@ -34,6 +34,12 @@ extension SealedLog {
             throw LogError(.invalid, "it is another vault, not a copy of this one")
         }
         let theirs = try ofCopy { () throws(LogError) in try other.read(isSure: true) { (view) in view } }
+        return try merge(theirs, timeout: timeout, counter)
+    }
+
+    private func merge(
+        _ theirs: LogView, timeout: Duration, _ counter: UpkeepProgress? = nil
+    ) throws(LogError) -> MergeReport {
         var report = MergeReport()
         let ours = try read(isSure: true) { (view) throws(LogError) in
             // What is merged has to reach the vault itself. If the server has gone since, this may be the copy that is
@@ -82,10 +88,9 @@ extension SealedLog {
         }
         holdsPending.withLock { $0 = true }
         defer { holdsPending.withLock { $0 = false } }
-        var view = try LogView.settled(lock.store, keys)
-        // Its writer has ended, since this process has the lock.
-        view.confirmed = view.head
-        let report = try merge(SealedLog(view, nil, Options(compactsByItself: false)), timeout: timeout)
+        // Not by a log of its own: where something in it is doubtful, that would wait for the lock, which is held here.
+        let theirs = try ofCopy { () throws(LogError) in try LogView.settled(lock.store, keys) }
+        let report = try merge(theirs, timeout: timeout)
         // If it came back with a power loss, it would hide offline what was written since.
         try translated(WholeFile(copy.location, in: copy.files).remove(), at: copy.location)
         lock.release()

@@ -103,8 +103,8 @@ final class PostgresRecordStore: RecordStore {
         var (isKept, block) = (true, [UInt8]())
         let end = try receive(range) { offset, piece in
             isKept = isKept && mirror?.write(piece, at: offset, of: generation) == true
-            // From its beginning on, or not at all.
-            if isWhole, !isKept, block.count == Int(offset - range.lowerBound) { block += piece }
+            // The disk may take some pieces, and then no more.
+            if isWhole { block += piece }
             let shared = (offset..<offset + UInt64(piece.count)).clamped(to: wanted)
             guard !shared.isEmpty else { return }
             let bytes = piece[Int(shared.lowerBound - offset)..<Int(shared.upperBound - offset)]

@@ -207,8 +207,8 @@ package final class PostgresPlace: RecordPlace {
     }
 
     private var incompleteCopy: String {
-        "Offline, nothing can be stored: this machine has not kept all of \(location). `vault verify`, with the server, "
-            + "completes its copy."
+        "Offline, nothing can be stored: this machine has not kept all of \(location). `vault verify`, with the "
+            + "server, completes its copy."
     }
 
     private func fill(_ copy: any RecordStore, from mirror: Mirror, _ head: StoreHead) throws(LogError) {

@@ -91,7 +91,7 @@ extension SealedLog {
         // Not by a log of its own: where something in it is doubtful, that would wait for the lock, which is held here.
         let theirs = try ofCopy { () throws(LogError) in try LogView.settled(lock.store, keys) }
         let report = try merge(theirs, timeout: timeout)
-        // If it came back with a power loss, it would hide offline what was written since.
+        // If a power loss brought the copy back, it would hide offline what was written since.
         try translated(WholeFile(copy.location, in: copy.files).remove(), at: copy.location)
         lock.release()
         return report

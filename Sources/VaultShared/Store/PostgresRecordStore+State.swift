@@ -20,7 +20,7 @@ extension PostgresRecordStore {
         let pieces: [StoreBytes]
         /// The newest bytes.
         var tail: StoreBytes
-        /// What was read last of a store without a copy.
+        /// What was read last and could not be kept: there is no copy, or its disk is full.
         var block = StoreBytes(offset: 0)
         /// Whether the copy that this machine keeps is of this store. Until the log has accepted the store, it is that
         /// of another, which a server that was rolled back can be restored from.

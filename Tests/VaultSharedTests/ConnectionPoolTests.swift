@@ -4,7 +4,7 @@ import Testing
 
 @testable import VaultShared
 
-@Suite("What is asked of a server ahead")
+@Suite("Connections of a process")
 struct ConnectionPoolTests {
     private let pool: ConnectionPool
     private let deadline = Deadline(after: .seconds(60))
@@ -51,5 +51,18 @@ struct ConnectionPoolTests {
         begin(asking: "SELECT 7::int8")
         #expect(try number("SELECT 8::int8") == 8)
         #expect(pool.answer(until: deadline) == nil)
+    }
+
+    /// As after a restart of the server. Not everything that is sent first on a connection can be sent again.
+    @Test func whatTheServerHasEndedIsNotTaken() throws {
+        let (ended, other) = (try pool.take(until: deadline), try pool.take(until: deadline))
+        let own = Statement("SELECT pg_backend_pid()::int8")
+        let process = try ended.flight([own], until: deadline).rows[0].number(0, 0)
+        pool.give(back: ended)
+        #expect(ended.isIdle)
+        _ = try other.flight([Statement("SELECT pg_terminate_backend(\(process))")], until: deadline)
+        let limit = Deadline(after: .seconds(10))
+        while ended.isIdle, .now < limit { Clock.sleep(microseconds: 1_000) }
+        #expect(try number("SELECT 8::int8") == 8)
     }
 }

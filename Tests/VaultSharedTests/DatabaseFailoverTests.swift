@@ -73,6 +73,31 @@ struct DatabaseFailoverTests {
         #expect(try other.unsafeString("b") == "3")
     }
 
+    /// A thread reads on the connection of another one's change while that waits.
+    @Test func aReadingBesideAChangeOutlastsItsConnection() throws {
+        let cluster = try Cluster()
+        let server = try Administrator(of: cluster)
+        let files = FaultyFileSystem()
+        var places = places(cluster.url("team"))
+        places.cache = nil
+        let keychain = try Keychain(at: places, creatingIfAbsent: true, failures: FailureLog(), in: files)
+        let values = (0..<3).map { String(repeating: "\($0)", count: 100_000) }
+        for (number, value) in values.enumerated() { try keychain.set("value \(number)", to: value) }
+        let isLost = Flag()
+        files.watch(.read) { call in
+            guard call.path.hasSuffix(".seen"), !isLost.isSet,
+                (try? server.run("SELECT pg_terminate_backend(pid) \(Administrator.holders)")) ?? 0 > 0
+            else { return }
+            isLost.set()
+            for (number, value) in values.enumerated() {
+                #expect(throws: Never.self) { try #expect(keychain.unsafeString("value \(number)") == value) }
+            }
+        }
+        try keychain.set("b", to: "3")
+        #expect(isLost.isSet)
+        #expect(try keychain.unsafeString("b") == "3")
+    }
+
     /// It was started again, with what it had.
     @Test func aFormerPrimaryIsPassedOver() throws {
         let (former, primary) = (try Cluster(), try Cluster())

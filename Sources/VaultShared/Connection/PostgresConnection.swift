@@ -65,11 +65,12 @@ final class PostgresConnection: @unchecked Sendable {
         guard process == getpid() else { throw PostgresError(.notConnected, "the connection is the parent process's") }
     }
 
-    /// Whether it leads to a server, and no transaction is open on it.
+    /// Whether it leads to a server, and no transaction is open on it. Of one that nobody asks, a server tells the end.
     var isIdle: Bool {
         guard process == getpid() else { return false }
         return turn.withLock { _ in
             PQstatus(handle) == CONNECTION_OK && PQtransactionStatus(handle) == PQTRANS_IDLE
+                && !isReady(for: Int16(POLLIN), until: .now)
         }
     }
 

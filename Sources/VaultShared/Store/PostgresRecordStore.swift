@@ -128,11 +128,16 @@ final class PostgresRecordStore: RecordStore {
         var end = range.lowerBound
         func takeRows(_ rows: Rows) throws(PostgresError) { end = try rows.pieces(from: end, take) }
         // A writer need not connect once more to read what it changes.
-        let own = state.withLock { $0.construction?.connection ?? $0.transaction?.connection }
-        let isRead = try place.translated { () throws(PostgresError) in
-            try own?.rowsIfFree(of: statement, until: Deadline(after: place.timeout), takeRows) ?? false
+        let (construction, transaction) = state.withLock { ($0.construction?.connection, $0.transaction?.connection) }
+        let own = construction ?? transaction
+        do throws(PostgresError) {
+            let isRead = try own?.rowsIfFree(of: statement, until: Deadline(after: place.timeout), takeRows) ?? false
+            if isRead { return end }
+        } catch {
+            // It may be the connection of another thread, whose change alone fails. What is under construction can be
+            // read on its own connection only.
+            guard construction == nil, error.isOfConnection else { throw place.translation(of: error) }
         }
-        if isRead { return end }
         let deadline = Deadline(after: place.timeout)
         try place.attempt(until: deadline) { () throws(PostgresError) in
             // What came before a connection was lost stays.

@@ -70,8 +70,11 @@ struct DatabaseConcurrencyTests {
         #expect(try store.read(into: end, at: size - 16) == 16)
     }
 
-    /// In a database, a vault is read before what this machine remembers of it.
-    @Test func whatIsReplacedWhileItIsOpenedIsNoAlarm() throws {
+    /// In a database, a vault is read before what this machine remembers of it. A process that stands still meanwhile
+    /// has no time left.
+    @Test(arguments: [Duration.seconds(60), .zero]) func whatIsReplacedWhileItIsOpenedIsNoAlarm(
+        _ lockTimeout: Duration
+    ) throws {
         let fixture = try DatabaseFixture()
         try fixture.open().set("a", to: "0")
         // One process has one log of a vault, unless the memory has another name.
@@ -92,8 +95,10 @@ struct DatabaseConcurrencyTests {
                 _ = try other.compact()
             }
         }
+        var options = Keychain.Options()
+        options.lockTimeout = lockTimeout
         let keychain = try Keychain(
-            at: fixture.places(), creatingIfAbsent: false, failures: FailureLog(), in: files)
+            at: fixture.places(), creatingIfAbsent: false, options: options, failures: FailureLog(), in: files)
         #expect(try keychain.unsafeString("a") == "3")
         #expect(replaced.withLock { $0 } == 3)
     }

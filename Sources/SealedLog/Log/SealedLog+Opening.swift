@@ -144,6 +144,9 @@ struct Opening {
     let place: any RecordPlace
     let options: SealedLog.Options
 
+    /// How often at least a store is opened that is replaced meanwhile each time.
+    private static let attempts = 5
+
     func opened(_ unlocker: inout some Unlocker & ~Copyable) throws(LogError) -> SealedLog {
         var keys: KeyRing?
         // What is accepted is the vault as it is now.
@@ -159,13 +162,16 @@ struct Opening {
         // fails is an error.
         let deadline = Deadline(after: options.lockTimeout)
         return try store.onNewestHost { () throws(LogError) in
+            var attempts = 0
             while true {
+                attempts += 1
                 unlocker.restart()
                 let lock = try StoreLock.toRead(until: deadline) { () throws(LogError) in try place.open(.fresh) }
                 do throws(LogError) { return try open(lock.store, &keys, &unlocker, isSettled: true) } catch {
                     // A database's lock keeps nobody from replacing the store before the memory is read. Without an
-                    // answer, the alarm stands.
-                    guard LogError.Code.alarms.contains(error.code), !deadline.hasPassed,
+                    // answer, the alarm stands. That time has passed is no reason: this process may have stood still.
+                    guard LogError.Code.alarms.contains(error.code),
+                        attempts < Opening.attempts || !deadline.hasPassed,
                         (try? lock.store.isStillCurrent()) == false
                     else { throw error }
                 }

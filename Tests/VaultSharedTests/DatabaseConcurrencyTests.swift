@@ -125,6 +125,30 @@ struct DatabaseConcurrencyTests {
         _ = try fixture.open(machine: "other").verify()
     }
 
+    /// It would take the place of what is intact, for all machines.
+    @Test func aDamagedValueOnThisMachineIsNotCompactedIntoTheDatabase() throws {
+        let fixture = try DatabaseFixture()
+        let values = (0..<4).map { "value \($0)" }
+        do {
+            let keychain = try fixture.open()
+            for value in values { try keychain.set(value, to: value) }
+            _ = try keychain.compact()
+            for value in values { #expect(try keychain.unsafeString(value) == value) }
+        }
+        let folder = fixture.folder.file("one.cache")
+        let copies = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".vault") }
+        #expect(copies.count == 1)
+        let path = "\(folder)/\(try #require(copies.first))"
+        var bytes = try contents(path)
+        // A compaction writes the values behind the header and its copy.
+        bytes[8_192 + 20] ^= 1
+        try overwrite(path, bytes)
+        _ = try fixture.open().compact()
+        let other = try fixture.open(machine: "other")
+        for value in values { #expect(try other.unsafeString(value) == value) }
+        _ = try other.verify()
+    }
+
     /// A compaction whose connection was lost at its commit, and that another one has followed.
     @Test func aGenerationThatAnotherHasReplacedHasCounted() throws {
         let fixture = try DatabaseFixture()

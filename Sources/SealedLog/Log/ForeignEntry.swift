@@ -68,7 +68,6 @@ struct CopiedValues: ~Copyable {
     /// Returns a value's box, which opens. Throws `damaged`.
     mutating func box(of version: StoredVersion) throws(LogError) -> [UInt8] {
         try opener.open(version)
-        return try copy.store.bytes(at: version.offset, count: version.boxLength)
     }
 
     /// Returns a value sealed anew; nil if that is not needed. Throws `damaged`.

@@ -13,24 +13,24 @@ struct MovedBoxes {
 
     /// In the order of their offsets, once they are copied.
     private var boxes: [Box] = []
-    /// The versions of sealed boxes as they were, in the order of the boxes, and then with their new nonces; nil if the
-    /// boxes stay as they are.
-    private var resealed: [StoredVersion]?
+    /// The versions of boxes that are opened on the way, in the order of the boxes, and then with the nonces that they
+    /// have got; nil if the boxes are copied unopened.
+    private var opened: [StoredVersion]?
 
-    init(resealed: [StoredVersion]? = nil) { self.resealed = resealed }
+    init(opened: [StoredVersion]? = nil) { self.opened = opened }
 
     /// Boxes are read and written with system calls of about this size.
     private static let runSize: UInt64 = 1 << 20
 
     mutating func add(_ version: StoredVersion) {
-        if resealed != nil { resealed?.append(version) } else { boxes.append(Box(of: version)) }
+        if opened != nil { opened?.append(version) } else { boxes.append(Box(of: version)) }
     }
 
-    /// Opens the values and seals them anew, in the order of their offsets.
+    /// Opens the values and copies them, in the order of their offsets.
     mutating func reseal(
         _ resealer: inout ValueResealer, to checkpoint: inout CheckpointWriter, _ counter: UpkeepProgress?
     ) throws(LogError) {
-        guard var versions = resealed else { return }
+        guard var versions = opened else { return }
         versions.sort { $0.offset < $1.offset }
         for index in versions.indices {
             var box = Box(of: versions[index])
@@ -46,7 +46,7 @@ struct MovedBoxes {
             boxes.append(box)
             counter?.advance(by: box.length)
         }
-        resealed = versions
+        opened = versions
     }
 
     /// Copies the boxes, neighbours together. One that several entries name is copied once.
@@ -84,7 +84,7 @@ struct MovedBoxes {
         }
         var moved = version
         moved.offset = boxes[found.index].target
-        if let resealed { moved.nonce = resealed[found.index].nonce }
+        if let opened { moved.nonce = opened[found.index].nonce }
         return moved
     }
 }

@@ -14,10 +14,11 @@ struct ValueOpener: ~Copyable {
         memory = try translated(SecretBytes(zeros: ValueOpener.usualSize))
     }
 
-    /// Opens a value and passes it to `body` with its padding, which must be zeros.
+    /// Opens a value and passes it to `body` with its padding, which must be zeros. Returns its box.
+    @discardableResult
     mutating func open(
         _ version: StoredVersion, _ body: (UnsafeRawBufferPointer) throws(SealingError) -> Void = { _ in }
-    ) throws(LogError) {
+    ) throws(LogError) -> [UInt8] {
         let box = try store.bytes(at: version.offset, count: version.boxLength)
         let size = version.boxLength - SecretBox.tagSize
         if memory.paddedCapacity < size { memory = try translated(SecretBytes(zeros: size)) }
@@ -27,15 +28,17 @@ struct ValueOpener: ~Copyable {
                 try body(value)
             }
         }
+        return box
     }
 }
 
-/// Seals values anew, under other keys; Format.md, "Rotation".
+/// Opens values, and seals them anew under other keys; Format.md, "Rotation".
 struct ValueResealer: ~Copyable {
     private var values: ValueOpener
-    private let keys: KeyRing
+    private let keys: KeyRing?
 
-    init(of store: any RecordStore, from old: KeyRing, to new: KeyRing) throws(LogError) {
+    /// - Parameter new: nil if the values stay under the old keys, in the boxes that they have.
+    init(of store: any RecordStore, from old: KeyRing, to new: KeyRing?) throws(LogError) {
         values = try ValueOpener(of: store, keys: old)
         keys = new
     }
@@ -43,9 +46,10 @@ struct ValueResealer: ~Copyable {
     /// Opens a value and seals it anew. Returns its version, with the old offset, and its box. Throws `damaged` if it
     /// does not open.
     mutating func reseal(_ old: StoredVersion) throws(LogError) -> (version: StoredVersion, box: [UInt8]) {
+        guard let keys else { return (old, try values.open(old)) }
         var version = old
         version.nonce = try keys.nonce(resealing: old.nonce)
-        let (nonce, keys) = (version.nonce, keys)
+        let nonce = version.nonce
         var box = [UInt8](repeating: 0, count: old.boxLength)
         try values.open(old) { (value) throws(SealingError) in
             try box.withMutableRawBytes { (box) throws(SealingError) in

@@ -118,7 +118,11 @@ struct CompactionTail {
                     version = moved
                     return boxes.append(nil)
                 }
-                return boxes.append(try old.store.bytes(at: version.offset, count: version.boxLength))
+                // It may be of the old checkpoint, which had dropped it as too old.
+                var box = try old.store.bytes(at: version.offset, count: version.boxLength)
+                var repair = try BoxRepair(of: old.store, keys: old.keys)
+                try repair?.repair(version, in: &box, from: version.offset)
+                return boxes.append(box)
             }
             var resealer = try ValueResealer(of: old.store, from: old.keys, to: newKeys)
             let sealed = try resealer.reseal(version)

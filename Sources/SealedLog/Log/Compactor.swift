@@ -151,18 +151,17 @@ struct Compactor: ~Copyable {
 
     /// Copies the values in the order of their old offsets: that of their names would show to a reader of both files.
     private mutating func copyValues() throws(LogError) -> MovedBoxes {
-        // What this machine keeps of a database may be damaged, and must not take the place of what is intact there.
-        let opensValues = change?.keys != nil || old.store.isTransactional
-        var boxes = opensValues ? MovedBoxes(opened: []) : MovedBoxes()
+        var repair = try BoxRepair(of: old.store, keys: old.keys)
+        var boxes = change?.keys == nil && repair == nil ? MovedBoxes() : MovedBoxes(opened: [])
         var merge = try old.entries()
         while let entry = try next(&merge) {
             for version in entry.versions { boxes.add(version) }
         }
-        if opensValues {
-            var resealer = try ValueResealer(of: old.store, from: old.keys, to: change?.keys)
+        if let keys = change?.keys {
+            var resealer = try ValueResealer(of: old.store, from: old.keys, to: keys)
             try boxes.reseal(&resealer, to: &checkpoint, counter)
         } else {
-            try boxes.copy(from: old.reader, to: &checkpoint, counter)
+            try boxes.copy(from: old.reader, &repair, to: &checkpoint, counter)
         }
         return boxes
     }

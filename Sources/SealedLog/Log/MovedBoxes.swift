@@ -13,8 +13,8 @@ struct MovedBoxes {
 
     /// In the order of their offsets, once they are copied.
     private var boxes: [Box] = []
-    /// The versions of boxes that are opened on the way, in the order of the boxes, and then with the nonces that they
-    /// have got; nil if the boxes are copied unopened.
+    /// The versions of boxes that are opened, in the order of the boxes, and then with the nonces that they have got;
+    /// nil if none is opened.
     private var opened: [StoredVersion]?
 
     init(opened: [StoredVersion]? = nil) { self.opened = opened }
@@ -26,7 +26,7 @@ struct MovedBoxes {
         if opened != nil { opened?.append(version) } else { boxes.append(Box(of: version)) }
     }
 
-    /// Opens the values and copies them, in the order of their offsets.
+    /// Opens the values and seals them anew, in the order of their offsets.
     mutating func reseal(
         _ resealer: inout ValueResealer, to checkpoint: inout CheckpointWriter, _ counter: UpkeepProgress?
     ) throws(LogError) {
@@ -51,9 +51,11 @@ struct MovedBoxes {
 
     /// Copies the boxes, neighbours together. One that several entries name is copied once.
     mutating func copy(
-        from reader: RecordReader, to checkpoint: inout CheckpointWriter, _ counter: UpkeepProgress?
+        from reader: RecordReader, _ repair: inout BoxRepair?, to checkpoint: inout CheckpointWriter,
+        _ counter: UpkeepProgress?
     ) throws(LogError) {
-        boxes.sort { $0.offset < $1.offset }
+        opened?.sort { $0.offset < $1.offset }
+        if let opened { boxes = opened.map(Box.init) } else { boxes.sort { $0.offset < $1.offset } }
         var index = 0
         while index < boxes.count {
             let start = boxes[index].offset
@@ -69,7 +71,9 @@ struct MovedBoxes {
             }
             // A box within another: no writer leaves that behind.
             guard index > first else { throw LogError.damaged("a value", at: start) }
-            _ = try checkpoint.write(value: try reader.store.bytes(at: start, count: Int(end - start)))
+            var bytes = try reader.store.bytes(at: start, count: Int(end - start))
+            for version in opened?[first..<index] ?? [] { try repair?.repair(version, in: &bytes, from: start) }
+            _ = try checkpoint.write(value: bytes)
             counter?.advance(by: end - start)
         }
     }

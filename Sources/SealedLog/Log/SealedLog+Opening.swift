@@ -144,8 +144,8 @@ struct Opening {
     let place: any RecordPlace
     let options: SealedLog.Options
 
-    /// How often at least a store is opened that is replaced meanwhile each time.
-    private static let attempts = 5
+    /// How often at least a store is opened if it is replaced meanwhile each time.
+    private static let leastAttempts = 5
 
     func opened(_ unlocker: inout some Unlocker & ~Copyable) throws(LogError) -> SealedLog {
         var keys: KeyRing?
@@ -169,9 +169,9 @@ struct Opening {
                 let lock = try StoreLock.toRead(until: deadline) { () throws(LogError) in try place.open(.fresh) }
                 do throws(LogError) { return try open(lock.store, &keys, &unlocker, isSettled: true) } catch {
                     // A database's lock keeps nobody from replacing the store before the memory is read. Without an
-                    // answer, the alarm stands. That time has passed is no reason: this process may have stood still.
+                    // answer, the alarm stands. The time alone does not count: this process may have stood still.
                     guard LogError.Code.alarms.contains(error.code),
-                        attempts < Opening.attempts || !deadline.hasPassed,
+                        attempts < Opening.leastAttempts || !deadline.hasPassed,
                         (try? lock.store.isStillCurrent()) == false
                     else { throw error }
                 }

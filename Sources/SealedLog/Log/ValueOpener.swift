@@ -20,6 +20,15 @@ struct ValueOpener: ~Copyable {
         _ version: StoredVersion, _ body: (UnsafeRawBufferPointer) throws(SealingError) -> Void = { _ in }
     ) throws(LogError) -> [UInt8] {
         let box = try store.bytes(at: version.offset, count: version.boxLength)
+        try open(box[...], version, body)
+        return box
+    }
+
+    /// Does the same with a box that was read.
+    mutating func open(
+        _ box: ArraySlice<UInt8>, _ version: StoredVersion,
+        _ body: (UnsafeRawBufferPointer) throws(SealingError) -> Void = { _ in }
+    ) throws(LogError) {
         let size = version.boxLength - SecretBox.tagSize
         if memory.paddedCapacity < size { memory = try translated(SecretBytes(zeros: size)) }
         try box.withRawBytes { (box) throws(LogError) in
@@ -28,17 +37,51 @@ struct ValueOpener: ~Copyable {
                 try body(value)
             }
         }
-        return box
     }
 }
 
-/// Opens values, and seals them anew under other keys; Format.md, "Rotation".
+/// Makes sure that what this machine keeps of a database does not take the place of what is there: it is never flushed,
+/// and a server may have been wrong when it was read.
+struct BoxRepair: ~Copyable {
+    private let store: any RecordStore
+    private var values: ValueOpener
+    /// The same store, of which nothing is known yet.
+    private var origin: (any RecordStore)?
+
+    /// nil if the store is read from where it is.
+    init?(of store: any RecordStore, keys: KeyRing) throws(LogError) {
+        guard store.isTransactional else { return nil }
+        self.store = store
+        values = try ValueOpener(of: store, keys: keys)
+    }
+
+    /// Replaces the box of a value that does not open by what the database has.
+    ///
+    /// - Parameters:
+    ///   - bytes: what was read of the store, with the whole box.
+    ///   - start: their offset.
+    /// - Throws: `conflict` if another store has taken its place.
+    mutating func repair(
+        _ version: StoredVersion, in bytes: inout [UInt8], from start: UInt64
+    ) throws(LogError) {
+        let range = Int(version.box.lowerBound - start)..<Int(version.box.upperBound - start)
+        do throws(LogError) { return try values.open(bytes[range], version) } catch {
+            guard error.code == .damaged else { throw error }
+        }
+        let origin = if let known = self.origin { known } else { try store.reopened() }
+        guard origin.identity == store.identity else { throw LogError(.conflict) }
+        self.origin = origin
+        // What is damaged there stays so, as in a file: it keeps nobody from changing the keys.
+        bytes.replaceSubrange(range, with: try origin.bytes(at: version.offset, count: range.count))
+    }
+}
+
+/// Seals values anew, under other keys; Format.md, "Rotation".
 struct ValueResealer: ~Copyable {
     private var values: ValueOpener
-    private let keys: KeyRing?
+    private let keys: KeyRing
 
-    /// - Parameter new: nil if the values stay under the old keys, in the boxes that they have.
-    init(of store: any RecordStore, from old: KeyRing, to new: KeyRing?) throws(LogError) {
+    init(of store: any RecordStore, from old: KeyRing, to new: KeyRing) throws(LogError) {
         values = try ValueOpener(of: store, keys: old)
         keys = new
     }
@@ -46,10 +89,9 @@ struct ValueResealer: ~Copyable {
     /// Opens a value and seals it anew. Returns its version, with the old offset, and its box. Throws `damaged` if it
     /// does not open.
     mutating func reseal(_ old: StoredVersion) throws(LogError) -> (version: StoredVersion, box: [UInt8]) {
-        guard let keys else { return (old, try values.open(old)) }
         var version = old
         version.nonce = try keys.nonce(resealing: old.nonce)
-        let nonce = version.nonce
+        let (nonce, keys) = (version.nonce, keys)
         var box = [UInt8](repeating: 0, count: old.boxLength)
         try values.open(old) { (value) throws(SealingError) in
             try box.withMutableRawBytes { (box) throws(SealingError) in

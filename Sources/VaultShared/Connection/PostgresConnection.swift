@@ -65,7 +65,8 @@ final class PostgresConnection: @unchecked Sendable {
         guard process == getpid() else { throw PostgresError(.notConnected, "the connection is the parent process's") }
     }
 
-    /// Whether it leads to a server, and no transaction is open on it. Of one that nobody asks, a server tells the end.
+    /// Whether it leads to a server, no transaction is open on it, and nothing has come that nobody asked for: when it
+    /// ends a session, a server says so.
     var isIdle: Bool {
         guard process == getpid() else { return false }
         return turn.withLock { _ in

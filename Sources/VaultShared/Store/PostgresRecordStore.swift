@@ -125,20 +125,22 @@ final class PostgresRecordStore: RecordStore {
         _ range: Range<UInt64>, _ take: (_ offset: UInt64, _ bytes: UnsafeRawBufferPointer) -> Void
     ) throws(LogError) -> UInt64 {
         let statement = Statement.bytes(generation, range)
+        let deadline = Deadline(after: place.timeout)
         var end = range.lowerBound
-        func takeRows(_ rows: Rows) throws(PostgresError) { end = try rows.pieces(from: end, take) }
+        func takeRows(_ rows: Rows) throws(PostgresError) {
+            end = try rows.pieces(from: end, take)
+            guard end <= range.upperBound else { throw .malformed("an end") }
+        }
         // A writer need not connect once more to read what it changes.
         let (construction, transaction) = state.withLock { ($0.construction?.connection, $0.transaction?.connection) }
         let own = construction ?? transaction
         do throws(PostgresError) {
-            let isRead = try own?.rowsIfFree(of: statement, until: Deadline(after: place.timeout), takeRows) ?? false
-            if isRead { return end }
+            if try own?.rowsIfFree(of: statement, until: deadline, takeRows) ?? false { return end }
         } catch {
-            // It may be the connection of another thread, whose change alone fails. What is under construction can be
-            // read on its own connection only.
-            guard construction == nil, error.isOfConnection else { throw place.translation(of: error) }
+            // The transaction may be another thread's, and its failure is none of this reading. What is under
+            // construction can be read on its own connection only.
+            guard construction == nil else { throw place.translation(of: error) }
         }
-        let deadline = Deadline(after: place.timeout)
         try place.attempt(until: deadline) { () throws(PostgresError) in
             // What came before a connection was lost stays.
             try place.pool.withConnection(until: deadline) { (connection) throws(PostgresError) in

@@ -135,18 +135,52 @@ struct DatabaseConcurrencyTests {
             _ = try keychain.compact()
             for value in values { #expect(try keychain.unsafeString(value) == value) }
         }
+        _ = try damageFirstValue(in: fixture)
+        _ = try fixture.open().compact()
+        let other = try fixture.open(machine: "other")
+        for value in values { #expect(try other.unsafeString(value) == value) }
+        _ = try other.verify()
+    }
+
+    /// The compaction has left it out, as too old.
+    @Test func aDamagedValueOnThisMachineThatIsRestoredMeanwhileIsReadFromTheDatabase() throws {
+        let fixture = try DatabaseFixture()
+        do {
+            let keychain = try fixture.open()
+            for value in ["first", "second"] { try keychain.set("a", to: value) }
+            _ = try keychain.compact()
+            _ = try keychain.verify()
+        }
+        let path = try damageFirstValue(in: fixture)
+        let other = try fixture.open(machine: "other")
+        let (isRestored, secondBox) = (Flag(), UInt64(8_192 + 32))
+        let files = FaultyFileSystem()
+        files.watch(.read) { call in
+            // The value that is copied: the compaction has its view of the vault, and lets others write.
+            guard call.path == path, call.offset == secondBox, !isRestored.isSet else { return }
+            isRestored.set()
+            #expect(throws: Never.self) { try other.restore("a") }
+        }
+        let keychain = try Keychain(
+            at: fixture.places(), creatingIfAbsent: false, failures: FailureLog(), in: files)
+        try keychain.keepHistory(Keychain.HistoryLimits(versions: 0, days: 0))
+        #expect(isRestored.isSet)
+        let last = try fixture.open(machine: "last")
+        #expect(try last.unsafeString("a") == "first")
+        #expect(try last.history(of: "a").isEmpty)
+        _ = try last.verify()
+    }
+
+    /// Damages the oldest value of a checkpoint in the copy that a machine keeps. Returns the copy's path.
+    private func damageFirstValue(in fixture: DatabaseFixture) throws -> String {
         let folder = fixture.folder.file("one.cache")
         let copies = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".vault") }
         #expect(copies.count == 1)
         let path = "\(folder)/\(try #require(copies.first))"
         var bytes = try contents(path)
-        // A compaction writes the values behind the header and its copy.
         bytes[8_192 + 20] ^= 1
         try overwrite(path, bytes)
-        _ = try fixture.open().compact()
-        let other = try fixture.open(machine: "other")
-        for value in values { #expect(try other.unsafeString(value) == value) }
-        _ = try other.verify()
+        return path
     }
 
     /// A compaction whose connection was lost at its commit, and that another one has followed.

@@ -171,16 +171,47 @@ struct DatabaseConcurrencyTests {
         _ = try last.verify()
     }
 
+    /// The vault itself is intact: nobody is told that it is damaged, and it is compacted.
+    @Test func aCompactionThatIsDueReadsPastADamagedCopy() throws {
+        let fixture = try DatabaseFixture()
+        // More than 8 MiB that nobody needs make it due.
+        let size = 2 << 20
+        var options = Keychain.Options()
+        options.compactsByItself = false
+        do {
+            let keychain = try Keychain(at: fixture.places(), creatingIfAbsent: true, options: options)
+            try keychain.keepHistory(Keychain.HistoryLimits(versions: 0, days: 0))
+            for number in 0..<6 { try keychain.set("a", to: String(repeating: "\(number)", count: size)) }
+        }
+        let path = try copyOfFirstMachine(in: fixture)
+        var bytes = try contents(path)
+        bytes[8_192 + 2 * size] ^= 1
+        try overwrite(path, bytes)
+        let failures = FailureLog { error, _ in Issue.record(error) }
+        let keychain = try Keychain(at: fixture.places(), options: options, failures: failures)
+        try keychain.set("b", to: "1")
+        let before = try keychain.information().deadBytes
+        keychain.finishUpkeep()
+        let other = try fixture.open(machine: "other")
+        #expect(try other.information().deadBytes < before / 4)
+        #expect(try other.unsafeString("a") == String(repeating: "5", count: size))
+        _ = try other.verify()
+    }
+
     /// Damages the oldest value of a checkpoint in the copy that a machine keeps. Returns the copy's path.
     private func damageFirstValue(in fixture: DatabaseFixture) throws -> String {
-        let folder = fixture.folder.file("one.cache")
-        let copies = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".vault") }
-        #expect(copies.count == 1)
-        let path = "\(folder)/\(try #require(copies.first))"
+        let path = try copyOfFirstMachine(in: fixture)
         var bytes = try contents(path)
         bytes[8_192 + 20] ^= 1
         try overwrite(path, bytes)
         return path
+    }
+
+    private func copyOfFirstMachine(in fixture: DatabaseFixture) throws -> String {
+        let folder = fixture.folder.file("one.cache")
+        let copies = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".vault") }
+        #expect(copies.count == 1)
+        return "\(folder)/\(try #require(copies.first))"
     }
 
     /// A compaction whose connection was lost at its commit, and that another one has followed.

@@ -110,13 +110,9 @@ struct DatabaseConcurrencyTests {
         try keychain.set("a", to: "1")
         _ = try keychain.compact()
         #expect(try keychain.unsafeString("a") == "1")
-        let folder = fixture.folder.file("one.cache")
-        let copies = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".vault") }
-        for path in copies.map({ "\(folder)/\($0)" }) {
-            let bytes = try contents(path)
-            try overwrite(path, Array(bytes[..<8_192]) + bytes[8_192...].map { ~$0 })
-        }
-        #expect(copies.count == 1)
+        let path = try copyOfFirstMachine(in: fixture)
+        let bytes = try contents(path)
+        try overwrite(path, Array(bytes[..<8_192]) + bytes[8_192...].map { ~$0 })
         if isBackup { try keychain.backUp(to: fixture.folder.file("backup.vault")) }
         try keychain.set("b", to: "2")
         #expect(try keychain.unsafeString("a") == "1")

@@ -59,12 +59,7 @@ struct DatabaseFailoverTests {
         var places = places(cluster.url("team"))
         places.rollbackMemory = folder.file("./state")
         let other = try Keychain(at: places)
-        let isLost = Flag()
-        files.watch(.read) { call in
-            guard call.path.hasSuffix(".seen"), !isLost.isSet,
-                (try? server.run("SELECT pg_terminate_backend(pid) \(Administrator.holders)")) ?? 0 > 0
-            else { return }
-            isLost.set()
+        let isLost = server.endHolder(watching: files) {
             #expect(throws: Never.self) { try other.set("a", to: "2") }
         }
         try keychain.set("b", to: "3")
@@ -83,12 +78,7 @@ struct DatabaseFailoverTests {
         let keychain = try Keychain(at: places, creatingIfAbsent: true, failures: FailureLog(), in: files)
         let values = (0..<3).map { String(repeating: "\($0)", count: 100_000) }
         for (number, value) in values.enumerated() { try keychain.set("value \(number)", to: value) }
-        let isLost = Flag()
-        files.watch(.read) { call in
-            guard call.path.hasSuffix(".seen"), !isLost.isSet,
-                (try? server.run("SELECT pg_terminate_backend(pid) \(Administrator.holders)")) ?? 0 > 0
-            else { return }
-            isLost.set()
+        let isLost = server.endHolder(watching: files) {
             for (number, value) in values.enumerated() {
                 #expect(throws: Never.self) { try #expect(keychain.unsafeString("value \(number)") == value) }
             }
@@ -121,13 +111,28 @@ struct DatabaseFailoverTests {
 /// Somebody who may see and end the sessions of a server.
 private struct Administrator: Sendable {
     /// The sessions that hold a vault's lock.
-    static let holders = "FROM pg_stat_activity WHERE state = 'idle in transaction'"
+    private static let holders = "FROM pg_stat_activity WHERE state = 'idle in transaction'"
 
     private let pool: ConnectionPool
 
     init(of cluster: Cluster) throws {
         let url = try DatabaseURL(cluster.url("any"))
         pool = ConnectionPool(url.hosts, passwordEntry: nil) { (_) throws(PostgresError) in "" }
+    }
+
+    /// Ends the session that holds a vault's lock once its process reads what it remembers, and then runs `body`.
+    ///
+    /// - Returns: a flag that is set then.
+    func endHolder(watching files: FaultyFileSystem, _ body: @escaping @Sendable () -> Void) -> Flag {
+        let isEnded = Flag()
+        files.watch(.read) { call in
+            guard call.path.hasSuffix(".seen"), !isEnded.isSet,
+                (try? run("SELECT pg_terminate_backend(pid) \(Administrator.holders)")) ?? 0 > 0
+            else { return }
+            isEnded.set()
+            body()
+        }
+        return isEnded
     }
 
     /// Returns how many rows a statement has.

@@ -67,7 +67,8 @@ struct CompactionTail {
         var (known, cursor) = (old, try TreeCursor(root: tree.root, loader: old.loader))
         var count = 0
         while let entry = try cursor.next() {
-            // The tree repeats what earlier records have set. A tombstone and a value that was restored have no new box.
+            // The tree repeats what earlier records have set. A tombstone has no new box, and neither has a value that
+            // was restored.
             let isNew = entry.versions.contains { $0.offset >= record.offset }
             if !isNew, try known.find(entry.name) == entry { continue }
             entries.insert(entry)
@@ -85,21 +86,23 @@ struct CompactionTail {
 
     /// Returns all that was read as one batch for the new file.
     func batch(on new: inout LogView) throws(LogError) -> TransactionBatch {
+        var repair = try BoxRepair(of: old.store, keys: old.keys)
         var batch = TransactionBatch(totals: try new.currentTotals())
-        for number in ordered { try move(entries.inserted(Int(number)), to: &batch, on: &new) }
+        for number in ordered { try move(entries.inserted(Int(number)), &repair, to: &batch, on: &new) }
         return batch
     }
 
     /// Returns it as batches that are small enough for records without a tree.
     func batches(on new: LogView) throws(LogError) -> [TransactionBatch] {
         var new = new
+        var repair = try BoxRepair(of: old.store, keys: old.keys)
         var batches: [TransactionBatch] = []
         var totals = try new.currentTotals()
         let ordered = ordered
         for start in stride(from: 0, to: ordered.count, by: 64) {
             var batch = TransactionBatch(totals: totals)
             for number in ordered[start..<min(start + 64, ordered.count)] {
-                try move(entries.inserted(Int(number)), to: &batch, on: &new)
+                try move(entries.inserted(Int(number)), &repair, to: &batch, on: &new)
             }
             totals = batch.totals
             batches.append(batch)
@@ -107,7 +110,9 @@ struct CompactionTail {
         return batches
     }
 
-    private func move(_ entry: Entry, to batch: inout TransactionBatch, on new: inout LogView) throws(LogError) {
+    private func move(
+        _ entry: Entry, _ repair: inout BoxRepair?, to batch: inout TransactionBatch, on new: inout LogView
+    ) throws(LogError) {
         var (entry, boxes) = (entry, [[UInt8]?]())
         if let history { entry.dropHistory(beyond: history, now: now) }
         let known = try new.find(entry.name)
@@ -120,7 +125,6 @@ struct CompactionTail {
                 }
                 // It may be of the old checkpoint, which had dropped it as too old.
                 var box = try old.store.bytes(at: version.offset, count: version.boxLength)
-                var repair = try BoxRepair(of: old.store, keys: old.keys)
                 try repair?.repair(version, in: &box, from: version.offset)
                 return boxes.append(box)
             }

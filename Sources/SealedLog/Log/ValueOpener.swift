@@ -40,8 +40,8 @@ struct ValueOpener: ~Copyable {
     }
 }
 
-/// Makes sure that what this machine keeps of a database does not take the place of what is there: it is never flushed,
-/// and a server may have been wrong when it was read.
+/// Keeps damage in a machine's copy of a database out of the database. The copy is never flushed, and the server may have
+/// been wrong when it was read.
 struct BoxRepair: ~Copyable {
     private let store: any RecordStore
     private var values: ValueOpener
@@ -60,7 +60,7 @@ struct BoxRepair: ~Copyable {
     /// - Parameters:
     ///   - bytes: what was read of the store, with the whole box.
     ///   - start: their offset.
-    /// - Throws: `conflict` if another store has taken its place.
+    /// - Throws: `conflict` if another store has replaced this one.
     mutating func repair(
         _ version: StoredVersion, in bytes: inout [UInt8], from start: UInt64
     ) throws(LogError) {

@@ -26,6 +26,28 @@ struct StatementTests {
         #expect(try rows.bytes(0, 4) == Array("ä".utf8))
     }
 
+    @Test func whatIsLongerThanAskedForIsNoAnswer() throws {
+        let url = try DatabaseURL(try Cluster.shared.get().url("any"))
+        let pool = ConnectionPool(url.hosts, passwordEntry: nil) { (_) throws(PostgresError) in "" }
+        let deadline = Deadline(after: .seconds(60))
+        let question = Statement(#"VALUES (7::int8, '\x010203'::bytea), (10, '\x0405'), (13, '\x06')"#)
+        let rows = try pool.withConnection(until: deadline) { (connection) throws(PostgresError) in
+            try connection.flight([question], until: deadline).rows[0]
+        }
+        var taken: [UInt8] = []
+        for limit: UInt64 in [12, 13] {
+            taken = []
+            #expect(try rows.pieces(from: 7, upTo: limit) { _, bytes in taken += bytes } == 12)
+            #expect(taken == [1, 2, 3, 4, 5])
+        }
+        taken = []
+        let error = #expect(throws: PostgresError.self) {
+            try rows.pieces(from: 7, upTo: 11) { _, bytes in taken += bytes }
+        }
+        #expect(error?.reason == .malformed)
+        #expect(taken == [1, 2, 3])
+    }
+
     /// Of CockroachDB's locks nobody can be sure: the statements compare by themselves.
     @Test(arguments: [true, false]) func whoDoesNotKnowTheEndChangesNothing(_ isOther: Bool) throws {
         let fixture = try DatabaseFixture()

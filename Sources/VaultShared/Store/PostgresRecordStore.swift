@@ -128,8 +128,7 @@ final class PostgresRecordStore: RecordStore {
         let deadline = Deadline(after: place.timeout)
         var end = range.lowerBound
         func takeRows(_ rows: Rows) throws(PostgresError) {
-            end = try rows.pieces(from: end, take)
-            guard end <= range.upperBound else { throw .malformed("an end") }
+            end = try rows.pieces(from: end, upTo: range.upperBound, take)
         }
         // A writer need not connect once more to read what it changes.
         let (construction, transaction) = state.withLock { ($0.construction?.connection, $0.transaction?.connection) }

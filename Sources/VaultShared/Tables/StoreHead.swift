@@ -44,7 +44,7 @@ struct StoreBytes {
     init(_ rows: Rows, from offset: UInt64) throws(PostgresError) {
         var bytes: [UInt8] = []
         if rows.count > 1 { bytes.reserveCapacity(rows.size(ofColumn: 1)) }
-        _ = try rows.pieces(from: offset) { _, piece in bytes += piece }
+        _ = try rows.pieces(from: offset, upTo: .max) { _, piece in bytes += piece }
         (self.offset, self.bytes) = (offset, bytes)
     }
 
@@ -64,13 +64,19 @@ struct StoreBytes {
 extension Rows {
     /// Passes the bytes of rows of an offset and bytes, in ascending order, as far as one follows the other. Returns
     /// where they end.
+    ///
+    /// - Parameter limit: where they end at the latest. More than was asked for is no answer, and is not passed on.
     func pieces(
-        from offset: UInt64, _ body: (_ offset: UInt64, _ bytes: UnsafeRawBufferPointer) -> Void
+        from offset: UInt64, upTo limit: UInt64,
+        _ body: (_ offset: UInt64, _ bytes: UnsafeRawBufferPointer) -> Void
     ) throws(PostgresError) -> UInt64 {
         var end = offset
         for row in 0..<count {
             guard try number(row, 0) == end else { break }
             guard let bytes = value(row, 1) else { throw .malformed("a value") }
+            guard UInt64(bytes.count) <= limit - end else {
+                throw PostgresError(.malformed, "the server's answer is longer than what was asked for")
+            }
             body(end, bytes)
             end += UInt64(bytes.count)
         }

@@ -11,7 +11,6 @@ final class Attempt {
     let exchanges: Int
     let faultsMet: Int
     let memoryFaultsMet: Int
-    let connectionsLost: Int
     let clock: Int64
     let step: Int
     /// What it has begun to write.
@@ -25,7 +24,6 @@ final class Attempt {
         exchanges = simulation.exchanges
         faultsMet = session.process.faultsMet
         memoryFaultsMet = session.process.memoryFaultsMet
-        connectionsLost = session.process.connectionsLost
         clock = simulation.world.scheduler.clock
         step = simulation.world.scheduler.steps
     }
@@ -47,13 +45,13 @@ final class Attempt {
     var hasMetFault: Bool { session.process.faultsMet != faultsMet }
     /// Whether what the machine remembers could not be read.
     var hasLostMemory: Bool { session.process.memoryFaultsMet != memoryFaultsMet }
-    var hasLostConnection: Bool { session.process.connectionsLost != connectionsLost }
-    /// Whether the server could not be connected to for a part of the time. Whoever may go offline does not ask it again
-    /// for ten seconds.
+    var hasLostConnection: Bool { session.process.connectionLostAt.map { $0 + offlineTime >= clock } ?? false }
+    /// Whether the server could not be connected to for a part of the time.
     func hasMissedServer(of world: World) -> Bool {
-        let wait: Int64 = session.allowsOffline ? 10_000_000_000 : 0
-        return world.sockets.map { $0.downUntil > 0 && $0.downUntil + wait > clock } ?? false
+        world.sockets.map { $0.downUntil > 0 && $0.downUntil + offlineTime > clock } ?? false
     }
+    /// For how many nanoseconds a process does not ask the server again, once one of its threads could not connect.
+    private var offlineTime: Int64 { session.allowsOffline ? 10_000_000_000 : 0 }
     var name: String { "a/\(Int(operation.choices[0] * 6))" }
 
     var value: String {

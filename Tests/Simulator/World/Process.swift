@@ -25,8 +25,8 @@ final class Process: @unchecked Sendable {
     var faultsMet = 0
     /// How many of them were to read what its machine remembers.
     var memoryFaultsMet = 0
-    /// How many of its connections were lost.
-    var connectionsLost = 0
+    /// When it lost a connection last.
+    var connectionLostAt: Int64?
     /// Its connections are to be cut after some flights: with the next one, or with its answer.
     var cut: (flights: Int, losesAnswer: Bool)?
 

@@ -114,7 +114,7 @@ final class ServerSockets: @unchecked Sendable {
             shutdown(socket, Int32(SHUT_RDWR))
             connections[socket]?.isCut = true
             connections[socket]?.isAwaiting = false
-            connection.process.connectionsLost += 1
+            connection.process.connectionLostAt = world.scheduler.clock
             world.trace("process \(connection.process.number) loses a connection")
             hasOrphans = true
         }

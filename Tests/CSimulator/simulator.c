@@ -74,6 +74,11 @@ ssize_t send(int socket, const void *bytes, size_t count, int flags) {
     return REAL(send)(socket, bytes, count, flags);
 }
 
+ssize_t recv(int socket, void *bytes, size_t count, int flags) {
+    if (isSimulated) hooks.receive(socket);
+    return REAL(recv)(socket, bytes, count, flags);
+}
+
 int connect(int socket, __CONST_SOCKADDR_ARG address, socklen_t size) {
     if (!isSimulated || hooks.connect(socket)) return REAL(connect)(socket, address, size);
     errno = ECONNREFUSED;

@@ -17,6 +17,8 @@ typedef struct {
     void (*_Nonnull waitForMutex)(void);
     /// Called before the calling thread sends something to a server.
     void (*_Nonnull send)(int32_t socket);
+    /// Called before the calling thread reads what a server has sent, whether it waited for it or not.
+    void (*_Nonnull receive)(int32_t socket);
     /// Waits until a server's answer is there, or can be sent to, or the time is over. Events are those of poll(2).
     void (*_Nonnull waitForServer)(int32_t socket, int16_t events, int64_t nanoseconds);
     void (*_Nonnull close)(int32_t socket);

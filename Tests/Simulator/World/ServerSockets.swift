@@ -73,14 +73,24 @@ final class ServerSockets: @unchecked Sendable {
         if nanoseconds > 0, connections[socket] != nil { markAsAwaiting(socket, of: process) }
         while !process.isDead {
             settle()
-            if isReady(socket) {
-                connections[socket]?.isAwaiting = false
-                if connections[socket]?.losesAnswer == true { cut { $0 === process } }
-                return
-            }
+            if isReady(socket) { return take(socket, of: process) }
             guard world.scheduler.clock < end else { return }
             world.scheduler.wait(until: end) { [unowned self] in isReady(socket) }
         }
+    }
+
+    /// libpq reads also while it sends: where the server is quick, nobody waits for its answer.
+    func receive(on socket: Int32) {
+        guard let process = world.scheduler.current?.process, !process.isDead,
+            connections[socket]?.isAwaiting == true, isReady(socket)
+        else { return }
+        world.scheduler.step()
+        if !process.isDead { take(socket, of: process) }
+    }
+
+    private func take(_ socket: Int32, of process: Process) {
+        connections[socket]?.isAwaiting = false
+        if connections[socket]?.losesAnswer == true { cut { $0 === process } }
     }
 
     private func markAsAwaiting(_ socket: Int32, of process: Process) {
@@ -137,6 +147,8 @@ final class ServerSockets: @unchecked Sendable {
     }
 
     private func drain(_ socket: Int32) {
+        let isInside = vault_simulation_enter(0)
+        defer { vault_simulation_enter(isInside) }
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         while recv(socket, &bytes, bytes.count, Int32(MSG_DONTWAIT)) > 0 {}
     }

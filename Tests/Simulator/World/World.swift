@@ -123,6 +123,7 @@ final class World: @unchecked Sendable {
                 startThread: { World.present?.scheduler.startThread($0, $1) ?? EAGAIN },
                 waitForMutex: { World.present?.scheduler.waitForMutex() },
                 send: { World.present?.sockets?.send(on: $0) },
+                receive: { World.present?.sockets?.receive(on: $0) },
                 waitForServer: { World.present?.sockets?.wait(for: $0, $1, $2) },
                 close: { World.present?.sockets?.close($0) },
                 connect: { World.present?.sockets?.connect($0) == false ? 0 : 1 }))

@@ -26,6 +26,20 @@ struct StatementTests {
         #expect(try rows.bytes(0, 4) == Array("ä".utf8))
     }
 
+    /// Another thread may read on the connection of a transaction.
+    @Test func aCommitOfATransactionInWhichOneWasRefusedIsAnError() throws {
+        let url = try DatabaseURL(try Cluster.shared.get().url("any"))
+        let pool = ConnectionPool(url.hosts, passwordEntry: nil) { (_) throws(PostgresError) in "" }
+        let deadline = Deadline(after: .seconds(60))
+        let connection = try pool.take(until: deadline)
+        _ = try connection.flight([.begin, Statement("SELECT 1"), .commit], until: deadline)
+        _ = try connection.flight([.begin], until: deadline)
+        #expect(throws: PostgresError.self) { try connection.flight([Statement("SELECT 1 / 0")], until: deadline) }
+        let error = #expect(throws: PostgresError.self) { try connection.flight([.commit], until: deadline) }
+        #expect(error?.isTransient == true)
+        #expect(connection.isIdle)
+    }
+
     @Test func whatIsLongerThanAskedForIsNoAnswer() throws {
         let url = try DatabaseURL(try Cluster.shared.get().url("any"))
         let pool = ConnectionPool(url.hosts, passwordEntry: nil) { (_) throws(PostgresError) in "" }

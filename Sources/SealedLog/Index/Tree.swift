@@ -8,10 +8,12 @@ struct PageLoader: Sendable {
 
     /// - Parameter what: what is there, for the error.
     func open(_ reference: PageReference, _ what: String) throws(LogError) -> [UInt8] {
-        let box = try store.bytes(at: reference.offset, count: reference.length)
-        let bytes = box.withUnsafeBytes { keys.open($0, for: .page, nonce: reference.nonce) }
-        guard let bytes else { throw .damaged(what, at: reference.offset) }
-        return bytes
+        try store.rereading { () throws(LogError) in
+            let box = try store.bytes(at: reference.offset, count: reference.length)
+            let bytes = box.withUnsafeBytes { keys.open($0, for: .page, nonce: reference.nonce) }
+            guard let bytes else { throw .damaged(what, at: reference.offset) }
+            return bytes
+        }
     }
 
     /// - Parameter level: the level that the page must have; nil for a root.

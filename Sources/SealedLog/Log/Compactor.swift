@@ -272,10 +272,15 @@ extension LogView {
         var reader = reader
         var (position, offset) = (origin, header.checkpointEnd)
         while offset < end {
-            guard case .record(let record) = try reader.record(at: offset, after: position) else {
-                throw LogError.damaged("a record", at: offset)
+            let record = try store.rereading { () throws(LogError) in
+                guard case .record(let record) = try reader.record(at: offset, after: position) else {
+                    // Its window has what was read.
+                    reader = self.reader
+                    throw LogError.damaged("a record", at: offset)
+                }
+                guard try reader.payloadHolds(record) else { throw LogError.damaged("a payload", at: offset) }
+                return record
             }
-            guard try reader.payloadHolds(record) else { throw LogError.damaged("a payload", at: offset) }
             try body(record)
             (position, offset) = (record.position, record.end)
             counter?.advance(by: record.frame.recordLength)

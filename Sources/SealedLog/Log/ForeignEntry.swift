@@ -90,7 +90,9 @@ struct CopiedValues: ~Copyable {
 
 extension LogView {
     fileprivate func opened(_ version: StoredVersion) throws(LogError) -> SecretBytes {
-        let box = try store.bytes(at: version.offset, count: version.boxLength)
-        return try SealedValue(version: version, box: box[...], keys: keys).opened()
+        try store.rereading { () throws(LogError) in
+            let box = try store.bytes(at: version.offset, count: version.boxLength)
+            return try SealedValue(version: version, box: box[...], keys: keys).opened()
+        }
     }
 }

@@ -3,12 +3,15 @@ import Sealing
 
 /// Where the boxes of values are, and where they are in the new file.
 struct MovedBoxes {
-    private struct Box {
+    private struct Box: Comparable {
         let offset: UInt64
         let length: UInt64
         var target: UInt64 = 0
 
         init(of version: StoredVersion) { (offset, length) = (version.offset, UInt64(version.boxLength)) }
+
+        static func == (one: Box, other: Box) -> Bool { (one.offset, one.length) == (other.offset, other.length) }
+        static func < (one: Box, other: Box) -> Bool { (one.offset, one.length) < (other.offset, other.length) }
     }
 
     /// In the order of their offsets, once they are copied.
@@ -31,11 +34,10 @@ struct MovedBoxes {
         _ resealer: inout ValueResealer, to checkpoint: inout CheckpointWriter, _ counter: UpkeepProgress?
     ) throws(LogError) {
         guard var versions = opened else { return }
-        versions.sort { $0.offset < $1.offset }
+        versions.sort { Box(of: $0) < Box(of: $1) }
         for index in versions.indices {
             var box = Box(of: versions[index])
-            let isSame = boxes.last?.offset == box.offset
-            if isSame, let last = boxes.last, last.length == box.length {
+            if let last = boxes.last, last == box {
                 versions[index].nonce = versions[index - 1].nonce
                 box.target = last.target
             } else {
@@ -54,8 +56,8 @@ struct MovedBoxes {
         from reader: RecordReader, _ repair: inout BoxRepair?, to checkpoint: inout CheckpointWriter,
         _ counter: UpkeepProgress?
     ) throws(LogError) {
-        opened?.sort { $0.offset < $1.offset }
-        if let opened { boxes = opened.map(Box.init) } else { boxes.sort { $0.offset < $1.offset } }
+        opened?.sort { Box(of: $0) < Box(of: $1) }
+        if let opened { boxes = opened.map(Box.init) } else { boxes.sort() }
         var index = 0
         while index < boxes.count {
             let start = boxes[index].offset
@@ -63,14 +65,12 @@ struct MovedBoxes {
             var (end, target) = (start, checkpoint.offset)
             // As far as one follows the other.
             while index < boxes.count, boxes[index].offset <= end, end - start < MovedBoxes.runSize {
-                let isSame = index > first && boxes[index].offset == boxes[index - 1].offset
+                let isSame = index > first && boxes[index] == boxes[index - 1]
                 guard isSame || boxes[index].offset == end else { break }
                 boxes[index].target = isSame ? boxes[index - 1].target : target
                 if !isSame { (end, target) = (end + boxes[index].length, target + boxes[index].length) }
                 index += 1
             }
-            // A box within another: no writer leaves that behind.
-            guard index > first else { throw LogError.damaged("a value", at: start) }
             var bytes = try reader.store.bytes(at: start, count: Int(end - start))
             for version in opened?[first..<index] ?? [] { try repair?.repair(version, in: &bytes, from: start) }
             _ = try checkpoint.write(value: bytes)
@@ -80,10 +80,9 @@ struct MovedBoxes {
 
     /// Returns a version as it is in the new file. Throws `damaged` if it was not copied.
     func moved(_ version: StoredVersion) throws(LogError) -> StoredVersion {
-        let found = binarySearch(boxes.count) { index in
-            boxes[index].offset == version.offset ? 0 : boxes[index].offset < version.offset ? -1 : 1
-        }
-        guard found.isExact, boxes[found.index].length == UInt64(version.boxLength) else {
+        let box = Box(of: version)
+        let found = binarySearch(boxes.count) { boxes[$0] == box ? 0 : boxes[$0] < box ? -1 : 1 }
+        guard found.isExact else {
             throw LogError.damaged("a value", at: version.offset)
         }
         var moved = version

@@ -44,7 +44,7 @@ extension SealedLog {
 
     /// Does the same, unless another compaction is under way.
     func compactOnce() throws(LogError) {
-        _ = try compactSurely(nil, until: Deadline(after: lockTimeout), nil)
+        _ = try compact(nil, until: Deadline(after: lockTimeout), nil)
     }
 
     /// Rewrites the vault with other key slots, or with other limits of its history. If the data key is a new one,
@@ -93,7 +93,7 @@ extension SealedLog {
     ) throws(LogError) -> CompactionReport {
         let deadline = Deadline(after: timeout)
         while true {
-            do throws(LogError) { return try compactSurely(change, until: deadline, counter) } catch {
+            do throws(LogError) { return try compact(change, until: deadline, counter) } catch {
                 if error.code == .damaged { rememberFailure(error) }
                 let isOvertaken = change?.applies(to: view.withLock { $0.header }) ?? true
                 guard [.busy, .conflict].contains(error.code), isOvertaken, !deadline.hasPassed else {
@@ -102,16 +102,6 @@ extension SealedLog {
                 Clock.sleep(microseconds: 5_000)
             }
         }
-    }
-
-    /// Compacts, and once more from the database itself if the copy that this machine keeps of it is damaged.
-    private func compactSurely(
-        _ change: HeaderChange?, until deadline: Deadline, _ counter: UpkeepProgress?
-    ) throws(LogError) -> CompactionReport {
-        guard view.withLock({ $0.store.isTransactional }) else {
-            return try compact(change, until: deadline, counter)
-        }
-        return try certain { () throws(LogError) in try compact(change, until: deadline, counter) }
     }
 
     /// Lets the next process know why a compaction or a verification failed.

@@ -10,12 +10,14 @@ extension SealedLog {
 
     /// Opens one of a name's versions, the present or an earlier one; nil if it is not kept any more.
     package func open(_ name: EntryName, version nonce: Nonce) throws(LogError) -> OpenedValue? {
-        let sealed = try read { (view) throws(LogError) -> SealedValue? in
-            guard let found = try view.find(name)?.versions.first(where: { $0.nonce == nonce }) else { return nil }
-            return try view.sealed(found)
+        try certain { () throws(LogError) in
+            let sealed = try read { (view) throws(LogError) -> SealedValue? in
+                guard let found = try view.find(name)?.versions.first(where: { $0.nonce == nonce }) else { return nil }
+                return try view.sealed(found)
+            }
+            guard let sealed else { return nil }
+            return try OpenedValue(sealed)
         }
-        guard let sealed else { return nil }
-        return try OpenedValue(sealed)
     }
 
     /// Returns the entries that the newest change has left, of the names with a prefix, sorted bytewise by name: those

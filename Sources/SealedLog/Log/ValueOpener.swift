@@ -19,6 +19,15 @@ struct ValueOpener: ~Copyable {
     mutating func open(
         _ version: StoredVersion, _ body: (UnsafeRawBufferPointer) throws(SealingError) -> Void = { _ in }
     ) throws(LogError) -> [UInt8] {
+        do throws(LogError) { return try openAsRead(version, body) } catch {
+            guard error.code == .damaged, store.distrust() else { throw error }
+        }
+        return try openAsRead(version, body)
+    }
+
+    private mutating func openAsRead(
+        _ version: StoredVersion, _ body: (UnsafeRawBufferPointer) throws(SealingError) -> Void
+    ) throws(LogError) -> [UInt8] {
         let box = try store.bytes(at: version.offset, count: version.boxLength)
         try open(box[...], version, body)
         return box
@@ -40,13 +49,10 @@ struct ValueOpener: ~Copyable {
     }
 }
 
-/// Keeps damage in a machine's copy of a database out of the database. The copy is never flushed, and the server may have
-/// been wrong when it was read.
+/// Keeps damage in a machine's copy of a database out of the database.
 struct BoxRepair: ~Copyable {
     private let store: any RecordStore
     private var values: ValueOpener
-    /// The same store, of which nothing is known yet.
-    private var origin: (any RecordStore)?
 
     /// nil if the store is read from where it is.
     init?(of store: any RecordStore, keys: KeyRing) throws(LogError) {
@@ -60,7 +66,6 @@ struct BoxRepair: ~Copyable {
     /// - Parameters:
     ///   - bytes: what was read of the store, with the whole box.
     ///   - start: their offset.
-    /// - Throws: `conflict` if another store has replaced this one.
     mutating func repair(
         _ version: StoredVersion, in bytes: inout [UInt8], from start: UInt64
     ) throws(LogError) {
@@ -68,11 +73,9 @@ struct BoxRepair: ~Copyable {
         do throws(LogError) { return try values.open(bytes[range], version) } catch {
             guard error.code == .damaged else { throw error }
         }
-        let origin = if let known = self.origin { known } else { try store.reopened() }
-        guard origin.identity == store.identity else { throw LogError(.conflict) }
-        self.origin = origin
         // What is damaged there stays so, as in a file: it keeps nobody from changing the keys.
-        bytes.replaceSubrange(range, with: try origin.bytes(at: version.offset, count: range.count))
+        _ = store.distrust()
+        bytes.replaceSubrange(range, with: try store.bytes(at: version.offset, count: range.count))
     }
 }
 

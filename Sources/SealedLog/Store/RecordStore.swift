@@ -59,6 +59,9 @@ package protocol RecordStore: AnyObject, Sendable {
     func isStillCurrent() throws(LogError) -> Bool
     /// Opens the store that the location leads to now.
     func reopened() throws(LogError) -> any RecordStore
+    /// Forgets what was kept of it elsewhere than at its place, as some of it does not authenticate. Returns whether its
+    /// place is read from now on.
+    func distrust() -> Bool
 
     // The caller of these holds the exclusive lock, and has read everything up to the log's end. All but `write` may
     // throw `outcomeUnknown` if nothing tells whether the newest record will last.
@@ -144,6 +147,16 @@ extension RecordStore {
     package func isStillCurrent() throws(LogError) -> Bool { try isCurrent() }
     package var hostCount: Int { 1 }
     package func turnToNextHost() {}
+    package func distrust() -> Bool { false }
+
+    /// Reads sealed bytes and opens them. If they do not authenticate, does so once more from where they are: a machine's
+    /// copy of a database is never flushed, and the server may have been wrong when it was read.
+    func rereading<Result: ~Copyable>(_ read: () throws(LogError) -> Result) throws(LogError) -> Result {
+        do { return try read() } catch {
+            guard error.code == .damaged, distrust() else { throw error }
+        }
+        return try read()
+    }
     package func beginApart(until: Deadline, _ check: (any RecordStore) throws(LogError) -> Void) throws(LogError) {}
 
     /// Returns the outcome of a replacement whose name could not be flushed.

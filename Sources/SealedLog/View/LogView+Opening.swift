@@ -186,8 +186,10 @@ extension LogView {
     }
 
     func checkHeaderCopy() throws(LogError) {
-        guard Header.copyHolds(in: try store.bytes(at: 0, count: 2 * Header.size)) else {
-            throw LogError.damaged("the header's copy", at: UInt64(Header.copyOffset))
+        try store.rereading { () throws(LogError) in
+            guard Header.copyHolds(in: try store.bytes(at: 0, count: 2 * Header.size)) else {
+                throw LogError.damaged("the header's copy", at: UInt64(Header.copyOffset))
+            }
         }
     }
 }

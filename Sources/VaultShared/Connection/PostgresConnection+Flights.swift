@@ -22,9 +22,15 @@ extension PostgresConnection {
     func flight(
         _ statements: [Statement], until deadline: Deadline, _ meanwhile: () -> Void = {}
     ) throws(PostgresError) -> Answer {
-        try turn.withLock { (session) throws(PostgresError) in
+        let answer = try turn.withLock { (session) throws(PostgresError) in
             try fly(statements, &session.prepared, until: deadline, meanwhile)
         }
+        // Of a transaction in which a statement was refused, COMMIT is no error.
+        for (statement, rows) in zip(statements, answer.rows)
+        where statement.text == Statement.commit.text && rows.tag != "COMMIT" {
+            throw .aborted
+        }
+        return answer
     }
 
     /// Sends a statement, and passes its rows on one by one, as they arrive (34.6, "Retrieving Query Results

@@ -27,6 +27,9 @@ struct PostgresError: Error {
 
     static var timedOut: PostgresError { PostgresError(.timedOut, "the server did not answer in time") }
 
+    /// An earlier statement of the transaction was refused.
+    static var aborted: PostgresError { PostgresError(.refused("25P02"), "the transaction was aborted") }
+
     static func malformed(_ what: String) -> PostgresError {
         PostgresError(.malformed, "the server's answer lacks \(what)")
     }
@@ -45,8 +48,9 @@ extension PostgresError {
         }
     }
 
-    /// Whether the same transaction may succeed if it is tried again: a serialization failure, a deadlock.
-    var isTransient: Bool { isUnprepared || state.map { $0.hasPrefix("40") } ?? false }
+    /// Whether the same transaction may succeed if it is tried again: a serialization failure, a deadlock, a statement in
+    /// it that was refused to another thread.
+    var isTransient: Bool { isUnprepared || state.map { $0.hasPrefix("40") || $0 == "25P02" } ?? false }
     /// Whether a statement is not prepared that was.
     var isUnprepared: Bool { state == "26000" }
     /// Whether a lock was not free in time.

@@ -95,6 +95,8 @@ final class Rows: @unchecked Sendable {
     deinit { PQclear(result) }
 
     var count: Int { Int(PQntuples(result)) }
+    /// What a statement has done, in the server's words.
+    var tag: String { PQcmdStatus(result).map { String(cString: $0) } ?? "" }
     /// How many rows a statement without a result has changed.
     var changed: Int { PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0 }
 

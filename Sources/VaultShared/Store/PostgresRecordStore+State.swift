@@ -17,7 +17,7 @@ extension PostgresRecordStore {
         private(set) var last: StoreHead?
         var own: StoreHead { last ?? head }
         /// Bytes that came with the head: the header's extent, the end of what the generation began with.
-        let pieces: [StoreBytes]
+        private(set) var pieces: [StoreBytes]
         /// The newest bytes.
         var tail: StoreBytes
         /// What was read last and could not be kept: there is no copy, or its disk is full.
@@ -61,6 +61,12 @@ extension PostgresRecordStore.State {
             if found.size > head.size || tail.end != found.size { tail = newBytes }
         }
         head = found
+    }
+
+    /// Forgets all bytes. Returns whether they are those of the machine's copy, too.
+    mutating func forgetBytes() -> Bool {
+        (pieces, tail, block) = ([], StoreBytes(offset: own.size), StoreBytes(offset: 0))
+        return exchange(&isMirrored, with: false)
     }
 
     /// Whether nobody else can write, so that nothing need be asked.

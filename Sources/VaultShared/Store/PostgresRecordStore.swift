@@ -215,6 +215,15 @@ final class PostgresRecordStore: RecordStore {
         return bytes.bytes.withUnsafeBytes { mirror.write($0, at: bytes.offset, of: generation) }
     }
 
+    func distrust() -> Bool {
+        // Offline, there is nothing else to read.
+        guard !isAsKept, (try? place.isOffline()) == false else { return false }
+        let (wasMirrored, head) = state.withLock { ($0.construction == nil && $0.forgetBytes(), $0.head.position) }
+        // Of a server that was put back to an older state, the copy is what it can be restored from.
+        if wasMirrored, let kept = place.mirror?.head, kept.position.sequence <= head.sequence { mirror() }
+        return true
+    }
+
     private struct Look {
         let head: StoreHead
         let newBytes: StoreBytes

@@ -40,6 +40,31 @@ struct CompactionTests {
         #expect(try log.information().deadBytes == 0)
     }
 
+    /// Whoever has the data key can plant one, and must not keep others from compacting the vault.
+    @Test func copiesABoxThatBeginsWhereAnotherDoesByItself() throws {
+        try log.set("long", RandomBytes.array(100))
+        try log.set("other", RandomBytes.array(100))
+        let view = log.view.withLock { $0 }
+        let long = try #require(try log.entry(.sample("long"))?.content?.current)
+        let other = try #require(try log.entry(.sample("other"))?.content?.current)
+        var short = long
+        short.length = 20
+        for opened in [nil, []] as [[StoredVersion]?] {
+            let lock = try view.store.lock(.exclusive, until: Deadline(after: .seconds(10)))
+            let replacement = try view.store.makeReplacement()
+            defer { replacement.store.discard() }
+            var checkpoint = CheckpointWriter(into: replacement.store, keys: view.keys)
+            var repair: BoxRepair?
+            var boxes = MovedBoxes(opened: opened)
+            for version in [other, long, short, long] { boxes.add(version) }
+            try boxes.copy(from: view.reader, &repair, to: &checkpoint, nil)
+            let moved = try [short, long, other].map { (version) throws(LogError) in try boxes.moved(version) }
+            for (one, next) in zip(moved, moved.dropFirst()) { #expect(one.box.upperBound == next.box.lowerBound) }
+            #expect(moved.map(\.length) == [20, 100, 100])
+            lock.release()
+        }
+    }
+
     /// Whoever has the old file and the new one sees no value move, and so learns nothing of the order of the names.
     @Test func keepsTheOrderInWhichTheValuesLie() throws {
         for number in [5, 2, 9, 0, 7, 1, 8, 3, 6, 4] { try log.set("name \(number)", RandomBytes.array(40)) }

@@ -33,10 +33,10 @@ struct DamagedCopyTests {
     }
 
     /// Several pages of an index, with an earlier value, and a record behind them.
-    private func fill(_ keychain: Keychain) throws {
+    private func fill(_ keychain: Keychain, count: Int = 300) throws {
         try keychain.set("n7", to: "earlier")
         try keychain.transaction { transaction in
-            for number in 0..<300 { try transaction.set("n\(number)", to: "value \(number)") }
+            for number in 0..<count { try transaction.set("n\(number)", to: "value \(number)") }
         }
         _ = try keychain.compact()
         try keychain.set("late", to: "last")
@@ -121,25 +121,44 @@ struct DamagedCopyTests {
     /// A server that was put back can be restored from it.
     @Test(arguments: [true, false]) func staysWhereTheServerIsOlder(_ isOlder: Bool) throws {
         let fixture = try DatabaseFixture()
-        let keychain = try fixture.open()
-        for number in 0..<3 { try keychain.set("a", to: "\(number)") }
-        _ = try keychain.verify()
+        try fixture.open().set("a", to: "1")
+        _ = try fixture.open().verify()
         let place = try fixture.place()
+        let mirror = try #require(place.mirror)
         let store = try #require(try place.open(.quick) as? PostgresRecordStore)
-        #expect(!store.distrust(), "the server was not asked")
+        #expect(try !store.distrust(), "the server was not asked")
         let head = try #require(try place.currentHead())
-        let older = StoreHead(
-            generation: head.generation,
-            position: LogPosition(sequence: head.position.sequence - 1, authenticator: .zero), size: head.size - 64,
-            hint: nil)
-        store.state.withLock { state in
-            state.learn(head, StoreBytes(offset: head.size), of: store.generation)
-            if isOlder { state.head = older }
+        store.state.withLock { $0.learn(head, StoreBytes(offset: head.size), of: store.generation) }
+        if isOlder {
+            let position = LogPosition(sequence: head.position.sequence + 1, authenticator: .zero)
+            let newer = StoreHead(generation: head.generation, position: position, size: head.size, hint: head.hint)
+            mirror.keep(newer, [], isNew: false)
         }
-        #expect(place.mirror?.completePath != nil)
-        #expect(store.distrust())
-        #expect((place.mirror?.completePath != nil) == isOlder)
-        #expect(try place.mirror?.head?.position == place.currentHead()?.position)
+        #expect(mirror.completePath != nil)
+        #expect(try store.distrust())
+        #expect((mirror.completePath != nil) == isOlder)
+        #expect((mirror.head == head) == !isOlder)
+    }
+
+    /// So can one that is gone.
+    @Test func staysWhereNoServerAnswers() throws {
+        let cluster = try Cluster()
+        let fixture = try DatabaseFixture(in: cluster)
+        do {
+            let keychain = try fixture.open()
+            try fill(keychain, count: 1_000)
+            _ = try keychain.verify()
+        }
+        let keychain = try fixture.open()
+        var names = try keychain.names()
+        #expect(try names.next() == "late")
+        let path = try copyOfFirstMachine(in: fixture)
+        let bytes = try contents(path)
+        try overwrite(path, bytes[..<8_192] + bytes[8_192...].map { ~$0 })
+        try cluster.stop()
+        let error = #expect(throws: VaultError.self) { while try names.next() != nil {} }
+        #expect(error?.code == .unavailable)
+        #expect(try fixture.place().mirror?.completePath != nil)
     }
 
     /// The other way: the database is what is merged.

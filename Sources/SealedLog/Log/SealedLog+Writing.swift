@@ -113,7 +113,10 @@ extension SealedLog {
             {
                 return
             }
-            view.replace(by: try view.reopened(on: store, knowing: remembered))
+            let next = try store.rereading { () throws(LogError) in
+                try view.reopened(on: store, knowing: remembered)
+            }
+            view.replace(by: next)
         }
         let (keys, end, newest, needsClearing, isDurable) = view.withLock {
             ($0.keys, $0.end, $0.newestRecord, $0.needsClearing, $0.durable == $0.head)

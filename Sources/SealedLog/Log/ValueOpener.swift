@@ -20,7 +20,7 @@ struct ValueOpener: ~Copyable {
         _ version: StoredVersion, _ body: (UnsafeRawBufferPointer) throws(SealingError) -> Void = { _ in }
     ) throws(LogError) -> [UInt8] {
         do throws(LogError) { return try openAsRead(version, body) } catch {
-            guard error.code == .damaged, store.distrust() else { throw error }
+            guard error.code == .damaged, try store.distrust() else { throw error }
         }
         return try openAsRead(version, body)
     }
@@ -53,6 +53,8 @@ struct ValueOpener: ~Copyable {
 struct BoxRepair: ~Copyable {
     private let store: any RecordStore
     private var values: ValueOpener
+    /// The offset of the bytes that were read again last.
+    private var rereadStart: UInt64?
 
     /// nil if the store is read from where it is.
     init?(of store: any RecordStore, keys: KeyRing) throws(LogError) {
@@ -61,7 +63,7 @@ struct BoxRepair: ~Copyable {
         values = try ValueOpener(of: store, keys: keys)
     }
 
-    /// Replaces the box of a value that does not open by what the database has.
+    /// Reads bytes from the database in which the box of a value does not open.
     ///
     /// - Parameters:
     ///   - bytes: what was read of the store, with the whole box.
@@ -74,8 +76,9 @@ struct BoxRepair: ~Copyable {
             guard error.code == .damaged else { throw error }
         }
         // What is damaged there stays so, as in a file: it keeps nobody from changing the keys.
-        _ = store.distrust()
-        bytes.replaceSubrange(range, with: try store.bytes(at: version.offset, count: range.count))
+        guard rereadStart != start, try store.distrust() else { return }
+        bytes = try store.bytes(at: start, count: bytes.count)
+        rereadStart = start
     }
 }
 

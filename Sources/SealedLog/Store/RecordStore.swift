@@ -60,8 +60,8 @@ package protocol RecordStore: AnyObject, Sendable {
     /// Opens the store that the location leads to now.
     func reopened() throws(LogError) -> any RecordStore
     /// Forgets what was kept of it elsewhere than at its place, as some of it does not authenticate. Returns whether its
-    /// place is read from now on.
-    func distrust() -> Bool
+    /// place is read from now on; throws `unreachable` if it cannot be read.
+    func distrust() throws(LogError) -> Bool
 
     // The caller of these holds the exclusive lock, and has read everything up to the log's end. All but `write` may
     // throw `outcomeUnknown` if nothing tells whether the newest record will last.
@@ -147,13 +147,13 @@ extension RecordStore {
     package func isStillCurrent() throws(LogError) -> Bool { try isCurrent() }
     package var hostCount: Int { 1 }
     package func turnToNextHost() {}
-    package func distrust() -> Bool { false }
+    package func distrust() throws(LogError) -> Bool { false }
 
     /// Reads sealed bytes and opens them. If they do not authenticate, does so once more from where they are: a machine's
     /// copy of a database is never flushed, and the server may have been wrong when it was read.
     func rereading<Result: ~Copyable>(_ read: () throws(LogError) -> Result) throws(LogError) -> Result {
         do { return try read() } catch {
-            guard error.code == .damaged, distrust() else { throw error }
+            guard error.code == .damaged, try distrust() else { throw error }
         }
         return try read()
     }

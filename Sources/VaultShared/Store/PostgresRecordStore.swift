@@ -89,9 +89,7 @@ final class PostgresRecordStore: RecordStore {
         _ wanted: Range<UInt64>, into buffer: UnsafeMutableRawBufferPointer
     ) throws(LogError) -> Int {
         let (isMirrored, isWhole, size) = state.withLock { ($0.isMirrored, $0.construction == nil, $0.own.size) }
-        guard try !place.isOffline() else {
-            throw LogError(.unreachable, "This machine has not kept all of \(location). Use it with the server.")
-        }
+        try checkServer()
         var range = wanted
         // What is under construction has gaps still.
         if isWhole {
@@ -198,15 +196,15 @@ final class PostgresRecordStore: RecordStore {
         var (pieces, isNew): ([StoreBytes], Bool) = ([], false)
         let head = state.withLock { state in
             guard state.head.generation == generation else { return StoreHead?.none }
-            if !exchange(&state.isMirrored, with: true) {
-                pieces = state.pieces + [state.tail, state.block]
-                isNew = true
-            }
+            isNew = !state.isMirrored
+            if isNew { pieces = state.pieces + [state.tail, state.block] }
             return state.head
         }
         guard let head else { return }
         if let newBytes, !newBytes.bytes.isEmpty, !isWritten { pieces.append(newBytes) }
         mirror.keep(head, pieces, written: isWritten ? newBytes?.range : nil, isNew: isNew)
+        // Not before it has forgotten what was there.
+        if isNew { state.withLock { $0.isMirrored = true } }
     }
 
     /// Writes bytes to the copy that are not in the database yet. Returns whether it could.
@@ -215,12 +213,22 @@ final class PostgresRecordStore: RecordStore {
         return bytes.bytes.withUnsafeBytes { mirror.write($0, at: bytes.offset, of: generation) }
     }
 
-    func distrust() -> Bool {
-        // Offline, there is nothing else to read.
-        guard !isAsKept, (try? place.isOffline()) == false else { return false }
-        let (wasMirrored, head) = state.withLock { ($0.construction == nil && $0.forgetBytes(), $0.head.position) }
-        // Of a server that was put back to an older state, the copy is what it can be restored from.
-        if wasMirrored, let kept = place.mirror?.head, kept.position.sequence <= head.sequence { mirror() }
+    private func checkServer() throws(LogError) {
+        guard try !place.isOffline() else {
+            throw LogError(.unreachable, "This machine has not kept all of \(location). Use it with the server.")
+        }
+    }
+
+    func distrust() throws(LogError) -> Bool {
+        guard !isAsKept else { return false }
+        try checkServer()
+        // The copy is what a server can be restored from that was put back to an older state, or is gone by now. Who has
+        // the lock must not wait for another connection.
+        let known = state.withLock { $0.isLocked ? $0.head : nil }
+        let head = if let known { known } else { try place.currentHead() }
+        guard state.withLock({ $0.construction == nil && $0.forgetBytes() }), let head, let kept = place.mirror?.head
+        else { return true }
+        if kept.position.sequence <= head.position.sequence { mirror() }
         return true
     }
 

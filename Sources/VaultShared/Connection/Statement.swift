@@ -25,6 +25,12 @@ struct Statement {
 }
 
 extension Statement {
+    static let begin = Statement("BEGIN ISOLATION LEVEL READ COMMITTED")
+    static let commit = Statement("COMMIT")
+    static let rollback = Statement("ROLLBACK")
+}
+
+extension Statement {
     var types: [Oid] { parameters.map(\.type) }
 
     private typealias Values = UnsafeMutableBufferPointer<UnsafePointer<CChar>?>

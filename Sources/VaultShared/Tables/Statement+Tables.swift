@@ -71,10 +71,6 @@ extension Statement {
 
     // MARK: Appending
 
-    static let begin = Statement("BEGIN ISOLATION LEVEL READ COMMITTED")
-    static let commit = Statement("COMMIT")
-    static let rollback = Statement("ROLLBACK")
-
     /// Waits in line, since a queue for a row is not in order. CockroachDB's returned at once for years, so that nothing
     /// but fairness may depend on it.
     ///

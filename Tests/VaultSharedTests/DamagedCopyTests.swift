@@ -52,8 +52,7 @@ struct DamagedCopyTests {
         // It was opened before, so that nothing but what is read below is found to be damaged.
         let keychain = try fixture.open()
         let path = try copyOfFirstMachine(in: fixture)
-        let bytes = try contents(path)
-        try overwrite(path, bytes[..<8_192] + bytes[8_192...].map { ~$0 })
+        try invert(path)
         let text = try reading.text(of: keychain)
         if reading == .newestChange {
             #expect(text == "late")
@@ -107,10 +106,8 @@ struct DamagedCopyTests {
         try Keychain(at: places).set("n9", to: "of the copy")
         let keychain = try fixture.open()
         let path = try copyOfFirstMachine(in: fixture)
-        let bytes = try contents(path)
         // Of a record before the newest, or of all.
-        let range = isOnlyOfARecord ? bytes.count - 6_500..<bytes.count - 3_500 : 8_192..<bytes.count
-        try overwrite(path, bytes[..<range.lowerBound] + bytes[range].map { ~$0 } + bytes[range.upperBound...])
+        try invert(path) { size in isOnlyOfARecord ? size - 6_500..<size - 3_500 : 8_192..<size }
         let merge = try keychain.merge(copy)
         #expect(merge.changed == ["n9"])
         #expect(merge.conflicts == ["n9"])
@@ -153,8 +150,7 @@ struct DamagedCopyTests {
         var names = try keychain.names()
         #expect(try names.next() == "late")
         let path = try copyOfFirstMachine(in: fixture)
-        let bytes = try contents(path)
-        try overwrite(path, bytes[..<8_192] + bytes[8_192...].map { ~$0 })
+        try invert(path)
         try cluster.stop()
         let error = #expect(throws: VaultError.self) { while try names.next() != nil {} }
         #expect(error?.code == .unavailable)
@@ -172,10 +168,8 @@ struct DamagedCopyTests {
         _ = try keychain.compact()
         _ = try keychain.verify()
         let path = try copyOfFirstMachine(in: fixture)
-        let bytes = try contents(path)
         // The boxes of all values, which are not read in opening the vault.
-        let (start, end) = (8_192, 8_192 + 303 * 32)
-        try overwrite(path, bytes[..<start] + bytes[start..<end].map { ~$0 } + bytes[end...])
+        try invert(path) { _ in 8_192..<8_192 + 303 * 32 }
         var places = fixture.places(machine: "third")
         (places.vault, places.cache) = (copy, fixture.places().cache)
         let file = try Keychain(at: places)
@@ -192,8 +186,7 @@ struct DamagedCopyTests {
         _ = try keychain.compact()
         #expect(try keychain.unsafeString("a") == "1")
         let path = try copyOfFirstMachine(in: fixture)
-        let bytes = try contents(path)
-        try overwrite(path, Array(bytes[..<8_192]) + bytes[8_192...].map { ~$0 })
+        try invert(path)
         if isBackup { try keychain.backUp(to: fixture.folder.file("backup.vault")) }
         try keychain.set("b", to: "2")
         #expect(try keychain.unsafeString("a") == "1")
@@ -282,6 +275,13 @@ struct DamagedCopyTests {
         bytes[8_192 + 20] ^= 1
         try overwrite(path, bytes)
         return path
+    }
+
+    /// Inverts the bits of a part of a file; without a range, of all behind the vault's header.
+    private func invert(_ path: String, _ range: (_ size: Int) -> Range<Int> = { 8_192..<$0 }) throws {
+        var bytes = try contents(path)
+        for index in range(bytes.count) { bytes[index] = ~bytes[index] }
+        try overwrite(path, bytes)
     }
 
     private func copyOfFirstMachine(in fixture: DatabaseFixture) throws -> String {

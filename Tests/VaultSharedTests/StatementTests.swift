@@ -9,12 +9,17 @@ import Vault
 
 @Suite("The parameters of a statement")
 struct StatementTests {
-    @Test func arriveAsTheyWereGiven() throws {
+    private let pool: ConnectionPool
+    private let deadline = Deadline(after: .seconds(60))
+
+    init() throws {
         let url = try DatabaseURL(try Cluster.shared.get().url("any"))
-        let pool = ConnectionPool(url.hosts, passwordEntry: nil) { (_) throws(PostgresError) in "" }
+        pool = ConnectionPool(url.hosts, passwordEntry: nil) { (_) throws(PostgresError) in "" }
+    }
+
+    @Test func arriveAsTheyWereGiven() throws {
         let question = Statement(
             "SELECT $1, $2, $3, $4, $5", .bytes([1, 0, 2]), .bytes([]), .number(7), .noNumber, .text("ä"))
-        let deadline = Deadline(after: .seconds(60))
         let rows = try pool.withConnection(until: deadline) { (connection) throws(PostgresError) in
             try connection.flight([question], until: deadline).rows[0]
         }
@@ -28,9 +33,6 @@ struct StatementTests {
 
     /// Another thread may read on the connection of a transaction.
     @Test func aCommitOfATransactionInWhichOneWasRefusedIsAnError() throws {
-        let url = try DatabaseURL(try Cluster.shared.get().url("any"))
-        let pool = ConnectionPool(url.hosts, passwordEntry: nil) { (_) throws(PostgresError) in "" }
-        let deadline = Deadline(after: .seconds(60))
         let connection = try pool.take(until: deadline)
         _ = try connection.flight([.begin, Statement("SELECT 1"), .commit], until: deadline)
         _ = try connection.flight([.begin], until: deadline)
@@ -41,9 +43,6 @@ struct StatementTests {
     }
 
     @Test func whatIsLongerThanAskedForIsNoAnswer() throws {
-        let url = try DatabaseURL(try Cluster.shared.get().url("any"))
-        let pool = ConnectionPool(url.hosts, passwordEntry: nil) { (_) throws(PostgresError) in "" }
-        let deadline = Deadline(after: .seconds(60))
         let question = Statement(#"VALUES (7::int8, '\x010203'::bytea), (10, '\x0405'), (13, '\x06')"#)
         let rows = try pool.withConnection(until: deadline) { (connection) throws(PostgresError) in
             try connection.flight([question], until: deadline).rows[0]

@@ -274,7 +274,7 @@ extension LogView {
         while offset < end {
             let record = try store.rereading { () throws(LogError) in
                 guard case .record(let record) = try reader.record(at: offset, after: position) else {
-                    // Its window has what was read.
+                    // The former one keeps the bytes in its window.
                     reader = self.reader
                     throw LogError.damaged("a record", at: offset)
                 }

@@ -19,18 +19,12 @@ struct ValueOpener: ~Copyable {
     mutating func open(
         _ version: StoredVersion, _ body: (UnsafeRawBufferPointer) throws(SealingError) -> Void = { _ in }
     ) throws(LogError) -> [UInt8] {
-        do throws(LogError) { return try openAsRead(version, body) } catch {
-            guard error.code == .damaged, try store.distrust() else { throw error }
+        let store = store
+        return try store.rereading { () throws(LogError) in
+            let box = try store.bytes(at: version.offset, count: version.boxLength)
+            try open(box[...], version, body)
+            return box
         }
-        return try openAsRead(version, body)
-    }
-
-    private mutating func openAsRead(
-        _ version: StoredVersion, _ body: (UnsafeRawBufferPointer) throws(SealingError) -> Void
-    ) throws(LogError) -> [UInt8] {
-        let box = try store.bytes(at: version.offset, count: version.boxLength)
-        try open(box[...], version, body)
-        return box
     }
 
     /// Does the same with a box that was read.
@@ -75,7 +69,7 @@ struct BoxRepair: ~Copyable {
         do throws(LogError) { return try values.open(bytes[range], version) } catch {
             guard error.code == .damaged else { throw error }
         }
-        // What is damaged there stays so, as in a file: it keeps nobody from changing the keys.
+        // A box that is damaged in the database too is copied as it is, as in a file: the keys can still be changed.
         guard rereadStart != start, try store.distrust() else { return }
         bytes = try store.bytes(at: start, count: bytes.count)
         rereadStart = start

@@ -59,8 +59,8 @@ package protocol RecordStore: AnyObject, Sendable {
     func isStillCurrent() throws(LogError) -> Bool
     /// Opens the store that the location leads to now.
     func reopened() throws(LogError) -> any RecordStore
-    /// Forgets what was kept of it elsewhere than at its place, as some of it does not authenticate. Returns whether its
-    /// place is read from now on; throws `unreachable` if it cannot be read.
+    /// Discards cached bytes after some of them failed to authenticate. Returns whether the bytes are read from the
+    /// store's place from now on. Throws `unreachable` if they cannot be read there.
     func distrust() throws(LogError) -> Bool
 
     // The caller of these holds the exclusive lock, and has read everything up to the log's end. All but `write` may
@@ -149,8 +149,8 @@ extension RecordStore {
     package func turnToNextHost() {}
     package func distrust() throws(LogError) -> Bool { false }
 
-    /// Reads sealed bytes and opens them. If they do not authenticate, does so once more from where they are: a machine's
-    /// copy of a database is never flushed, and the server may have been wrong when it was read.
+    /// Reads sealed bytes and opens them. If they do not authenticate, does so once more without cached bytes. A
+    /// machine's copy of a database is never flushed, and the server may have been wrong when it was read.
     func rereading<Result: ~Copyable>(_ read: () throws(LogError) -> Result) throws(LogError) -> Result {
         do { return try read() } catch {
             guard error.code == .damaged, try distrust() else { throw error }

@@ -25,7 +25,7 @@ extension PostgresConnection {
         let answer = try turn.withLock { (session) throws(PostgresError) in
             try fly(statements, &session.prepared, until: deadline, meanwhile)
         }
-        // Of a transaction in which a statement was refused, COMMIT is no error.
+        // If a statement of the transaction was refused, the server answers COMMIT with ROLLBACK, and with no error.
         for (statement, rows) in zip(statements, answer.rows)
         where statement.text == Statement.commit.text && rows.tag != "COMMIT" {
             throw .aborted

@@ -48,8 +48,8 @@ extension PostgresError {
         }
     }
 
-    /// Whether the same transaction may succeed if it is tried again: a serialization failure, a deadlock, a statement in
-    /// it that was refused to another thread.
+    /// Whether the same transaction may succeed if it is tried again: a serialization failure, a deadlock, another
+    /// thread's statement in it that was refused.
     var isTransient: Bool { isUnprepared || state.map { $0.hasPrefix("40") || $0 == "25P02" } ?? false }
     /// Whether a statement is not prepared that was.
     var isUnprepared: Bool { state == "26000" }

@@ -101,7 +101,7 @@ final class Rows: @unchecked Sendable {
     deinit { PQclear(result) }
 
     var count: Int { Int(PQntuples(result)) }
-    /// What a statement has done, in the server's words.
+    /// The command tag: what the server says that the statement has done.
     var tag: String { PQcmdStatus(result).map { String(cString: $0) } ?? "" }
     /// How many rows a statement without a result has changed.
     var changed: Int { PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0 }

@@ -203,7 +203,7 @@ final class PostgresRecordStore: RecordStore {
         guard let head else { return }
         if let newBytes, !newBytes.bytes.isEmpty, !isWritten { pieces.append(newBytes) }
         mirror.keep(head, pieces, written: isWritten ? newBytes?.range : nil, isNew: isNew)
-        // Not before it has forgotten what was there.
+        // Until the copy has forgotten its former bytes, nothing is read from it.
         if isNew { state.withLock { $0.isMirrored = true } }
     }
 
@@ -222,7 +222,7 @@ final class PostgresRecordStore: RecordStore {
     func distrust() throws(LogError) -> Bool {
         guard !isAsKept else { return false }
         try checkServer()
-        // The copy is what a server can be restored from that was put back to an older state, or is gone by now. Who has
+        // A server that was put back to an older state, or is gone by now, can be restored from the copy. A holder of
         // the lock must not wait for another connection.
         let known = state.withLock { $0.isLocked ? $0.head : nil }
         let head = if let known { known } else { try place.currentHead() }

@@ -51,6 +51,9 @@ package struct Nonce: Hashable, Sendable {
         third = bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
     }
 
+    /// The first 8 bytes.
+    package var start: UInt64 { first }
+
     @inlinable
     package func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result

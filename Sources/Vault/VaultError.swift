@@ -102,6 +102,12 @@ extension VaultError: LocalizedError, CustomStringConvertible {
     /// The message, for `localizedDescription`.
     public var errorDescription: String? { message }
 
+    /// Returns names for a sentence: the first ten, and how many more there are.
+    static func words(_ names: [String]) -> String {
+        let more = names.count > 10 ? ", and \(names.count - 10) more" : ""
+        return names.prefix(10).map { "\"\($0)\"" }.joined(separator: ", ") + more
+    }
+
     /// Other transactions changed what was read each time before it could be written.
     static let contended = VaultError(.busy, "Other processes kept changing the same names. Try again.")
 

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -73,7 +74,9 @@ class StoredVector:
 
     @property
     def exit_code_of_verify(self) -> int:
-        """The command reports states from another history."""
+        """The command reports states from another history, and values that share a nonce."""
+        if self.expectation.get("sharing_nonces"):
+            return EXIT_CODES["damaged"]
         return ALARM if self.expectation.get("foreign") else EXIT_CODES[self.expect]
 
     @property
@@ -126,6 +129,7 @@ def stated(vault: Vault) -> dict:
         "former_memory_keys": [key.hex() for key in vault.manifest.former_memory_keys],
         "members": [[name, device_text(device)] for name, device in vault.members.present],
         "foreign": foreign(vault),
+        "sharing_nonces": sharing_nonces(vault),
         "merged": [[position.sequence, position.authenticator.hex()] for position in vault.manifest.merged],
     }
 
@@ -153,6 +157,16 @@ def foreign(vault: Vault) -> list[str]:
         if not all(memory.is_part_of(signature.seen, vault) for signature in signatures):
             found.append(name.decode())
     return found
+
+
+def sharing_nonces(vault: Vault) -> list[str]:
+    """The names of values whose boxes differ and share a nonce."""
+    owners = defaultdict(lambda: defaultdict(set))
+    for name, entry in vault.current.items():
+        for version in entry.versions:
+            owners[version.nonce][vault.contents[version]].add(name.decode())
+    groups = [contents.values() for contents in owners.values() if len(contents) > 1]
+    return sorted(set().union(*(names for group in groups for names in group)))
 
 
 def in_order(change: dict) -> tuple:

@@ -49,6 +49,21 @@ def test_attributes_are_kept(command: Command) -> None:
     assert command.vault().entries["login"].attributes == {"host": "example.org", "user": "ann"}
 
 
+def test_a_rotation_derives_each_nonce_from_the_former_one_and_the_value(command: Command) -> None:
+    for name, value in (("a", b"first"), ("b", b"another"), ("c", b"another"), ("a", b"second")):
+        command.set(name, value)
+    former = command.vault()
+    command.run("key", "rotate")
+    vault = command.vault()
+    expected = {
+        vault.keys.resealed_nonce(version.nonce, former.contents[version])
+        for entry in former.current.values()
+        for version in entry.versions
+    }
+    assert len(expected) == 4
+    assert {version.nonce for entry in vault.current.values() for version in entry.versions} == expected
+
+
 def test_neither_names_nor_values_are_in_the_file(command: Command) -> None:
     command.set("name-in-clear", b"value-in-clear")
     image = (command.home / ".local/share/vault/default.vault").read_bytes()

@@ -58,12 +58,18 @@ package final class KeyRing: Sendable {
 
     /// Returns the nonce under which a value is sealed anew for this data key: the same in every copy of the vault, so
     /// that copies which do it apart from each other know the value again.
-    func nonce(resealing former: Nonce) throws(LogError) -> Nonce {
+    ///
+    /// It depends on the value, as in SIV (RFC 5297): somebody who had the former key can have given two values one
+    /// nonce.
+    ///
+    /// - Parameter hash: the value's.
+    func nonce(resealing former: Nonce, ofValue hash: [UInt8]) throws(SealingError) -> Nonce {
+        let input = former.withUnsafeBytes { Array($0) } + hash
         var nonce = [UInt8](repeating: 0, count: Nonce.size)
-        try withKey(.resealing) { (key) throws(LogError) in
-            try former.withUnsafeBytes { (former) throws(LogError) in
-                try nonce.withMutableRawBytes { (nonce) throws(LogError) in
-                    try translated(KeyedHash.hash(former, key: key, into: nonce))
+        try withKey(.resealing) { (key) throws(SealingError) in
+            try input.withRawBytes { (input) throws(SealingError) in
+                try nonce.withMutableRawBytes { (nonce) throws(SealingError) in
+                    try KeyedHash.hash(input, key: key, into: nonce)
                 }
             }
         }

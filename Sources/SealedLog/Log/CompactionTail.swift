@@ -15,6 +15,8 @@ struct CompactionTail {
     private var offset: UInt64
     /// The authenticators of the records that were read.
     private(set) var chain: [Authenticator] = []
+    /// The names with a value that a rotation could not open.
+    private(set) var unopened: Set<EntryName> = []
     /// The newest entries of the names in them, as they are in the old file.
     private var entries = RecentEntries()
 
@@ -85,7 +87,7 @@ struct CompactionTail {
     }
 
     /// Returns all that was read as one batch for the new file.
-    func batch(on new: inout LogView) throws(LogError) -> TransactionBatch {
+    mutating func batch(on new: inout LogView) throws(LogError) -> TransactionBatch {
         var repair = try BoxRepair(of: old.store, keys: old.keys)
         var batch = TransactionBatch(totals: try new.currentTotals())
         for number in ordered { try move(entries.inserted(Int(number)), &repair, to: &batch, on: &new) }
@@ -93,7 +95,7 @@ struct CompactionTail {
     }
 
     /// Returns it as batches that are small enough for records without a tree.
-    func batches(on new: LogView) throws(LogError) -> [TransactionBatch] {
+    mutating func batches(on new: LogView) throws(LogError) -> [TransactionBatch] {
         var new = new
         var repair = try BoxRepair(of: old.store, keys: old.keys)
         var batches: [TransactionBatch] = []
@@ -110,12 +112,13 @@ struct CompactionTail {
         return batches
     }
 
-    private func move(
+    private mutating func move(
         _ entry: Entry, _ repair: inout BoxRepair?, to batch: inout TransactionBatch, on new: inout LogView
     ) throws(LogError) {
+        let name = entry.name
         var (entry, boxes) = (entry, [[UInt8]?]())
         if let history { entry.dropHistory(beyond: history, now: now) }
-        let known = try new.find(entry.name)
+        let known = try new.find(name)
         try entry.forEachVersion { (version) throws(LogError) in
             guard let newKeys else {
                 // A version that was there before is in the new file already, and no two boxes have one nonce.
@@ -129,7 +132,8 @@ struct CompactionTail {
                 return boxes.append(box)
             }
             var resealer = try ValueResealer(of: old.store, from: old.keys, to: newKeys)
-            let sealed = try resealer.reseal(version)
+            let sealed = try resealer.resealOrCopy(version)
+            if !sealed.opens { unopened.insert(name) }
             version = sealed.version
             boxes.append(sealed.box)
         }

@@ -62,6 +62,8 @@ struct Compactor: ~Copyable {
     private var checkpoint: CheckpointWriter
     private var tail: CompactionTail
     private let now = Clock.milliseconds
+    /// The names in the checkpoint with a value that a rotation could not open.
+    private var unopened: [EntryName] = []
 
     // Once the checkpoint is copied:
     private var reserved: CheckpointWriter.Reserved?
@@ -116,6 +118,7 @@ struct Compactor: ~Copyable {
         let boxes = try copyValues()
         var merge = try old.entries()
         while var entry = try next(&merge) {
+            if boxes.hasUnopened(entry) { unopened.append(entry.name) }
             try entry.forEachVersion { (version) throws(LogError) in version = try boxes.moved(version) }
             counter?.advance(by: entry.footprint)
             try checkpoint.add(entry)
@@ -165,6 +168,9 @@ struct Compactor: ~Copyable {
         }
         return boxes
     }
+
+    /// The names with a value that a rotation could not open, sorted bytewise.
+    var unopenedNames: [String] { Set(unopened + tail.unopened).sorted().map(\.text) }
 
     // MARK: What was written meanwhile
 

@@ -78,21 +78,38 @@ struct CopiedValues: ~Copyable {
     /// Returns whether a state of the copy is one of this side: under another data key, if one was sealed anew from the
     /// other, or if it was set at the same time to the same value.
     func isSame(_ state: EarlierVersion, as own: EarlierVersion, in ours: LogView) throws(LogError) -> Bool {
-        guard resealer != nil else { return own.version.nonce == state.version.nonce }
-        if try ours.keys.nonce(resealing: state.version.nonce) == own.version.nonce { return true }
-        if try copy.keys.nonce(resealing: own.version.nonce) == state.version.nonce { return true }
-        guard own.modified == state.modified, own.version.kind == state.version.kind,
-            own.version.length == state.version.length
-        else { return false }
-        return try ours.opened(own.version).isEqual(to: copy.opened(state.version))
+        let (version, ownVersion) = (state.version, own.version)
+        guard resealer != nil else { return version.nonce == ownVersion.nonce }
+        guard version.kind == ownVersion.kind, version.length == ownVersion.length else { return false }
+        let hash = try copy.valueHash(of: version)
+        // A damaged value of this side is none of the copy's.
+        guard try ours.hasValue(ownVersion, ofHash: hash) else { return false }
+        if own.modified == state.modified { return true }
+        if try ours.keys.reseals(version, hash, as: ownVersion) { return true }
+        return try copy.keys.reseals(ownVersion, hash, as: version)
     }
 }
 
 extension LogView {
-    fileprivate func opened(_ version: StoredVersion) throws(LogError) -> SecretBytes {
+    fileprivate func valueHash(of version: StoredVersion) throws(LogError) -> [UInt8] {
         try store.rereading { () throws(LogError) in
             let box = try store.bytes(at: version.offset, count: version.boxLength)
-            return try SealedValue(version: version, box: box[...], keys: keys).opened()
+            return try SealedValue(version: version, box: box[...], keys: keys).hash()
         }
+    }
+
+    fileprivate func hasValue(_ version: StoredVersion, ofHash hash: [UInt8]) throws(LogError) -> Bool {
+        do throws(LogError) { return try valueHash(of: version) == hash } catch {
+            guard error.code == .damaged else { throw error }
+            return false
+        }
+    }
+}
+
+extension KeyRing {
+    fileprivate func reseals(
+        _ former: StoredVersion, _ hash: [UInt8], as version: StoredVersion
+    ) throws(LogError) -> Bool {
+        try translated(nonce(resealing: former.nonce, ofValue: hash)) == version.nonce
     }
 }

@@ -19,6 +19,8 @@ struct MovedBoxes {
     /// The versions of boxes that are opened, in the order of the boxes, and then with the nonces that they have got;
     /// nil if none is opened.
     private var opened: [StoredVersion]?
+    /// The former offsets of those that do not open.
+    private var unopened: Set<UInt64> = []
 
     init(opened: [StoredVersion]? = nil) { self.opened = opened }
 
@@ -29,7 +31,7 @@ struct MovedBoxes {
         if opened != nil { opened?.append(version) } else { boxes.append(Box(of: version)) }
     }
 
-    /// Opens the values and seals them anew, in the order of their offsets.
+    /// Opens the values and seals them anew, in the order of their offsets. Those that do not open stay as they are.
     mutating func reseal(
         _ resealer: inout ValueResealer, to checkpoint: inout CheckpointWriter, _ counter: UpkeepProgress?
     ) throws(LogError) {
@@ -41,7 +43,8 @@ struct MovedBoxes {
                 versions[index].nonce = versions[index - 1].nonce
                 box.target = last.target
             } else {
-                let sealed = try resealer.reseal(versions[index])
+                let sealed = try resealer.resealOrCopy(versions[index])
+                if !sealed.opens { unopened.insert(box.offset) }
                 versions[index].nonce = sealed.version.nonce
                 box.target = try checkpoint.write(value: sealed.box)
             }
@@ -76,6 +79,11 @@ struct MovedBoxes {
             _ = try checkpoint.write(value: bytes)
             counter?.advance(by: end - start)
         }
+    }
+
+    /// Whether a rotation could not open one of an entry's values.
+    func hasUnopened(_ entry: Entry) -> Bool {
+        !unopened.isEmpty && entry.versions.contains { unopened.contains($0.offset) }
     }
 
     /// Returns a version as it is in the new file. Throws `damaged` if it was not copied.

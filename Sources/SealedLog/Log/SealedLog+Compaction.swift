@@ -7,6 +7,10 @@ package struct CompactionReport: Hashable, Sendable, Encodable {
     package let sizeBefore: Int
     /// The new file's size.
     package let sizeAfter: Int
+    /// The names with a value that a rotation of the data key could not open, sorted bytewise. It is as it was.
+    package var unopened: [String] = []
+
+    package init(sizeBefore: Int, sizeAfter: Int) { (self.sizeBefore, self.sizeAfter) = (sizeBefore, sizeAfter) }
 }
 
 /// How far a long call has come: pass it in, and read it from another thread.
@@ -148,7 +152,8 @@ extension SealedLog {
                 let notice = try current.noticePlan()
                 try announce(notice, &writer)
                 try compactor.finish(after: notice.record)
-                let report = try publish(store, change?.keys ?? old.keys, replacing: old, &writer, &isPublished)
+                var report = try publish(store, change?.keys ?? old.keys, replacing: old, &writer, &isPublished)
+                report.unopened = compactor.unopenedNames
                 oldLock.release()
                 // Here, where no other thread has this file's lock: it is one for all of them.
                 lock.take()?.release()

@@ -78,26 +78,39 @@ struct BoxRepair: ~Copyable {
 
 /// Seals values anew, under other keys; Format.md, "Rotation".
 struct ValueResealer: ~Copyable {
+    private let store: any RecordStore
     private var values: ValueOpener
     private let keys: KeyRing
 
     init(of store: any RecordStore, from old: KeyRing, to new: KeyRing) throws(LogError) {
         values = try ValueOpener(of: store, keys: old)
-        keys = new
+        (self.store, keys) = (store, new)
     }
 
     /// Opens a value and seals it anew. Returns its version, with the old offset, and its box. Throws `damaged` if it
     /// does not open.
     mutating func reseal(_ old: StoredVersion) throws(LogError) -> (version: StoredVersion, box: [UInt8]) {
-        var version = old
-        version.nonce = try keys.nonce(resealing: old.nonce)
-        let (nonce, keys) = (version.nonce, keys)
-        var box = [UInt8](repeating: 0, count: old.boxLength)
+        var (version, box) = (old, [UInt8](repeating: 0, count: old.boxLength))
+        let keys = keys
         try values.open(old) { (value) throws(SealingError) in
+            version.nonce = try keys.nonce(resealing: old.nonce, ofValue: old.hash(ofValue: value))
             try box.withMutableRawBytes { (box) throws(SealingError) in
-                try keys.seal(value, for: .value, nonce: nonce, into: box)
+                try keys.seal(value, for: .value, nonce: version.nonce, into: box)
             }
         }
         return (version, box)
+    }
+    /// Does the same, but copies a value that does not open as it is: else whoever was let in could plant one, and keep
+    /// a rotation from shutting him out.
+    mutating func resealOrCopy(
+        _ old: StoredVersion
+    ) throws(LogError) -> (version: StoredVersion, box: [UInt8], opens: Bool) {
+        do throws(LogError) {
+            let sealed = try reseal(old)
+            return (sealed.version, sealed.box, true)
+        } catch {
+            guard error.code == .damaged else { throw error }
+            return (old, try store.bytes(at: old.offset, count: old.boxLength), false)
+        }
     }
 }

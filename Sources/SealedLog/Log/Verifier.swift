@@ -13,6 +13,8 @@ package struct VerificationReport: Hashable, Sendable, Encodable {
     package internal(set) var unsigned: [String] = []
     /// Names whose state was set after a change that this history does not include.
     package internal(set) var foreign: [String] = []
+    /// Names of different values that are sealed under one nonce, which is damage: see ``SharedNonces``.
+    package internal(set) var sharingNonces: [String] = []
 }
 
 extension SealedLog {
@@ -80,8 +82,9 @@ struct Verifier: ~Copyable {
         let known = members.isEmpty ? nil : try KnownHistory(of: view).positions
         let positions = Set(known?.positions ?? [])
         let now = Clock.milliseconds
-        var merge = try view.entries()
+        var (nonces, merge) = (NonceTable(), try view.entries())
         while let entry = try merge.next() {
+            nonces.add(entry)
             if entry.isPresent(at: now) { report.entries += 1 }
             guard let known, let founding = members.founding else { continue }
             if entry.authorship == nil, entry.sequence > founding { report.unsigned.append(entry.name.text) }
@@ -90,6 +93,7 @@ struct Verifier: ~Copyable {
             }
             if isForeign { report.foreign.append(entry.name.text) }
         }
+        report.sharingNonces = try view.namesSharingNonces(of: nonces)
     }
 
     private mutating func verifyCheckpoint() throws(LogError) {
@@ -161,9 +165,8 @@ struct Verifier: ~Copyable {
                     throw LogError.damaged("a value outside its offset", at: version.offset)
                 }
                 let isSigned = state.authorship != nil
-                try values.open(version) { value in
-                    guard isSigned else { return }
-                    valueHash = RunningHash.hash(of: UnsafeRawBufferPointer(rebasing: value[..<version.length]))
+                try values.open(version) { (value) throws(SealingError) in
+                    if isSigned { valueHash = try version.hash(ofValue: value) }
                 }
             }
             guard let authorship = state.authorship else { continue }

@@ -28,11 +28,28 @@ extension SealedValue {
     }
 }
 
+extension StoredVersion {
+    /// Returns the BLAKE2b-256 of an opened value, with or without its padding, which does not count.
+    func hash(ofValue value: UnsafeRawBufferPointer) throws(SealingError) -> [UInt8] {
+        var hash = [UInt8](repeating: 0, count: KeyedHash.size)
+        try hash.withMutableRawBytes { (hash) throws(SealingError) in
+            try KeyedHash.hash(UnsafeRawBufferPointer(rebasing: value[..<length]), into: hash)
+        }
+        return hash
+    }
+}
+
 extension SealedValue {
     func opened() throws(LogError) -> SecretBytes {
         var value = try translated(SecretBytes(zeros: version.length))
         try box.withRawBytes { (box) throws(LogError) in try keys.open(box, version, into: &value) }
         return value
+    }
+
+    /// Returns the hash of the value.
+    func hash() throws(LogError) -> [UInt8] {
+        let value = try opened()
+        return try value.withUnsafeBytes { (value) throws(LogError) in try translated(version.hash(ofValue: value)) }
     }
 }
 

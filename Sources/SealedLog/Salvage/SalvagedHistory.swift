@@ -11,6 +11,8 @@ struct SalvagedHistory {
     private var losses: [(names: NameRange, sequence: UInt64)] = []
     /// Whether pages or changes are lost, even if later ones replace them.
     private(set) var hasGaps = false
+    /// The names of different values under one nonce: who knows one of them can have forged the other.
+    private var forgeable: Set<EntryName> = []
 
     private let remains: HeaderRemains
     /// In the order of the history.
@@ -44,6 +46,16 @@ struct SalvagedHistory {
         if let record = memory?.pathRecord(), record.vaultID != remains.view.header.vaultID {
             lose("this machine has seen another vault at this path")
         }
+        forgeable = try namesSharingNonces()
+        if !forgeable.isEmpty { damage.append("different values under one nonce, as no program of ours leaves them") }
+    }
+
+    private func namesSharingNonces() throws(LogError) -> Set<EntryName> {
+        var table = NonceTable()
+        for found in newest.values { table.add(found.entry) }
+        var shared = table.shared()
+        for found in newest.values { shared.add(found.entry) }
+        return try shared.names(in: remains.view.store)
     }
 
     /// Puts authentic records in the order of their history after `origin`. Those before it are left out.
@@ -85,7 +97,8 @@ struct SalvagedHistory {
     }
 
     func isDoubtful(_ found: Found) -> Bool {
-        losses.contains { $0.sequence > found.standing && $0.names.contains(found.entry.name) }
+        forgeable.contains(found.entry.name)
+            || losses.contains { $0.sequence > found.standing && $0.names.contains(found.entry.name) }
     }
 
     /// Records damage that may hide changes to some names, up to the change `sequence`.

@@ -13,8 +13,3 @@ struct StateSigner: Sendable {
             Statement(entry.name, at: entry.modified, entry.content, valueHash: hash, in: vaultID), after: seen)
     }
 }
-
-extension SealedValue {
-    /// Returns the hash of the value's bytes.
-    func hash() throws(LogError) -> [UInt8] { try opened().withUnsafeBytes { RunningHash.hash(of: $0) } }
-}

@@ -17,7 +17,8 @@ extension Keychain {
 
     /// Reads and authenticates everything in the vault. Values are opened in guarded memory and passed to no caller.
     ///
-    /// - Throws: as ``eraseRemoved()``; `damaged` names the first offset.
+    /// - Throws: as ``eraseRemoved()``; `damaged` names the first offset, or the values that somebody who can open the
+    ///   vault has sealed so that they can be forged.
     public func verify() throws(VaultError) { _ = try verify(progress: nil) }
 
     /// Returns figures about the vault.
@@ -69,7 +70,18 @@ extension Keychain {
 
     /// Verifies the vault as ``verify()`` does.
     package func verify(progress: UpkeepProgress?) throws(VaultError) -> VerificationReport {
-        try waiting(progress) { (timeout) throws(LogError) in try log.verify(timeout: timeout, progress) }
+        let report = try waiting(progress) { (timeout) throws(LogError) in
+            try log.verify(timeout: timeout, progress)
+        }
+        guard report.sharingNonces.isEmpty else {
+            throw VaultError(
+                .damaged,
+                "The vault \(places.vault) was tampered with: different values are sealed under one nonce, so that who "
+                    + "knows one of them can forge the others. They are those of "
+                    + "\(VaultError.words(report.sharingNonces)). Somebody who can open the vault has done that. Remove "
+                    + "that person's key, rotate the data key, and set these values anew.")
+        }
+        return report
     }
 
     /// Copies what is intact of the damaged vault at `places`, which is only read, into a new one at the path `target`.

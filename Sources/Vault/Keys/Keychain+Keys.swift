@@ -113,11 +113,12 @@ extension Keychain {
 
     // MARK: The table
 
+    @discardableResult
     func changeKeys(
         _ progress: UpkeepProgress? = nil, _ edit: (inout SlotTable) throws(LogError) -> Void
-    ) throws(VaultError) {
+    ) throws(VaultError) -> CompactionReport {
         try waiting(progress) { (timeout) throws(LogError) in
-            _ = try log.changeKeys(timeout: timeout, progress, edit)
+            try log.changeKeys(timeout: timeout, progress, edit)
         }
     }
 

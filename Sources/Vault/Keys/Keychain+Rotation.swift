@@ -3,6 +3,16 @@ import SealedLog
 import Sealing
 
 extension Keychain {
+    /// What a rotation of the data key has found of somebody who could open the vault.
+    public struct Rotation: Hashable, Sendable {
+        /// The names of different values that shared a nonce, sorted bytewise. Somebody who could open the vault has
+        /// done that: who knew one of them could forge the others. They are sealed apart now; set them anew.
+        public let sharingNonces: [String]
+        /// The names with a present or earlier value that does not open, sorted bytewise. It was damaged before, and is
+        /// as it was.
+        public let unopened: [String]
+    }
+
     /// Generates a new data key and seals everything anew under it, into a new file. Who kept the old one can open
     /// nothing in it. Others may write meanwhile.
     ///
@@ -17,16 +27,17 @@ extension Keychain {
     /// - Throws: ``VaultError`` with `locked` for a key whose secret is missing or wrong, with its number; `absent` and
     ///   `invalid` for one that cannot be dropped; `busy` if another process has added a key meanwhile; what `secret`
     ///   throws; as ``eraseRemoved()``.
+    @discardableResult
     public func rotateDataKey(
         dropping dropped: Set<Key> = [],
         _ secret: (Key) throws(VaultError) -> KeySecret? = { (_) throws(VaultError) in nil }
-    ) throws(VaultError) {
+    ) throws(VaultError) -> Rotation {
         try rotateDataKey(dropping: dropped, progress: nil, secret)
     }
 
     package func rotateDataKey(
         dropping dropped: Set<Key>, progress: UpkeepProgress?, _ secret: (Key) throws(VaultError) -> KeySecret?
-    ) throws(VaultError) {
+    ) throws(VaultError) -> Rotation {
         let droppedSalts = Set(dropped.map(\.salt))
         // Before the lock is waited for: a person is asked once, however long others hold it.
         var renewals: [[UInt8]: SlotTable.Renewal] = [:]
@@ -34,9 +45,11 @@ extension Keychain {
             guard !key.isInUse, !droppedSalts.contains(key.salt), key.salt == slot.salt else { continue }
             renewals[key.salt] = try renewal(of: key, slot, secret)
         }
+        let sharingNonces = try translated(log.namesSharingNonces())
         var isAdded = false
+        let report: CompactionReport
         do throws(VaultError) {
-            try changeKeys(progress) { (table) throws(LogError) in
+            report = try changeKeys(progress) { (table) throws(LogError) in
                 if let own = table.own, droppedSalts.contains(table.slots[own].salt) {
                     throw LogError(.invalid, "the key in use cannot be dropped; open the vault with another key first")
                 }
@@ -53,6 +66,7 @@ extension Keychain {
         }
         // Here the vault is known, by whichever key.
         rememberNewFingerprint()
+        return Rotation(sharingNonces: sharingNonces, unopened: report.unopened)
     }
 
     private func renewal(

@@ -85,8 +85,8 @@ extension KeyRotateCommand {
         _ keychain: Keychain, _ invocation: Invocation, dropping dropped: Set<Keychain.Key> = [],
         files: [Int: String] = [:]
     ) throws {
-        try invocation.withProgress("Sealing anew") { progress in
-            try keychain.rotateDataKey(dropping: dropped, progress: progress) { key throws(VaultError) in
+        let rotation = try invocation.withProgress("Sealing anew") { progress in
+            try keychain.rotateDataKey(dropping: dropped, progress: progress) { (key) throws(VaultError) in
                 let path = files[key.number]
                 guard [.passphrase, .passphraseWithKeyFile].contains(key.kind) else {
                     guard let path else { return nil }
@@ -98,6 +98,22 @@ extension KeyRotateCommand {
                 return .passphrase(text, withKeyFile: path)
             }
         }
+        if !rotation.sharingNonces.isEmpty {
+            warn(
+                "Different values were sealed under one nonce, so that who knew one of them could forge the others. "
+                    + "Somebody who could open the vault has done that. They are sealed apart now; set them anew:",
+                of: rotation.sharingNonces, invocation)
+        }
+        if !rotation.unopened.isEmpty {
+            warn(
+                "A present or earlier value of these does not open. It was damaged or tampered with before, and is as it "
+                    + "was; restore it from a backup, or set it anew:", of: rotation.unopened, invocation)
+        }
+    }
+
+    private static func warn(_ message: String, of names: [String], _ invocation: Invocation) {
+        let error = CommandError(code: "damaged", exit: .damaged, message: message + CommandError.lines(names))
+        Notes.warn(error, asJSON: invocation.wantsJSON)
     }
 
     /// Reads `NUMBER=PATH` pairs.

@@ -47,9 +47,9 @@ class Subkeys:
 
         return cls(*(subkey(identifier) for identifier in range(1, 9)))
 
-    def resealed_nonce(self, former: bytes) -> bytes:
+    def resealed_nonce(self, former: bytes, value: bytes) -> bytes:
         """That of a value that was sealed anew under this data key."""
-        return hashlib.blake2b(former, digest_size=NONCE_SIZE, key=self.resealing).digest()
+        return hashlib.blake2b(former + hash256(value), digest_size=NONCE_SIZE, key=self.resealing).digest()
 
     def fingerprint(self, vault_id: bytes) -> bytes:
         """Of the vault with this id and the data key that these subkeys come from."""

@@ -23,6 +23,7 @@ struct VaultVectorTests {
             try #require(vector.outcome == .ok, "it opens and verifies")
             #expect(try entries(of: log) == vector.entries)
             #expect(report.entries == vector.entries.count)
+            #expect(report.sharingNonces == vector.sharingNonces)
             for entry in try log.entries() { #expect(try log.entry(entry.name) == entry) }
         } catch let error as LogError {
             let codes: [LogError.Code] =

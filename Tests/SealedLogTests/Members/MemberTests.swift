@@ -425,14 +425,4 @@ extension SealedLog {
         // So that this machine has seen it.
         _ = try members()
     }
-
-    /// Writes an entry as it is, as anybody can who has the data key.
-    fileprivate func write(_ entry: Entry, _ boxes: [[UInt8]?] = []) throws {
-        let plan = try view.withLock { view in
-            var batch = TransactionBatch(totals: try view.currentTotals())
-            batch.move(entry, boxes, replacing: try view.find(entry.name))
-            return try #require(try view.shortPlan(batch))
-        }
-        try writer.withLock { try append(plan, &$0) }
-    }
 }

@@ -114,6 +114,30 @@ extension SealedLog {
         try writer.withLock { try append(plan, &$0) }
     }
 
+    /// Writes an entry as it is, as anybody can who has the data key.
+    func write(_ entry: Entry, _ boxes: [[UInt8]?] = []) throws {
+        let plan = try view.withLock { view in
+            var batch = TransactionBatch(totals: try view.currentTotals())
+            batch.move(entry, boxes, replacing: try view.find(entry.name))
+            return try #require(try view.shortPlan(batch))
+        }
+        try writer.withLock { try append(plan, &$0) }
+    }
+
+    /// Writes a value under a nonce that somebody with the data key has chosen.
+    func plant(_ name: String, _ value: String, under nonce: Nonce, earlier: [EarlierVersion] = []) throws {
+        let now = Clock.milliseconds
+        let sealed = try SealedValue(SecretBytes(copyOf: Array(value.utf8)), kind: 1, nonce: nonce, under: keys)
+        let content = Entry.Content(created: now, current: sealed.version, attributes: [])
+        try write(
+            Entry(name: .sample(name), modified: now, content: content, earlier: earlier),
+            [Array(sealed.box)] + earlier.map { _ in nil })
+    }
+
+    func nonce(of name: String) throws -> Nonce {
+        try #require(try history(.sample(name))?.content).current.nonce
+    }
+
     /// Writes a record as a writer does that is killed before it flushes.
     func writeWithoutFlush(_ name: String, _ value: [UInt8]) throws {
         let plan = try plan([change(name, to: value)], at: Clock.milliseconds)

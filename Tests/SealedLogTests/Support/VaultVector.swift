@@ -41,11 +41,13 @@ struct VaultVector: Sendable, CustomStringConvertible {
         let fingerprint: HexBytes?
         let fileKey: HexBytes?
         let deviceKey: String?
+        let sharingNonces: [String]?
 
         enum CodingKeys: String, CodingKey {
             case expect, entries, fingerprint
             case fileKey = "file_key"
             case deviceKey = "device_key"
+            case sharingNonces = "sharing_nonces"
         }
     }
 
@@ -56,6 +58,8 @@ struct VaultVector: Sendable, CustomStringConvertible {
     let name: String
     let outcome: Outcome
     let entries: [String: Entry]
+    /// The names of values whose boxes differ and share a nonce.
+    let sharingNonces: [String]
     let vault: Data
     /// nil if it is opened without a key file.
     let key: Data?
@@ -87,6 +91,7 @@ struct VaultVector: Sendable, CustomStringConvertible {
         fingerprint = expectation.fingerprint?.bytes
         fileKey = expectation.fileKey?.bytes
         deviceKey = expectation.deviceKey
+        sharingNonces = expectation.sharingNonces ?? []
     }
 
     /// A text with hex digits in place of what is not ASCII: to Swift, strings of other bytes can be the same string.

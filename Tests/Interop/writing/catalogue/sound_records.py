@@ -48,6 +48,16 @@ def attributes_changed_in_a_tree(vault: VaultBuilder) -> None:
     vault.minor_checkpoint(*[Entry(name, value, MADE + 1, MADE, attributes=[("user", "ann")]) for name, value in named])
 
 
+@catalogue.ok("somebody with the data key has sealed two pairs of different values under one nonce each, and a copy")
+def values_that_share_a_nonce(vault: VaultBuilder) -> None:
+    first, second, third = bytes(range(24)), bytes(range(1, 25)), bytes(range(2, 26))
+    planted, twin = Value(b"planted", nonce=first), Value(b"the same value", nonce=third)
+    vault.begin([Entry("a", Value(b"one value", nonce=first)), Entry("c", Value(b"now"), earlier=[planted])])
+    vault.set(Entry("b", Value(b"sixteen of bytes", nonce=second)), Entry("d", twin), remove("unrelated"))
+    vault.set(Entry("e", Value(b"sixteen of words", nonce=second)), Entry("f", Value(b"the same value", nonce=third)))
+    vault.stated["sharing_nonces"] = ["a", "b", "c", "e"]
+
+
 @catalogue.ok("earlier versions are values again, in their boxes; one of them stays an earlier version too")
 def earlier_versions_restored(vault: VaultBuilder) -> None:
     vault.history = (2, 30)

@@ -1,0 +1,77 @@
+import Sealing
+
+/// The nonces of a vault's values, to find those that different boxes share. No writer leaves any, but somebody with the
+/// data key can. Who knows one of the two values learns the other one, and the key that authenticates both.
+struct NonceTable {
+    /// The first 8 bytes of each: a million nonces take 8 MB.
+    private var starts: [UInt64] = []
+
+    mutating func add(_ entry: Entry) { starts += entry.versions.map(\.nonce.start) }
+
+    /// Returns what has to be looked at again.
+    consuming func shared() -> SharedNonces {
+        starts.sort()
+        return SharedNonces(starts: Set(zip(starts, starts.dropFirst()).filter { $0 == $1 }.map(\.0)))
+    }
+}
+
+/// The boxes of nonces that may be shared.
+struct SharedNonces {
+    private let starts: Set<UInt64>
+    private var boxes: [Nonce: [(name: EntryName, version: StoredVersion)]] = [:]
+
+    fileprivate init(starts: Set<UInt64>) { self.starts = starts }
+
+    var isEmpty: Bool { starts.isEmpty }
+
+    mutating func add(_ entry: Entry) {
+        for version in entry.versions where starts.contains(version.nonce.start) {
+            boxes[version.nonce, default: []].append((entry.name, version))
+        }
+    }
+
+    /// Returns the names of the values whose boxes differ and share a nonce. Equal boxes reveal nothing.
+    func names(in store: any RecordStore) throws(LogError) -> Set<EntryName> {
+        var names: Set<EntryName> = []
+        for boxes in boxes.values {
+            for box in boxes.dropFirst() where try !store.hasEqualBoxes(boxes[0].version, box.version) {
+                names.formUnion(boxes.map(\.name))
+                break
+            }
+        }
+        return names
+    }
+}
+
+extension RecordStore {
+    fileprivate func hasEqualBoxes(_ one: StoredVersion, _ other: StoredVersion) throws(LogError) -> Bool {
+        if one.box == other.box { return true }
+        guard one.boxLength == other.boxLength else { return false }
+        return try bytes(at: one.offset, count: one.boxLength) == bytes(at: other.offset, count: other.boxLength)
+    }
+}
+
+extension LogView {
+    /// Returns the names of values whose boxes differ and share a nonce, sorted bytewise.
+    func namesSharingNonces() throws(LogError) -> [String] {
+        var (table, merge) = (NonceTable(), try entries())
+        while let entry = try merge.next() { table.add(entry) }
+        return try namesSharingNonces(of: table)
+    }
+
+    /// Does the same with the table of all entries.
+    func namesSharingNonces(of table: consuming NonceTable) throws(LogError) -> [String] {
+        var shared = table.shared()
+        guard !shared.isEmpty else { return [] }
+        var merge = try entries()
+        while let entry = try merge.next() { shared.add(entry) }
+        return try shared.names(in: store).sorted().map(\.text)
+    }
+}
+
+extension SealedLog {
+    /// Returns the names of values whose boxes differ and share a nonce, sorted bytewise. Throws what reading throws.
+    package func namesSharingNonces() throws(LogError) -> [String] {
+        try withSnapshot(isSure: true) { (view) throws(LogError) in try view.namesSharingNonces() }
+    }
+}

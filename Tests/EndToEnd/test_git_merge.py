@@ -205,6 +205,19 @@ def test_a_damaged_file_is_a_conflict_and_both_files_stay(apart: tuple[Clone, Cl
     assert unmerged(two)
 
 
+def test_a_copy_under_a_former_data_key_is_a_conflict(apart: tuple[Clone, Clone]) -> None:
+    """Whoever was shut out by the rotation may have pushed it."""
+    one, two = apart
+    one.git("push", "--quiet")
+    two.home.output("key", "rotate", "--vault", str(two.vault))
+    two.git("commit", "--quiet", "--all", "--message", "rotate")
+    before = two.values
+    finished = pull(two)
+    assert finished.returncode == 1 and "CONFLICT" in finished.stdout
+    assert "from before the data key was rotated here" in finished.stderr
+    assert two.values == before
+
+
 def test_a_file_that_one_side_has_removed_is_a_conflict_and_stays(apart: tuple[Clone, Clone]) -> None:
     one, two = apart
     one.git("rm", "--quiet", "team.vault")

@@ -16,7 +16,7 @@ from tracing import CHANGING, trace, with_fault
 
 USAGE, NOT_FOUND, LOCKED, DAMAGED, ALARM = 2, 3, 5, 6, 9
 CANARIES = [b"canary-base", b"canary-left", b"canary-right"]
-NOTHING = {"changed": [], "conflicts": [], "dropped": [], "keys": "same"}
+NOTHING = {"changed": [], "conflicts": [], "dropped": [], "keys": "same", "refused": []}
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_conflicts_are_told_by_name_and_never_by_value(apart: Copies) -> None:
 
 
 def test_the_report(apart: Copies) -> None:
-    changed = {"changed": ["both", "gone", "right"], "conflicts": ["both"], "dropped": [], "keys": "same"}
+    changed = {"changed": ["both", "gone", "right"], "conflicts": ["both"], "dropped": [], "keys": "same", "refused": []}
     assert merge(apart.left, apart.right.vault) == changed
     assert merge(apart.left, apart.right.vault) == NOTHING, "once"
 
@@ -240,9 +240,26 @@ def test_the_keys_of_a_copy_that_was_rotated_count(apart: Copies) -> None:
 def test_a_copy_from_before_a_rotation_does_not_bring_its_keys_back(apart: Copies) -> None:
     apart.right.output("key", "add", "--file", "second.key")
     apart.left.output("key", "rotate")
-    report = merge(apart.left, apart.right.vault)
+    report = merge(apart.left, apart.right.vault, "--all-from-former-key")
     assert report["keys"] == "of-this-copy" and all_values(apart.left) == MERGED
     apart.left.refusal(LOCKED, "get", "both", "--key-file", str(apart.right.folder / "second.key"))
+
+
+def test_a_copy_from_before_a_rotation_is_taken_by_name_alone(apart: Copies) -> None:
+    """Whoever was shut out by the rotation may have changed it."""
+    apart.left.output("key", "rotate")
+    before = all_values(apart.left)
+    failed = apart.left.refusal(ALARM, "merge", str(apart.right.vault))
+    assert "from before the data key was rotated here" in failed
+    assert "were not taken over:\n  both\n  gone\n  right\nIf you know that one is right" in failed
+    assert all_values(apart.left) == before
+    advice = failed.splitlines()[-1].split("vault ", 1)[1].replace("NAME", "right").split()
+    finished = apart.left.run(*advice)
+    assert finished.returncode == ALARM and finished.stdout == b"Merged: 1 changed.\n"
+    assert all_values(apart.left) == before | {"right": [b"canary-right"]}
+    assert apart.left.output("merge", "--from-former-key", "both", "--from-former-key", "gone", str(apart.right.vault))
+    assert all_values(apart.left) == MERGED
+    assert merge(apart.left, apart.right.vault) == NOTHING
 
 
 # While others write, and killed

@@ -74,10 +74,16 @@ class StoredVector:
 
     @property
     def exit_code_of_verify(self) -> int:
-        """The command reports states from another history, and values that share a nonce."""
+        """The command reports values that share a nonce, states from another history, and those of non-members."""
         if self.expectation.get("sharing_nonces"):
             return EXIT_CODES["damaged"]
-        return ALARM if self.expectation.get("foreign") else EXIT_CODES[self.expect]
+        return ALARM if self.expectation.get("foreign") or self.has_states_of_non_members else EXIT_CODES[self.expect]
+
+    @property
+    def has_states_of_non_members(self) -> bool:
+        names = [*self.expectation.get("entries", {}).values(), *self.removed.values()]
+        states = [state for name in names for state in (name, *name.get("earlier", []))]
+        return any(not state["author"]["was_member"] for state in states if "author" in state)
 
     @property
     def values(self) -> dict[str, bytes]:

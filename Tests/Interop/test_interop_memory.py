@@ -211,7 +211,7 @@ def test_python_finds_what_the_command_has_seen_of_members(without_others: Comma
     def expected() -> list[bytes]:
         members = without_others.vault().manifest.members
         known = members[:1] + [change for change in members if change.is_removal]
-        return [change.signature.signature[:16] for change in known]
+        return [change.id for change in known]
 
     assert seen_of_members(without_others) == expected() and len(expected()) == 3
     before = members_path(without_others).read_bytes()

@@ -60,6 +60,59 @@ struct DatabaseOfflineTests {
         #expect(try fixture.open(machine: "other").unsafeString("a") == "offline")
     }
 
+    /// Somebody who was shut out by the rotation could have changed the copy: it is set aside, and taken by name.
+    @Test func whatWasChangedOfflineBeforeARotationIsSetAside() throws {
+        let fixture = try DatabaseFixture()
+        try fixture.open().set("a", to: "old")
+        try fixture.openOffline().set("a", to: "offline")
+        let place = try fixture.place()
+        try fixture.open(machine: "other").rotateDataKey()
+        let keychain = try fixture.open()
+        let merge = try #require(keychain.offlineChanges)
+        #expect(merge.refused == ["a"] && merge.changed == [] && merge.isOfFormerKey)
+        #expect(try keychain.unsafeString("a") == "old")
+        #expect(try place.pending() == nil)
+        #expect(try fixture.open().offlineChanges == nil)
+        let kept = try #require(merge.keptAt)
+        #expect(try keychain.merge(kept, taking: .some(["a"]), progress: nil).changed == ["a"])
+        #expect(try fixture.open(machine: "other").unsafeString("a") == "offline")
+    }
+
+    /// The key that has opened the vault when the copy was begun is no more; another one opens both.
+    @Test func whatWasChangedOfflineIsMergedThoughItsKeySlotIsGone() throws {
+        let fixture = try DatabaseFixture()
+        let keychain = try fixture.open()
+        try keychain.set("a", to: "old")
+        try keychain.addMember("mia", device: nil, recipient: nil)
+        try fixture.openOffline().set("a", to: "offline")
+        try keychain.addKeyFile(at: fixture.folder.file("second.key"))
+        var places = fixture.places()
+        (places.keyFile, places.rollbackMemory) = (fixture.folder.file("second.key"), fixture.folder.file("two.state"))
+        let second = try Keychain(at: places)
+        try second.removeKey(second.vaultKeys()[0])
+        try second.rotateDataKey()
+        // The same file, in another slot.
+        try second.addKeyFile(at: fixture.folder.file("key"))
+        let merge = try #require(try fixture.open().offlineChanges)
+        #expect(merge.refused == [] && merge.changed == ["a"])
+        #expect(try second.unsafeString("a") == "offline")
+    }
+
+    /// Whoever is a member still has signed it.
+    @Test func whatAMemberHasChangedOfflineBeforeARotationIsMerged() throws {
+        let fixture = try DatabaseFixture()
+        let keychain = try fixture.open()
+        try keychain.set("a", to: "old")
+        try keychain.addMember("mia", device: nil, recipient: nil)
+        try fixture.openOffline().set("a", to: "offline")
+        try keychain.rotateDataKey()
+        let merge = try #require(try fixture.open().offlineChanges)
+        #expect(merge.refused == [] && merge.changed == ["a"])
+        #expect(try fixture.place().pending() == nil)
+        #expect(try fixture.open(machine: "other").unsafeString("a") == "offline")
+        _ = try fixture.open().verify()
+    }
+
     /// The server goes between the opening of the vault and the merge, so that the log turns to the copy itself.
     @Test func aCopyIsNotMergedIntoItself() throws {
         let fixture = try DatabaseFixture()
@@ -70,7 +123,7 @@ struct DatabaseOfflineTests {
         #expect(place.noteFailure(LogError(.unreachable)))
         try log.settle()
         #expect(log.isProvisional)
-        let error = #expect(throws: LogError.self) { try log.mergePending(pending, timeout: .seconds(5)) }
+        let error = #expect(throws: LogError.self) { try fixture.mergePending(pending, into: log) }
         #expect(error?.code == .unreachable)
         #expect(try fixture.open().offlineChanges?.changed == ["a"])
         #expect(try fixture.open(machine: "other").unsafeString("a") == "offline")
@@ -175,7 +228,7 @@ struct DatabaseOfflineTests {
         let (place, log) = try fixture.openLog(isShortLived: true)
         let pending = try #require(try place.pending())
         #expect(try fixture.open().offlineChanges?.changed == ["a"])
-        #expect(try log.mergePending(pending, timeout: .seconds(5)) == nil)
+        #expect(try fixture.mergePending(pending, into: log) == nil)
         // However long that took.
         log.view.withLock { $0.lookedAtPath = Clock.coarse }
         let head = try log.read { (view) throws(LogError) in view.head }
@@ -209,7 +262,7 @@ struct DatabaseOfflineTests {
         let disk = try CrashingFileSystem(fixture.folder.file("one.state"))
         let (place, log) = try fixture.openLog(in: disk)
         let pending = try #require(try place.pending())
-        #expect(try log.mergePending(pending, timeout: .seconds(5))?.changed == ["a"])
+        #expect(try fixture.mergePending(pending, into: log)?.changed == ["a"])
         for seed in 0..<20 {
             let found = fixture.folder.file("found-\(seed)")
             try disk.materialize(into: found, seed: seed)

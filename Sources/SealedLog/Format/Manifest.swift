@@ -21,7 +21,7 @@ struct Manifest: Hashable, Sendable {
     /// order of their numbers. The header's number then followed that of the last one.
     var merged: [LogPosition] = []
 
-    /// The changes of the members, in the order of their times.
+    /// The changes of the members, each behind those that its author knew.
     var members: [MemberRecord] = []
 
     static let mergedLimit = 4 * Limits.chainLength
@@ -104,10 +104,6 @@ extension Manifest {
                 try reader.memberRecord()
             }
             guard !members.isEmpty else { throw Malformed("members that are not there") }
-            // Otherwise an addition that was signed once could be repeated behind a removal.
-            guard zip(members, members.dropFirst()).allSatisfy({ $0.change.time <= $1.change.time }) else {
-                throw Malformed("the order of the members")
-            }
         }
         try reader.finish()
     }
@@ -126,17 +122,17 @@ extension Manifest {
         chain = []
     }
 
-    /// Adds the memory subkeys of former data keys, each once. None is dropped: a machine that remembers the vault
-    /// under it would take this one for an older copy.
-    ///
-    /// - Throws: `invalid` if there are too many.
-    mutating func addFormer(memoryKeys: [[UInt8]]) throws(LogError) {
-        let added = Set(memoryKeys)
-        formerMemoryKeys = formerMemoryKeys.filter { !added.contains($0) } + memoryKeys
-        guard formerMemoryKeys.count <= Limits.formerKeys else {
-            throw LogError(
-                .invalid, "the data key of a vault can be rotated \(Limits.formerKeys) times; import it into a new one")
-        }
+    /// Adds the memory subkey of the data key that is given up. If there are too many, the oldest one is dropped: a
+    /// machine that remembers the vault under it takes this one for an older copy. Otherwise somebody who was let in
+    /// could fill the list, and keep a rotation from shutting him out.
+    mutating func addFormer(memoryKey: [UInt8]) {
+        formerMemoryKeys = (formerMemoryKeys.filter { $0 != memoryKey } + [memoryKey]).suffix(Limits.formerKeys)
+    }
+
+    /// Adds those of another copy for which there is room. They count as older than this vault's own.
+    mutating func addFormer(ofCopy memoryKeys: [[UInt8]]) {
+        let own = Set(formerMemoryKeys)
+        formerMemoryKeys = (memoryKeys.filter { !own.contains($0) } + formerMemoryKeys).suffix(Limits.formerKeys)
     }
 
     var encoded: [UInt8] {

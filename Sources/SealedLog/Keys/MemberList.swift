@@ -14,18 +14,18 @@ package struct MemberList: Sendable {
         package let addedBy: String
     }
 
-    /// What is known of a device that has ever been named.
+    /// What is known of a device that a change has made a member's.
     private struct Standing: Sendable {
-        let device: Device
-        /// The change that added it; nil if that was none of a member.
-        var change: MemberRecord?
-        /// What the history ended with when it was removed.
-        var removed: LogPosition?
+        /// The change that added it, and its index.
+        var change: MemberRecord
+        var index: Int
+        /// The change that removed it.
+        var removal: MemberRecord?
 
-        var isMember: Bool { change != nil && removed == nil }
+        var isMember: Bool { removal == nil }
     }
 
-    private(set) var records: [MemberRecord]
+    private(set) var history = MemberHistory()
     private let vaultID: [UInt8]
     /// What the history ends with, for what is signed now.
     private let head: LogPosition
@@ -33,32 +33,33 @@ package struct MemberList: Sendable {
 
     /// - Throws: `damaged` if a change was not signed by whom it names.
     init(_ records: [MemberRecord], in vaultID: [UInt8], at head: LogPosition) throws(LogError) {
-        (self.records, self.vaultID, self.head) = ([], vaultID, head)
-        for record in records { try append(record) }
+        (self.vaultID, self.head) = (vaultID, head)
+        for record in records { try history.append(record, in: vaultID) }
+        evaluate()
     }
 
-    package var isEmpty: Bool { records.isEmpty }
+    var records: [MemberRecord] { history.records }
 
-    /// The number of the newest record from before there were members; nil without members.
+    /// Whether there is no member: nobody signs.
+    package var isEmpty: Bool { !standings.values.contains(where: \.isMember) }
+
+    /// The number of the newest record from before there were members; nil if there never were any.
     var founding: UInt64? { records.first?.authorship.seen.sequence }
 
     package func isMember(_ device: Device) -> Bool {
-        standings[device.id].map { $0.isMember && $0.device == device } ?? false
+        standings[device.id].map { $0.isMember && $0.change.change.device == device } ?? false
     }
 
     /// The members in the order in which they came.
     package var members: [Member] {
         var members: [Member] = []
-        for change in records.map(\.change) where !change.isRemoval {
-            guard let standing = standings[change.device.id], standing.isMember, standing.change?.change == change
-            else {
-                continue
-            }
+        for standing in standings.values.filter(\.isMember).sorted(by: { $0.index < $1.index }) {
+            let change = standing.change.change
             if let index = members.firstIndex(where: { $0.name == change.name }) {
                 members[index].devices.append(change.device)
                 if !change.recipient.isEmpty { members[index].recipients.append(change.recipient) }
             } else {
-                let author = standing.change.flatMap { standings[$0.authorship.author]?.change?.change.name }
+                let author = standings[standing.change.authorship.author]?.change.change.name
                 members.append(
                     Member(
                         name: change.name, devices: [change.device],
@@ -69,12 +70,44 @@ package struct MemberList: Sendable {
         return members
     }
 
-    /// What a machine remembers of it: the first change, which all others rest on, and the removals, each by the start
-    /// of its signature.
+    /// What a machine remembers of it: the ids of the first change, which all others rest on, and of the removals.
     var landmarks: [Authenticator] {
-        (records.prefix(1) + records.dropFirst().filter(\.change.isRemoval)).map {
-            $0.authorship.signature.withUnsafeBytes { Authenticator($0) }
+        (records.prefix(1) + records.dropFirst().filter(\.change.isRemoval)).map(\.id)
+    }
+
+    /// Whether a member was ever removed by another change than these.
+    func hasRemovals(otherThan brought: Set<Authenticator>) -> Bool {
+        records.contains { $0.change.isRemoval && !brought.contains($0.id) }
+    }
+
+    /// Returns this list with the changes that members of it have made in another copy. Those of others, and of who was
+    /// removed here, are left out.
+    ///
+    /// - Throws: `damaged` for a change that was not signed by whom it names; `invalid` if there is no room.
+    func joined(with others: [MemberRecord]) throws(LogError) -> MemberList {
+        var list = self
+        for record in others where !list.history.contains(record.id) {
+            guard record.change.known.allSatisfy(list.history.contains),
+                list.isEmpty || list.isMember(record.authorship.author)
+            else { continue }
+            try list.history.append(record, in: vaultID)
+            list.evaluate()
         }
+        guard list.records.count > records.count else { return self }
+        list.history = try list.history.sorted(in: vaultID)
+        list.evaluate()
+        return list
+    }
+
+    /// Whether the device of an id is a member's now.
+    func isMember(_ id: DeviceID) -> Bool { standings[id]?.isMember ?? false }
+
+    /// Whether it is, or was.
+    func wasAdded(_ id: DeviceID) -> Bool { standings[id] != nil }
+
+    /// Whether it was, and is no more, by another change than these.
+    func wasRemoved(_ id: DeviceID, otherThanBy brought: Set<Authenticator>) -> Bool {
+        standings[id]?.removal.map { !brought.contains($0.id) } ?? false
     }
 
     // MARK: Signatures
@@ -94,13 +127,18 @@ package struct MemberList: Sendable {
 
     /// Returns who has signed a statement. Throws `damaged` if nobody who is known has.
     func author(of authorship: Authorship, for statement: Statement) throws(LogError) -> Author {
-        guard let standing = standings[authorship.author], authorship.isValid(for: statement, by: standing.device)
-        else {
+        guard let device = history.device(authorship.author), authorship.isValid(for: statement, by: device) else {
             throw .damaged("a change that was not signed by whom it names")
         }
-        let name = standing.change?.change.name ?? standing.device.text
-        let isLate = standing.removed.map { $0.sequence <= authorship.seen.sequence } ?? false
-        return standing.change == nil || isLate ? .removed(name) : .member(name)
+        let name = standings[device.id]?.change.change.name ?? device.text
+        return wasMember(authorship) ? .member(name) : .removed(name)
+    }
+
+    /// Whether the author of a state was a member, by the log position that it knew.
+    func wasMember(_ authorship: Authorship) -> Bool {
+        guard let standing = standings[authorship.author] else { return false }
+        // Whoever removed it knew less.
+        return standing.removal.map { $0.authorship.seen.sequence > authorship.seen.sequence } ?? true
     }
 
     // MARK: Changes
@@ -149,39 +187,34 @@ package struct MemberList: Sendable {
         isRemoval: Bool, _ name: String, _ device: Device, _ recipient: String, by key: DeviceKey
     ) throws(LogError) {
         guard isEmpty || isMember(key.device) else { throw LogError(.notMember, key.device.text) }
-        guard records.count < MemberChange.limit else {
-            throw LogError(.invalid, "the members have changed \(MemberChange.limit) times, and cannot change again")
-        }
-        // Clocks differ, and go back.
-        let time = max(Clock.milliseconds, records.last.map { $0.change.time + 1 } ?? 0)
-        let change = MemberChange(isRemoval: isRemoval, time: time, name: name, device: device, recipient: recipient)
+        let change = MemberChange(
+            isRemoval: isRemoval, time: Clock.milliseconds, name: name, device: device, recipient: recipient,
+            known: history.heads)
         let authorship = try key.sign(Statement(change, in: vaultID), after: head)
-        try append(MemberRecord(change: change, authorship: authorship))
+        try history.append(MemberRecord(change: change, authorship: authorship), in: vaultID)
+        evaluate()
     }
 
     /// Whether a device may add one of a name: nobody gets into another member's name.
     private func mayAdd(_ name: String, _ author: DeviceID) -> Bool {
-        standings[author]?.change?.change.name == name
-            || !standings.values.contains { $0.isMember && $0.change?.change.name == name }
+        standings[author]?.change.change.name == name
+            || !standings.values.contains { $0.isMember && $0.change.change.name == name }
     }
 
-    /// Adds a change that a member has signed. That of somebody else has no effect: two copies of a vault that were
-    /// merged may have had different members.
-    private mutating func append(_ record: MemberRecord) throws(LogError) {
-        let (change, authorship) = (record.change, record.authorship)
-        let isOwn = !change.isRemoval && authorship.author == change.device.id
-        guard let author = standings[authorship.author]?.device ?? (isOwn ? change.device : nil),
-            authorship.isValid(for: Statement(change, in: vaultID), by: author)
-        else { throw .damaged("a change of the members that was not signed by whom it names") }
-        let counts = records.isEmpty || standings[authorship.author]?.isMember == true
-        records.append(record)
-        let standing = standings[change.device.id] ?? Standing(device: change.device)
-        standings[change.device.id] = standing
-        guard counts, standing.device == change.device else { return }
-        if change.isRemoval {
-            standings[change.device.id]?.removed = authorship.seen
-        } else if !standing.isMember, mayAdd(change.name, authorship.author) {
-            standings[change.device.id] = Standing(device: change.device, change: record)
+    /// Finds out who is a member by the changes that count.
+    private mutating func evaluate() {
+        standings = [:]
+        for index in history.counting {
+            let record = history[index]
+            let (device, authorship) = (record.change.device, record.authorship)
+            guard history.device(device.id) == device else { continue }
+            if !record.change.isRemoval {
+                let isMember = standings[device.id]?.isMember ?? false
+                guard !isMember, mayAdd(record.change.name, authorship.author) else { continue }
+                standings[device.id] = Standing(change: record, index: index)
+            } else if let standing = standings[device.id], history.knows(index, standing.index) {
+                standings[device.id]?.removal = record
+            }
         }
     }
 }

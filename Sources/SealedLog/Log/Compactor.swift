@@ -84,9 +84,9 @@ struct Compactor: ~Copyable {
         if let change {
             manifest.labels = change.labels
             manifest.members = change.members ?? manifest.members
-            try manifest.addFormer(memoryKeys: change.formerMemoryKeys)
+            manifest.addFormer(ofCopy: change.formerMemoryKeys)
         }
-        if change?.keys != nil { try manifest.addFormer(memoryKeys: [old.keys.memoryKey]) }
+        if change?.keys != nil { manifest.addFormer(memoryKey: old.keys.memoryKey) }
         (self.old, self.counter, self.change, keys) = (old, counter, change, change?.keys ?? old.keys)
         self.manifest = manifest
         checkpoint = CheckpointWriter(into: store, keys: change?.keys ?? old.keys)

@@ -27,6 +27,18 @@ struct ForeignEntry {
         sealed = boxes
     }
 
+    /// Leaves of it what a gate admits; false if that is nothing.
+    ///
+    /// - Parameter copied: the entry as it is in the copy.
+    /// - Returns: also whether that is all of it.
+    mutating func pass(
+        _ gate: MergeGate, _ copied: Entry, knownAs own: Entry?, _ values: inout CopiedValues
+    ) throws(LogError) -> (isEmpty: Bool, isWhole: Bool) {
+        let admitted = try gate.admitted(copied, as: entry, knownAs: own, &values)
+        if let admitted = admitted.entry { entry = admitted }
+        return (admitted.entry == nil, admitted.isWhole)
+    }
+
     /// Returns the boxes of a merged entry's versions, the present one first; nil for those that are in this file.
     func newBoxes(
         in entry: Entry, replacing old: Entry?, from copy: inout CopiedValues
@@ -68,6 +80,12 @@ struct CopiedValues: ~Copyable {
     /// Returns a value's box, which opens. Throws `damaged`.
     mutating func box(of version: StoredVersion) throws(LogError) -> [UInt8] {
         try opener.open(version)
+    }
+
+    /// Returns what has been signed of a state of the copy. Throws `damaged` for a value that does not open.
+    func statement(of state: SignedState) throws(LogError) -> Statement {
+        let hash = try state.content.map { (content) throws(LogError) in try copy.valueHash(of: content.current) } ?? []
+        return state.statement(valueHash: hash, in: copy.header.vaultID)
     }
 
     /// Returns a value sealed anew; nil if that is not needed. Throws `damaged`.

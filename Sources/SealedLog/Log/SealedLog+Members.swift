@@ -26,6 +26,11 @@ extension SealedLog {
     ///   `deviceKey` throws.
     func signingKey() throws(LogError) -> DeviceKey? {
         guard let members = try currentMembers() else { throw LogError(.conflict) }
+        return try signingKey(among: members)
+    }
+
+    /// Does the same for members who are known. Throws `notMember`; what the options' `deviceKey` throws.
+    func signingKey(among members: MemberList) throws(LogError) -> DeviceKey? {
         guard !members.isEmpty else { return nil }
         guard let key = try ownDeviceKey() else { throw LogError(.notMember) }
         guard members.isMember(key.device) else { throw LogError(.notMember, key.device.text) }

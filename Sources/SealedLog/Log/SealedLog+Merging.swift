@@ -16,6 +16,12 @@ package struct MergeReport: Hashable, Sendable {
     package fileprivate(set) var conflicts: [String] = []
     /// Those in conflict whose other value is not in the history: the vault keeps none, or the entry has no room.
     package fileprivate(set) var dropped: [String] = []
+    /// The names with changes that were left out, since somebody who was shut out may have made them.
+    package fileprivate(set) var refused: [String] = []
+    /// Whether the copy is under a data key that this vault has given up, or has never had.
+    package fileprivate(set) var isOfFormerKey = false
+    /// Where the copy is from now on, of changes that were kept on this machine and of which something was refused.
+    package fileprivate(set) var keptAt: String?
     /// Whose key slots count from now on.
     package fileprivate(set) var keys = Keys.same
 }
@@ -24,21 +30,27 @@ extension SealedLog {
     /// Takes over what another copy of this vault has: of each name the later state, with the values of both sides as
     /// its history. Afterwards, the copies' machines accept this file as the later one of both.
     ///
-    /// It is done in steps that are all durable; what a step has merged stays if the next one fails.
+    /// It is done in steps that are all durable; what a step has merged stays if the next one fails. A copy of which
+    /// something was refused does not count as merged.
     ///
-    /// - Throws: `invalid` if it is another vault; `copyDamaged`; what reading, writing and compacting throw.
+    /// - Parameters:
+    ///   - isPinned: whether the copy's fingerprint is known. Otherwise this vault must have had its data key.
+    ///   - taken: the names that are taken over whoever has changed them.
+    /// - Throws: `invalid` if it is another vault; `pinWrong`; `copyDamaged`; `notMember` if this machine may not sign what is
+    ///   taken over; what reading, writing and compacting throw.
     package func merge(
-        _ other: SealedLog, timeout: Duration, _ counter: UpkeepProgress? = nil
+        _ other: SealedLog, isPinned: Bool = true, taking taken: NamesTaken = .none, timeout: Duration,
+        _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> MergeReport {
         guard other.vaultID == vaultID else {
             throw LogError(.invalid, "it is another vault, not a copy of this one")
         }
         let theirs = try ofCopy { () throws(LogError) in try other.read(isSure: true) { (view) in view } }
-        return try merge(theirs, timeout: timeout, counter)
+        return try merge(theirs, isPinned: isPinned, taken, timeout: timeout, counter)
     }
 
     private func merge(
-        _ theirs: LogView, timeout: Duration, _ counter: UpkeepProgress? = nil
+        _ theirs: LogView, isPinned: Bool, _ taken: NamesTaken, timeout: Duration, _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> MergeReport {
         var report = MergeReport()
         let ours = try read(isSure: true) { (view) throws(LogError) in
@@ -55,31 +67,51 @@ extension SealedLog {
         let history = try ofCopy { () throws(LogError) in try KnownHistory(of: theirs) }
         let past = CommonPast(try KnownHistory(of: ours), history)
         let keys = try MergedKeys(ours, theirs)
-        report.keys = keys.choice
-        // Under the same data key, values are known by their nonces.
-        if keys.choice == .other { try change(keys, nil, timeout: timeout, nil) }
-        try mergeEntries(of: theirs, past, timeout: timeout, counter, &report)
-        try change(keys, history.positions, timeout: timeout, counter)
+        if !isPinned { try keys.checkThatDataKeyIsKnown() }
+        (report.keys, report.isOfFormerKey) = (keys.choice, keys.isOfFormerKey)
+        try ofCopy { () throws(LogError) in try checkNonces(of: theirs, past, keys) }
+        // Under the same data key, values are known by their nonces; and who has signed a state is named before it.
+        let bringsMembers = try ofCopy { () throws(LogError) in try keys.bringsMembers(to: ours) }
+        if keys.choice == .other || bringsMembers { try change(keys, nil, timeout: timeout, nil) }
+        let source = MergedCopy(view: theirs, past: past, keys: keys, taken: taken)
+        try mergeEntries(of: source, timeout: timeout, counter, &report)
+        if report.refused.isEmpty { try change(keys, history.positions, timeout: timeout, counter) }
         return report
     }
 
-    /// Takes over what was changed in a copy of this vault under the same keys, and removes the copy.
+    /// Refuses a copy in which different values share a nonce with each other, or with one of this vault.
+    private func checkNonces(of theirs: LogView, _ past: CommonPast, _ keys: MergedKeys) throws(LogError) {
+        var isShared = try !theirs.namesSharingNonces().isEmpty
+        // Otherwise they are sealed anew, and apart.
+        if !isShared, keys.areOfOneDataKey {
+            isShared = try read { (view) throws(LogError) in try view.sharesNonces(with: theirs, past) }
+        }
+        if isShared { throw .damaged("different values under one nonce, which `vault verify` names there") }
+    }
+
+    /// Takes over what was changed in a copy of this vault on this machine, and removes the copy. If something of it is
+    /// refused, the copy gets another name.
     ///
     /// If the connection is lost, it is tried again; if the server has gone, the log is that of the copy afterwards.
     ///
+    /// - Parameter unlocker: is asked if the keys have changed since the copy was begun.
     /// - Returns: nil if another process has done it.
-    /// - Throws: as ``merge(_:timeout:_:)``.
-    package func mergePending(_ copy: FilePlace, timeout: Duration) throws(LogError) -> MergeReport? {
-        do throws(LogError) { return try mergeOnce(copy, timeout: timeout) } catch {
+    /// - Throws: as ``merge(_:taking:timeout:_:)``; `keyWrong`, or what the unlocker throws.
+    package func mergePending(
+        _ copy: FilePlace, with unlocker: inout some Unlocker & ~Copyable, timeout: Duration
+    ) throws(LogError) -> MergeReport? {
+        do throws(LogError) { return try mergeOnce(copy, &unlocker, timeout: timeout) } catch {
             guard [.unreachable, .outcomeUnknown].contains(error.code) else { throw error }
         }
         // This process holds the copy's lock no more.
         try settle()
         guard !isProvisional else { throw LogError.serverGone }
-        return try mergeOnce(copy, timeout: timeout)
+        return try mergeOnce(copy, &unlocker, timeout: timeout)
     }
 
-    private func mergeOnce(_ copy: FilePlace, timeout: Duration) throws(LogError) -> MergeReport? {
+    private func mergeOnce(
+        _ copy: FilePlace, _ unlocker: inout some Unlocker & ~Copyable, timeout: Duration
+    ) throws(LogError) -> MergeReport? {
         // Nobody adds to it meanwhile: it would be lost.
         guard let lock = try lockPending(copy, until: Deadline(after: timeout)) else {
             // What is shown may have been read before that.
@@ -89,12 +121,27 @@ extension SealedLog {
         holdsPending.withLock { $0 = true }
         defer { holdsPending.withLock { $0 = false } }
         // Not by a log of its own: where something in it is doubtful, that would wait for the lock, which is held here.
-        let theirs = try ofCopy { () throws(LogError) in try LogView.settled(lock.store, keys) }
-        let report = try merge(theirs, timeout: timeout)
+        let theirs: LogView
+        do throws(LogError) { theirs = try LogView.settled(lock.store, keys, orUnlockedBy: &unlocker) } catch {
+            throw error.ofCopy
+        }
+        var report = try merge(theirs, isPinned: false, .none, timeout: timeout)
         // If a power loss brought the copy back, it would hide offline what was written since.
-        try translated(WholeFile(copy.location, in: copy.files).remove(), at: copy.location)
+        if report.refused.isEmpty {
+            try translated(WholeFile(copy.location, in: copy.files).remove(), at: copy.location)
+        } else {
+            report.keptAt = try setAside(copy)
+        }
         lock.release()
         return report
+    }
+
+    /// Renames a copy that stays, and returns its new path.
+    private func setAside(_ copy: FilePlace) throws(LogError) -> String {
+        let path = "\(copy.location).\(Clock.milliseconds).refused.vault"
+        try translated(copy.files.rename(copy.location, to: path, replacing: false), at: copy.location)
+        try translated(copy.files.synchronizeFolder(path.parentFolder), at: path)
+        return path
     }
 
     private func lockPending(_ copy: FilePlace, until deadline: Deadline) throws(LogError) -> StoreLock? {
@@ -114,19 +161,18 @@ extension SealedLog {
         _ keys: MergedKeys, _ merged: KnownPositions?, timeout: Duration, _ counter: UpkeepProgress?
     ) throws(LogError) {
         _ = try changeHeader(timeout: timeout, counter) { (header, table) throws(LogError) in
-            keys.change(header, table, isTaken: self.keys === keys.taken, merging: merged)
+            try keys.change(header, table, isTaken: self.keys === keys.taken, merging: merged)
         }
     }
 
     private func mergeEntries(
-        of theirs: LogView, _ past: CommonPast, timeout: Duration, _ counter: UpkeepProgress?,
-        _ report: inout MergeReport
+        of copy: MergedCopy, timeout: Duration, _ counter: UpkeepProgress?, _ report: inout MergeReport
     ) throws(LogError) {
-        var merge = try ofCopy { () throws(LogError) in try theirs.entries() }
+        var merge = try ofCopy { () throws(LogError) in try copy.view.entries() }
         while true {
-            let step = try ofCopy { () throws(LogError) in try MergeStep(&merge, past) }
+            let step = try ofCopy { () throws(LogError) in try MergeStep(&merge, copy.past) }
             guard !step.isEnd else { return }
-            if !step.entries.isEmpty { try write(step, of: theirs, past, timeout: timeout, &report) }
+            if !step.entries.isEmpty { try write(step, of: copy, timeout: timeout, &report) }
             counter?.advance(by: step.size)
             // Each step adds a tree of all that came before, which the next compaction drops.
             if view.withLock({ $0.isCompactionDue }) { _ = try compact(timeout: timeout) }
@@ -135,18 +181,19 @@ extension SealedLog {
 
     /// Writes one record with the entries that change.
     private func write(
-        _ step: MergeStep, of theirs: LogView, _ past: CommonPast, timeout: Duration, _ report: inout MergeReport
+        _ step: MergeStep, of copy: MergedCopy, timeout: Duration, _ report: inout MergeReport
     ) throws(LogError) {
         let merged = try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
             // A copy: others may read meanwhile.
             var ours = view.withLock { $0 }
-            let isRotated = try theirs.keys.fingerprint(of: vaultID) != ours.keys.fingerprint(of: vaultID)
-            var values = try CopiedValues(of: theirs, resealing: isRotated ? ours.keys : nil)
+            let gate = try gate(for: copy, to: ours)
+            let isRotated = try copy.view.keys.fingerprint(of: vaultID) != ours.keys.fingerprint(of: vaultID)
+            var values = try CopiedValues(of: copy.view, resealing: isRotated ? ours.keys : nil)
             var batch = TransactionBatch(totals: try ours.currentTotals())
             var merged = MergeReport()
             for entry in step.entries {
-                try merge(entry, past, &ours, &values, into: &batch, &merged)
+                try merge(entry, copy, gate, &ours, &values, into: &batch, &merged)
             }
             if !batch.isEmpty {
                 try flushName(&writer)
@@ -160,20 +207,32 @@ extension SealedLog {
         report.changed += merged.changed
         report.conflicts += merged.conflicts
         report.dropped += merged.dropped
+        report.refused += merged.refused
+    }
+
+    /// Returns what keeps out what others may not bring in. The members are those of now, while nobody can change them.
+    private func gate(for copy: MergedCopy, to ours: LogView) throws(LogError) -> MergeGate {
+        let members = try ours.members()
+        let key = copy.taken.isNone ? nil : try signingKey(among: members)
+        return MergeGate(
+            isOfFormerKey: copy.keys.isOfFormerKey, members: members, brought: copy.keys.broughtChanges,
+            taken: copy.taken, signer: key.map { StateSigner(key: $0, vaultID: vaultID, seen: ours.head) })
     }
 
     private func merge(
-        _ entry: Entry, _ past: CommonPast, _ ours: inout LogView, _ values: inout CopiedValues,
+        _ entry: Entry, _ copy: MergedCopy, _ gate: MergeGate, _ ours: inout LogView, _ values: inout CopiedValues,
         into batch: inout TransactionBatch, _ report: inout MergeReport
     ) throws(LogError) {
         let old = try ours.find(entry.name)
-        let foreign: ForeignEntry
-        do throws(LogError) { foreign = try ForeignEntry(entry, of: &values, knownAs: old, in: ours) } catch {
-            throw error.ofCopy
-        }
-        let pair = EntryPair(
-            own: old, other: foreign.entry, hasOwnChanged: old.flatMap(past.hasOwnChanged),
-            hasOtherChanged: past.hasOtherChanged(entry))
+        var foreign: ForeignEntry
+        let passed: (isEmpty: Bool, isWhole: Bool)
+        do throws(LogError) {
+            foreign = try ForeignEntry(entry, of: &values, knownAs: old, in: ours)
+            passed = try foreign.pass(gate, entry, knownAs: old, &values)
+        } catch { throw error.ofCopy }
+        if !passed.isWhole { report.refused.append(entry.name.text) }
+        guard !passed.isEmpty else { return }
+        let pair = copy.pair(old, foreign.entry, changedAs: entry)
         var result = old
         let (history, now) = (ours.header.history, Clock.milliseconds)
         if case .changed(var merged) = pair.merged(at: now) {
@@ -205,63 +264,4 @@ extension LogError {
     static let serverGone = LogError(
         .unreachable,
         "The server has gone while what was changed offline was merged. It waits until the server is back.")
-}
-
-/// Entries of another copy that are merged together, while nobody else can write.
-private struct MergeStep {
-    /// Those that have changed there since this side took its state over.
-    private(set) var entries: [Entry] = []
-    private(set) var size: UInt64 = 0
-    /// Whether there was nothing left.
-    private(set) var isEnd = true
-
-    private static let limits = (entries: 20_000, size: UInt64(64 << 20))
-
-    init(_ merge: inout EntryMerge, _ past: CommonPast) throws(LogError) {
-        while entries.count < MergeStep.limits.entries, size < MergeStep.limits.size, let entry = try merge.next() {
-            isEnd = false
-            size += entry.footprint
-            if past.hasOtherChanged(entry) != false { entries.append(entry) }
-        }
-    }
-}
-
-/// Whose key slots and data key count after a merge.
-private struct MergedKeys {
-    let choice: MergeReport.Keys
-    private let theirs: LogView
-    private let labels: [SlotLabel]
-    private let members: [MemberRecord]
-    private let formerMemoryKeys: [[UInt8]]
-
-    init(_ ours: LogView, _ theirs: LogView) throws(LogError) {
-        self.theirs = theirs
-        let manifest = try theirs.manifest()
-        (labels, members) = (manifest.labels, manifest.members)
-        let (own, other) = (ours.keys.memoryKey, theirs.keys.memoryKey)
-        if own == other {
-            (choice, formerMemoryKeys) = (ours.header.slots == theirs.header.slots ? .same : .own, [])
-        } else if manifest.formerMemoryKeys.contains(own) {
-            // This side's data key was given up there: whoever was locked out then must not come in again.
-            (choice, formerMemoryKeys) = (.other, manifest.formerMemoryKeys)
-        } else {
-            // If both were rotated, machines may remember the vault under any of these keys.
-            (choice, formerMemoryKeys) = (.own, manifest.formerMemoryKeys + [other])
-        }
-    }
-
-    /// Those of the other copy, if they count.
-    var taken: KeyRing? { choice == .other ? theirs.keys : nil }
-
-    /// - Parameter isTaken: whether this side has the keys that count already.
-    func change(
-        _ header: Header, _ table: SlotTable, isTaken: Bool, merging known: KnownPositions?
-    ) -> HeaderChange {
-        // What one copy wants recorded does not go unrecorded because of the other one.
-        let all = MemberRecord.joined(table.members.records, members)
-        return HeaderChange(
-            old: header, choice == .other ? SlotTable(theirs.header, labels, table.members, theirs.keys) : table,
-            members: all.count > table.members.records.count ? all : nil, keys: isTaken ? nil : taken, merged: known,
-            formerMemoryKeys: formerMemoryKeys, isAccessLogged: header.isAccessLogged || theirs.header.isAccessLogged)
-    }
 }

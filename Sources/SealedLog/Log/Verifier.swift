@@ -13,6 +13,8 @@ package struct VerificationReport: Hashable, Sendable, Encodable {
     package internal(set) var unsigned: [String] = []
     /// Names whose state was set after a change that this history does not include.
     package internal(set) var foreign: [String] = []
+    /// Names with a state that somebody has signed who was no member then, or no more.
+    package internal(set) var ofNonMembers: [String] = []
     /// Names of different values that are sealed under one nonce, which is damage: see ``SharedNonces``.
     package internal(set) var sharingNonces: [String] = []
 }
@@ -92,6 +94,9 @@ struct Verifier: ~Copyable {
                 $0.sequence >= known.first && !positions.contains($0)
             }
             if isForeign { report.foreign.append(entry.name.text) }
+            if !entry.signedStates.compactMap(\.authorship).allSatisfy(members.wasMember) {
+                report.ofNonMembers.append(entry.name.text)
+            }
         }
         report.sharingNonces = try view.namesSharingNonces(of: nonces)
     }

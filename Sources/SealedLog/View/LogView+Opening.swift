@@ -88,9 +88,25 @@ struct HeaderImage {
 extension LogView {
     /// Reads a whole log, without a hint, while no process can write to it. The data key may have been rotated.
     static func settled(_ store: any RecordStore, _ keys: KeyRing) throws(LogError) -> LogView {
-        var view = try HeaderImage(of: store).view(following: keys)
+        try settled(HeaderImage(of: store).view(following: keys))
+    }
+
+    private static func settled(_ view: LogView) throws(LogError) -> LogView {
+        var view = view
         try view.followToEnd(from: nil, durable: nil, covering: [], isSettled: true)
         return view
+    }
+
+    /// Does the same. If the slot is gone that has opened the log before, the unlocker opens it.
+    static func settled(
+        _ store: any RecordStore, _ keys: KeyRing, orUnlockedBy unlocker: inout some Unlocker & ~Copyable
+    ) throws(LogError) -> LogView {
+        do throws(LogError) { return try settled(store, keys) } catch {
+            guard error.code == .keyWrong else { throw error }
+        }
+        let image = try HeaderImage(of: store)
+        unlocker.restart()
+        return try settled(image.view(with: image.unlock(&unlocker)))
     }
 
     /// Reads the file that is at the path now. Its lock is held.

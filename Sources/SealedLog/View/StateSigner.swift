@@ -9,7 +9,8 @@ struct StateSigner: Sendable {
     /// - Parameter value: that of the entry; nil for a removed one.
     func authorship(of entry: Entry, _ value: SealedValue?) throws(LogError) -> Authorship {
         let hash = try value.map { (value) throws(LogError) in try value.hash() } ?? []
-        return try key.sign(
-            Statement(entry.name, at: entry.modified, entry.content, valueHash: hash, in: vaultID), after: seen)
+        return try sign(Statement(entry.name, at: entry.modified, entry.content, valueHash: hash, in: vaultID))
     }
+
+    func sign(_ statement: Statement) throws(LogError) -> Authorship { try key.sign(statement, after: seen) }
 }

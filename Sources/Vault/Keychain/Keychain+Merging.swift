@@ -22,8 +22,16 @@ extension Keychain {
         public let conflicts: [String]
         /// Those of the conflicts whose other value is not kept: the vault keeps no history, or the entry has no room.
         public let dropped: [String]
+        /// The names with changes that were left out, sorted bytewise, since somebody who was shut out may have made
+        /// them: the copy is under a data key that was given up, or a member who was removed has signed them, and no
+        /// member of now has. The copy does not count as merged; `vault merge --from-former-key` takes them over.
+        public let refused: [String]
         /// Whose keys open the vault from now on.
         public let keys: Keys
+        /// Whether the copy is under a data key that this vault has given up, or has never had.
+        package let isOfFormerKey: Bool
+        /// Where what was refused of this machine's offline changes is.
+        package let keptAt: String?
     }
 
     /// Takes over what another copy of this vault has: one that a file synchronization, git or a backup has left beside
@@ -39,28 +47,28 @@ extension Keychain {
     ///   path of the copy that it concerns; as ``eraseRemoved()``. What was merged before an error stays; merge again.
     @discardableResult
     public func merge(_ path: String) throws(VaultError) -> Merge {
-        try merge(path, progress: nil)
+        try merge(path, taking: .none, progress: nil)
     }
 
-    package func merge(_ path: String, progress: UpkeepProgress?) throws(VaultError) -> Merge {
+    /// - Parameter taken: the names that are taken over whoever has changed them.
+    package func merge(
+        _ path: String, taking taken: NamesTaken, progress: UpkeepProgress?
+    ) throws(VaultError) -> Merge {
         if !VaultPlaces.isURL(path) { try VaultPlaces.check(path, "The other copy's path") }
-        var (otherPlaces, otherOptions) = (places, options)
+        var otherPlaces = places
         otherPlaces.vault = path
-        // What this machine remembers is the vault at its own path.
-        otherOptions.usesRollbackMemory = false
-        let opening = try KeychainOpening(otherPlaces, otherOptions, fileSystem: place.files)
-        let other: KeychainOpening.Outcome
-        do { other = try opening.open(creatingIfAbsent: false) } catch {
-            throw opening.refusal.translated(error, otherPlaces)
-        }
+        let (other, isPinned) = try openCopy(otherPlaces)
         let report: MergeReport
         do throws(LogError) {
             report = try options.waiting(for: places.vault) { (timeout) throws(LogError) in
-                try log.merge(other.log, timeout: timeout, progress)
+                try log.merge(other, isPinned: isPinned, taking: taken, timeout: timeout, progress)
             }
         } catch {
-            guard error.code == .copyDamaged else { throw VaultError(error, places) }
-            throw VaultError(LogError(.damaged, error.detail), otherPlaces)
+            switch error.code {
+            case .copyDamaged: throw VaultError(LogError(.damaged, error.detail), otherPlaces)
+            case .pinWrong: throw VaultError(error, otherPlaces)
+            default: throw VaultError(error, places)
+            }
         }
         progress?.finish()
         reportNotices()
@@ -69,12 +77,30 @@ extension Keychain {
         changes.notify()
         return Merge(report)
     }
+
+    /// Opens another copy. Returns also whether its fingerprint was checked, where that matters.
+    private func openCopy(
+        _ copy: VaultPlaces, checkingFingerprint isPinned: Bool = true
+    ) throws(VaultError) -> (log: SealedLog, isPinned: Bool) {
+        var options = options
+        // What this machine remembers is the vault at its own path.
+        (options.usesRollbackMemory, options.checksFingerprint) = (false, isPinned)
+        let opening = try KeychainOpening(copy, options, fileSystem: place.files)
+        do throws(LogError) { return (try opening.open(creatingIfAbsent: false).log, isPinned) } catch {
+            guard isPinned, [.unpinned, .pinWrong].contains(error.code) else {
+                throw opening.refusal.translated(error, copy)
+            }
+        }
+        // The vault that it is a copy of may have had its data key.
+        return try openCopy(copy, checkingFingerprint: false)
+    }
 }
 
 extension Keychain.Merge {
     /// The names are those of the whole vault, which is what was merged.
     init(_ report: MergeReport) {
         (changed, conflicts, dropped) = (report.changed, report.conflicts, report.dropped)
+        (refused, isOfFormerKey, keptAt) = (report.refused, report.isOfFormerKey, report.keptAt)
         keys =
             switch report.keys {
             case .same: .same

@@ -21,6 +21,8 @@ extension Keychain {
         public var usesKernelKeyring = true
         /// Whether to compare the vault with what this machine remembers of it, and to remember it.
         package var usesRollbackMemory = true
+        /// Whether a vault that a recipient's key opens has to be one that this machine knows.
+        var checksFingerprint = true
         /// Whether nothing is used that might ask a person, as in the middle of a line that is being typed: no command
         /// that gives a key, no age plugin, no passphrase.
         package var asksNobody = false
@@ -63,7 +65,8 @@ extension Keychain {
         var unlocking: UnlockingOptions {
             UnlockingOptions(
                 passphrase: asksNobody ? nil : passphrase, fingerprint: fingerprint,
-                usesKernelKeyring: usesKernelKeyring, asksNobody: asksNobody, triesKeyFileAlone: triesKeyFileAlone,
+                checksFingerprint: checksFingerprint, usesKernelKeyring: usesKernelKeyring, asksNobody: asksNobody,
+                triesKeyFileAlone: triesKeyFileAlone,
                 acceptsSharedKeyFile: acceptsSharedKeyFile, pluginPrompter: pluginPrompter,
                 keyFileContents: keyFileContents)
         }

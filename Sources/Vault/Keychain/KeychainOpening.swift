@@ -70,7 +70,8 @@ struct KeychainOpening {
             if options.offline != .always, !log.isProvisional {
                 do throws(LogError) {
                     if let pending = try place.pending() {
-                        let report = try log.mergePending(pending, timeout: options.lockTimeout)
+                        let report = try log.mergePending(
+                            pending, with: &unlocker, timeout: options.lockTimeout)
                         outcome.offlineChanges = report.map(Keychain.Merge.init)
                     }
                 } catch {

@@ -221,7 +221,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     mutating func check(_ vault: UnlockedVault) throws(LogError) {
         // Whoever does not know the secret of another key could not have made a vault that it opens.
-        guard vault.isOfRecipient || options.fingerprint != nil else { return }
+        guard options.checksFingerprint, vault.isOfRecipient || options.fingerprint != nil else { return }
         let fingerprint = try vault.fingerprint()
         let text = Fingerprint.text(fingerprint)
         if let given = options.fingerprint {

@@ -7,6 +7,8 @@ struct UnlockingOptions: Sendable {
     var passphrase: (@Sendable (_ attempt: Int) throws(VaultError) -> SecretBytes?)?
     /// The fingerprint that a person has compared.
     var fingerprint: String?
+    /// Whether a vault that a recipient's key opens has to be known.
+    var checksFingerprint = true
     var usesKernelKeyring: Bool
     /// Whether nothing is used that might ask a person: no command, no plugin, no passphrase.
     var asksNobody: Bool

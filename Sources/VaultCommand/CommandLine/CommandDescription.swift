@@ -141,6 +141,8 @@ enum OptionName: String, CaseIterable, Sendable, Encodable {
     case allowEmpty = "allow-empty"
     case noQR = "no-qr"
     case detached, keep, output, to
+    case fromFormerKey = "from-former-key"
+    case allFromFormerKey = "all-from-former-key"
     case dryRun = "dry-run"
     case at, next, head
     case sql

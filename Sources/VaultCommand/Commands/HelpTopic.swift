@@ -164,7 +164,7 @@ enum HelpTopic: String, CaseIterable {
           backup, clone
                     {"vault", "entries", "bytes"}
           merge     {"changed": [NAME], "conflicts": [NAME], "dropped": [NAME],
-                     "keys"}
+                     "keys", "refused": [NAME]}
           setup git-merge
                     {"attributes", "written"}
           setup git, setup docker, setup aws, setup kube, setup ssh, setup direnv
@@ -177,7 +177,7 @@ enum HelpTopic: String, CaseIterable {
           prefs rm  {"removed": [NAME], "file"}
           doctor    {"checks": [{"name", "state", "message", "fix"}]}
           verify    {"entries", "records", "bytes", "unsigned": [NAME],
-                     "foreign": [NAME]}
+                     "foreign": [NAME], "of_non_members": [NAME]}
           compact   {"size_before", "size_after"}
           salvage   {"vault", "certain", "doubtful": [NAME], "older": [NAME],
                      "lost": [NAME], "unnamed", "damage": [TEXT], "is_complete"}

@@ -1,3 +1,4 @@
+import Formats
 import SealedLog
 import Vault
 
@@ -5,7 +6,13 @@ enum MergeCommand: Command {
     static let description = CommandDescription(
         name: .merge, summary: "take over what another copy of the vault has",
         arguments: [.init(name: "OTHER", completion: .file, help: "The other copy. It is only read.")],
-        options: [.detached],
+        options: [
+            .detached,
+            .init(
+                name: .fromFormerKey, value: "NAME", isRepeatable: true,
+                help: "Take this name over, although somebody who was shut out may have changed it."),
+            .init(name: .allFromFormerKey, help: "Take all of them over."),
+        ],
         details: [
             """
             For copies that went apart, by file synchronization, git or a backup. Of each name the later value counts, \
@@ -17,20 +24,35 @@ enum MergeCommand: Command {
             rotated in the other copy, its keys count: whoever was locked out there stays out.
             """,
             """
+            Of a copy from before the data key was rotated here, only what a member of now has signed is taken over. The \
+            same holds of what members have signed who were removed since. The rest is listed: take over what is right \
+            by its name.
+            """,
+            """
             Afterwards this file can take the place of both copies: machines that remember either one take it for the \
             later one. `vault setup git-merge` lets git merge vaults so.
             """,
         ],
         examples: [.init("vault merge default.sync-conflict.vault", "what Syncthing has left beside it")],
-        exitCodes: [.init(.usage, "OTHER is no copy of this vault")])
+        exitCodes: [
+            .init(.usage, "OTHER is no copy of this vault"),
+            .init(.alarm, "something of OTHER was not taken over, since somebody who was shut out may have changed it"),
+        ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
-        let merge = try invocation.withProgress("Merging") { try keychain.merge(invocation.name, progress: $0) }
+        let taken: NamesTaken =
+            invocation.has(.allFromFormerKey) ? .all : .some(Set(invocation.options[.fromFormerKey] ?? []))
+        let merge = try invocation.withProgress("Merging") {
+            try keychain.merge(invocation.name, taking: taken, progress: $0)
+        }
         let report: JSONObject = [
             "changed": merge.changed, "conflicts": merge.conflicts, "dropped": merge.dropped, "keys": merge.keys.name,
+            "refused": merge.refused,
         ]
-        return try invocation.finish(json: report) { merge.text }
+        let exit = try invocation.finish(json: report) { merge.text }
+        guard !merge.refused.isEmpty else { return exit }
+        throw CommandError(code: "diverged", exit: .alarm, message: merge.refusal(of: invocation.name))
     }
 }
 
@@ -38,11 +60,24 @@ extension Keychain.Merge {
     fileprivate var text: String {
         let count = Quantity.number(changed.count)
         let kept = Set(conflicts).subtracting(dropped)
-        return (changed.isEmpty ? "Nothing new in the other copy.\n" : "Merged: \(count) changed.\n")
+        let nothing = refused.isEmpty ? "Nothing new in the other copy.\n" : ""
+        return (changed.isEmpty ? nothing : "Merged: \(count) changed.\n")
             + list(
                 conflicts.filter(kept.contains),
                 "Changed on both sides; the later change counts, see `vault history`:\n")
             + list(dropped, "Changed on both sides; the other value is not kept:\n") + keys.advice
+    }
+
+    /// What was not taken over, why, and how it is.
+    fileprivate func refusal(of copy: String) -> String {
+        let reason =
+            isOfFormerKey
+            ? "\(copy) is from before the data key was rotated here, so that somebody who was shut out by that may have "
+                + "written it."
+            : "In \(copy), changes are signed by somebody who is no member any more, or by nobody."
+        return reason + " These were not taken over:" + CommandError.lines(refused)
+            + "\nIf you know that one is right, take it over: vault merge --from-former-key NAME "
+            + ShellQuoting.quoted(copy)
     }
 
     /// What became of what was changed while no server answered.
@@ -52,7 +87,8 @@ extension Keychain.Merge {
             changed.isEmpty
             ? "What was changed offline is in the vault already.\n"
             : "Stored what was changed offline: \(Quantity.number(changed.count)) changed.\n"
-        return String((stored + list(conflicts, sides)).dropLast())
+        let text = String((stored + list(conflicts, sides)).dropLast())
+        return keptAt.map { text + "\n" + refusal(of: $0) } ?? text
     }
 
     private func list(_ names: [String], _ title: String) -> String {

@@ -10,7 +10,8 @@ enum VerifyCommand: Command {
             .init(.damaged, "the file is not as it was written; the error says what and where"),
             .init(
                 .alarm,
-                "the file is intact, but not the one that this machine remembers, or a change is from another history"),
+                "the file is intact, but not the one that this machine remembers, or a change is from another history "
+                    + "or of somebody who was no member"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -21,11 +22,25 @@ enum VerifyCommand: Command {
             let unsigned = found.unsigned.isEmpty ? "" : "No member has signed: \(shown(found.unsigned))\n"
             return "The vault is intact: \(entries) checked (\(Quantity.number(found.bytes)) bytes).\n" + unsigned
         }
-        guard !found.foreign.isEmpty else { return exit }
-        throw CommandError(
-            code: "diverged", exit: .alarm,
-            message: "These were changed in a history that this vault does not include: \(shown(found.foreign)). "
-                + "Either a merge was not finished, and has to be run again, or somebody has joined two histories.")
+        guard found.foreign.isEmpty, found.ofNonMembers.isEmpty else {
+            throw CommandError(code: "diverged", exit: .alarm, message: alarm(found))
+        }
+        return exit
+    }
+
+    private static func alarm(_ found: VerificationReport) -> String {
+        var sentences: [String] = []
+        if !found.foreign.isEmpty {
+            sentences.append(
+                "These were changed in a history that this vault does not include: \(shown(found.foreign)). "
+                    + "Either a merge was not finished, and has to be run again, or somebody has joined two histories.")
+        }
+        if !found.ofNonMembers.isEmpty {
+            sentences.append(
+                "Somebody who was no member then has changed these: \(shown(found.ofNonMembers)). "
+                    + "`vault log --changes` says who; set again what is not right.")
+        }
+        return sentences.joined(separator: "\n")
     }
 
     private static func shown(_ names: [String]) -> String {
@@ -35,7 +50,7 @@ enum VerifyCommand: Command {
     static func report(_ found: VerificationReport) -> JSONObject {
         [
             "entries": found.entries, "records": found.records, "bytes": found.bytes, "unsigned": found.unsigned,
-            "foreign": found.foreign,
+            "foreign": found.foreign, "of_non_members": found.ofNonMembers,
         ]
     }
 }

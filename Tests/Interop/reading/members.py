@@ -1,6 +1,5 @@
 """Who may change the vault: the changes of the members in the manifest, and who has signed each state of a name."""
 
-import itertools
 from dataclasses import dataclass, field
 
 from .cursor import Cursor
@@ -17,19 +16,24 @@ STATE, CHANGE = b"vault-state-1", b"vault-member-1"
 
 @dataclass(frozen=True)
 class MemberChange:
-    """`statement` is what its author has signed."""
+    """`statement` is what its author has signed, `known` the ids of the changes that it follows."""
 
     is_removal: bool
     time: int
     name: str
     device: bytes
     recipient: str
+    known: tuple[bytes, ...]
     signature: Signature
     statement: bytes
 
     @property
     def encoded(self) -> bytes:
         return self.statement.removeprefix(CHANGE) + self.signature.encoded
+
+    @property
+    def id(self) -> bytes:
+        return hash256(self.encoded)[:16]
 
     @property
     def adds_its_author(self) -> bool:
@@ -51,64 +55,131 @@ class Author:
 
 @dataclass
 class Standing:
-    """What the changes say of a device that is named in them."""
+    """What the changes that count say of a device: the index of the one that added it, and who has it."""
 
     device: bytes
-    name: str | None = None
+    name: str
+    addition: int
     removed: LogPosition | None = None
-
-    @property
-    def is_member(self) -> bool:
-        return self.name is not None and self.removed is None
 
 
 @dataclass
 class Members:
-    """The devices by their ids. In a vault without members there are none."""
+    """`devices` by their ids: of two with one id the first one that is named. Those who are or were members: `standings`.
+
+    `indices` are those of the changes by their ids; `past` holds for each the indices of all that its author knew.
+    """
 
     vault_id: bytes
     changes: list[MemberChange] = field(default_factory=list)
+    indices: dict[bytes, int] = field(default_factory=dict)
+    past: list[frozenset[int]] = field(default_factory=list)
+    devices: dict[bytes, bytes] = field(default_factory=dict)
     standings: dict[bytes, Standing] = field(default_factory=dict)
 
     def add(self, change: MemberChange) -> None:
-        """Takes the next change into account; `Damaged` unless a known device has signed it."""
-        author = self.standings.get(change.signature.author)
-        if author is None and not change.adds_its_author:
+        """Takes the next change in; `Damaged` unless it follows some that are there, and a named device has signed it."""
+        identifier, is_first = change.id, not self.changes
+        follows = all(known in self.indices for known in change.known)
+        if identifier in self.indices or is_first == bool(change.known) or not follows:
+            raise Damaged("members: order", "the manifest")
+        device = self.devices.get(change.signature.author) or (change.device if change.adds_its_author else None)
+        if device is None:
             raise Damaged("members: unknown author", "the manifest")
-        if not change.signature.holds(change.statement, self.vault_id, author.device if author else change.device):
+        if not change.signature.holds(change.statement, self.vault_id, device):
             raise Damaged("members: signature", "the manifest")
-        counts = author.is_member if author else not self.changes
+        self.devices.setdefault(change.device[:ID_SIZE], change.device)
+        self.indices[identifier] = len(self.changes)
         self.changes.append(change)
-        device = self.standings.setdefault(change.device[:ID_SIZE], Standing(change.device))
-        # Of two devices with one id, the first one is known by it.
-        if not counts or device.device != change.device:
-            return
-        if change.is_removal:
-            device.removed = change.signature.seen
-        elif not device.is_member and self.may_add(change.name, author):
-            device.name, device.removed = change.name, None
+        parents = {self.indices[known] for known in change.known}
+        self.past.append(frozenset(parents.union(*(self.past[parent] for parent in parents))))
 
-    def may_add(self, name: str, author: Standing | None) -> bool:
+    def follow(self) -> None:
+        """Finds out who is a member."""
+        for index in self.counting():
+            change = self.changes[index]
+            identifier = change.device[:ID_SIZE]
+            known = self.standings.get(identifier)
+            if self.devices[identifier] != change.device:
+                continue
+            if change.is_removal:
+                if known and known.addition in self.past[index]:
+                    known.removed = change.signature.seen
+            elif (known is None or known.removed) and self.may_add(change):
+                self.standings[identifier] = Standing(change.device, change.name, index)
+
+    def counting(self) -> list[int]:
+        """The indices of the changes that count."""
+        valid: set[int] = set()
+        for index in range(len(self.changes)):
+            if self.may_author(index, valid):
+                valid.add(index)
+        counting: set[int] = set()
+        for index in sorted(valid):
+            if self.may_author(index, counting) and not self.is_revoked(index, valid):
+                counting.add(index)
+        return sorted(counting)
+
+    def may_author(self, index: int, counting: set[int]) -> bool:
+        """Whether the author was a member by what it knew, or added itself where nobody was."""
+        change, members = self.changes[index], self.members_by(self.past[index] & counting)
+        return change.signature.author in members or change.adds_its_author and not members
+
+    def members_by(self, counting: set[int] | frozenset[int]) -> set[bytes]:
+        """The devices with an addition that no removal among these knew."""
+        additions: dict[bytes, set[int]] = {}
+        for index in sorted(counting):
+            device = self.changes[index].device
+            if self.devices[device[:ID_SIZE]] != device:
+                continue
+            if self.changes[index].is_removal:
+                additions[device] = additions.get(device, set()) - self.past[index]
+            else:
+                additions.setdefault(device, set()).add(index)
+        return {device[:ID_SIZE] for device, left in additions.items() if left}
+
+    def is_revoked(self, index: int, valid: set[int]) -> bool:
+        """Whether it is an addition whose author was removed by somebody who did not know it, nor its author that."""
+        change = self.changes[index]
+        return not change.is_removal and any(
+            other.is_removal
+            and other.device[:ID_SIZE] == change.signature.author
+            and number in valid
+            and number not in self.past[index]
+            and index not in self.past[number]
+            for number, other in enumerate(self.changes)
+        )
+
+    def may_add(self, change: MemberChange) -> bool:
         """Nobody gets into another member's name."""
-        taken = any(each.is_member and each.name == name for each in self.standings.values())
-        return not taken or author is not None and author.name == name
+        author = self.standings.get(change.signature.author)
+        taken = any(each.name == change.name and not each.removed for each in self.standings.values())
+        return not taken or author is not None and author.name == change.name
 
     @property
     def present(self) -> list[tuple[str, bytes]]:
         """The names and devices of the members."""
-        return [(each.name, each.device) for each in self.standings.values() if each.name and each.is_member]
+        standings = sorted(self.standings.values(), key=lambda each: each.addition)
+        return [(each.name, each.device) for each in standings if each.removed is None]
+
+    @property
+    def heads(self) -> list[bytes]:
+        """The changes that no other one follows."""
+        followed = frozenset().union(*self.past)
+        return [change.id for index, change in enumerate(self.changes) if index not in followed]
 
     def author(self, statement: bytes, signature: Signature | None, what: str) -> Author | None:
         if signature is None:
             return None
-        standing = self.standings.get(signature.author)
-        if standing is None:
+        device, standing = self.devices.get(signature.author), self.standings.get(signature.author)
+        if device is None:
             raise Damaged("signature: unknown author", what)
-        if not signature.holds(statement, self.vault_id, standing.device):
+        if not signature.holds(statement, self.vault_id, device):
             raise Damaged("signature: does not hold", what)
+        if standing is None:
+            return Author(device_text(device), False, signature.seen.sequence)
         is_late = standing.removed is not None and standing.removed.sequence <= signature.seen.sequence
-        was_member = standing.name is not None and not is_late
-        return Author(standing.name or device_text(standing.device), was_member, signature.seen.sequence)
+        return Author(standing.name, not is_late, signature.seen.sequence)
 
     def authors(self, entry: Entry, contents: dict[StoredVersion, bytes]) -> list[Author | None]:
         """Of the entry's state and of its earlier versions; `Damaged` for a signature that does not hold."""
@@ -122,14 +193,12 @@ def read_members(changes: list[MemberChange], vault_id: bytes) -> Members:
     members = Members(vault_id)
     for change in changes:
         members.add(change)
+    members.follow()
     return members
 
 
 def read_changes(cursor: Cursor) -> list[MemberChange]:
-    changes = [read_change(cursor) for _ in range(cursor.varint("members", 1, MOST_CHANGES))]
-    if any(first.time > second.time for first, second in itertools.pairwise(changes)):
-        raise cursor.fail("members: order")
-    return changes
+    return [read_change(cursor) for _ in range(cursor.varint("members", 1, MOST_CHANGES))]
 
 
 def read_change(cursor: Cursor) -> MemberChange:
@@ -139,8 +208,9 @@ def read_change(cursor: Cursor) -> MemberChange:
         raise cursor.fail("members: reserved")
     name, device = cursor.text("members", 0, MOST_NAME_BYTES), cursor.take(DEVICE_SIZE, "members")
     recipient = cursor.text("members", 0, MOST_RECIPIENT_BYTES)
+    known = tuple(cursor.take(16, "members") for _ in range(cursor.varint("members", 0, MOST_CHANGES)))
     statement = CHANGE + cursor.data[start : cursor.place]
-    return MemberChange(flags == REMOVAL, time, name, device, recipient, Signature.read(cursor), statement)
+    return MemberChange(flags == REMOVAL, time, name, device, recipient, known, Signature.read(cursor), statement)
 
 
 def state_statement(name: bytes, state: Entry | EarlierVersion, contents: dict[StoredVersion, bytes]) -> bytes:

@@ -117,7 +117,7 @@ def read_upkeep(data: bytes, vault_id: bytes, memory_key: bytes) -> Upkeep | Non
 
 
 def read_members(data: bytes, vault_id: bytes, memory_key: bytes) -> list[bytes] | None:
-    """The starts of the signatures of the first change of the members and of the removals that were seen."""
+    """The ids of the first change of the members and of the removals that were seen."""
     cursor = body(data, MEMBERS, vault_id, memory_key, size=MEMBERS_SIZE)
     if cursor is None:
         return None

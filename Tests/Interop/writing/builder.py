@@ -46,7 +46,8 @@ class VaultBuilder(Draft):
         settings, keys = varint(0), varint(len(self.former_memory_keys)) + b"".join(self.former_memory_keys)
         merged = b"".join(varint(sequence) + authenticator for sequence, authenticator in self.merged)
         content = varint(MADE) + self.totals() + chain + labels + settings + keys + varint(len(self.merged)) + merged
-        content += varint(len(self.members)) + b"".join(self.members) if self.members else b""
+        changes = self.members.encoded
+        content += varint(len(changes)) + b"".join(changes) if changes else b""
         nonce = self.random.take(24)
         box = seal(padded(edit(content)), nonce, self.key(2))
         reference = Reference(len(self.data), len(box), nonce)
@@ -61,7 +62,7 @@ class VaultBuilder(Draft):
         header = bytearray(MAC_PLACE)
         fields = b"\x89VLT\r\n\x1a\n" + u32(1) + u32(len(self.slots)) + self.vault_id + u64(self.sequence)
         fields += root.in_header() + manifest.in_header() + u64(len(self.data))
-        fields += u32(self.history[0]) + u32(self.history[1]) + u32(int(self.is_access_logged) + 2 * bool(self.members))
+        fields += u32(self.history[0]) + u32(self.history[1]) + u32(int(self.is_access_logged) + 2 * bool(self.members.encoded))
         header[: len(fields)] = fields
         parameters = b""
         for number, slot in enumerate(self.slots):

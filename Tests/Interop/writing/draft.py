@@ -6,7 +6,7 @@ from typing import Self
 
 from .entries import MADE, Entry, Value
 from .keys import AnySlot, generated_key_file, generated_slot
-from .members import Change, Device, Position, Signature
+from .members import Change, Changes, Device, Position, Signature
 from .primitives import Randomness, hash256, seal, subkey, u64, varint
 
 HEADER_SIZE = 4096
@@ -47,7 +47,7 @@ class Draft:
         self.recipients: dict[int, str] = {}
         self.former_memory_keys: list[bytes] = []
         self.merged: list[Position] = []
-        self.members: list[bytes] = []
+        self.members = Changes()
         self.device_key: bytes | None = None
         self.data = bytearray()
         self.authenticator = self.header_authenticator = b""
@@ -107,7 +107,8 @@ class Draft:
 
     def change_members(self, *changes: Change, seen: Position | None = None) -> Self:
         """Adds changes of the members, which the checkpoint's manifest is to hold."""
-        self.members += [change.encoded(self.vault_id, seen or self.position) for change in changes]
+        for change in changes:
+            self.members.add(change, self.vault_id, seen or self.position)
         return self
 
     def signed(self, entry: Entry, author: Device, **how) -> Entry:

@@ -49,7 +49,10 @@ class Signature:
 
 @dataclass(frozen=True)
 class Change:
-    """A change of the members. `edit` changes what is signed, `edit_signature` the signature."""
+    """A change of the members. `edit` changes what is signed, `edit_signature` the signature.
+
+    It follows the changes `known`, or all before it.
+    """
 
     author: Device
     device: Device
@@ -57,15 +60,31 @@ class Change:
     time: int = 0
     name: str | None = None
     recipient: str = ""
+    known: tuple["Change", ...] | None = None
     edit: Callable[[bytes], bytes] = lambda statement: statement
     edit_signature: Callable[[bytes], bytes] = lambda signature: signature
 
-    def encoded(self, vault_id: bytes, seen: Position) -> bytes:
+    def encoded(self, vault_id: bytes, seen: Position, known: list[bytes]) -> bytes:
         name = self.device.member if self.name is None else self.name
         fields = bytes([self.flags]) + varint(self.time) + counted(name.encode()) + self.device.public_key
-        fields += counted(self.recipient.encode())
+        fields += counted(self.recipient.encode()) + varint(len(known)) + b"".join(known)
         signature = self.author.sign(self.edit(b"vault-member-1" + fields), vault_id, seen)
         return fields + self.edit_signature(signature)
+
+
+class Changes:
+    """The changes of the members of a vault, and which of them the next one follows."""
+
+    def __init__(self, encoded: list[bytes] | None = None, heads: list[bytes] | None = None) -> None:
+        self.encoded, self.heads = encoded or [], heads or []
+        self.ids: dict[Change, bytes] = {}
+
+    def add(self, change: Change, vault_id: bytes, seen: Position) -> None:
+        known = self.heads if change.known is None else [self.ids.get(each, bytes(16)) for each in change.known]
+        encoded = change.encoded(vault_id, seen, known)
+        self.ids[change] = hash256(encoded)[:16]
+        self.heads = [head for head in self.heads if head not in known] + [self.ids[change]]
+        self.encoded.append(encoded)
 
 
 def removed_statement(name: bytes, modified: int) -> bytes:

@@ -84,7 +84,10 @@ REFUSED = {
     "members: bounds": (
         "members-flag-without-members member-of-257-bytes member-with-a-recipient-of-4097-bytes members-1025"
     ),
-    "members: order": "members-out-of-order member-added-by-an-old-change",
+    "members: order": (
+        "members-out-of-order member-added-by-an-old-change member-change-that-follows-nothing "
+        "member-change-that-follows-another-vaults first-member-that-follows"
+    ),
     "members: reserved": "member-flag-2",
     "members: signature": "member-signature member-signature-without-effect member-signature-flipped",
     "members: unknown author": (

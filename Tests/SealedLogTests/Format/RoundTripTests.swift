@@ -90,8 +90,12 @@ struct RoundTripTests {
         var generator = SeededGenerator(3)
         manifest.members = try (0..<3).map { number in
             let device = try #require(Device(publicKey: RandomBytes.array(32)))
+            let known = (0..<number).map { _ in
+                generator.bytes(Authenticator.size).withUnsafeBytes { Authenticator($0) }
+            }
             let change = MemberChange(
-                isRemoval: number == 2, time: 7, name: "mia", device: device, recipient: number == 0 ? "age1…" : "")
+                isRemoval: number == 2, time: 7, name: "mia", device: device, recipient: number == 0 ? "age1…" : "",
+                known: known)
             return MemberRecord(change: change, authorship: .random(&generator))
         }
         header.hasMembers = true

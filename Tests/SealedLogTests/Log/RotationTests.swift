@@ -237,20 +237,32 @@ struct RotationTests {
         }
     }
 
-    /// None of them is dropped: the rotation is refused that would be one too many.
-    @Test func theFormerKeysAreKeptUpToTheirLimit() throws {
+    /// Nobody keeps a rotation from shutting him out by filling the list.
+    @Test func theNewestFormerKeysAreKept() throws {
         var manifest = Manifest(created: 1, totals: Totals(), chain: [], labels: [], settings: [])
-        let keys = (0..<Limits.formerKeys).map { _ in RandomBytes.array(32) }
-        try manifest.addFormer(memoryKeys: Array(keys[..<(keys.count - 1)]))
-        try manifest.addFormer(memoryKeys: [keys[keys.count - 1]])
-        #expect(manifest.formerMemoryKeys == keys)
-        // Known ones take no room, and become the newest.
-        try manifest.addFormer(memoryKeys: [keys[0]])
-        #expect(manifest.formerMemoryKeys == keys[1...] + [keys[0]])
+        let keys = (0...Limits.formerKeys).map { _ in RandomBytes.array(32) }
+        for key in keys.dropLast() { manifest.addFormer(memoryKey: key) }
+        #expect(manifest.formerMemoryKeys == keys.dropLast())
         let parsed = try Manifest(parsing: manifest.encoded, of: Header.sample(slots: 0))
         #expect(parsed.formerMemoryKeys == manifest.formerMemoryKeys)
         #expect(manifest.encoded.count + SecretBox.tagSize <= Limits.indexSize)
-        #expect(try LogError.code { try manifest.addFormer(memoryKeys: [RandomBytes.array(32)]) } == .invalid)
+        manifest.addFormer(memoryKey: keys[Limits.formerKeys])
+        #expect(manifest.formerMemoryKeys == Array(keys[1...]))
+        // Known ones take no room, and become the newest.
+        manifest.addFormer(memoryKey: keys[1])
+        #expect(manifest.formerMemoryKeys == keys[2...] + [keys[1]])
+    }
+
+    /// Those of another copy push none of this vault's out.
+    @Test func theFormerKeysOfACopyTakeTheRoomThatIsLeft() {
+        var manifest = Manifest(created: 1, totals: Totals(), chain: [], labels: [], settings: [])
+        let own = (0..<Limits.formerKeys - 2).map { _ in RandomBytes.array(32) }
+        for key in own { manifest.addFormer(memoryKey: key) }
+        let others = (0..<3).map { _ in RandomBytes.array(32) }
+        manifest.addFormer(ofCopy: others[..<2] + [own[5]])
+        #expect(manifest.formerMemoryKeys == others[..<2] + own)
+        manifest.addFormer(ofCopy: [others[2]])
+        #expect(manifest.formerMemoryKeys == others[..<2] + own)
     }
 
     /// What it has seen was authenticated by the former key: a file that lacks it is noticed all the same.

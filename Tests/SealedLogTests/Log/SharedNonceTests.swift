@@ -57,7 +57,8 @@ struct SharedNonceTests {
 
     @Test func isFoundInOneNamesHistory() throws {
         let version = try #require(try log.history(.sample("iban"))?.content).current
-        try log.plant("iban", "another value", under: version.nonce, earlier: [.init(modified: 1, version: version)])
+        let earlier = [EarlierVersion(modified: 1, version: version)]
+        try log.plant("iban", "a value of another length", under: version.nonce, earlier: earlier)
         #expect(try log.verify().sharingNonces == ["iban"])
     }
 

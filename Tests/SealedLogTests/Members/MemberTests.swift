@@ -8,44 +8,24 @@ import Testing
 
 @Suite("Members")
 struct MemberTests {
+    private let vault: SharedVault
     private let fixture: LogFixture
     private let mia: DeviceKey
     private let tom: DeviceKey
 
     init() throws {
-        fixture = try LogFixture(history: .standard)
-        mia = try DeviceKey(.generate())
-        tom = try DeviceKey(.generate())
+        vault = try SharedVault()
+        (fixture, mia, tom) = (vault.fixture, vault.mia, vault.tom)
     }
 
     private func open(
         _ path: String? = nil, as key: DeviceKey?, remembering: Bool = false, accepting: [LogError.Code] = [],
         in files: any FileSystem = PosixFileSystem()
     ) throws -> SealedLog {
-        var options = fixture.options(remembering: remembering, accepting: accepting)
-        if let key { options.deviceKey = { () throws(LogError) in key } }
-        return try openApart(path ?? fixture.path, options: options, in: files, readKey: fixture.key)
+        try vault.open(path, as: key, remembering: remembering, accepting: accepting, in: files)
     }
 
-    private func addMembers(to log: SealedLog) throws {
-        try log.changeMembers { (members) throws(LogError) in
-            try members.add("mia", mia.device, signedBy: mia)
-            try members.add("tom", tom.device, signedBy: mia)
-        }
-    }
-
-    /// A vault with two members, as one of them has it open.
-    private func founded(remembering: Bool = false) throws -> SealedLog {
-        let log = try open(as: mia, remembering: remembering)
-        try log.set("before", "1")
-        try addMembers(to: log)
-        return log
-    }
-
-    /// Who has made the changes of a name.
-    private func authors(_ log: SealedLog, of name: String) throws -> [String] {
-        try log.loggedChanges(prefix: Array(name.utf8)).map { $0.author.map { "\($0)" } ?? "nobody" }
-    }
+    private func founded(remembering: Bool = false) throws -> SealedLog { try vault.founded(remembering: remembering) }
 
     /// Otherwise a power loss that brings the former file back would make the removal seem to be missing.
     @Test func aRemovalIsRememberedBehindTheFlushOfTheFilesName() throws {
@@ -108,8 +88,8 @@ struct MemberTests {
         try log.set("before", "2")
         func expectAuthors() throws {
             // The first "before" is older than the members. Changes of two names may have the same time.
-            #expect(try authors(log, of: "a") == [#"member("mia")"#, #"member("tom")"#, #"member("mia")"#])
-            #expect(try authors(log, of: "before") == ["nobody", #"member("mia")"#])
+            #expect(try log.authors(of: "a") == [#"member("mia")"#, #"member("tom")"#, #"member("mia")"#])
+            #expect(try log.authors(of: "before") == ["nobody", #"member("mia")"#])
         }
         try expectAuthors()
         #expect(try other.verify().unsigned == [])
@@ -129,7 +109,7 @@ struct MemberTests {
         let other = try open(as: tom)
         try other.make(changes: [other.restoring("before", 0)])
         #expect(try other.text("before") == "1")
-        #expect(try authors(log, of: "before") == [#"member("mia")"#, #"member("tom")"#])
+        #expect(try log.authors(of: "before") == [#"member("mia")"#, #"member("tom")"#])
         try log.verify()
     }
 
@@ -142,7 +122,7 @@ struct MemberTests {
             #expect(throws: LogError(.notMember, key?.device.text ?? "")) {
                 _ = try other.changeKeys(timeout: SealedLog.patience) { $0.history = .none }
             }
-            #expect(try LogError.code { try addMembers(to: other) } == .notMember)
+            #expect(try LogError.code { try vault.addMembers(to: other) } == .notMember)
             #expect(try other.text("before") == "1")
             try other.compact()
         }
@@ -225,26 +205,46 @@ struct MemberTests {
         #expect(try merged.text("c") == "3")
         let report = try merged.verify()
         #expect(report.foreign == [] && report.unsigned == [])
-        #expect(try authors(merged, of: "c") == [#"member("tom")"#])
+        #expect(try merged.authors(of: "c") == [#"member("tom")"#])
     }
 
     @Test func mergedCopiesHaveTheMembersOfBoth() throws {
         let log = try founded()
-        let fork = fixture.folder.file("fork.vault")
-        try overwrite(fork, fixture.bytes)
-        let other = try open(fork, as: tom)
+        let other = try vault.forked(as: tom)
+        let (ann, eve) = (try DeviceKey(.generate()), try DeviceKey(.generate()))
+        try other.changeMembers { (members) throws(LogError) in try members.add("ann", ann.device, signedBy: tom) }
+        try log.changeMembers { (members) throws(LogError) in try members.add("eve", eve.device, signedBy: mia) }
+        _ = try log.merge(other, timeout: SealedLog.patience)
+        _ = try other.merge(log, timeout: SealedLog.patience)
+        #expect(try Set(MemberTests.names(log)) == ["mia", "tom", "ann", "eve"])
+        #expect(try MemberTests.names(other) == MemberTests.names(log))
+        #expect(try other.members().records == log.members().records)
+        try log.verify()
+    }
+
+    /// Whoever is removed on one side has added nobody on the other one, whatever the clocks say.
+    @Test func whoIsRemovedHasAddedNobodyMeanwhile() throws {
+        let log = try founded()
+        let other = try vault.forked(as: tom)
         let ann = try DeviceKey(.generate())
         try other.changeMembers { (members) throws(LogError) in try members.add("ann", ann.device, signedBy: tom) }
-        try other.set("b", "2")
+        try open(other.view.withLock { $0.store.location }, as: ann).set("d of ann", "3")
+        try other.set("c", "2")
         try log.changeMembers { (members) throws(LogError) in _ = try members.remove("tom", signedBy: mia) }
-        let names = try MemberTests.names(log)
-        #expect(names == ["mia"])
-        _ = try log.merge(other, timeout: SealedLog.patience)
-        // Tom has added her before he was removed.
-        #expect(try MemberTests.names(log) == ["mia", "ann"])
-        _ = try other.merge(log, timeout: SealedLog.patience)
-        #expect(try MemberTests.names(other) == ["mia", "ann"])
-        #expect(throws: LogError(.notMember, tom.device.text)) { try other.set("b", "3") }
+        var report = try log.merge(other, timeout: SealedLog.patience)
+        #expect(report.refused == ["c", "d of ann"] && report.changed == [])
+        #expect(try MemberTests.names(log) == ["mia"])
+        #expect(try log.text("c") == nil)
+        // On the other side, the removal arrives later than what it has made void.
+        report = try other.merge(log, timeout: SealedLog.patience)
+        #expect(try MemberTests.names(other) == ["mia"])
+        #expect(throws: LogError(.notMember, tom.device.text)) { try other.set("c", "3") }
+        try log.verify()
+        try other.verify()
+        // A person takes over what it was for.
+        report = try log.merge(other, taking: .some(["c"]), timeout: SealedLog.patience)
+        #expect(report.refused == ["d of ann"] && report.changed == ["c"])
+        #expect(try log.authors(of: "c") == [#"member("mia")"#])
         try log.verify()
     }
 
@@ -258,10 +258,11 @@ struct MemberTests {
         try other.set("a", "1")
         try log.changeMembers { (members) throws(LogError) in _ = try members.remove("tom", signedBy: mia) }
         #expect(throws: LogError(.notMember, tom.device.text)) { try other.set("a", "2") }
-        #expect(try authors(log, of: "a") == [#"member("tom")"#])
+        #expect(try log.authors(of: "a") == [#"member("tom")"#])
         // What he signs all the same is told from what he signed before.
         try log.write(late(log))
-        #expect(try authors(log, of: "late") == [#"removed("tom")"#])
+        #expect(try log.authors(of: "late") == [#"removed("tom")"#])
+        #expect(try log.verify().ofNonMembers == ["late"])
     }
 
     /// An entry that Tom signs now.
@@ -312,12 +313,11 @@ struct MemberTests {
     @Test func whoPutsAnotherFirstMemberBeforeTheRestIsNoticed() throws {
         let log = try founded(remembering: true)
         let eve = try DeviceKey(.generate())
-        let records = try log.members().records
         let head = LogPosition(sequence: 1, authenticator: .zero)
-        let change = MemberChange(isRemoval: false, time: 1, name: "eve", device: eve.device, recipient: "")
+        let change = MemberChange(isRemoval: false, time: 1, name: "eve", device: eve.device, recipient: "", known: [])
         let first = MemberRecord(
             change: change, authorship: try eve.sign(Statement(change, in: log.vaultID), after: head))
-        try replaceMembers(by: [first] + records)
+        try replaceMembers(by: [first])
         #expect(try LogError.code { try log.set("a", "1") } == .diverged)
         #expect(try open(as: eve).members().members.map(\.name) == ["eve"])
     }
@@ -330,7 +330,8 @@ struct MemberTests {
         try list.add("tom", tom.device, signedBy: mia)
         let eve = try DeviceKey(.generate())
         let additions = [("mia", eve.device), ("tom", mia.device)].map { name, device in
-            MemberChange(isRemoval: false, time: .max, name: name, device: device, recipient: "")
+            MemberChange(
+                isRemoval: false, time: .max, name: name, device: device, recipient: "", known: list.history.heads)
         }
         let records = try additions.map { change in
             MemberRecord(change: change, authorship: try tom.sign(Statement(change, in: id), after: head))
@@ -354,13 +355,14 @@ struct MemberTests {
     @Test func moreChangesOfMembersThanAVaultHasRoomForAreRefused() throws {
         let log = try founded()
         var records = try log.members().records
-        let longest = MemberChange(
-            isRemoval: false, time: .max, name: "x", device: tom.device,
-            recipient: String(repeating: "x", count: SlotLabel.recipientSize))
         let head = log.view.withLock { $0.head }
-        let record = MemberRecord(
-            change: longest, authorship: try mia.sign(Statement(longest, in: log.vaultID), after: head))
-        records += Array(repeating: record, count: 128)
+        for _ in 0..<128 {
+            let longest = MemberChange(
+                isRemoval: false, time: .max, name: "x", device: tom.device,
+                recipient: String(repeating: "x", count: SlotLabel.recipientSize), known: records.suffix(1).map(\.id))
+            let authorship = try mia.sign(Statement(longest, in: log.vaultID), after: head)
+            records.append(MemberRecord(change: longest, authorship: authorship))
+        }
         #expect(try LogError.code { try replaceMembers(by: records) } == .invalid)
         try log.set("a", "1")
     }
@@ -403,7 +405,7 @@ struct MemberTests {
             try LogError.code { _ = try MemberList(Array(list.records.dropFirst()), in: id, at: head) } == .damaged)
         let change = list.records[1].change
         let renamed = MemberChange(
-            isRemoval: false, time: change.time, name: "eve", device: change.device, recipient: "")
+            isRemoval: false, time: change.time, name: "eve", device: change.device, recipient: "", known: change.known)
         let forged = [list.records[0], MemberRecord(change: renamed, authorship: list.records[1].authorship)]
         #expect(try LogError.code { _ = try MemberList(forged, in: id, at: head) } == .damaged)
     }
@@ -416,13 +418,5 @@ struct MemberTests {
         for text in [String(mistyped), String(mia.device.text.dropLast()), mia.device.text + " ", ""] {
             #expect(Device(text) == nil)
         }
-    }
-}
-
-extension SealedLog {
-    fileprivate func changeMembers(_ change: (inout MemberList) throws(LogError) -> Void) throws {
-        _ = try changeKeys(timeout: SealedLog.patience) { (table) throws(LogError) in try change(&table.members) }
-        // So that this machine has seen it.
-        _ = try members()
     }
 }

@@ -129,9 +129,9 @@ extension SealedLog {
         let now = Clock.milliseconds
         let sealed = try SealedValue(SecretBytes(copyOf: Array(value.utf8)), kind: 1, nonce: nonce, under: keys)
         let content = Entry.Content(created: now, current: sealed.version, attributes: [])
-        try write(
-            Entry(name: .sample(name), modified: now, content: content, earlier: earlier),
-            [Array(sealed.box)] + earlier.map { _ in nil })
+        var entry = Entry(name: try .sample(name), modified: now, content: content, earlier: earlier)
+        entry.sequence = view.withLock { $0.head.sequence } + 1
+        try write(entry, [Array(sealed.box)] + earlier.map { _ in nil })
     }
 
     func nonce(of name: String) throws -> Nonce {

@@ -42,6 +42,12 @@ extension Simulation {
         guard !attempt.session.process.isDead else { return }
         world.trace("\(attempt.operation.number) merged \(report.changed)")
         for (name, write) in writes {
+            // The data key was rotated since: nothing tells who has changed the copy.
+            if report.refused.contains(name) {
+                if report.changed.contains(name) { fail("a merge has taken over \(name), and says that it has not") }
+                if let wrong = vault.refuse(write) { fail(wrong) }
+                continue
+            }
             let isOwn = name.hasPrefix("m/")
             guard report.changed.contains(name) else {
                 if isOwn { fail("a merge has left out \(name)") }

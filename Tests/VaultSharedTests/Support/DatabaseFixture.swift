@@ -42,11 +42,21 @@ struct DatabaseFixture {
         isShortLived: Bool = false, in files: any FileSystem = PosixFileSystem()
     ) throws -> (PostgresPlace, SealedLog) {
         let place = try place(isShortLived: isShortLived, in: files)
-        var unlocker = KeyFileUnlocker { () throws(LogError) in
-            try KeyFile.read(folder.file("key"), secretFolders: [], in: PosixFileSystem())
-        }
+        var unlocker = unlocker
         let options = SealedLog.Options(memoryFolder: folder.file("././one.state"))
         return (place, try SealedLog.open(place, options: options, with: &unlocker))
+    }
+
+    private var unlocker: KeyFileUnlocker {
+        KeyFileUnlocker { [folder] () throws(LogError) in
+            try KeyFile.read(folder.file("key"), secretFolders: [], in: PosixFileSystem())
+        }
+    }
+
+    /// Merges what was changed offline, as opening the vault does.
+    func mergePending(_ copy: FilePlace, into log: SealedLog) throws(LogError) -> MergeReport? {
+        var unlocker = unlocker
+        return try log.mergePending(copy, with: &unlocker, timeout: .seconds(5))
     }
 
     /// Opens the vault as another process of this machine does that asks no server.

@@ -131,6 +131,33 @@ struct UnlockingTests {
         #expect(try error(places, options) == nil)
     }
 
+    /// A laptop that was away while the data key was rotated: its copy is known by the key that was given up. One of
+    /// which nothing is known may be anybody's.
+    @Test func anIdentityOpensACopyUnderAFormerDataKeyToMergeIt() throws {
+        try keychain.addRecipient(PublishedIdentity.recipient)
+        var options = UnlockingTests.silent
+        options.fingerprint = try keychain.fingerprint()
+        let laptop = try copied(fixture.elsewhere(identity: PublishedIdentity.secret))
+        try Keychain(at: laptop, options: options).set("b", to: "of the laptop")
+        try keychain.rotateDataKey()
+        var desktop = try fixture.elsewhere(identity: PublishedIdentity.secret)
+        (desktop.vault, desktop.rollbackMemory) = (fixture.folder.file("desktop.vault"), fixture.folder.file("state"))
+        try overwrite(desktop.vault, contents(fixture.places.vault))
+        options.fingerprint = try keychain.fingerprint()
+        let merged = try Keychain(at: desktop, options: options)
+        #expect(try merged.merge(laptop.vault).refused == ["b"])
+        #expect(try merged.merge(laptop.vault, taking: .all, progress: nil).changed == ["b"])
+        // Two rotations apart from each other: neither has had the other one's data key.
+        let other = fixture.folder.file("other.vault")
+        try overwrite(other, contents(laptop.vault))
+        var places = laptop
+        (places.vault, places.identityFile, places.keyFile) = (other, nil, fixture.places.keyFile)
+        try Keychain(at: places, options: UnlockingTests.silent).rotateDataKey()
+        let refusal = try VaultError.error { try merged.merge(other) }
+        #expect(refusal?.code == .locked && refusal?.message.contains("is not the vault that this machine") == true)
+        #expect(refusal?.message.contains(other) == true)
+    }
+
     @Test func aPinInTheIdentityFileIsEnough() throws {
         try keychain.addRecipient(PublishedIdentity.recipient)
         let pin = try keychain.fingerprint()

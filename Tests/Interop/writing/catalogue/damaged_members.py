@@ -146,7 +146,7 @@ changing(
 )  # fmt: skip
 changing(
     "member_signature_without_effect", "a change without effect that is not the one that was signed",
-    lambda: [joining(BOB, BOB, 1), joining(BOB, CAROL, 2, edit=other_statement)],
+    lambda: [joining(ANN, BOB, 1), leaving(ANN, BOB, 2), joining(BOB, CAROL, 3, edit=other_statement)],
 )  # fmt: skip
 changing(
     "member_signature_flipped", "one bit of the signature of a change of the members is flipped",
@@ -178,13 +178,33 @@ def first_member_removed(vault: VaultBuilder) -> None:
 
 
 changing(
-    "members_out_of_order", "a change of the members that is older than the one before",
-    lambda: [joining(ANN, BOB, 2), joining(ANN, CAROL, 1)],
+    "member_change_that_follows_nothing", "a second change of the members that follows none",
+    lambda: [joining(ANN, BOB, 1, known=())],
 )  # fmt: skip
 changing(
-    "member_added_by_an_old_change", "the change that added a member, repeated behind its removal",
-    lambda: [joining(ANN, BOB, 1), leaving(ANN, BOB, 2), joining(ANN, BOB, 1)],
+    "member_change_that_follows_another_vaults", "a change of the members that follows one that is not there",
+    lambda: [joining(ANN, BOB, 1, known=(joining(ANN, CAROL),))],
 )  # fmt: skip
+changing("member_added_by_an_old_change", "the change that added a member, repeated behind its removal", lambda: repeated())
+
+
+def repeated() -> list[Change]:
+    first = joining(ANN, ANN)
+    bob = joining(ANN, BOB, 1, known=(first,))
+    return [bob, leaving(ANN, BOB, 2, known=(bob,)), bob]
+
+
+@catalogue.damaged("a change of the members before the one that it follows")
+def members_out_of_order(vault: VaultBuilder) -> None:
+    with_members(vault, joining(ANN, BOB, 1), joining(ANN, CAROL, 2))
+    vault.members.encoded[1:] = reversed(vault.members.encoded[1:])
+    vault.begin([put("a")])
+
+
+@catalogue.damaged("the first change of the members follows another one")
+def first_member_that_follows(vault: VaultBuilder) -> None:
+    after_some_history(vault)
+    vault.change_members(joining(ANN, ANN, known=(joining(ANN, BOB),))).begin([put("a")])
 
 
 @catalogue.damaged("the header says that there are members, and there are 0")

@@ -1,5 +1,7 @@
 """Vaults with members, and who has signed what in them."""
 
+from dataclasses import replace
+
 from ..builder import VaultBuilder
 from ..entries import MADE, Entry, Value, put, remove
 from ..members import REMOVAL, Change, Device
@@ -111,18 +113,67 @@ def member_added_again(vault: VaultBuilder) -> None:
     vault.stated["members"] = [["Ann", ANN.text], ["Robert", BOB.text]]
 
 
-@catalogue.ok("the members of two copies: the first one's count, and what the other one's say is without effect")
+def apart(vault: VaultBuilder, *changes: Change) -> None:
+    """Bob, and then changes that do not know of each other."""
+    bob = joining(ANN, BOB, 1)
+    with_members(vault, bob, *(replace(change, known=(bob,)) for change in changes))
+
+
+@catalogue.ok("two copies have changed the members: who was removed has added another one meanwhile, which does not count")
 def members_of_two_copies(vault: VaultBuilder) -> None:
-    with_members(vault, joining(BOB, BOB, 1), joining(BOB, CAROL, 2), leaving(BOB, ANN, 3))
-    vault.begin([vault.signed(put("a"), ANN), vault.signed(put("b"), BOB, was_member=False, known_as=BOB.text)])
+    apart(vault, joining(BOB, CAROL, 2), leaving(ANN, BOB, 3))
+    of_carol = vault.signed(put("b"), CAROL, was_member=False, known_as=CAROL.text)
+    vault.begin([vault.signed(put("a"), ANN), of_carol])
     state_members(vault, ANN)
 
 
-@catalogue.ok("two changes of the members at the same time, which two copies may have brought")
-def members_at_one_time(vault: VaultBuilder) -> None:
-    with_members(vault, joining(ANN, BOB, 1), joining(ANN, CAROL, 1))
+@catalogue.ok("the same, and the removal comes first: neither the order nor the times decide")
+def members_of_two_copies_in_another_order(vault: VaultBuilder) -> None:
+    apart(vault, leaving(ANN, BOB, 3), joining(BOB, CAROL, 2))
+    vault.begin([vault.signed(put("a"), ANN), vault.signed(put("b"), CAROL, was_member=False, known_as=CAROL.text)])
+    state_members(vault, ANN)
+
+
+@catalogue.ok("who was added by somebody who was removed meanwhile adds nobody either, and removes nobody")
+def members_of_one_who_does_not_count(vault: VaultBuilder) -> None:
+    bob, dora = joining(ANN, BOB, 1), Device("Dora")
+    carol = joining(BOB, CAROL, 2, known=(bob,))
+    adding, removing = joining(CAROL, dora, 3, known=(carol,)), leaving(CAROL, ANN, 4, known=(carol,))
+    with_members(vault, bob, carol, adding, removing, leaving(ANN, BOB, 5, known=(bob,)))
+    vault.begin([vault.signed(put("a"), ANN)])
+    state_members(vault, ANN)
+
+
+@catalogue.ok("two members have removed each other, and neither knew: both removals count, and the first one comes again")
+def members_who_removed_each_other(vault: VaultBuilder) -> None:
+    apart(vault, leaving(ANN, BOB, 2), leaving(BOB, ANN, 2))
+    vault.change_members(joining(ANN, ANN, 3)).begin([vault.signed(put("a"), ANN)])
+    state_members(vault, ANN)
+
+
+@catalogue.ok("a removal takes away what it knew: the device was added again in another copy")
+def member_added_again_in_another_copy(vault: VaultBuilder) -> None:
+    bob = joining(ANN, BOB, 1)
+    gone = leaving(ANN, BOB, 2, known=(bob,))
+    again, also = joining(ANN, BOB, 3, known=(gone,)), leaving(ANN, BOB, 4, known=(bob,), recipient="twice")
+    with_members(vault, bob, gone, also, again)
+    vault.begin([vault.signed(put("a"), BOB)])
+    state_members(vault, ANN, BOB)
+
+
+@catalogue.ok("a change that follows those of two copies, by a member whom one of them has added")
+def member_change_behind_two_copies(vault: VaultBuilder) -> None:
+    apart(vault, joining(ANN, CAROL, 2), joining(BOB, Device("Dora"), 2))
+    eve = Device("Eve")
+    vault.change_members(joining(CAROL, eve, 9)).begin([vault.signed(put("a"), eve)])
+    state_members(vault, ANN, BOB, CAROL, Device("Dora"), eve)
+
+
+@catalogue.ok("changes of the members whose times go back, and are equal: clocks do not decide")
+def members_by_clocks_that_go_back(vault: VaultBuilder) -> None:
+    with_members(vault, joining(ANN, BOB, 5), leaving(ANN, BOB, -5), joining(ANN, CAROL, 5), joining(ANN, BOB, 5))
     vault.begin([vault.signed(put("a"), CAROL)])
-    state_members(vault, ANN, BOB, CAROL)
+    state_members(vault, ANN, CAROL, BOB)
 
 
 @catalogue.ok("a member's name of 256 bytes, a recipient of 4,096, and the largest numbers of log positions and times")

@@ -69,6 +69,34 @@ extension LogView {
     }
 }
 
+extension LogView {
+    /// Whether values that another copy would bring, under the same data key, have the nonces of other values here.
+    func sharesNonces(with copy: LogView, _ past: CommonPast) throws(LogError) -> Bool {
+        var ours = self
+        // By the first 8 bytes: that two of a million are equal by chance is as likely as one in 40 million.
+        var brought: Set<UInt64> = []
+        var merge = try copy.entries()
+        while let entry = try merge.next() {
+            guard past.hasOtherChanged(entry) != false else { continue }
+            let known = try ours.find(entry.name)?.versions ?? []
+            for version in entry.versions {
+                guard let same = known.first(where: { $0.nonce == version.nonce }) else {
+                    brought.insert(version.nonce.start)
+                    continue
+                }
+                let box = try copy.store.bytes(at: version.offset, count: version.boxLength)
+                if try store.bytes(at: same.offset, count: same.boxLength) != box { return true }
+            }
+        }
+        if brought.isEmpty { return false }
+        merge = try entries()
+        while let entry = try merge.next() {
+            if entry.versions.contains(where: { brought.contains($0.nonce.start) }) { return true }
+        }
+        return false
+    }
+}
+
 extension SealedLog {
     /// Returns the names of values whose boxes differ and share a nonce, sorted bytewise. Throws what reading throws.
     package func namesSharingNonces() throws(LogError) -> [String] {

@@ -1,0 +1,299 @@
+import Foundation
+import LinuxSystem
+import Sealing
+import TestSupport
+import Testing
+
+@testable import SealedLog
+
+/// What somebody who was shut out has written does not come in by a merge.
+@Suite("Merging what somebody may have written who was shut out")
+struct MergeGateTests {
+    private let vault: SharedVault
+
+    init() throws { vault = try SharedVault() }
+
+    private func merge(
+        _ other: SealedLog, into log: SealedLog, taking taken: NamesTaken = .none
+    ) throws -> MergeReport {
+        try log.merge(other, taking: taken, timeout: SealedLog.patience)
+    }
+
+    private func open(_ log: SealedLog, as key: DeviceKey?) throws -> SealedLog {
+        try vault.open(log.view.withLock { $0.store.location }, as: key)
+    }
+
+    // MARK: A data key that was given up
+
+    /// Without members, nothing tells who has changed the copy.
+    @Test func aCopyUnderAFormerDataKeyIsTakenByNameAlone() throws {
+        let log = try vault.open(as: nil)
+        for name in ["a", "b", "removed", "untouched"] { try log.set(name, "of both") }
+        let other = try vault.forked(as: nil)
+        try other.set("a", "of the copy")
+        try other.set("new", "of the copy")
+        try other.remove("removed")
+        try log.set("b", "since")
+        try log.rotate()
+        let (states, header) = (try log.states(), try vault.fixture.header)
+        let report = try merge(other, into: log)
+        #expect(report.refused == ["a", "new", "removed"])
+        #expect(report.changed == [] && report.conflicts == [] && report.isOfFormerKey && report.keys == .own)
+        #expect(try log.states() == states)
+        // The copy does not count as merged.
+        #expect(try vault.fixture.header == header)
+        #expect(try merge(other, into: log, taking: .some(["new"])).refused == ["a", "removed"])
+        #expect(try log.text("new") == "of the copy" && log.text("a") == "of both")
+        #expect(try merge(other, into: log, taking: .all).changed == ["a", "removed"])
+        #expect(try log.text("a") == "of the copy" && log.text("removed") == nil && log.text("b") == "since")
+        #expect(try merge(other, into: log).refused == [])
+        try log.verify()
+    }
+
+    /// Of a copy whose data key this vault never had, the same holds: whoever had a former one can have drawn it.
+    @Test func soIsACopyThatWasRotatedApart() throws {
+        let log = try vault.open(as: nil)
+        try log.set("a", "of both")
+        let other = try vault.forked(as: nil)
+        try log.rotate()
+        try other.rotate()
+        try other.set("a", "of the copy")
+        #expect(try merge(other, into: log).refused == ["a"])
+        #expect(try log.text("a") == "of both")
+        let former = try log.view.withLock { try $0.manifest() }.formerMemoryKeys
+        #expect(former.count == 1)
+        _ = try merge(other, into: log, taking: .all)
+        #expect(try log.text("a") == "of the copy")
+        // Now machines may know the vault under either key. This vault's own stay the newest.
+        let all = try log.view.withLock { try $0.manifest() }.formerMemoryKeys
+        #expect(all == [other.keys.memoryKey] + former)
+    }
+
+    /// A member's laptop that was away while the data key was rotated.
+    @Test func whatAMemberHasSignedIsTakenUnderAFormerDataKeyToo() throws {
+        let log = try vault.founded()
+        try log.set("a", "of both")
+        let other = try vault.forked(as: vault.tom)
+        try other.set("a", "of Tom")
+        try other.set("new", "of Tom")
+        try other.set("twice", "first")
+        try other.set("twice", "second")
+        try other.remove("before")
+        try log.rotate()
+        let report = try merge(other, into: log)
+        #expect(report.refused == [] && report.changed == ["a", "before", "new", "twice"])
+        #expect(try log.text("a") == "of Tom" && log.text("before") == nil)
+        #expect(try log.earlierTexts("twice") == ["first"])
+        #expect(try log.authors(of: "new") == [#"member("tom")"#])
+        let verified = try log.verify()
+        #expect(verified.foreign == [] && verified.unsigned == [])
+        #expect(try merge(other, into: log).changed == [])
+    }
+
+    /// Whoever had the data key writes into the copy, without a member's device.
+    @Test func whatNobodyHasSignedStaysOutBesideIt() throws {
+        let log = try vault.founded()
+        try log.set("a", "of both")
+        let other = try vault.forked(as: vault.tom)
+        try log.rotate()
+        try other.set("a", "of Tom")
+        try other.set("b", "of Tom")
+        try other.plant("b", "of nobody", under: NonceSource.one(), earlier: other.states(of: "b"))
+        try other.plant("c", "of nobody", under: NonceSource.one())
+        let report = try merge(other, into: log)
+        #expect(report.refused == ["b", "c"] && report.changed == ["a", "b"])
+        // Of b, the newest state that a member has signed counts.
+        #expect(try log.text("b") == "of Tom" && log.text("c") == nil)
+        #expect(try log.earlierTexts("b") == [])
+        try log.verify()
+        // What a person takes over is signed by that person.
+        _ = try merge(other, into: log, taking: .some(["c"]))
+        #expect(try log.text("c") == "of nobody")
+        #expect(try log.authors(of: "c") == [#"member("mia")"#])
+        #expect(try log.verify().unsigned == [])
+    }
+
+    @Test func underAFormerDataKeyNobodyWhoWasRemovedVouches() throws {
+        let log = try vault.founded()
+        let other = try vault.forked(as: vault.tom)
+        try other.set("a", "of Tom")
+        // The removal comes with the copy, and counts all the same.
+        try vault.remove("tom", from: open(other, as: vault.mia))
+        try log.rotate()
+        #expect(try merge(open(other, as: vault.mia), into: log).refused == ["a"])
+        #expect(try log.members().members.map(\.name) == ["mia"])
+        #expect(try log.text("a") == nil)
+    }
+
+    @Test func whoSignsNothingTakesNothingOver() throws {
+        let log = try vault.founded()
+        let other = try vault.forked(as: nil)
+        try log.rotate()
+        try other.plant("c", "of nobody", under: NonceSource.one())
+        let stranger = try DeviceKey(.generate())
+        #expect(try LogError.code { _ = try merge(other, into: open(log, as: stranger), taking: .all) } == .notMember)
+        #expect(try log.text("c") == nil)
+    }
+
+    /// What a member has signed once is put in the place of what came later, as if it had been set anew.
+    @Test func anOlderStateOfAMemberReplacesNone() throws {
+        let log = try vault.founded()
+        try log.set("a", "first")
+        let first = try #require(try log.history(.sample("a")))
+        try log.set("a", "second")
+        let other = try vault.forked(as: nil)
+        try log.rotate()
+        var replayed = first
+        replayed.sequence = 1 << 40
+        try other.write(replayed, [nil])
+        #expect(try other.text("a") == "first")
+        #expect(try merge(other, into: log).refused == [])
+        #expect(try log.text("a") == "second")
+        #expect(try log.earlierTexts("a") == ["first"])
+    }
+
+    /// Nobody signs what was forgotten.
+    @Test func nothingIsForgottenSinceACopyUnderAFormerKeySaysSo() throws {
+        let log = try vault.founded()
+        try log.set("a", "first")
+        try log.set("a", "second")
+        let other = try vault.forked(as: nil)
+        try log.rotate()
+        var entry = try #require(try other.history(.sample("a")))
+        entry.earlier = []
+        (entry.forgotten, entry.sequence) = (entry.modified, 1 << 40)
+        try other.write(entry, [nil])
+        _ = try merge(other, into: log)
+        #expect(try log.text("a") == "second")
+        #expect(try log.earlierTexts("a") == ["first"])
+    }
+
+    @Test func aSignatureThatDoesNotHoldIsDamageOfTheCopy() throws {
+        let log = try vault.founded()
+        let other = try vault.forked(as: vault.tom)
+        try other.set("a", "of Tom")
+        try log.rotate()
+        let authorship = try #require(try other.history(.sample("a"))?.authorship)
+        var forged = try #require(try other.history(.sample("a")))
+        forged.content?.attributes = [Attribute(key: "not", value: "signed")]
+        forged.authorship = authorship
+        try other.write(forged, [nil])
+        #expect(try LogError.code { _ = try merge(other, into: log) } == .copyDamaged)
+        #expect(try log.text("a") == nil)
+    }
+
+    /// Who founds the members decides who they are.
+    @Test func nobodyFoundsTheMembersOfAVaultFromACopyUnderAFormerKey() throws {
+        let log = try vault.open(as: nil)
+        try log.set("a", "1")
+        let other = try vault.forked(as: vault.mia)
+        try log.rotate()
+        try vault.addMembers(to: other)
+        try other.set("b", "of Mia")
+        #expect(try merge(other, into: log).refused == ["b"])
+        #expect(try log.members().isEmpty)
+        _ = try merge(other, into: log, taking: .all)
+        #expect(try log.members().isEmpty)
+        #expect(try log.text("b") == "of Mia")
+        try log.verify()
+    }
+
+    // MARK: Members who were removed
+
+    @Test func whatARemovedMemberHasSignedStaysOut() throws {
+        let log = try vault.founded()
+        try log.set("a", "of both")
+        let other = try vault.forked(as: vault.tom)
+        try other.set("a", "of Tom")
+        try other.set("b", "of Tom")
+        try open(other, as: vault.mia).set("b", "of Mia")
+        try open(other, as: vault.mia).set("c", "of Mia")
+        try vault.remove("tom", from: log)
+        let report = try merge(other, into: log)
+        #expect(report.refused == ["a", "b"] && report.changed == ["b", "c"] && !report.isOfFormerKey)
+        #expect(try log.text("a") == "of both" && log.text("b") == "of Mia" && log.text("c") == "of Mia")
+        #expect(try log.earlierTexts("b") == [])
+        try log.verify()
+        #expect(try merge(other, into: log, taking: .all).refused == [])
+        #expect(try log.text("a") == "of Tom" && log.earlierTexts("b") == ["of Tom"])
+        #expect(try log.authors(of: "a") == [#"member("mia")"#, #"member("mia")"#])
+        try log.verify()
+    }
+
+    /// He need not sign at all.
+    @Test func whatNobodyHasSignedStaysOutOnceAMemberWasRemoved() throws {
+        let log = try vault.founded()
+        let other = try vault.forked(as: nil)
+        try other.plant("c", "of nobody", under: NonceSource.one())
+        try vault.remove("tom", from: log)
+        #expect(try merge(other, into: log).refused == ["c"])
+        #expect(try log.text("c") == nil)
+    }
+
+    /// Here the removal comes with the copy, and what the member has changed before it.
+    @Test func whatAMemberHadSignedBeforeTheRemovalComesInWithIt() throws {
+        let log = try vault.founded()
+        let other = try vault.forked(as: vault.tom)
+        try other.set("a", "of Tom")
+        try vault.remove("tom", from: open(other, as: vault.mia))
+        let report = try merge(open(other, as: vault.mia), into: log)
+        #expect(report.refused == [] && report.changed == ["a"])
+        #expect(try log.members().members.map(\.name) == ["mia"])
+        #expect(try log.authors(of: "a") == [#"member("tom")"#])
+        try log.verify()
+    }
+
+    /// If a merge ends early, what it has brought is signed by somebody whom the vault names.
+    @Test func newMembersComeBeforeWhatTheyHaveSigned() throws {
+        let log = try vault.founded()
+        let other = try vault.forked(as: vault.tom)
+        let ann = try DeviceKey(.generate())
+        try other.changeMembers { (members) throws(LogError) in try members.add("ann", ann.device, signedBy: vault.tom)
+        }
+        try open(other, as: ann).set("a", "of Ann")
+        try open(other, as: ann).set("b", "of Ann")
+        let place = try #require(try open(other, as: ann).history(.sample("b"))?.content).current.offset
+        try open(other, as: ann).compact()
+        let moved = try #require(try open(other, as: ann).history(.sample("b"))?.content).current.offset
+        #expect(moved != place)
+        var bytes = try contents(other.view.withLock { $0.store.location })
+        bytes[Int(moved)] ^= 1
+        try overwrite(vault.fixture.folder.file("damaged.vault"), bytes)
+        let damaged = try vault.open(vault.fixture.folder.file("damaged.vault"), as: ann)
+        #expect(try LogError.code { _ = try merge(damaged, into: log) } == .copyDamaged)
+        #expect(try log.members().members.map(\.name) == ["mia", "tom", "ann"])
+        try log.verify()
+    }
+
+    // MARK: Different values under one nonce
+
+    @Test(arguments: [true, false]) func aCopyWithTwoValuesUnderOneNonceIsRefused(_ isRotated: Bool) throws {
+        let log = try vault.open(as: nil)
+        try log.set("a", "IBAN-OF-SUPPLIER")
+        let other = try vault.forked(as: nil)
+        if isRotated { try log.rotate() }
+        try other.plant("b", "0123456789abcdef", under: other.nonce(of: "a"))
+        #expect(try LogError.code { _ = try merge(other, into: log, taking: .all) } == .copyDamaged)
+        #expect(try log.text("b") == nil)
+    }
+
+    /// Neither file has two of them by itself.
+    @Test(arguments: ["a", "b"]) func aCopyWithANonceOfThisVaultsIsRefused(_ name: String) throws {
+        let log = try vault.open(as: nil)
+        try log.set("a", "IBAN-OF-SUPPLIER")
+        let nonce = try log.nonce(of: "a")
+        let other = try vault.forked(as: nil)
+        try other.make(changes: [other.forgetting("a")])
+        try other.plant(name, "0123456789abcdef", under: nonce)
+        #expect(try other.verify().sharingNonces == [])
+        #expect(try LogError.code { _ = try merge(other, into: log) } == .copyDamaged)
+        #expect(try log.text("a") == "IBAN-OF-SUPPLIER" && log.text("b") == nil)
+    }
+}
+
+extension SealedLog {
+    /// The states that a name has and had, as earlier versions.
+    fileprivate func states(of name: String) throws -> [EarlierVersion] {
+        try #require(try history(.sample(name))).states
+    }
+}

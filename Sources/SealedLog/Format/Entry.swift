@@ -76,7 +76,7 @@ package struct Entry: Hashable, Sendable {
     }
 
     /// Returns what is present at a time.
-    func present(at now: @autoclosure () -> UInt64) -> Content? { isPresent(at: now()) ? content : nil }
+    package func present(at now: @autoclosure () -> UInt64) -> Content? { isPresent(at: now()) ? content : nil }
 
     var versions: [StoredVersion] { (content.map { [$0.current] } ?? []) + earlier.map(\.version) }
 

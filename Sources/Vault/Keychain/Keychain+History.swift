@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import LinuxSystem
 import SealedLog
 public import Sealing
 
@@ -81,7 +82,7 @@ extension Keychain {
     public func undo() throws(VaultError) -> [String] {
         let entries = try translated(log.newestChange(prefix: Array(ownName("").utf8)))
         let changes = try entries.map { (entry) throws(VaultError) -> Change in
-            let expected = Change.Expectation.unchanged(entry.content?.current.nonce)
+            let expected = Change.Expectation.unchanged(entry.present(at: Clock.milliseconds)?.current.nonce)
             // What was absent before the change is removed again.
             if entry.content?.created == entry.modified { return Change(entry.name, expected, .remove) }
             guard let former = entry.earlier.first else {

@@ -63,6 +63,13 @@ struct HistoryTests {
         #expect(try keychain.text("once") == "1")
     }
 
+    @Test func undoTakesAValueBackThatHasExpired() throws {
+        try keychain.set("a", to: "former")
+        try keychain.set("a", to: "expired", expires: Date(timeIntervalSinceNow: -1))
+        #expect(try keychain.undo() == ["a"])
+        #expect(try keychain.text("a") == "former")
+    }
+
     @Test func undoTakesTheNewestChangeBackAndThenMakesItAgain() throws {
         #expect(try keychain.undo() == [])
         try keychain.set("a", to: "1")

@@ -51,6 +51,8 @@ public struct VaultError: Error, Hashable, Sendable {
         case identityMissing
         case fingerprintUnknown
         case accessLogUnusable
+        /// A field that needs the policy of the login that would leave it.
+        case fieldLeft(String, policy: String)
     }
 
     /// The kind of failure. More kinds may come; treat those you do not know like ``unavailable``.
@@ -94,6 +96,8 @@ public struct VaultError: Error, Hashable, Sendable {
         public static let wrongType = Code("wrongType")
         /// The value has the type that was asked for, but the type rejects it, for example as out of bounds.
         public static let unreadable = Code("unreadable")
+        /// Something would lose the policy that guards it. For the command, which alone asks to keep it.
+        package static let guarded = Code("guarded")
     }
 }
 

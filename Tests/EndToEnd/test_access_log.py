@@ -1,4 +1,4 @@
-"""`vault log`: who has read which value, and the policy that lets only `vault run` read one."""
+"""`vault log`: who has read which value."""
 
 import json
 import os
@@ -190,35 +190,10 @@ def test_without_a_place_for_it_it_is_not_switched_on_and_nothing_is_read(logged
     assert other.run("get", "u.token").stdout == b"tok"
 
 
-# The policy
-
-
-def test_policy_run_lets_no_other_command_read_a_value(home: Home) -> None:
-    home.set("bank", b"a secret", "-a", "policy=run", "-a", "username=ada")
-    home.set("bank.otp", b"a seed")
-    for name in ("bank", "bank.otp"):
-        sentence = home.refusal(REFUSED, "get", name)
-        assert 'Only `vault run` may read "bank"' in sentence and "`vault attr bank policy=`" in sentence
-    assert home.get("bank.username") == b"ada", "lists show it too"
-    assert home.names() == ["bank", "bank.otp"]
-    home.output("mv", "bank", "money")
-    home.output("cp", "money", "copy")
-    for name in ("money", "copy"):
-        home.refusal(REFUSED, "get", name)
-    home.output("set", "money", "-a", "policy=", stdin=b"another secret")
-    assert home.get("money") == b"another secret"
-
-
 def test_a_refused_read_is_not_recorded(logged: Home) -> None:
     logged.set("bank", b"a secret", "-a", "policy=run")
     logged.refusal(REFUSED, "get", "bank")
     assert read_names(logged) == [None]
-
-
-def test_a_policy_that_does_not_exist_is_not_set(home: Home) -> None:
-    sentence = home.refusal(USAGE, "set", "bank", "-a", "policy=ran", stdin=b"a secret")
-    assert "ran" not in sentence.split() and "run" in sentence
-    assert not home.vault.exists()
 
 
 def test_a_log_that_cannot_be_written_is_not_switched_on(home: Home) -> None:

@@ -337,13 +337,6 @@ def test_names_with_other_values_are_listed_and_refused(home: Home) -> None:
     assert "Give one of" in home.refusal(2, "import", "env", "-", "--skip", "--replace", stdin=text)
 
 
-def test_an_import_lifts_no_policy(home: Home) -> None:
-    home.set("A", b"canary-own", "-a", "policy=run", "-a", "tier=x")
-    home.output("import", "env", "-", "--replace", stdin=b"A=canary-1\n")
-    assert json.loads(home.output("show", "A", "--json"))["attributes"] == {"policy": "run"}
-    assert "policy" in home.refusal(4, "export", "json", "--plaintext")
-
-
 def test_a_dry_run_lists_names_sizes_and_attributes(home: Home) -> None:
     table = b"name,url,username,password\ngit/hub,https://github.com,mia,canary\n"
     shown = home.output("import", "chrome-csv", "-", "--dry-run", "--prefix", "web/", stdin=table).decode()

@@ -152,13 +152,13 @@ def test_an_option_that_is_given_twice_is_named_instead_of_the_last_one_taken(ho
     assert home.files() == ["1", "2"]
 
 
-def test_attributes_stay_unless_others_are_given(home: Home) -> None:
+def test_attributes_stay_and_those_that_are_given_are_added(home: Home) -> None:
     home.set("u.token", b"one", "-a", "host=example.org", "-a", "user=mia")
     home.set("u.token", b"two")
     assert home.output("find", "host=example.org") == b"u.token\n"
-    home.set("u.token", b"three", "-a", "user=eve")
-    assert home.output("find", "host=example.org") == b""
-    assert home.output("find", "user=eve") == b"u.token\n"
+    home.set("u.token", b"three", "-a", "user=eve", "-a", "tier=x")
+    assert home.output("find", "host=example.org", "user=eve", "tier=x") == b"u.token\n"
+    assert home.output("find", "user=mia") == b""
     assert home.get("u.token") == b"three"
 
 

@@ -1,4 +1,5 @@
 import Testing
+import Vault
 
 @testable import VaultCommand
 
@@ -17,9 +18,18 @@ import Testing
         #expect(!isAllowed(["policy": policy], command))
     }
 
+    /// Otherwise a command that stores something takes the policy away.
+    @Test(arguments: CommandName.allCases) func everyCommandKeepsThem(command: CommandName) throws {
+        var invocation = Invocation(command: command)
+        invocation.knownPlaces = VaultPlaces(vault: "/a.vault", keyFile: "/a.key")
+        #expect(try invocation.vaultOptions().keepsPolicies)
+    }
+
     @Test(arguments: [("run", true), ("", true), ("Run", false), ("get", false)])
     func onlyAPolicyThatExistsIsSet(policy: String, isValid: Bool) {
         #expect(((try? ReadingPolicy.check(["policy": policy, "url": "x"])) != nil) == isValid)
+        let isAdded = (try? ReadingPolicy.check(["policy": policy, "url": "x"], addedTo: "bank")) != nil
+        #expect(isAdded == (policy == "run"))
     }
 
     @Test func aRefusalSaysHowToLiftIt() {

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import SealedLog
 import Sealing
@@ -41,6 +42,14 @@ import VaultTesting
         try keychain.setAccessLogged(true)
         #expect(throws: CommandError.self) { try read(name) }
         #expect(try recorded() == [])
+    }
+
+    @Test func keepsToThePolicyOfALoginThatHasExpired() throws {
+        let past = Date(timeIntervalSince1970: 1)
+        try keychain.set("bank", to: "a secret", attributes: ["policy": "run"], expires: past)
+        let error = #expect(throws: CommandError.self) { try read("bank.otp") }
+        #expect(error?.message.contains("set it again first") == true)
+        #expect(try read("bank") == nil)
     }
 
     @Test func isRecordedWithWhatAsked() throws {

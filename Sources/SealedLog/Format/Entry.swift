@@ -37,6 +37,13 @@ package struct Attribute: Hashable, Sendable {
     package init(key: String, value: String) { (self.key, self.value) = (key, value) }
 }
 
+extension [Attribute] {
+    /// Returns the value of a key; nil if there is none, or if it is empty.
+    package func value(of key: String) -> String? {
+        first { $0.key == key }.flatMap { $0.value.isEmpty ? nil : $0.value }
+    }
+}
+
 package struct Entry: Hashable, Sendable {
     /// The fields of a present entry. A removed one has none of them.
     package struct Content: Hashable, Sendable {

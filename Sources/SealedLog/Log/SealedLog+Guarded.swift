@@ -4,8 +4,9 @@ import LinuxSystem
 package struct GuardedValue: ~Copyable {
     package let value: OpenedValue
     package let attributes: [Attribute]
-    /// Those of the entry that was named beside it; none if it is absent.
+    /// Those of the entry that was named beside it, also if it has expired; none if it was removed.
     package let loginAttributes: [Attribute]
+    package let isLoginPresent: Bool
     package let isAccessLogged: Bool
 
     package consuming func takeValue() -> OpenedValue { value }
@@ -19,7 +20,8 @@ extension SealedLog {
             guard let found else { return nil }
             return GuardedValue(
                 value: try OpenedValue(found.value), attributes: found.attributes,
-                loginAttributes: found.loginAttributes, isAccessLogged: found.isAccessLogged)
+                loginAttributes: found.loginAttributes, isLoginPresent: found.isLoginPresent,
+                isAccessLogged: found.isAccessLogged)
         }
     }
 }
@@ -29,18 +31,16 @@ private struct GuardedBox: Sendable {
     let value: SealedValue
     let attributes: [Attribute]
     let loginAttributes: [Attribute]
+    let isLoginPresent: Bool
     let isAccessLogged: Bool
 
     init?(_ name: EntryName, _ login: EntryName?, in view: inout LogView) throws(LogError) {
-        guard let content = try GuardedBox.content(of: name, in: &view) else { return nil }
+        let now = Clock.milliseconds
+        guard let content = try view.find(name)?.present(at: now) else { return nil }
         value = try view.sealed(content.current)
         attributes = content.attributes
-        loginAttributes = if let login { try GuardedBox.content(of: login, in: &view)?.attributes ?? [] } else { [] }
+        let login = if let login { try view.find(login) } else { Entry?.none }
+        (loginAttributes, isLoginPresent) = (login?.content?.attributes ?? [], login?.isPresent(at: now) ?? false)
         isAccessLogged = view.header.isAccessLogged
-    }
-
-    private static func content(of name: EntryName, in view: inout LogView) throws(LogError) -> Entry.Content? {
-        guard let entry = try view.find(name), entry.isPresent(at: Clock.milliseconds) else { return nil }
-        return entry.content
     }
 }

@@ -115,12 +115,10 @@ extension SealedLog {
         return entry.flatMap { $0.isPresent(at: Clock.milliseconds) ? $0 : nil }
     }
 
-    /// Returns the nonce of a name's value as far as this process has read; nil if there is none. It does not look at
-    /// what others have appended.
-    package func knownNonce(_ name: EntryName) throws(LogError) -> Nonce? {
-        try view.withLock { (view) throws(LogError) in
-            try view.find(name)?.present(at: Clock.milliseconds)?.current.nonce
-        }
+    /// Returns what is present under a name as far as this process has read; nil if that is nothing. It does not look
+    /// at what others have appended.
+    package func knownContent(_ name: EntryName) throws(LogError) -> Entry.Content? {
+        try view.withLock { (view) throws(LogError) in try view.find(name)?.present(at: Clock.milliseconds) }
     }
 
     package func open(_ name: String) throws(LogError) -> SecretBytes? {

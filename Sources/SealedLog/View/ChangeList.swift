@@ -50,6 +50,10 @@ package struct Change: Sendable {
 package struct ChangeList: Sendable {
     /// What names that are read must still be: the nonces of their values, nil for none. Error `conflict` otherwise.
     package var conditions: [EntryName: Nonce?] = [:]
+    /// The key of an attribute that an entry keeps, whatever is set or restored there; nil for none.
+    package var keptAttribute: String?
+    /// What that attribute is of an earlier version that is restored and would not have it.
+    package var keptValues: [EntryName: String] = [:]
     private(set) var cells = NamedCells()
     /// The sealed values, one behind the other.
     private(set) var boxes: [UInt8] = []
@@ -74,7 +78,7 @@ package struct ChangeList: Sendable {
     func sealed(under keys: KeyRing) throws(LogError) -> ChangeList {
         if sealers.allSatisfy({ $0.keys === keys }) { return self }
         var (list, nonces) = (ChangeList(), NonceSource())
-        list.conditions = conditions
+        (list.conditions, list.keptAttribute, list.keptValues) = (conditions, keptAttribute, keptValues)
         for number in 0..<count {
             var change = self[number]
             if case .set(let value, let attributes, let expiry) = change.action, value.keys !== keys {
@@ -91,9 +95,9 @@ package struct ChangeList: Sendable {
     /// Returns the newest change of a name.
     package func newest(_ name: EntryName) -> Change? { name.bytes.withUnsafeBytes(cells.newest).map { self[$0] } }
 
-    var count: Int { cells.count }
+    package var count: Int { cells.count }
 
-    subscript(number: Int) -> Change {
+    package subscript(number: Int) -> Change {
         var reader = cells.reader(number)
         let sealer = sealers.last { $0.first <= number }
         return reader.own { (reader) throws(Malformed) in try reader.change(boxes, sealer?.keys) }

@@ -7,6 +7,8 @@ extension Change {
         let circumstances: Circumstances
         /// Whether the entry before is of the same transaction: no reader ever sees its value.
         let isOwn: Bool
+        /// An attribute that stays: see ``ChangeList/keptAttribute``, and ``ChangeList/keptValues``.
+        let kept: (key: String?, value: String?)
         /// Where the payload's next box is, counted from its start.
         let offset: UInt64
     }
@@ -32,18 +34,22 @@ extension Change {
         case .set(let value, let attributes, let expiry):
             var current = value.version
             current.offset = context.offset
-            let content = Entry.Content(
-                created: created, current: current, expiry: expiry,
-                attributes: attributes ?? present?.attributes ?? [])
+            // Also that of a value that has expired.
+            let attributes = try (attributes ?? present?.attributes ?? [])
+                .keeping(context.kept.key, [old?.content?.attributes ?? []])
+            let content = Entry.Content(created: created, current: current, expiry: expiry, attributes: attributes)
             return try following(old, content, modified, value, context)
         case .restore(let nonce):
-            guard let earlier = old?.earlier.first(where: { $0.version.nonce == nonce }) else {
+            guard let old, let number = old.earlier.firstIndex(where: { $0.version.nonce == nonce }) else {
                 throw LogError(.conflict)
             }
+            let earlier = old.earlier[number]
             // A value that has expired since is wanted back all the same.
             let expiry = earlier.expiry.flatMap { $0 > now ? $0 : nil }
+            let attributes = try earlier.attributes.keeping(
+                context.kept.key, old.attributes(sinceEarlier: number), or: context.kept.value)
             let content = Entry.Content(
-                created: created, current: earlier.version, expiry: expiry, attributes: earlier.attributes)
+                created: created, current: earlier.version, expiry: expiry, attributes: attributes)
             let value =
                 if context.circumstances.signer == nil { SealedValue?.none } else { try find(earlier.version) }
             return try following(old, content, modified, value, context)
@@ -76,6 +82,39 @@ extension Change {
         entry.dropHistoryBeyondEntrySize()
         try entry.checkSize()
         return entry
+    }
+}
+
+extension Entry {
+    /// Returns the attributes of the states after an earlier version, as far as they count for it: those of the present
+    /// state, which speak for all since the name was last absent, and those from before that.
+    package func attributes(sinceEarlier number: Int) -> [[Attribute]] {
+        let start = content?.created ?? .max
+        return [content?.attributes ?? []] + earlier[..<number].filter { $0.modified < start }.map(\.attributes)
+    }
+}
+
+extension [Attribute] {
+    /// Returns them with the value of a key that the newest of some states has which has one. If neither they nor a state
+    /// have one, it is `other`.
+    ///
+    /// - Throws: `invalid` if they have another value than a state, or no room for it.
+    fileprivate func keeping(
+        _ key: String?, _ states: [[Attribute]], or other: String? = nil
+    ) throws(LogError) -> [Attribute] {
+        guard let key else { return self }
+        let (own, former) = (value(of: key), states.lazy.compactMap { $0.value(of: key) }.first)
+        guard let kept = former ?? own ?? other, kept != own else { return self }
+        guard own == nil else {
+            throw LogError(.invalid, "the name keeps its \(key), and what is to be stored has another one")
+        }
+        let others = filter { $0.key != key }
+        guard others.count < Limits.attributeCount else {
+            throw LogError(
+                .invalid, "an entry may have \(Limits.attributeCount) attributes, and the name keeps its \(key) too")
+        }
+        return (others + [Attribute(key: key, value: kept)])
+            .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     }
 }
 
@@ -143,7 +182,8 @@ struct TransactionBatch: Sendable {
             let own = mayRepeat ? entries.number(of: change.name) : nil
             let old = if let own { entries.inserted(own) } else { try find(change.name)?.settled() }
             let context = Change.Context(
-                circumstances: circumstances, isOwn: own.map { $0 >= first } ?? false, offset: UInt64(offset))
+                circumstances: circumstances, isOwn: own.map { $0 >= first } ?? false,
+                kept: (changes.keptAttribute, changes.keptValues[change.name]), offset: UInt64(offset))
             let new = try change.entry(replacing: old, context) { (version) throws(LogError) in
                 // One that came with this record is not there yet.
                 guard let version = version.unsettled else { throw LogError(.conflict) }

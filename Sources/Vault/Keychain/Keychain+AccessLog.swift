@@ -5,8 +5,9 @@ package import SealedLog
 package struct GuardedSealable: ~Copyable {
     package let value: SealableValue
     package let attributes: [String: String]
-    /// Those of the login whose field it is.
+    /// Those of the login whose field it is, also if that has expired.
     package let loginAttributes: [String: String]
+    package let isLoginPresent: Bool
     package let isAccessLogged: Bool
 
     package consuming func takeValue() -> SealableValue { value }
@@ -23,11 +24,12 @@ extension Keychain {
             let found = try translated(log.openGuarded(shown, of: shownLogin))
         else { return nil }
         let (attributes, isAccessLogged) = (Keychain.dictionary(found.attributes), found.isAccessLogged)
-        let loginAttributes = Keychain.dictionary(found.loginAttributes)
+        let (loginAttributes, isLoginPresent) = (Keychain.dictionary(found.loginAttributes), found.isLoginPresent)
         let opened = found.takeValue()
         return GuardedSealable(
             value: SealableValue(kind: ValueKind(rawValue: opened.kind), bytes: opened.takeBytes()),
-            attributes: attributes, loginAttributes: loginAttributes, isAccessLogged: isAccessLogged)
+            attributes: attributes, loginAttributes: loginAttributes, isLoginPresent: isLoginPresent,
+            isAccessLogged: isAccessLogged)
     }
 
     /// Whether the vault says that the reads of its values are recorded.

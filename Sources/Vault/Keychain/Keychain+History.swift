@@ -167,9 +167,7 @@ extension Keychain {
     }
 
     private func commit(_ list: [Change]) throws(VaultError) {
-        let list = ChangeList(list)
-        try waiting { (timeout) throws(LogError) in try log.commit(list, timeout: timeout) }
-        changes.notify()
+        guard try commit(ChangeList(list)) else { throw .contended }
     }
 }
 

@@ -48,7 +48,13 @@ extension Keychain {
         }
         let kind = ValueKind(rawValue: content.current.kind)
         let expires = content.expiry.map(Date.init(milliseconds:))
-        try transaction.set(newName, to: value, kind: kind, attributes: content.attributesByKey, expires: expires)
+        var attributes = content.attributesByKey
+        if options.keepsPolicies, let policy = try policy(of: source) {
+            // Of its login, unless the new name's login has the same.
+            let others = if let login = target.login { try transaction.attributes(login) } else { [Attribute]() }
+            if others.value(of: Login.policyKey) != policy { attributes[Login.policyKey] = policy }
+        }
+        try transaction.set(newName, to: value, kind: kind, attributes: attributes, expires: expires)
         if isRemoving { try transaction.remove(name) }
     }
 
@@ -62,6 +68,7 @@ extension Keychain {
         of name: String, _ changes: [String: String?], ifMatching required: [String: String?] = [:]
     ) throws(VaultError) -> (former: [String: String], present: [String: String]) {
         try transaction { (transaction) throws(VaultError) in
+            transaction.liftsPolicies = true
             guard let content = try transaction.entry(transaction.shown(name))?.content, let value = try get(name)
             else { throw VaultError(.absent, "No entry named \"\(name)\".") }
             let former = content.attributesByKey

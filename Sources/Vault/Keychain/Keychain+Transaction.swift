@@ -14,6 +14,8 @@ extension Keychain {
         private var nonces = NonceSource()
         /// Whether nothing is kept of what the names had before.
         private var forgetsHistory = false
+        /// Whether it may take policies away.
+        var liftsPolicies = false
 
         fileprivate init(on keychain: Keychain) { self.keychain = keychain }
 
@@ -112,6 +114,15 @@ extension Keychain {
             try changes.newest(name) == nil ? entry(name) != nil : hasSet(name)
         }
 
+        /// Returns the attributes of an entry after the changes of this transaction; none if it is absent.
+        mutating func attributes(_ name: EntryName) throws(VaultError) -> [Attribute] {
+            switch changes.newest(name)?.action {
+            case .set(_, let attributes?, _): attributes
+            case .remove: []
+            default: try entry(name)?.content?.attributes ?? []
+            }
+        }
+
         // The transaction expects what these two return to stay so.
 
         mutating func entry(_ name: EntryName) throws(VaultError) -> Entry? {
@@ -134,17 +145,8 @@ extension Keychain {
         }
 
         consuming func commit() throws(VaultError) -> Bool {
-            let (keychain, changes) = (keychain, changes)
-            guard !changes.isEmpty else { return true }
-            let isCommitted = try keychain.waiting { (timeout) throws(LogError) in
-                do throws(LogError) { try keychain.log.commit(changes, timeout: timeout) } catch {
-                    guard error.code == .conflict else { throw error }
-                    return false
-                }
-                return true
-            }
-            if isCommitted { keychain.changes.notify() }
-            return isCommitted
+            if changes.isEmpty { return true }
+            return try keychain.commit(changes, liftingPolicies: liftsPolicies)
         }
 
         // MARK: Typed values

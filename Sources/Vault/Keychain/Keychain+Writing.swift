@@ -53,7 +53,7 @@ extension Keychain {
             name, to: value.bytes, kind: value.kind, attributes: nil, expires: expires, forgetting: isForgetting)
     }
 
-    /// What ``put(_:_:attributes:expires:replacing:)`` has done.
+    /// What ``put(_:_:adding:expires:replacing:)`` has done.
     package enum PutOutcome: Hashable, Sendable {
         case stored, replaced
         /// The name had a value, which was to be kept.
@@ -62,50 +62,44 @@ extension Keychain {
 
     /// Sets a value of any kind.
     ///
-    /// - Parameter isReplacing: whether a value that the name has is replaced.
+    /// - Parameters:
+    ///   - attributes: replace those of the same keys; the name keeps its others.
+    ///   - isReplacing: whether a value that the name has is replaced.
     /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     package func put(
-        _ name: String, _ value: borrowing SealableValue, attributes: [String: String]? = nil, expires: Date? = nil,
-        replacing isReplacing: Bool = true
+        _ name: String, _ value: borrowing SealableValue, adding attributes: [String: String] = [:],
+        expires: Date? = nil, replacing isReplacing: Bool = true
     ) throws(VaultError) -> PutOutcome {
         if let outcome = try putAsKnown(name, value, attributes, expires, replacing: isReplacing) { return outcome }
         return try transaction { (transaction) throws(VaultError) in
-            let exists = try transaction.exists(name)
-            if exists, !isReplacing { return .kept }
-            try transaction.put(name, value, attributes: attributes, expires: expires)
-            return exists ? .replaced : .stored
+            let former = try transaction.entry(checked(name))?.content
+            if former != nil, !isReplacing { return .kept }
+            try transaction.put(name, value, attributes: attributes.added(to: former), expires: expires)
+            return former != nil ? .replaced : .stored
         }
     }
 
     /// Sets a value if the name still is as this process knows it; nil if it is not. Where a vault is in a database, to
     /// look first would cost a round trip.
     private func putAsKnown(
-        _ name: String, _ value: borrowing SealableValue, _ attributes: [String: String]?, _ expires: Date?,
+        _ name: String, _ value: borrowing SealableValue, _ attributes: [String: String], _ expires: Date?,
         replacing isReplacing: Bool
     ) throws(VaultError) -> PutOutcome? {
         let entry = try checked(name)
         // What cannot be read is told by the transaction.
         guard part == nil,
-            case .success(let nonce) = Result(catching: { () throws(LogError) in try log.knownNonce(entry) }),
-            nonce == nil || isReplacing
+            case .success(let former) = Result(catching: { () throws(LogError) in try log.knownContent(entry) }),
+            former == nil || isReplacing
         else { return nil }
         var nonces = NonceSource()
         var changes = ChangeList([
             try setting(
-                name, to: value.bytes, kind: value.kind, attributes: attributes, expires: expires, nonces: &nonces)
+                name, to: value.bytes, kind: value.kind, attributes: attributes.added(to: former), expires: expires,
+                nonces: &nonces)
         ])
-        changes.conditions.updateValue(nonce, forKey: entry)
-        do throws(LogError) {
-            try options.waiting(for: place.location) { (timeout) throws(LogError) in
-                try log.commit(changes, timeout: timeout)
-            }
-        } catch {
-            guard error.code == .conflict else { throw VaultError(error, places) }
-            return nil
-        }
-        reportNotices()
-        self.changes.notify()
-        return nonce == nil ? .stored : .replaced
+        changes.conditions.updateValue(former?.current.nonce, forKey: entry)
+        guard try commit(changes) else { return nil }
+        return former == nil ? .stored : .replaced
     }
 
     /// Uses no ``Transaction``: a single change does not need its bookkeeping.
@@ -117,8 +111,7 @@ extension Keychain {
         let change = try setting(
             name, to: value, kind: kind, attributes: attributes, expires: expires, forgets: isForgetting,
             nonces: &nonces)
-        try waiting { (timeout) throws(LogError) in try log.commit(ChangeList([change]), timeout: timeout) }
-        changes.notify()
+        guard try commit(ChangeList([change])) else { throw .contended }
     }
 
     /// Removes a name. What is left of an expired value becomes an earlier one.
@@ -161,5 +154,12 @@ extension Keychain {
         guard !attributes.keys.contains("") else { throw VaultError(.invalid, "An attribute needs a key.") }
         return attributes.map { Attribute(key: $0.key, value: $0.value) }
             .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    }
+}
+
+extension [String: String] {
+    /// Returns attributes together with those that a name has; nil, which keeps these, if there are none.
+    fileprivate func added(to former: Entry.Content?) -> [String: String]? {
+        isEmpty ? nil : (former?.attributesByKey ?? [:]).merging(self) { $1 }
     }
 }

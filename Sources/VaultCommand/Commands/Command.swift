@@ -112,6 +112,18 @@ extension Invocation {
         return exit
     }
 
+    /// Tells a person which entries are guarded, of those that this command has stored: a value keeps the policy of what
+    /// it replaces.
+    ///
+    /// - Parameter isScriptTold: whether to tell it also if standard error is no terminal.
+    func tellPolicies(of names: [String], in keychain: Keychain, toScriptsToo isScriptTold: Bool = false) throws {
+        guard isScriptTold || StandardError.isTerminal, !wantsJSON else { return }
+        for name in names.prefix(20) {
+            let attributes = try keychain.item(name)?.attributes ?? [:]
+            if let rule = ReadingPolicy.rule(for: attributes, of: name) { Notes.tell(rule + ".") }
+        }
+    }
+
     func withProgress<Result>(_ title: String, _ body: (UpkeepProgress?) throws -> Result) throws -> Result {
         let line = wantsJSON ? nil : ProgressLine(title)
         defer { line?.end() }
@@ -191,6 +203,7 @@ extension Invocation {
         if has(.acceptExchanged) { options.acceptedAlarms.insert(.exchanged) }
         options.acceptsSharedKeyFile = has(.acceptSharedKey)
         options.compactsByItself = false
+        options.keepsPolicies = true
         options.isShortLived = true
         if !wantsJSON { options.onWaiting = Notes.reportWaiting }
         return options

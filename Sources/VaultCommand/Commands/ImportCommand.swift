@@ -68,6 +68,10 @@ enum ImportCommand: Command {
                 "\(invocation.arguments[1]) still has the secrets in plain text. Delete it when you have checked the "
                     + "import.")
         }
+        if let keychain, !invocation.has(.dryRun) {
+            let stored = zip(contents.plan.entries, changes).filter { [.stored, .replaced].contains($1) }
+            try invocation.tellPolicies(of: stored.map(\.0.name), in: keychain)
+        }
         keychain?.finishUpkeep()
         return exit
     }

@@ -46,8 +46,10 @@ enum LogCommand: Command {
             number of the change that the member had seen last, and the name.
             """,
             """
-            The attribute policy=run lets only `vault run` read a value. It guards against slips: whoever can open the \
-            vault can lift it, by `vault attr NAME policy=`.
+            The attribute policy=run lets only `vault run` read a value, and the fields of that login. It guards against \
+            slips: whoever can open the vault can lift it, by `vault attr NAME policy=`. Nothing else does: a value that \
+            replaces a guarded one, a copy and an earlier value keep it, and a login does not leave its fields without \
+            it. A name that is removed and set again begins without one.
             """,
         ],
         examples: [

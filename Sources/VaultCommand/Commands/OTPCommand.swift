@@ -47,7 +47,8 @@ enum OTPCommand: Command {
         let keychain = try invocation.openVault()
         let field = Login.entryName(of: Login.Field.otp.rawValue, in: invocation.name)
         let name = try field.flatMap { try keychain.exists($0) ? $0 : nil } ?? invocation.name
-        try invocation.authorizeReading(of: name, from: keychain)
+        // Keeps to the policy, and records the read. The value is read again in the transaction.
+        _ = try invocation.readingEntry(name, from: keychain)
         // An optional, since a closure cannot return what cannot be copied.
         var computed: ComputedCode?
         try keychain.transaction { transaction in

@@ -10,7 +10,7 @@ enum SetCommand: Command {
         options: [
             .init(
                 name: .attribute, short: "a", value: "KEY=VALUE", isRepeatable: true,
-                help: "An attribute to find the name by. Those given replace all existing ones."),
+                help: "An attribute to find the name by. Others that the name has stay."),
             .init(
                 name: .file, value: "PATH", completion: .file,
                 help: "Read the value from a file, byte for byte; - is standard input."),
@@ -49,7 +49,8 @@ enum SetCommand: Command {
             """,
             """
             A value that the name had becomes a part of its history, for some time: `vault restore` brings it back. At \
-            a terminal, this is said. The former expiry is not kept: without --expires, the value does not expire.
+            a terminal, this is said. Attributes stay; `vault attr` removes them. The former expiry is not kept: without \
+            --expires, the value does not expire.
             """,
             """
             What belongs to one login is found together as NAME and NAME.FIELD: the password, and further secrets such \
@@ -71,9 +72,9 @@ enum SetCommand: Command {
         mayHoldSecrets: true)
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        let attributes = try invocation.options[.attribute].map(Attributes.parse)
+        let attributes = try Attributes.parse(invocation.options[.attribute] ?? [])
         let expires = try invocation.expiry
-        try attributes.map { (attributes) throws(CommandError) in try ReadingPolicy.check(attributes) }
+        try ReadingPolicy.check(attributes, addedTo: invocation.name)
         // Name and value are checked first: no vault is created for what is then refused.
         try Naming.name.check(invocation.name)
         let type = invocation.value(of: .type).flatMap(ValueType.init)
@@ -89,7 +90,7 @@ enum SetCommand: Command {
         let value = try sealable(text, type, for: invocation.name)
         let keychain = try invocation.openVault(creatingIfAbsent: true)
         let outcome = try keychain.put(
-            invocation.name, value, attributes: attributes, expires: expires, replacing: !invocation.has(.ifAbsent))
+            invocation.name, value, adding: attributes, expires: expires, replacing: !invocation.has(.ifAbsent))
         return try finish(outcome, size: value.bytes.count, expires: expires, in: keychain, invocation)
     }
 
@@ -109,6 +110,7 @@ enum SetCommand: Command {
                 }
             Notes.tell(sentence + (expires.map { " It expires at \(Timestamp.text($0))." } ?? ""))
         }
+        if let keychain { try invocation.tellPolicies(of: [invocation.name], in: keychain) }
         keychain?.finishUpkeep()
         return exit
     }

@@ -48,10 +48,7 @@ extension Keychain {
                 defer { step() }
                 let change = try entry.change(in: &transaction, of: self, policy)
                 if !isDryRun, change == .stored || change == .replaced {
-                    // A policy guards the name, whatever its value.
-                    let policy = try item(entry.name)?.attributes.filter { $0.key == Login.AttributeKey.policy } ?? [:]
-                    let attributes = entry.attributes.merging(policy) { imported, _ in imported }
-                    try transaction.put(entry.name, entry.value, attributes: attributes, expires: entry.expires)
+                    try transaction.put(entry.name, entry.value, attributes: entry.attributes, expires: entry.expires)
                 }
                 return change
             }

@@ -76,6 +76,7 @@ extension CommandError {
         case .noVault: ("no-vault", .notFound, "Run `vault init` to create one.")
         case .gone: ("gone", .refused, "To start a new one, run `vault init`.")
         case .exists: ("exists", .refused, nil)
+        case .guarded: ("refused", .refused, nil)
         case .invalid: ("invalid", .usage, nil)
         case .locked: ("locked", .locked, nil)
         case .damaged: ("damaged", .damaged, "`vault salvage OUT` copies what is intact into a new vault.")
@@ -107,6 +108,9 @@ extension CommandError {
         case .commandUntrusted: "Use --key-command for that."
         case .identityMissing: "Use --identity for that."
         case .fingerprintUnknown: "Use --vault-fingerprint for that."
+        case .fieldLeft(let field, let policy):
+            "With -r, `vault rm` and `vault mv` take the fields of a login along. A field that is to stay needs the policy "
+                + "itself: `vault attr \(field) \(Login.policyKey)=\(policy)`."
         case .accessLogUnusable:
             "While the log is on, no value is read without it. Fix that, or run `vault log --off`."
         }

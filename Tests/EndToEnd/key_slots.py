@@ -19,8 +19,8 @@ def keys(home: Home, *options: str) -> list[dict]:
     return json.loads(home.output("key", "ls", "--json", *options))["keys"]
 
 
-def fingerprint(home: Home) -> str:
-    return json.loads(home.output("key", "ls", "--json"))["fingerprint"]
+def fingerprint(home: Home, *options: str) -> str:
+    return json.loads(home.output("key", "ls", "--json", *options))["fingerprint"]
 
 
 def add_passphrase(home: Home, *options: str, passphrase: str = PASSPHRASE) -> bytes:

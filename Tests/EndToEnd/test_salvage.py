@@ -6,6 +6,7 @@ import time
 import pytest
 
 from homes import Home
+from key_slots import fingerprint, new_identity
 from layout import records
 
 VALUES = {f"name {number}": f"value {number}".encode() for number in range(6)}
@@ -70,6 +71,58 @@ def test_a_lost_sector_of_the_header_costs_nothing(filled: Home) -> None:
         told = filled.output("salvage", f"out {number}").decode()
         assert "Nothing is missing." in told and "Damaged or missing:\n  the header" in told
         filled.vault.write_bytes(sound)
+
+
+MEMBERS = "  The members, and who made which change. Add them again: `vault member add`.\n"
+READS = "  The reads that were recorded. The new vault records reads anew.\n"
+
+
+@pytest.mark.parametrize("lost", [(), (0,), (HEADER,), (0, HEADER + 3_584), (3_584, HEADER)], ids=str)
+@pytest.mark.parametrize(
+    ("switched", "left"),
+    [([], {}), (["log --on"], {"accesses": READS}), (["member add mia"], {"members": MEMBERS}),
+     (["log --on", "member add mia"], {"members": MEMBERS, "accesses": READS})],
+    ids=["plain", "log", "members", "both"],
+)  # fmt: skip
+def test_a_flag_of_the_header_costs_nothing_and_what_is_not_copied_is_said(
+    filled: Home, switched: list[str], left: dict[str, str], lost: tuple[int, ...]
+) -> None:
+    for words in switched:
+        filled.output(*words.split())
+    filled.set("name 2", b"later")
+    content = bytearray(filled.vault.read_bytes())
+    for start in lost:
+        content[start : start + 512] = bytes(512)
+    filled.vault.write_bytes(content)
+    told = filled.output("salvage", "out").decode()
+    assert told.startswith("Copied to out. Entries with their last value: 6.\n") and told.count(" at byte ") == len(lost)
+    listed = "Not copied:\n" + "".join(left.values()) + "No entry is missing.\n" if left else "Nothing is missing.\n"
+    assert told.endswith(listed)
+    report = json.loads(filled.output("salvage", "again", "--json"))
+    assert report["is_complete"] and report["left_behind"] == list(left) and report["certain"] == 6
+    copied = filled.with_variables(VAULT_FILE=str(filled.folder / "out"))
+    assert json.loads(copied.output("log", "--json"))["is_on"] == ("accesses" in left)
+    assert copied.values() == VALUES | {"name 2": b"later"}
+    # Whoever opens it can change it, as it was said.
+    filled.copy(filled.folder / "another").with_variables(VAULT_FILE=str(filled.folder / "out")).set("one more", b"x")
+
+
+def test_the_copy_is_trusted_by_the_identity_that_opened_the_damaged_vault(filled: Home) -> None:
+    filled.output("key", "add", "--recipient", new_identity(filled.folder / "identity"))
+    assert "All keys but the one that was used." in filled.output("salvage", "of-the-key-file").decode()
+    filled.output("key", "rm", "1")
+    filled.key.unlink()
+    identity = filled.folder / "identity"
+    known = fingerprint(filled, "--identity", "identity")
+    for number, pin in enumerate((b"", f"# vault: {known}\n".encode())):
+        identity.write_bytes(pin + identity.read_bytes())
+        # The stanza of the recipient is in the copy of the header alone.
+        content = filled.vault.read_bytes()
+        filled.vault.write_bytes(bytes(512) + content[512:])
+        assert b"Nothing is missing." in filled.output("salvage", f"out{number}", "--identity", "identity")
+        read = filled.output("get", "name 1", "--vault", f"out{number}", "--identity", "identity")
+        assert read == VALUES["name 1"]
+        filled.vault.write_bytes(content)
 
 
 def test_what_cannot_be_salvaged_is_refused_and_leaves_nothing(filled: Home) -> None:

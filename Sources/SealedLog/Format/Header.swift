@@ -64,37 +64,52 @@ extension Header {
         let version: UInt32 = bytes.withUnsafeBytes { $0.integer(at: Header.magic.count) }
         guard version <= Header.version else { throw LogError(.newerFormat, "version \(version)") }
         do throws(Malformed) {
-            var reader = ByteReader(bytes, in: Header.magic.count..<Header.macOffset)
-            guard try reader.integer() == Header.version else { throw Malformed("its version") }
-            let slotCount: UInt32 = try reader.integer()
-            guard (1...UInt32(Limits.slotCount)).contains(slotCount) else { throw Malformed("the number of key slots") }
-            vaultID = try reader.array(Header.identifierSize)
-            sequence = try reader.integer()
-            let root = try reader.headerReference(upTo: Limits.pageSize)
-            let manifest = try reader.headerReference(upTo: Limits.indexSize)
-            guard let manifest else { throw Malformed("the manifest") }
-            let end: UInt64 = try reader.integer()
-            guard sequence < Limits.sequence else { throw Malformed("its sequence number") }
-            guard end.isMultiple(of: 16), end >= Limits.checkpointStart, end < Limits.sequence,
-                case let checkpoint = Limits.checkpointStart..<end, checkpoint.contains(manifest.box),
-                root.map({ checkpoint.contains($0.box) }) ?? true
-            else { throw Malformed("the end of the checkpoint") }
-            (self.root, self.manifest, checkpointEnd) = (root, manifest, end)
-            history = KeptHistory(versions: try reader.integer(), days: try reader.integer())
-            guard history.versions <= Limits.earlierVersionCount else { throw Malformed("the history's limits") }
-            let flags: UInt32 = try reader.integer()
-            guard flags & ~(Header.accessLogFlag | Header.membersFlag) == 0 else { throw Malformed("its flags") }
-            (isAccessLogged, hasMembers) = (flags & Header.accessLogFlag != 0, flags & Header.membersFlag != 0)
-            try reader.reserved(Header.slotsOffset - reader.position)
-            slots = []
-            for _ in 0..<slotCount { slots.append(try reader.keySlot(in: bytes, after: slots)) }
-            try reader.reserved(Header.parametersOffset - reader.position)
-            try reader.skip(slots.parametersSize)
-            try reader.reserved(reader.remaining)
-            guard slots.allSatisfy({ slot in slots.count { $0.salt == slot.salt } == 1 }) else {
-                throw Malformed("the salts of the key slots")
-            }
+            guard version == Header.version else { throw Malformed("its version") }
+            self = try Header(fieldsIn: bytes)
+            guard bytes.starts(with: encoded) else { throw Malformed("reserved bytes") }
+            try check()
         } catch { throw .damaged("the header (\(error.what))") }
+    }
+
+    /// Returns the 4,096 bytes of a header with every byte and flag corrected that has only one right value, and
+    /// without a hint; nil if fields are out of bounds.
+    ///
+    /// What has one right value is what ``encoded`` writes whatever the fields are: no list of it can be forgotten.
+    static func repaired(_ bytes: [UInt8]) -> [UInt8]? {
+        guard let fields = try? Header(fieldsIn: bytes) else { return nil }
+        return fields.encoded + bytes[macOffset..<hintOffset] + [UInt8](repeating: 0, count: size - hintOffset)
+    }
+
+    /// Reads the fields, in the order of ``encoded``. What is reserved is not looked at, nor what else has one right
+    /// value: magic, version, and the offsets of the slots' parameters.
+    private init(fieldsIn bytes: [UInt8]) throws(Malformed) {
+        var reader = ByteReader(bytes, in: Header.magic.count + MemoryLayout<UInt32>.size..<Header.macOffset)
+        let slotCount = try reader.smallNumber()
+        guard (1...UInt32(Limits.slotCount)).contains(slotCount) else { throw Malformed("the number of key slots") }
+        vaultID = try reader.array(Header.identifierSize)
+        sequence = try reader.integer()
+        root = try reader.headerReference()
+        manifest = try reader.headerReference()
+        checkpointEnd = try reader.integer()
+        history = KeptHistory(versions: try reader.smallNumber(), days: try reader.integer())
+        let flags: UInt32 = try reader.integer()
+        (isAccessLogged, hasMembers) = (flags & Header.accessLogFlag != 0, flags & Header.membersFlag != 0)
+        try reader.skip(Header.slotsOffset - reader.position)
+        slots = []
+        for _ in 0..<slotCount { slots.append(try reader.keySlot(in: bytes, after: slots)) }
+    }
+
+    /// Checks the bounds, and drops a root that stands for none.
+    private mutating func check() throws(Malformed) {
+        guard sequence < Limits.sequence else { throw Malformed("its sequence number") }
+        if root?.offset == 0, root?.length == 0 { root = nil }
+        guard checkpointEnd.isMultiple(of: 16), checkpointEnd >= Limits.checkpointStart, checkpointEnd < Limits.sequence
+        else { throw Malformed("the end of the checkpoint") }
+        try root?.check(upTo: Limits.pageSize, before: checkpointEnd)
+        try manifest.check(upTo: Limits.indexSize, before: checkpointEnd)
+        guard slots.allSatisfy({ slot in slots.count { $0.salt == slot.salt } == 1 }) else {
+            throw Malformed("the salts of the key slots")
+        }
     }
 
     /// The bytes up to the MAC.
@@ -142,24 +157,30 @@ extension Hint {
     }
 }
 
-extension ByteReader {
-    fileprivate mutating func headerReference(upTo limit: Int) throws(Malformed) -> PageReference? {
-        let (offset, length) = (try integer(UInt64.self), try integer(UInt64.self))
-        let nonce = try nonce()
-        if offset == 0, length == 0 { return nil }
-        guard offset.isMultiple(of: 16), length.isMultiple(of: 16), offset < Limits.sequence,
-            (17...UInt64(limit)).contains(length)
+extension PageReference {
+    fileprivate func check(upTo limit: Int, before end: UInt64) throws(Malformed) {
+        guard offset.isMultiple(of: 16), length.isMultiple(of: 16), (17...limit).contains(length),
+            offset < Limits.sequence
         else { throw Malformed("an offset in the header") }
-        return PageReference(offset: offset, length: Int(length), nonce: nonce)
+        guard (Limits.checkpointStart..<end).contains(box) else { throw Malformed("the end of the checkpoint") }
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func headerReference() throws(Malformed) -> PageReference {
+        let (offset, length) = (try integer(UInt64.self), try integer(Int.self))
+        return PageReference(offset: offset, length: length, nonce: try nonce())
     }
 
+    /// Reads a `u32` that is at most 255: its upper bytes have one right value.
+    fileprivate mutating func smallNumber() throws(Malformed) -> UInt32 { try integer() & 0xff }
 }
 
 extension ByteWriter {
     fileprivate mutating func headerReference(_ reference: PageReference?) {
         guard let reference else { return zeros(16 + Nonce.size) }
         integer(reference.offset)
-        integer(UInt64(reference.length))
+        integer(reference.length)
         nonce(reference.nonce)
     }
 }

@@ -59,17 +59,17 @@ extension Collection<KeySlot> {
 // MARK: - Coding
 
 extension ByteReader {
-    /// Reads a slot, with its parameters from elsewhere in the header.
+    /// Reads a slot, with its parameters from elsewhere in the header. What is reserved is not looked at.
     ///
-    /// - Parameter former: the slots before, whose parameters come first; nil if these may be anywhere.
+    /// - Parameter former: the slots before, behind whose parameters its own begin; nil if these are not known, and the
+    ///   offset that the slot states counts.
     mutating func keySlot(in header: [UInt8], after former: [KeySlot]?) throws(Malformed) -> KeySlot {
         let kind = try byte()
-        try reserved(1)
-        let (offset, length) = (Int(try integer(UInt16.self)), Int(try integer(UInt16.self)))
-        try reserved(2)
-        guard former.map({ offset == (length == 0 ? 0 : $0.parametersSize) }) ?? true, length > 0 || offset == 0,
-            offset + length <= Limits.slotParametersSize
-        else { throw Malformed("a slot's parameters") }
+        try skip(1)
+        let (stated, length) = (Int(try integer(UInt16.self)), Int(try integer(UInt16.self)))
+        try skip(2)
+        let offset = former?.parametersSize ?? stated
+        guard offset + length <= Limits.slotParametersSize else { throw Malformed("a slot's parameters") }
         let start = Header.parametersOffset + offset
         let slot = KeySlot(
             kind: kind, salt: try array(KeyDerivation.saltSize),

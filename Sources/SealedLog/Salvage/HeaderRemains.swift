@@ -16,14 +16,12 @@ struct HeaderRemains {
     static func open(
         _ store: any RecordStore, with unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> HeaderRemains {
-        let bytes = try store.available(at: 0, upTo: Header.size)
-        let header = try? Header(parsing: bytes)
-        let image = bytes + [UInt8](repeating: 0, count: Header.size - bytes.count)
-        let locked = LockedVault(
-            vaultID: header?.vaultID ?? [], slots: header?.slots ?? Header.readableSlots(in: image))
+        let images = try images(of: store)
+        let header = images.lazy.compactMap { try? Header(parsing: $0) }.first
+        let locked = LockedVault(vaultID: header?.vaultID ?? [], slots: images.slots)
         while let credential = try unlocker.next(for: locked) {
             do throws(LogError) {
-                let remains = try HeaderRemains(in: store, key: credential)
+                let remains = try HeaderRemains(in: store, images, key: credential)
                 try unlocker.check(remains.view.unlocked)
                 return remains
             } catch {
@@ -33,22 +31,21 @@ struct HeaderRemains {
         throw unlocker.failure
     }
 
+    /// - Parameter images: what a header can be combined to; the first and the last one are the header and its copy.
     /// - Throws: `keyWrong` if the key opens no slot that is left; `newerFormat`; `damaged` if no more than a slot is
     ///   left; `unavailable`, `outOfMemory`.
-    init(in store: any RecordStore, key: borrowing Credential) throws(LogError) {
-        var image = try store.available(at: 0, upTo: 2 * Header.size)
-        image.append(contentsOf: repeatElement(0, count: 2 * Header.size - image.count))
-        let blocks = [Array(image[..<Header.size]), Array(image[Header.copyOffset...])]
+    private init(in store: any RecordStore, _ images: [[UInt8]], key: borrowing Credential) throws(LogError) {
         var opened: (keys: KeyRing, slot: KeySlot)?
         var found: Candidate?
         // All slots that are tried may cost no more than those of one header.
         var tried: [KeySlot] = []
-        for slot in blocks.slots(for: key) where found == nil && (tried + [slot]).isBearable(for: key) {
+        for slot in images.slots(for: key) where found == nil && (tried + [slot]).isBearable(for: key) {
             tried.append(slot)
             guard let keys = try HeaderRemains.keys(of: slot, key) else { continue }
-            found = HeaderRemains.authentic(blocks, keys)
+            found = HeaderRemains.authentic(images, keys)
             if found != nil || opened == nil { opened = (keys, slot) }
         }
+        let blocks = [images[0], images[images.count - 1]]
         guard let opened else {
             for block in blocks { try HeaderRemains.checkVersion(block) }
             let isVault = blocks.contains { $0.starts(with: Header.magic) }
@@ -56,13 +53,11 @@ struct HeaderRemains {
         }
         isAuthentic = found != nil
         let names = ["the header at byte 0", "the header's copy at byte \(Header.copyOffset)"]
-        let damaged = found.map { found in
-            zip(blocks, names).filter { $0.0[..<Header.hintOffset] != found.bytes[..<Header.hintOffset] }.map(\.1)
-        }
+        let damaged = found.map { found in zip(blocks, names).filter { $0.0 != found.bytes }.map(\.1) }
         damage = damaged ?? ["the header and its copy, at byte 0"]
         for block in blocks where found == nil {
             try HeaderRemains.checkVersion(block)
-            found = HeaderRemains.candidate(Header.normalised(block, slotCount: block[Header.slotCountOffset]))
+            found = HeaderRemains.repaired(block)
         }
         guard let found else { throw LogError.damaged("of the header nothing but a key slot is left") }
         slot = opened.slot
@@ -92,6 +87,16 @@ struct HeaderRemains {
             created: old?.created ?? now, totals: Totals(), chain: [], labels: [label], settings: old?.settings ?? [])
     }
 
+    /// Returns what the manifest of a new vault with one slot, and its header, do not say any more.
+    func leftBehind(_ old: Manifest?) -> [SalvageReport.Part] {
+        let header = view.header
+        let parts: [(part: SalvageReport.Part, isLeft: Bool)] = [
+            (.header, !isAuthentic), (.manifest, old == nil), (.members, header.hasMembers),
+            (.keys, header.slots.count > 1), (.accesses, header.isAccessLogged),
+        ]
+        return parts.filter(\.isLeft).map(\.part)
+    }
+
     /// Derives the keys from a slot; nil if the key does not open it.
     private static func keys(of slot: KeySlot, _ key: borrowing Credential) throws(LogError) -> KeyRing? {
         do throws(LogError) { return try [slot].unlock(with: key) } catch {
@@ -100,39 +105,47 @@ struct HeaderRemains {
         }
     }
 
-    /// A header's bytes, and their fields.
+    /// A header's bytes with an empty hint, and their fields.
     private typealias Candidate = (bytes: [UInt8], header: Header)
 
-    private static func candidate(_ bytes: [UInt8]) -> Candidate? { (try? Header(parsing: bytes)).map { (bytes, $0) } }
+    private static func repaired(_ image: [UInt8]) -> Candidate? {
+        guard let bytes = Header.repaired(image), let header = try? Header(parsing: bytes) else { return nil }
+        return (bytes, header)
+    }
 
-    /// Returns the newest header with a right MAC, of all that can be combined from both: byte by byte if few bytes
-    /// differ, otherwise in parts of up to a sector.
-    private static func authentic(_ blocks: [[UInt8]], _ keys: KeyRing) -> Candidate? {
-        let counts = Set(blocks.map { $0[Header.slotCountOffset] })
-        let candidates = counts.flatMap { count in
-            combinations(
-                of: Header.normalised(blocks[0], slotCount: count), Header.normalised(blocks[1], slotCount: count)
-            ).compactMap { (try? Header.authenticate($0, with: keys)) == nil ? nil : candidate($0) }
+    /// Returns the newest header with a right MAC. At most 256 are tried, which take 10 µs each.
+    private static func authentic(_ images: [[UInt8]], _ keys: KeyRing) -> Candidate? {
+        let candidates = images.lazy.compactMap(repaired).filter {
+            (try? Header.authenticate($0.bytes, with: keys)) != nil
         }
         return candidates.max { $0.header.sequence < $1.header.sequence }
     }
 
-    /// At most 256, which take 5 µs each to authenticate.
-    private static func combinations(of first: [UInt8], _ second: [UInt8]) -> some Sequence<[UInt8]> {
+    /// Returns the header, all that can be combined from it and its copy, and the copy: byte by byte if few bytes
+    /// differ, otherwise in parts of up to a sector. Without hints, which the copy does not have.
+    private static func images(of store: any RecordStore) throws(LogError) -> [[UInt8]] {
+        let found = try store.available(at: 0, upTo: 2 * Header.size)
+        let image = found + [UInt8](repeating: 0, count: 2 * Header.size - found.count)
+        let blocks = [0, Header.copyOffset].map { start in
+            Array(image[start..<start + Header.hintOffset])
+                + [UInt8](repeating: 0, count: Header.size - Header.hintOffset)
+        }
         var size = 1
-        while differences(of: first, second, by: size).count > 8 { size *= 8 }
-        let differing = differences(of: first, second, by: size)
-        return (0..<1 << differing.count).lazy.map { [size] choice in
-            var bytes = first
+        while differences(of: blocks, by: size).count > 8 { size *= 8 }
+        let differing = differences(of: blocks, by: size)
+        return (0..<1 << differing.count).map { [size] choice in
+            var bytes = blocks[0]
             for (index, offset) in differing.enumerated() where choice >> index & 1 == 1 {
-                bytes.replaceSubrange(offset..<offset + size, with: second[offset..<offset + size])
+                bytes.replaceSubrange(offset..<offset + size, with: blocks[1][offset..<offset + size])
             }
             return bytes
         }
     }
 
-    private static func differences(of first: [UInt8], _ second: [UInt8], by size: Int) -> [Int] {
-        stride(from: 0, to: Header.size, by: size).filter { first[$0..<$0 + size] != second[$0..<$0 + size] }
+    private static func differences(of blocks: [[UInt8]], by size: Int) -> [Int] {
+        stride(from: 0, to: Header.size, by: size).filter { offset in
+            blocks[0][offset..<offset + size] != blocks[1][offset..<offset + size]
+        }
     }
 
     private static func checkVersion(_ block: [UInt8]) throws(LogError) {
@@ -143,70 +156,29 @@ struct HeaderRemains {
 }
 
 extension [[UInt8]] {
-    /// The slots of both, each once, the cheap ones first: one that an attacker made expensive must not keep the others
+    /// The slots in the bytes of headers, each once, whatever the other bytes are: those of the first one first.
+    fileprivate var slots: [KeySlot] {
+        var different: [KeySlot] = []
+        for slot in flatMap(Header.slots) where !different.contains(slot) { different.append(slot) }
+        return different
+    }
+
+    /// Those that a key may open, the cheap ones first: one that an attacker made expensive must not keep the others
     /// from being tried.
     fileprivate func slots(for key: borrowing Credential) -> [KeySlot] {
-        var different: [KeySlot] = []
-        for slot in flatMap(Header.readableSlots) where !different.contains(slot) && key.mayOpen(slot) {
-            if [slot].isBearable(for: key) { different.append(slot) }
-        }
-        return different.sorted { $0.limits.cost < $1.limits.cost }
+        var possible: [KeySlot] = []
+        for slot in slots where key.mayOpen(slot) && [slot].isBearable(for: key) { possible.append(slot) }
+        return possible.sorted { $0.limits.cost < $1.limits.cost }
     }
 }
 
 extension Header {
-    static let slotCountOffset = 12
-    private static let historyOffset = 128
-
-    /// Returns the 4,096 bytes of a header with every field corrected that has only one right value: magic, version,
-    /// reserved bytes, unused slots. The hint is cleared.
-    static func normalised(_ bytes: [UInt8], slotCount: UInt8) -> [UInt8] {
-        var header = Array(bytes[..<hintOffset]) + [UInt8](repeating: 0, count: size - hintOffset)
-        var start = ByteWriter(reserving: 16)
-        start.append(magic)
-        start.integer(version)
-        start.integer(UInt32(slotCount))
-        header.replaceSubrange(..<start.count, with: start.bytes)
-        header.clear(136..<slotsOffset)
-        let versions: UInt32 = header.withUnsafeBytes { $0.integer(at: historyOffset) }
-        if versions > Limits.earlierVersionCount {
-            // As most vaults have it.
-            var usual = ByteWriter(reserving: 8)
-            usual.integer(KeptHistory.standard.versions)
-            usual.integer(KeptHistory.standard.days)
-            header.replaceSubrange(historyOffset..<historyOffset + usual.count, with: usual.bytes)
+    fileprivate static func slots(in bytes: [UInt8]) -> [KeySlot] {
+        stride(from: slotsOffset, to: parametersOffset, by: KeySlot.size).compactMap { offset in
+            let place = offset..<offset + KeySlot.size
+            guard bytes[place].contains(where: { $0 != 0 }) else { return nil }
+            var reader = ByteReader(bytes, in: place)
+            return try? reader.keySlot(in: bytes, after: nil)
         }
-        let used = min(Int(slotCount), Limits.slotCount)
-        for index in 0..<used { header.normaliseSlot(at: slotOffset(index)) }
-        header.clear(slotOffset(used)..<parametersOffset)
-        let parameters = (0..<used).reduce(0) { size, index in
-            size + header.withUnsafeBytes { Int($0.integer(at: slotOffset(index) + 4) as UInt16) }
-        }
-        header.clear(min(parametersOffset + parameters, macOffset)..<macOffset)
-        return header
-    }
-
-    /// Returns the valid slots in a header's bytes, whatever the other bytes are.
-    static func readableSlots(in bytes: [UInt8]) -> [KeySlot] {
-        var header = bytes
-        return (0..<Limits.slotCount).compactMap { index in
-            let offset = slotOffset(index)
-            header.normaliseSlot(at: offset)
-            var reader = ByteReader(header, in: offset..<offset + KeySlot.size)
-            return try? reader.keySlot(in: header, after: nil)
-        }
-    }
-
-    private static func slotOffset(_ index: Int) -> Int { slotsOffset + index * KeySlot.size }
-}
-
-extension [UInt8] {
-    fileprivate mutating func clear(_ range: Range<Int>) {
-        replaceSubrange(range, with: repeatElement(0, count: range.count))
-    }
-
-    fileprivate mutating func normaliseSlot(at offset: Int) {
-        clear(offset + 1..<offset + 2)
-        clear(offset + 6..<offset + 8)
     }
 }

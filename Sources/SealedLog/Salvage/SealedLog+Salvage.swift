@@ -18,8 +18,24 @@ package struct SalvageReport: Hashable, Sendable {
     package internal(set) var damage: [String] = []
     /// Whether something may be missing that is in none of the lists.
     package internal(set) var hasGaps = false
+    /// What the new vault does not have of the old one, beside entries.
+    package internal(set) var leftBehind: [Part] = []
 
-    /// Whether the new vault has everything that the damaged one had.
+    /// What else a vault has. The access log's switch, the settings and the limits of the history are in the new one.
+    package enum Part: String, Sendable {
+        /// The header's MAC is wrong: the switch, the limits and whether there are members may be wrong too.
+        case header
+        /// What is lost with the manifest: the settings, the key's label, the time of creation.
+        case manifest
+        /// The members and their signatures, which are made for one vault.
+        case members
+        /// All keys but the one that opened the old vault: wrapping a data key takes their secrets.
+        case keys
+        /// The reads that were recorded, by the old vault's id and under its keys.
+        case accesses
+    }
+
+    /// Whether the new vault has all entries that the damaged one had.
     package var isComplete: Bool { !hasGaps && doubtful.isEmpty && older.isEmpty && lost.isEmpty && unnamed == 0 }
 }
 
@@ -45,17 +61,15 @@ extension SealedLog {
         let history = try SalvagedHistory(remains, manifest, memory, counter)
 
         var report = SalvageReport(damage: history.damage + (fault.map { [$0] } ?? []), hasGaps: history.hasGaps)
-        for case .memoryUnusable(let reason) in memory?.notices.take() ?? [] {
-            report.damage.append("this machine's memory: \(reason)")
-        }
         report.unnamed = history.unnamed(manifest)
+        report.leftBehind = remains.leftBehind(manifest)
         let (keys, slot) = try newKeys { (dataKey, wrappingKey) throws(LogError) in
             try remains.view.keys.withWrappingKey { (key) throws(LogError) in
                 wrappingKey.copyMemory(from: key)
                 return try remains.slot.wrapping(dataKey, under: key)
             }
         }
-        _ = try create(target, keys: keys, options: options) { (checkpoint) throws(LogError) in
+        let log = try create(target, keys: keys, options: options) { (checkpoint) throws(LogError) in
             var copier = SalvageCopier(resealer: try ValueResealer(of: store, from: remains.view.keys, to: keys))
             for entry in try copier.copy(history, to: &checkpoint, &report, counter) { try checkpoint.add(entry) }
             let header = remains.view.header
@@ -64,6 +78,11 @@ extension SealedLog {
                 isAccessLogged: header.isAccessLogged)
         }
         lock.release()
+        // It was made here: nobody could compare the fingerprint that its first use would ask for.
+        do { try unlocker.remember(log.view.withLock(\.unlocked)) {} } catch { memory?.notices.post(error) }
+        for case .memoryUnusable(let reason) in memory?.notices.take() ?? [] {
+            report.damage.append("this machine's memory: \(reason)")
+        }
         return report
     }
 }

@@ -30,7 +30,8 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     private var identities: SlotIdentities?
     private var passphrase: SecretBytes?
     private var failures = UnlockingFailures()
-    private var isPinnedByFile = false
+    /// The fingerprint that the identity file names, of a vault that was opened.
+    private var pinOfFile: [UInt8]?
     /// Why others than its owner may read the key file.
     private(set) var sharing: SecretFile.Sharing?
 
@@ -233,8 +234,10 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
             identities = try? SlotIdentities(at: path, places.secretFolders, options, in: fileSystem)
         }
         let pins = identities?.pins ?? []
-        isPinnedByFile = pins.contains { Fingerprint.matches($0, fingerprint) }
-        if isPinnedByFile { return }
+        if pins.contains(where: { Fingerprint.matches($0, fingerprint) }) {
+            pinOfFile = fingerprint
+            return
+        }
         let known = TrustRecord.read(ofVault: vault.vaultID, memoryFolder: places.rollbackMemory, in: fileSystem)
         guard let pinned = known.fingerprint else { throw LogError(pins.isEmpty ? .unpinned : .pinWrong, text) }
         guard pinned == fingerprint else { throw LogError(.pinWrong, text) }
@@ -242,11 +245,10 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     func remember(_ vault: UnlockedVault, behind flush: () throws(LogError) -> Void) throws(Notice) {
         let line = places.keyCommand.flatMap { line in vault.keys.slot?.command == line ? line : nil }
-        // A pin in the identity file counts for as long as it is there.
-        let isPinned = vault.isOfRecipient ? !isPinnedByFile : vault.slots.has(.recipient)
-        guard line != nil || isPinned else { return }
-        // It fails for lack of memory alone.
-        let fingerprint = isPinned ? try? vault.fingerprint() : nil
+        // It fails for lack of memory alone. A pin in the identity file counts for as long as it is there.
+        var fingerprint = vault.slots.has(.recipient) ? try? vault.fingerprint() : nil
+        if vault.isOfRecipient, fingerprint == pinOfFile { fingerprint = nil }
+        guard line != nil || fingerprint != nil else { return }
         try places.trust(vault.vaultID, in: fileSystem, behind: flush) { record in
             if let line { record.allow(command: line) }
             if let fingerprint { record.fingerprint = fingerprint }

@@ -180,7 +180,9 @@ enum HelpTopic: String, CaseIterable {
                      "foreign": [NAME], "of_non_members": [NAME]}
           compact   {"size_before", "size_after"}
           salvage   {"vault", "certain", "doubtful": [NAME], "older": [NAME],
-                     "lost": [NAME], "unnamed", "damage": [TEXT], "is_complete"}
+                     "lost": [NAME], "unnamed", "damage": [TEXT], "is_complete",
+                     "left_behind": [PART]} (PART: header, manifest, members,
+                     keys, accesses)
           version   {"version"}
           help      {"commands": [COMMAND], "global_options": [OPTION]}
           help COMMAND

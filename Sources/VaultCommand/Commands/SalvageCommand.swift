@@ -7,9 +7,10 @@ enum SalvageCommand: Command {
         arguments: [.init(name: "OUT", completion: .file, help: "The file of the new vault. It must not exist.")],
         details: [
             """
-            The damaged file is only read. The new vault has the same key file. The report begins with what is most \
-            certain: latest values, values whose last change may be lost, earlier values in place of lost ones, and \
-            what is lost.
+            The damaged file is only read. The new vault opens with the key that opened this one, and with no other. \
+            The report begins with what is most certain: latest values, values whose last change may be lost, earlier \
+            values in place of lost ones, and what is lost. It ends with what was not copied, such as other keys and \
+            the members. Drops for the old vault do not open with the new one.
             """,
             """
             To replace the old vault: move it away and keep it, move the new one to its path, and run a command once \
@@ -31,7 +32,7 @@ enum SalvageCommand: Command {
         let json: JSONObject = [
             "vault": invocation.name, "certain": salvage.certain, "doubtful": salvage.doubtful, "older": salvage.older,
             "lost": salvage.lost, "unnamed": salvage.unnamed, "damage": salvage.damage,
-            "is_complete": salvage.isComplete,
+            "is_complete": salvage.isComplete, "left_behind": salvage.leftBehind.map(\.rawValue),
         ]
         return try invocation.finish(salvage.isComplete ? .success : .damaged, json: json) {
             text(invocation.name, salvage)
@@ -52,7 +53,24 @@ enum SalvageCommand: Command {
         case nil: text += "More may be lost: the number of entries is unknown.\n"
         }
         list(salvage.damage, "Damaged or missing:")
-        if salvage.isComplete { text += "Nothing is missing.\n" }
+        list(salvage.leftBehind.map(sentence), "Not copied:")
+        if salvage.isComplete {
+            text += salvage.leftBehind.isEmpty ? "Nothing is missing.\n" : "No entry is missing.\n"
+        }
         return text
+    }
+
+    private static func sentence(_ part: SalvageReport.Part) -> String {
+        switch part {
+        case .header:
+            """
+            The header is a guess: check the access log (`vault log --on`), the limits of the history \
+            (`vault history --keep`) and the members.
+            """
+        case .manifest: "The settings, the key's label and the time of creation are lost."
+        case .members: "The members, and who made which change. Add them again: `vault member add`."
+        case .keys: "All keys but the one that was used. Add them again: `vault key add`."
+        case .accesses: "The reads that were recorded. The new vault records reads anew."
+        }
     }
 }

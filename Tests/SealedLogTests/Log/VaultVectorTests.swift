@@ -21,7 +21,7 @@ struct VaultVectorTests {
             let log = try open(vector, in: folder)
             let report = try log.verify()
             try #require(vector.outcome == .ok, "it opens and verifies")
-            #expect(try entries(of: log) == vector.entries)
+            #expect(try VaultVector.entries(of: log) == vector.entries)
             #expect(report.entries == vector.entries.count)
             #expect(report.sharingNonces == vector.sharingNonces)
             for entry in try log.entries() { #expect(try log.entry(entry.name) == entry) }
@@ -54,10 +54,10 @@ struct VaultVectorTests {
             try log.make((0..<300).map { ("many \($0)", nil) })
             try log.compact()
             guard vector.outcome == .ok else { return }
-            #expect(try entries(of: open()).keys.sorted() == vector.entries.keys.sorted())
+            #expect(try VaultVector.entries(of: open()).keys.sorted() == vector.entries.keys.sorted())
             #expect(try open().verify().entries == vector.entries.count)
             // Of the history, what is too old is dropped.
-            for (name, var entry) in try entries(of: open()) {
+            for (name, var entry) in try VaultVector.entries(of: open()) {
                 var former = try #require(vector.entries[name])
                 #expect(Set(entry.earlier ?? []).isSubset(of: former.earlier ?? []))
                 (entry.earlier, former.earlier) = (nil, nil)
@@ -79,35 +79,5 @@ struct VaultVectorTests {
         })
         let opening = Opening(place: FilePlace(folder.file("vault"), in: PosixFileSystem()), options: options)
         return try opening.opened(&unlocker)
-    }
-
-    private func entries(of log: SealedLog) throws -> [String: VaultVector.Entry] {
-        var found: [String: VaultVector.Entry] = [:]
-        for entry in try log.entries() {
-            let content = try #require(entry.content)
-            let earlier = try entry.earlier.map {
-                VaultVector.Version(
-                    value: try value(of: $0.version, in: log), kind: $0.version.kind, modified: $0.modified,
-                    attributes: plain($0.attributes), expiry: $0.expiry)
-            }
-            found[VaultVector.plain(entry.name.bytes)] = VaultVector.Entry(
-                value: try value(of: content.current, in: log), kind: content.current.kind, modified: entry.modified,
-                created: content.created,
-                attributes: plain(content.attributes),
-                expiry: content.expiry, earlier: earlier.isEmpty ? nil : earlier)
-        }
-        return found
-    }
-
-    private func plain(_ attributes: [Attribute]) -> [String: String] {
-        Dictionary(
-            uniqueKeysWithValues: attributes.map {
-                (VaultVector.plain($0.key.utf8), VaultVector.plain($0.value.utf8))
-            })
-    }
-
-    private func value(of version: StoredVersion, in log: SealedLog) throws -> Data {
-        var view = log.view.withLock { $0 }
-        return Data(try view.sealed(version).opened().unsafeArray())
     }
 }

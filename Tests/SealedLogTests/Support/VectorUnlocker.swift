@@ -11,6 +11,8 @@ struct VectorUnlocker: Unlocker {
     let vector: VaultVector
     /// The path of the key file.
     let keyPath: String
+    /// Whether the vault is one that the test has made of the vector's.
+    var trustsRecipients = false
     private var attempts = 0
 
     init(_ vector: VaultVector, in folder: TemporaryFolder) throws {
@@ -43,7 +45,7 @@ struct VectorUnlocker: Unlocker {
     }
 
     mutating func check(_ vault: UnlockedVault) throws(LogError) {
-        guard vault.keys.slot?.isOfRecipient ?? false else { return }
+        guard !trustsRecipients, vault.keys.slot?.isOfRecipient ?? false else { return }
         guard try vault.fingerprint() == vector.fingerprint else { throw LogError(.unpinned) }
     }
 

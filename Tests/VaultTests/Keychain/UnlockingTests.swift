@@ -169,6 +169,20 @@ struct UnlockingTests {
         #expect(try error(others, UnlockingTests.silent)?.code == .locked)
     }
 
+    /// It is made here, so nobody could compare the one that its first use would ask for.
+    @Test(arguments: [true, false]) func theCopyOfASalvageNeedsNoFingerprint(isPinnedByFile: Bool) throws {
+        try keychain.addRecipient(PublishedIdentity.recipient)
+        let pin = isPinnedByFile ? "# vault: \(try keychain.fingerprint())\n" : ""
+        var places = try copied(fixture.elsewhere(identity: "\(pin)\(PublishedIdentity.secret)\n"))
+        var options = UnlockingTests.silent
+        options.fingerprint = try keychain.fingerprint()
+        #expect(try error(places, options) == nil)
+        let copy = fixture.folder.file("salvaged.vault")
+        _ = try Keychain.salvage(from: places, to: copy, options: UnlockingTests.silent)
+        places.vault = copy
+        #expect(try error(places, UnlockingTests.silent) == nil)
+    }
+
     @Test func anIdentityThatIsMissingOrOfSomebodyElseIsTold() throws {
         try keychain.addRecipient(PublishedIdentity.recipient)
         var places = try copied(fixture.elsewhere())

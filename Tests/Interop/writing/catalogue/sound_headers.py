@@ -16,6 +16,14 @@ def empty(vault: VaultBuilder) -> None:
     vault.begin()
 
 
+@catalogue.ok("no entries: the offset and the length of the root are 0, and its nonce says nothing", inferred=True)
+def empty_with_a_nonce(vault: VaultBuilder) -> None:
+    def edit(header: bytearray) -> None:
+        header[56:80] = b"n" * 24
+
+    vault.begin(changes=CheckpointChanges(edit_header=edit))
+
+
 @catalogue.ok("the limits of the history at their largest: 255 versions, 2^32 - 1 days")
 def history_of_255_versions(vault: VaultBuilder) -> None:
     vault.history = (255, 2**32 - 1)

@@ -51,6 +51,15 @@ def members(vault: VaultBuilder) -> None:
     state_members(vault, ANN, BOB)
 
 
+@catalogue.ok("all flags of the header: there are members, and reads are to be recorded")
+def members_access_logged(vault: VaultBuilder) -> None:
+    vault.is_access_logged = True
+    vault.stated["is_access_logged"] = True
+    with_members(vault, joining(ANN, BOB, 1)).begin([vault.signed(put("a"), ANN)])
+    vault.set(vault.signed(put("b"), BOB), put("not signed"))
+    state_members(vault, ANN, BOB)
+
+
 @catalogue.ok("removed names that were signed: with earlier versions, without, in the checkpoint and in a record")
 def members_removing(vault: VaultBuilder) -> None:
     vault.history = (3, 365)

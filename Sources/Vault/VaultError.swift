@@ -53,6 +53,7 @@ public struct VaultError: Error, Hashable, Sendable {
         case accessLogUnusable
         /// A field that needs the policy of the login that would leave it.
         case fieldLeft(String, policy: String)
+        case goneFromDatabase(url: String)
     }
 
     /// The kind of failure. More kinds may come; treat those you do not know like ``unavailable``.
@@ -66,7 +67,8 @@ public struct VaultError: Error, Hashable, Sendable {
         public static let absent = Code("absent")
         /// There is no vault at the path.
         public static let noVault = Code("noVault")
-        /// There is no vault at the path, and this machine remembers that there was one: its disk may not be mounted.
+        /// There is no vault at the place, and this machine remembers that there was one: a disk may not be mounted, or
+        /// a database may have been emptied.
         public static let gone = Code("gone")
         /// Something exists already and would be overwritten.
         public static let exists = Code("exists")

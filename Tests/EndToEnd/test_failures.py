@@ -44,7 +44,7 @@ def older_vault(home: Home) -> None:
 
 def exchanged_vault(home: Home) -> None:
     home.vault.rename(home.vault.with_suffix(".aside"))
-    home.output("init")
+    home.output("init", "--force")
     home.vault.with_suffix(".aside").rename(home.vault)
 
 
@@ -103,7 +103,7 @@ FAILURES: list[tuple[str, Callable[[Home], object], int, str]] = [
 HINTS = {
     "a missing key": "name it with --key-file",
     "a damaged vault": "`vault salvage OUT`",
-    "a vault that is gone": "run `vault init`",
+    "a vault that is gone": "run `vault init --force`",
     "an absent vault": "Run `vault init`",
 }
 
@@ -165,8 +165,9 @@ def test_json_codes_tell_the_failures_apart(binary: str, tmp_path: Path) -> None
 def test_a_vault_that_is_gone_is_not_replaced_in_silence(stored: Home) -> None:
     stored.vault.unlink()
     assert "gone" in stored.refusal(4, "set", "u.token", stdin=b"new")
+    assert "gone" in stored.refusal(4, "init")
     assert not stored.vault.exists()
-    stored.output("init")
+    stored.output("init", "--force")
     assert stored.names() == []
 
 

@@ -182,12 +182,12 @@ struct Opening {
     /// Whether what did not open was kept by this machine, and another store, which other keys may open, has taken its
     /// place since.
     ///
-    /// - Throws: `missing` if there is none any more.
+    /// - Throws: `gone` if there is none any more.
     private func isReplaced(_ store: any RecordStore) throws(LogError) -> Bool {
         guard store.isAsKept else { return false }
         do throws(LogError) { return try place.open(.fresh).identity != store.identity } catch {
             // Without the server, what was kept is all that is known.
-            guard error.code == .missing else { return false }
+            guard error.code == .gone else { return false }
             throw error
         }
     }

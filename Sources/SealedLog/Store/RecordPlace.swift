@@ -7,7 +7,7 @@ package protocol RecordPlace: Sendable {
     /// That of the rollback memory.
     var files: any FileSystem { get }
 
-    /// Opens the store. Throws `missing` if there is none.
+    /// Opens the store. Throws `missing` if there is none, `gone` if this process has found one there before.
     func open(_ way: StoreOpening) throws(LogError) -> any RecordStore
     /// Returns whether there is a store.
     func exists() throws(LogError) -> Bool
@@ -54,7 +54,7 @@ package protocol NamedPlaceLock: AnyObject, Sendable {
 extension RecordPlace {
     package func exists() throws(LogError) -> Bool {
         do { _ = try open(.fresh) } catch {
-            guard error.code == .missing else { throw error }
+            guard [.missing, .gone].contains(error.code) else { throw error }
             return false
         }
         return true

@@ -60,7 +60,7 @@ package protocol RecordStore: AnyObject, Sendable {
     /// Opens the store that the location leads to now.
     func reopened() throws(LogError) -> any RecordStore
     /// Discards cached bytes after some of them failed to authenticate. Returns whether the bytes are read from the
-    /// store's place from now on. Throws `unreachable` if they cannot be read there.
+    /// store's place from now on. Throws `unreachable` if they cannot be read there, `gone` if there is none.
     func distrust() throws(LogError) -> Bool
 
     // The caller of these holds the exclusive lock, and has read everything up to the log's end. All but `write` may

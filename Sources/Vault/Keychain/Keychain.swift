@@ -97,7 +97,7 @@ public final class Keychain: ValueStore, SecretStore {
         self.init(opening, opened, failures, part)
     }
 
-    /// Creates a vault, and a generated key file if there is none.
+    /// Creates a vault, and a generated key file if there is none; also where this machine remembers one that is gone.
     ///
     /// - Parameters:
     ///   - label: a name for the key slot, for people; at most 256 bytes. It is sealed.
@@ -108,16 +108,21 @@ public final class Keychain: ValueStore, SecretStore {
     public static func create(
         at places: VaultPlaces, label: String = "", options: Options = Options(), failures: FailureLog = FailureLog()
     ) throws(VaultError) -> Keychain {
-        try create(at: places, label: label, cost: .standard, options: options, failures: failures)
+        try create(
+            at: places, label: label, cost: .standard, replacingGone: true, options: options, failures: failures)
     }
 
-    /// - Parameter cost: the cost of a guess at a key file that was not generated.
+    /// - Parameters:
+    ///   - cost: the cost of a guess at a key file that was not generated.
+    ///   - isReplacing: whether it may take the place of one that this machine remembers and that is gone; otherwise
+    ///     that throws `gone`.
     package static func create(
-        at places: VaultPlaces, label: String = "", cost: KeyFileCost, options: Options = Options(),
-        failures: FailureLog = FailureLog()
+        at places: VaultPlaces, label: String = "", cost: KeyFileCost, replacingGone isReplacing: Bool,
+        options: Options = Options(), failures: FailureLog = FailureLog()
     ) throws(VaultError) -> Keychain {
         let opening = try KeychainOpening(places, options)
-        let created = try places.translated(opening.create(label: label, cost: cost, isAskedFor: true))
+        let created = try places.translated(
+            opening.create(label: label, cost: cost, isAskedFor: true, replacingGone: isReplacing))
         return Keychain(opening, created, failures)
     }
 

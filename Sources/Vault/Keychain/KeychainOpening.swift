@@ -56,7 +56,7 @@ struct KeychainOpening {
                 throw error
             }
         }
-        do { return try create(label: "", cost: .standard, isAskedFor: false) } catch {
+        do { return try create(label: "", cost: .standard, isAskedFor: false, replacingGone: false) } catch {
             // Another process was faster: its vault counts.
             guard error.code == .exists else { throw error }
             return try open()
@@ -77,7 +77,7 @@ struct KeychainOpening {
                 } catch {
                     // What was acknowledged would be missing. Once the server has gone, the copy that has it is
                     // read; and a copy that can never be merged must not keep anybody from the vault. It stays.
-                    guard log.isProvisional || !error.isPassing else { throw error.ofMerge }
+                    guard log.isProvisional || !error.isPassing && error.code != .gone else { throw error.ofMerge }
                     outcome.notice = VaultError(error, places)
                 }
             }
@@ -99,15 +99,20 @@ struct KeychainOpening {
 
     // MARK: Creating
 
-    /// - Parameter isAskedFor: whether the caller wants a new vault, and not just one that is there.
-    func create(label: String, cost: Keychain.KeyFileCost, isAskedFor: Bool) throws(LogError) -> Outcome {
+    /// - Parameters:
+    ///   - isAskedFor: whether the caller wants a new vault, and not just one that is there.
+    ///   - isReplacing: whether it may take the place of one that this machine remembers and that is gone.
+    func create(
+        label: String, cost: Keychain.KeyFileCost, isAskedFor: Bool, replacingGone isReplacing: Bool
+    ) throws(LogError) -> Outcome {
         let deadline = Deadline(after: options.lockTimeout)
         // In a database, the second of two that create a vault is told so by the database.
         let lock =
             places.isInDatabase
             ? nil : try FolderLock.acquire(forFile: place.location, in: fileSystem, until: deadline)
         guard try !place.exists() else { throw LogError(.exists, place.location) }
-        if !isAskedFor { try checkThatNothingIsMissing() }
+        if !isReplacing { try checkThatNoneIsGone() }
+        if !isAskedFor { try checkThatNoSecretIsMissing() }
         var created = Keychain.Created(vault: true, keyFileIsBesideVault: isKeyBesideVault)
         let key: KeyFile
         // The key comes first: a vault without a key would be lost from the start.
@@ -174,9 +179,8 @@ struct KeychainOpening {
         }
     }
 
-    private func checkThatNothingIsMissing() throws(LogError) {
-        try checkThatNoneIsGone()
-        // Where secrets are mounted, this one is not: a key that was created here would be lost with the container.
+    /// Where secrets are mounted, this one is not: a key that was created here would be lost with the container.
+    private func checkThatNoSecretIsMissing() throws(LogError) {
         if places.readsKeyFile(options.unlocking),
             SecretFile.isBelow(places.secretFolders, resolvedPath(places.keyFile)),
             try !keyFileMayExist()
@@ -188,10 +192,9 @@ struct KeychainOpening {
     /// A vault that is gone may be on a disk that is not mounted, or deleted by mistake. Creating another would hide
     /// that, and so would an error that there never was one.
     private func checkThatNoneIsGone() throws(LogError) {
+        let isRemembered = places.rollbackMemory.map { SealedLog.remembersVault(at: place, memoryFolder: $0) } ?? false
         // In this order: another process may just be creating it.
-        guard let memory = places.rollbackMemory, SealedLog.remembersVault(at: place, memoryFolder: memory),
-            try !place.exists()
-        else { return }
+        guard isRemembered || place.keptCopy != nil, try !place.exists() else { return }
         throw LogError(.gone, place.location)
     }
 }

@@ -19,9 +19,11 @@ extension VaultError {
 
     /// - Parameter places: the vault and the key file that were used.
     init(_ error: LogError, _ places: VaultPlaces) {
+        let isGoneFromDatabase = error.code == .gone && places.isInDatabase
+        let cause = isGoneFromDatabase ? .goneFromDatabase(url: places.vault) : VaultError.causes[error.code]
         self.init(
             VaultError.codes[error.code] ?? .locked, VaultError.sentence(for: error, places),
-            systemError: error.systemError, causes: VaultError.causes[error.code].map { [$0] } ?? [])
+            systemError: error.systemError, causes: cause.map { [$0] } ?? [])
     }
 
     static let causes: [LogError.Code: Cause] = [
@@ -44,6 +46,9 @@ extension VaultError {
         let (detail, number) = (error.detail, error.systemError ?? 0)
         switch error.code {
         case .missing: return "There is no vault at \(vault)."
+        case .gone where places.isInDatabase:
+            return "The vault at \(vault) is gone from its database. Restore it there, from a backup or from what a "
+                + "machine has kept of it."
         case .gone: return "The vault at \(vault) is gone. Restore it, or mount its disk."
         case .notAFile: return "The vault \(vault) is \(detail), not a file. Name the vault file itself."
         case .slotExists: return "This opens \(vault) already\(detail.isEmpty ? "" : ", as \(detail) of it")."

@@ -156,9 +156,14 @@ extension Invocation {
         try Keychain.opened(byKeyFileAt: path, of: places(), options: vaultOptions(), failures: warnings)
     }
 
-    func createVault(label: String, cost: Keychain.KeyFileCost) throws -> Keychain {
+    /// - Parameter isReplacing: whether it may take the place of one that this machine remembers and that is gone.
+    func createVault(
+        label: String, cost: Keychain.KeyFileCost, replacingGone isReplacing: Bool
+    ) throws -> Keychain {
         try announced(
-            Keychain.create(at: places(), label: label, cost: cost, options: vaultOptions(), failures: warnings))
+            Keychain.create(
+                at: places(), label: label, cost: cost, replacingGone: isReplacing, options: vaultOptions(),
+                failures: warnings))
     }
 
     private var warnings: FailureLog {

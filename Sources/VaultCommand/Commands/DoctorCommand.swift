@@ -24,7 +24,8 @@ enum DoctorCommand: Command {
     private static func vaultChecks(_ invocation: Invocation) -> [HealthCheck] {
         let places: VaultPlaces
         do { places = try invocation.places() } catch { return [.problem("places", error)] }
-        let files = FileChecks(places: places, rules: rules(places, invocation)).all
+        let outside = FileChecks(places: places, rules: rules(places, invocation))
+        let files = outside.all
         let warnings = Mutex<[HealthCheck]>([])
         let failures = FailureLog { error, _ in
             warnings.withLock { $0.append(.warning("use", CommandError(error).message)) }
@@ -34,7 +35,7 @@ enum DoctorCommand: Command {
             let found = try VaultChecks.all(keychain, memory: keychain.memoryState)
             return files + found + warnings.withLock { $0 }
         } catch let error as VaultError where error.code == .noVault {
-            return files
+            return [outside.noVault] + files.filter { $0.name != outside.noVault.name }
         } catch { return files + [.problem("opening", error)] }
     }
 

@@ -8,9 +8,14 @@ enum InitCommand: Command {
                 name: .label, value: "TEXT", help: "A label for the key, such as laptop. The vault stores it sealed."),
             .init(name: .sql, help: "Create nothing: print the SQL by which an administrator prepares the database."),
             .stretchCost,
+            .init(name: .force, short: "f", help: "Create a vault also where this machine knows one that is gone."),
         ],
         details: [
             "The first `vault set` does the same, without a label.",
+            """
+            If this machine remembers a vault there, and it is gone, the command asks before it creates another one. \
+            Restore it instead if you can.
+            """,
             """
             In a database, it also creates the tables, and the roles vault_reader and vault_writer if it may. Where users \
             may not create tables, an administrator runs what `vault init --sql` prints, and grants the roles.
@@ -31,7 +36,7 @@ enum InitCommand: Command {
                 "vault init --vault ./ci.vault --key-file /media/keys/ci.key",
                 "at other locations, the key on a separate disk"),
         ],
-        exitCodes: [.init(.refused, "a vault already exists; it is left alone")])
+        exitCodes: [.init(.refused, "a vault already exists, and is left alone; or there was one that is gone")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         if invocation.has(.sql) {
@@ -40,8 +45,19 @@ enum InitCommand: Command {
             }
             return try invocation.finish(json: ["sql": sql]) { sql }
         }
-        let cost = try invocation.stretchCost ?? .standard
-        let keychain = try invocation.createVault(label: invocation.value(of: .label) ?? "", cost: cost)
+        let keychain = try create(invocation, replacingGone: invocation.has(.force))
         return try invocation.finish(json: keychain.created.json(at: keychain.places))
+    }
+
+    private static func create(_ invocation: Invocation, replacingGone isReplacing: Bool) throws -> Keychain {
+        let (label, cost) = (invocation.value(of: .label) ?? "", try invocation.stretchCost ?? .standard)
+        do {
+            return try invocation.createVault(label: label, cost: cost, replacingGone: isReplacing)
+        } catch let error as VaultError where error.code == .gone {
+            guard Confirmation.ask("\(error.message.forTerminal) Create a new one, without its entries? [y/N] ") else {
+                throw error
+            }
+            return try create(invocation, replacingGone: true)
+        }
     }
 }

@@ -74,7 +74,7 @@ extension CommandError {
         switch code {
         case .absent: ("absent", .notFound, nil)
         case .noVault: ("no-vault", .notFound, "Run `vault init` to create one.")
-        case .gone: ("gone", .refused, "To start a new one, run `vault init`.")
+        case .gone: ("gone", .refused, newVault)
         case .exists: ("exists", .refused, nil)
         case .guarded: ("refused", .refused, nil)
         case .invalid: ("invalid", .usage, nil)
@@ -91,6 +91,8 @@ extension CommandError {
         default: ("other", .other, nil)
         }
     }
+
+    private static let newVault = "To start a new one, run `vault init --force`."
 
     /// The hints that need to know more than the code.
     private static func hint(_ cause: VaultError.Cause) -> String {
@@ -113,6 +115,9 @@ extension CommandError {
                 + "itself: `vault attr \(field) \(Login.policyKey)=\(policy)`."
         case .accessLogUnusable:
             "While the log is on, no value is read without it. Fix that, or run `vault log --off`."
+        case .goneFromDatabase(let url):
+            "If this machine has kept all of it, `vault clone --offline \(ShellQuoting.quoted(url)) "
+                + "\(ShellQuoting.quoted(url))` puts it back. \(newVault)"
         }
     }
 }

@@ -9,16 +9,21 @@ struct FileChecks {
     let rules: (vault: String, key: String)
 
     var all: [HealthCheck] {
-        if places.isInDatabase { return [.ok("vault", "\(places.vault) (\(rules.vault))"), key] }
+        if places.isInDatabase { return [.ok("vault", place), key] }
         let folders = Set([places.vault, places.keyFile].map { resolvedPath($0).parentFolder })
-        return [vault, key] + folders.sorted().compactMap(folder) + [fileSystem, space].compactMap(\.self)
+        return [vault, key].compactMap(\.self) + folders.sorted().compactMap(folder)
+            + [fileSystem, space].compactMap(\.self)
     }
 
-    private var vault: HealthCheck {
-        let place = "\(places.vault) (\(rules.vault))"
-        guard let status = Self.status(places.vault) else {
-            return .warning("vault", "There is no vault yet at \(place).", fix: "`vault init` creates it.")
-        }
+    private var place: String { "\(places.vault) (\(rules.vault))" }
+
+    var noVault: HealthCheck {
+        .warning("vault", "There is no vault yet at \(place).", fix: "`vault init` creates it.")
+    }
+
+    /// nil if there is no file: opening the vault tells whether there was one.
+    private var vault: HealthCheck? {
+        guard let status = Self.status(places.vault) else { return nil }
         guard status.st_mode & 0o022 == 0 else {
             return .warning("vault", "Others can change \(place).", fix: "Fix it with `chmod go-w \(places.vault)`.")
         }

@@ -13,6 +13,8 @@ struct PostgresError: Error {
         case refused(String)
         /// The server's answer is not what was asked for.
         case malformed
+        /// There is no such vault.
+        case absent
     }
 
     let reason: Reason
@@ -30,6 +32,8 @@ struct PostgresError: Error {
     /// An earlier statement of the transaction was refused.
     static var aborted: PostgresError { PostgresError(.refused("25P02"), "the transaction was aborted") }
 
+    static var absent: PostgresError { PostgresError(.absent, "there is no such vault") }
+
     static func malformed(_ what: String) -> PostgresError {
         PostgresError(.malformed, "the server's answer lacks \(what)")
     }
@@ -44,7 +48,7 @@ extension PostgresError {
         case .lost, .timedOut: true
         // The server shuts down or starts up; it has become, or still is, a standby.
         case .refused(let state): state.hasPrefix("57P") || state.hasPrefix("08") || state == "25006"
-        case .notConnected, .malformed: false
+        case .notConnected, .malformed, .absent: false
         }
     }
 

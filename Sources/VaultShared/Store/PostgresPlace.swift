@@ -28,6 +28,8 @@ package final class PostgresPlace: RecordPlace {
     let pendingPath: String?
     /// When the server was heard of last, if the copy stands in for it and nobody was told; 0 otherwise.
     private let offlineSince = Atomic<UInt64>(0)
+    /// Whether this process has found the vault before.
+    private let isFound = Atomic(false)
     /// Until when no server is asked, since none has answered.
     private let offlineUntil = Mutex<Deadline?>(nil)
 
@@ -102,9 +104,15 @@ package final class PostgresPlace: RecordPlace {
                 PostgresRecordStore.State(
                     head: head, pieces: [pieces[0], pieces[2]], tail: pieces[1], isMirrored: false, isRead: true))
         }
-        guard let store else { throw LogError(.missing, location) }
+        guard let store else { throw absence }
         return store
     }
+
+    /// Notes that there is a vault: without it, it is gone from now on.
+    func noteFound() { isFound.store(true, ordering: .relaxed) }
+
+    /// The failure of whoever finds no vault.
+    var absence: LogError { LogError(isFound.load(ordering: .relaxed) ? .gone : .missing, location) }
 
     package func createUnpublished() throws(LogError) -> any RecordStore {
         try createSchema()
@@ -118,8 +126,8 @@ package final class PostgresPlace: RecordPlace {
 
     /// Creates the tables if there are none. An administrator may have made them for those who cannot.
     private func createSchema() throws(LogError) {
-        do throws(LogError) { _ = try currentHead() } catch {
-            guard error.code == .missing else { throw error }
+        do throws(LogError) { _ = try flight([.tables]) } catch {
+            guard [.missing, .gone].contains(error.code) else { throw error }
             // In one transaction, behind others that create them at the same time.
             let queue = Statement.queue(RunningHash.number(of: "schema"), upTo: UInt64(timeout / .milliseconds(1)))
             _ = try flight([queue] + Schema.creation.map { Statement($0) })
@@ -273,7 +281,7 @@ package final class PostgresPlace: RecordPlace {
     }
 
     func translation(of error: PostgresError) -> LogError {
-        if error.isMissingSchema { return LogError(.missing, location) }
+        if error.isMissingSchema || error.reason == .absent { return absence }
         if error.isLockTimeout { return LogError(.busy, location) }
         let sentence =
             switch error.reason {
@@ -286,7 +294,7 @@ package final class PostgresPlace: RecordPlace {
             case .refused("25006"):
                 "The server at \(location) is a standby, or read-only: nothing can be written there."
             case .refused(let state): "The database at \(location) refused: \(error.words) (SQLSTATE \(state))."
-            case .malformed: "\(location) cannot be used: \(error.words)."
+            case .malformed, .absent: "\(location) cannot be used: \(error.words)."
             }
         if case .refused = error.reason { return LogError(.serverRefused, sentence) }
         return LogError(.unreachable, sentence)

@@ -139,6 +139,7 @@ extension PostgresRecordStore {
             (state.head, state.construction) = (head, nil)
             state.tail = StoreBytes(offset: head.size)
         }
+        place.noteFound()
         place.pool.give(back: construction.connection)
     }
 

@@ -19,6 +19,7 @@ final class PostgresRecordStore: RecordStore {
         generation = state.head.generation
         identity = RecordStoreIdentity(withUnsafeBytes(of: generation) { Array($0) } + Array(place.location.utf8))
         self.state = Mutex(state)
+        if state.construction == nil { place.noteFound() }
     }
 
     /// A store as this machine has kept it.
@@ -225,8 +226,8 @@ final class PostgresRecordStore: RecordStore {
         // A server that was put back to an older state, or is gone by now, can be restored from the copy. A holder of
         // the lock must not wait for another connection.
         let known = state.withLock { $0.isLocked ? $0.head : nil }
-        let head = if let known { known } else { try place.currentHead() }
-        guard state.withLock({ $0.construction == nil && $0.forgetBytes() }), let head, let kept = place.mirror?.head
+        guard let head = if let known { known } else { try place.currentHead() } else { throw place.absence }
+        guard state.withLock({ $0.construction == nil && $0.forgetBytes() }), let kept = place.mirror?.head
         else { return true }
         if kept.position.sequence <= head.position.sequence { mirror() }
         return true
@@ -260,7 +261,7 @@ final class PostgresRecordStore: RecordStore {
         let (found, bytes) = try place.translated { () throws(PostgresError) in
             (try StoreHead(rows[0]), try StoreBytes(rows[1], from: end))
         }
-        guard let found else { throw LogError(.missing, location) }
+        guard let found else { throw place.absence }
         return Look(head: found, newBytes: bytes)
     }
 }

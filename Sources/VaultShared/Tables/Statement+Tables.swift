@@ -6,6 +6,9 @@ import Sealing
 extension Statement {
     private static let headColumns = "generation, sequence, authenticator, size, hint_place, hint_sequence"
 
+    /// Fails if one of the tables is missing.
+    static let tables = Statement("SELECT FROM vault.head, vault.generation, vault.extent LIMIT 0")
+
     static func head(of name: [UInt8]) -> Statement {
         Statement("SELECT \(headColumns) FROM vault.head WHERE name = $1", .bytes(name))
     }

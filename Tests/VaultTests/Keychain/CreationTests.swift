@@ -154,7 +154,7 @@ struct CreationTests {
         try PosixFileSystem().makeFolder(fixture.folder.file("config"))
         try overwrite(places.keyFile, Array("a passphrase in a file".utf8))
         let small = Keychain.KeyFileCost(passes: 1, memory: 1 << 20)
-        let keychain = try Keychain.create(at: places, label: "laptop", cost: small)
+        let keychain = try Keychain.create(at: places, label: "laptop", cost: small, replacingGone: false)
         #expect(try keychain.information().keySlots.map(\.cost) == [small])
         try keychain.set("a", to: "x")
         let higher = Keychain.KeyFileCost(passes: 2, memory: 1 << 20)
@@ -172,7 +172,8 @@ struct CreationTests {
         }
         for cost in [Keychain.KeyFileCost(passes: 0, memory: 1 << 20), Keychain.KeyFileCost(passes: -1, memory: -1)] {
             let other = VaultPlaces(vault: fixture.folder.file("o.vault"), keyFile: places.keyFile, rollbackMemory: nil)
-            #expect(try VaultError.code { _ = try Keychain.create(at: other, cost: cost) } == .invalid)
+            let create = { _ = try Keychain.create(at: other, cost: cost, replacingGone: false) }
+            #expect(try VaultError.code(create) == .invalid)
         }
         #expect(try Keychain(at: places).information().keySlots.map(\.cost) == [higher])
     }
@@ -220,6 +221,9 @@ struct CreationTests {
         #expect(error.description.contains(places.vault))
         #expect(!fixture.isThere(places.vault))
         #expect(try VaultError.code { _ = try Keychain(at: places) } == .gone)
+        #expect(
+            try VaultError.code { _ = try Keychain.create(at: places, cost: .standard, replacingGone: false) } == .gone)
+        #expect(!fixture.isThere(places.vault))
         // Put back it is as it was; or a new one is made, if that is what is wanted.
         try overwrite(places.vault, bytes)
         #expect(try fixture.open().unsafeString("a") == "x")

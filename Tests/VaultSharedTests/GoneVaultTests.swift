@@ -1,0 +1,81 @@
+import Foundation
+import LinuxSystem
+import TestSupport
+import Testing
+import Vault
+
+@testable import SealedLog
+@testable import VaultShared
+
+/// The vault's row is deleted while programs have the vault open, or the machine remembers only a part.
+@Suite("A vault that is gone from its database", .timeLimit(.minutes(10)))
+struct GoneVaultTests {
+    private func fixture() throws -> DatabaseFixture {
+        let fixture = try DatabaseFixture()
+        try fixture.open().set("a", to: "1")
+        return fixture
+    }
+
+    private func remove(_ fixture: DatabaseFixture) throws -> StoreHead {
+        let place = try fixture.place()
+        let head = try #require(try place.currentHead())
+        _ = try place.flight([Statement("DELETE FROM vault.head WHERE name = $1", .bytes(place.name))])
+        return head
+    }
+
+    @Test(arguments: [true, false]) func isMissedByAProgramThatHasItOpen(keepsCopy: Bool) throws {
+        let fixture = try fixture()
+        var places = fixture.places(machine: "other")
+        if !keepsCopy { places.cache = nil }
+        let keychain = try Keychain(at: places)
+        #expect(try keychain.unsafeString("a") == "1")
+        let head = try remove(fixture)
+        for call in [
+            { _ = try keychain.get("a") }, { try keychain.set("a", to: "2") }, { _ = try keychain.keys() },
+            { try keychain.remove("a") }, { try keychain.verify() }, { _ = try keychain.compact() },
+        ] {
+            let error = #expect(throws: VaultError.self) { try call() }
+            #expect(error?.code == .gone && error?.message.contains("from its database") == true)
+        }
+        let place = try fixture.place()
+        _ = try place.flight([.create(place.name, head)])
+        #expect(try keychain.unsafeString("a") == "1")
+        try keychain.set("a", to: "2")
+    }
+
+    /// A program without a rollback memory knows it by its copy, once it asks the database; one without a copy by the
+    /// memory.
+    @Test(arguments: [true, false]) func isRememberedByCopyOrMemory(byCopy: Bool) throws {
+        let fixture = try fixture()
+        var places = fixture.places()
+        if byCopy { places.rollbackMemory = nil } else { places.cache = nil }
+        _ = try remove(fixture)
+        for isCreating in [true, false] {
+            #expect(try code { _ = try Keychain(at: places, creatingIfAbsent: isCreating).get("a") } == .gone)
+        }
+        #expect(
+            try code { _ = try Keychain.create(at: places, cost: .standard, replacingGone: false) } == .gone)
+        #expect(try fixture.place().currentHead() == nil)
+        let stranger = fixture.places(machine: "stranger")
+        #expect(try code { _ = try Keychain(at: stranger) } == .noVault)
+        #expect(try Keychain.create(at: places).keys().isEmpty, "it is asked for")
+    }
+
+    /// What this machine has kept could not be told from the vault any more.
+    @Test func aDamagedCopyIsNotForgotten() throws {
+        let fixture = try fixture()
+        _ = try fixture.open().verify()
+        let place = try fixture.place()
+        let store = try #require(try place.open(.quick) as? PostgresRecordStore)
+        let head = try remove(fixture)
+        store.state.withLock { $0.learn(head, StoreBytes(offset: head.size), of: store.generation) }
+        let error = #expect(throws: LogError.self) { _ = try store.distrust() }
+        #expect(error?.code == .gone)
+        #expect(try fixture.place().mirror?.completePath != nil)
+    }
+
+    private func code(_ body: () throws -> Void) throws -> VaultError.Code? {
+        do { try body() } catch let error as VaultError { return error.code }
+        return nil
+    }
+}

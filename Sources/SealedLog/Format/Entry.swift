@@ -57,7 +57,7 @@ package struct Entry: Hashable, Sendable {
 
     package let name: EntryName
     /// Milliseconds since 1970, later than that of any state that this one has followed.
-    package let modified: UInt64
+    package internal(set) var modified: UInt64
     /// The number of the record that has set it.
     package var sequence: UInt64 = 0
     /// nil for a tombstone: the name was removed.

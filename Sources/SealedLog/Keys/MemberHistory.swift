@@ -43,8 +43,8 @@ struct MemberHistory: Sendable {
 
     /// Adds a change that follows others.
     ///
-    /// - Throws: `damaged` unless those that it follows are there, it is not, and its author has signed it; `invalid` if
-    ///   there is no room.
+    /// - Throws: `damaged` unless those that it follows are there, it is not, and its author has signed it; `invalid`
+    ///   if there is no room.
     mutating func append(_ record: MemberRecord, in vaultID: [UInt8]) throws(LogError) {
         guard records.count < MemberChange.limit else {
             throw LogError(.invalid, "the members have changed \(MemberChange.limit) times, and cannot change again")

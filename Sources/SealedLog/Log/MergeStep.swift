@@ -4,6 +4,8 @@ struct MergedCopy {
     let past: CommonPast
     let keys: MergedKeys
     let taken: NamesTaken
+    /// The key of an attribute that a name keeps if either side has it and both have changed.
+    let keptAttribute: String?
 
     /// - Parameters:
     ///   - other: what counts of an entry of the copy.

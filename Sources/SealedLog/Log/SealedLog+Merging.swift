@@ -36,21 +36,23 @@ extension SealedLog {
     /// - Parameters:
     ///   - isPinned: whether the copy's fingerprint is known. Otherwise this vault must have had its data key.
     ///   - taken: the names that are taken over whoever has changed them.
-    /// - Throws: `invalid` if it is another vault; `pinWrong`; `copyDamaged`; `notMember` if this machine may not sign what is
-    ///   taken over; what reading, writing and compacting throw.
+    ///   - keptAttribute: the key of an attribute that a name keeps if either side has it and both have changed.
+    /// - Throws: `invalid` if it is another vault; `pinWrong`; `copyDamaged`; `notMember` if this machine may not sign
+    ///   what has to be signed; what reading, writing and compacting throw.
     package func merge(
-        _ other: SealedLog, isPinned: Bool = true, taking taken: NamesTaken = .none, timeout: Duration,
-        _ counter: UpkeepProgress? = nil
+        _ other: SealedLog, isPinned: Bool = true, taking taken: NamesTaken = .none,
+        keeping keptAttribute: String? = nil, timeout: Duration, _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> MergeReport {
         guard other.vaultID == vaultID else {
             throw LogError(.invalid, "it is another vault, not a copy of this one")
         }
         let theirs = try ofCopy { () throws(LogError) in try other.read(isSure: true) { (view) in view } }
-        return try merge(theirs, isPinned: isPinned, taken, timeout: timeout, counter)
+        return try merge(theirs, isPinned: isPinned, taken, keptAttribute, timeout: timeout, counter)
     }
 
     private func merge(
-        _ theirs: LogView, isPinned: Bool, _ taken: NamesTaken, timeout: Duration, _ counter: UpkeepProgress? = nil
+        _ theirs: LogView, isPinned: Bool, _ taken: NamesTaken, _ keptAttribute: String?, timeout: Duration,
+        _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> MergeReport {
         var report = MergeReport()
         let ours = try read(isSure: true) { (view) throws(LogError) in
@@ -73,7 +75,7 @@ extension SealedLog {
         // Under the same data key, values are known by their nonces; and who has signed a state is named before it.
         let bringsMembers = try ofCopy { () throws(LogError) in try keys.bringsMembers(to: ours) }
         if keys.choice == .other || bringsMembers { try change(keys, nil, timeout: timeout, nil) }
-        let source = MergedCopy(view: theirs, past: past, keys: keys, taken: taken)
+        let source = MergedCopy(view: theirs, past: past, keys: keys, taken: taken, keptAttribute: keptAttribute)
         try mergeEntries(of: source, timeout: timeout, counter, &report)
         if report.refused.isEmpty { try change(keys, history.positions, timeout: timeout, counter) }
         return report
@@ -94,23 +96,26 @@ extension SealedLog {
     ///
     /// If the connection is lost, it is tried again; if the server has gone, the log is that of the copy afterwards.
     ///
-    /// - Parameter unlocker: is asked if the keys have changed since the copy was begun.
+    /// - Parameters:
+    ///   - unlocker: is asked if the keys have changed since the copy was begun.
+    ///   - keptAttribute: as for ``merge(_:isPinned:taking:keeping:timeout:_:)``.
     /// - Returns: nil if another process has done it.
-    /// - Throws: as ``merge(_:taking:timeout:_:)``; `keyWrong`, or what the unlocker throws.
+    /// - Throws: as ``merge(_:isPinned:taking:keeping:timeout:_:)``; `keyWrong`, or what the unlocker throws.
     package func mergePending(
-        _ copy: FilePlace, with unlocker: inout some Unlocker & ~Copyable, timeout: Duration
+        _ copy: FilePlace, with unlocker: inout some Unlocker & ~Copyable, keeping keptAttribute: String? = nil,
+        timeout: Duration
     ) throws(LogError) -> MergeReport? {
-        do throws(LogError) { return try mergeOnce(copy, &unlocker, timeout: timeout) } catch {
+        do throws(LogError) { return try mergeOnce(copy, &unlocker, keptAttribute, timeout: timeout) } catch {
             guard [.unreachable, .outcomeUnknown].contains(error.code) else { throw error }
         }
         // This process holds the copy's lock no more.
         try settle()
         guard !isProvisional else { throw LogError.serverGone }
-        return try mergeOnce(copy, &unlocker, timeout: timeout)
+        return try mergeOnce(copy, &unlocker, keptAttribute, timeout: timeout)
     }
 
     private func mergeOnce(
-        _ copy: FilePlace, _ unlocker: inout some Unlocker & ~Copyable, timeout: Duration
+        _ copy: FilePlace, _ unlocker: inout some Unlocker & ~Copyable, _ keptAttribute: String?, timeout: Duration
     ) throws(LogError) -> MergeReport? {
         // Nobody adds to it meanwhile: it would be lost.
         guard let lock = try lockPending(copy, until: Deadline(after: timeout)) else {
@@ -125,7 +130,7 @@ extension SealedLog {
         do throws(LogError) { theirs = try LogView.settled(lock.store, keys, orUnlockedBy: &unlocker) } catch {
             throw error.ofCopy
         }
-        var report = try merge(theirs, isPinned: false, .none, timeout: timeout)
+        var report = try merge(theirs, isPinned: false, .none, keptAttribute, timeout: timeout)
         // If a power loss brought the copy back, it would hide offline what was written since.
         if report.refused.isEmpty {
             try translated(WholeFile(copy.location, in: copy.files).remove(), at: copy.location)
@@ -235,13 +240,21 @@ extension SealedLog {
         let pair = copy.pair(old, foreign.entry, changedAs: entry)
         var result = old
         let (history, now) = (ours.header.history, Clock.milliseconds)
-        if case .changed(var merged) = pair.merged(at: now) {
+        let outcome = pair.merged(at: now)
+        let guarded = try pair.guarded(outcome, by: copy.keptAttribute)
+        if case .changed(var merged) = guarded.map(EntryPair.Outcome.changed) ?? outcome {
             merged.sequence = ours.head.sequence + 1
             if history.versions == 0 { merged.dropHistory(beyond: history, now: now) }
             try merged.checkSize()
             let boxes: [[UInt8]?]
             do throws(LogError) { boxes = try foreign.newBoxes(in: merged, replacing: old, from: &values) } catch {
                 throw error.ofCopy
+            }
+            if guarded != nil, let key = try signingKey(among: gate.members) {
+                // Nobody has signed this state.
+                merged.modified += 1
+                let signer = StateSigner(key: key, vaultID: vaultID, seen: ours.head)
+                merged.authorship = try signer.authorship(of: merged, ours.value(of: merged, boxes))
             }
             batch.move(merged, boxes, replacing: old)
             report.changed.append(entry.name.text)
@@ -264,4 +277,14 @@ extension LogError {
     static let serverGone = LogError(
         .unreachable,
         "The server has gone while what was changed offline was merged. It waits until the server is back.")
+}
+
+extension LogView {
+    /// Returns the present value of a merged entry, whose new boxes are not written yet.
+    fileprivate mutating func value(of entry: Entry, _ boxes: [[UInt8]?]) throws(LogError) -> SealedValue? {
+        guard let version = entry.content?.current else { return nil }
+        if let box = boxes.first ?? nil { return SealedValue(version: version, box: box[...], keys: keys) }
+        guard let known = try find(entry.name)?.versions.first(where: { $0.nonce == version.nonce }) else { return nil }
+        return try sealed(known)
+    }
 }

@@ -1,7 +1,7 @@
 import Sealing
 
-/// The nonces of a vault's values, to find those that different boxes share. No writer leaves any, but somebody with the
-/// data key can. Who knows one of the two values learns the other one, and the key that authenticates both.
+/// The nonces of a vault's values, to find those that different boxes share. No writer leaves any, but somebody with
+/// the data key can. Who knows one of the two values learns the other one, and the key that authenticates both.
 struct NonceTable {
     /// The first 8 bytes of each: a million nonces take 8 MB.
     private var starts: [UInt64] = []

@@ -99,7 +99,7 @@ extension [Attribute] {
     /// have one, it is `other`.
     ///
     /// - Throws: `invalid` if they have another value than a state, or no room for it.
-    fileprivate func keeping(
+    func keeping(
         _ key: String?, _ states: [[Attribute]], or other: String? = nil
     ) throws(LogError) -> [Attribute] {
         guard let key else { return self }

@@ -61,7 +61,9 @@ extension Keychain {
         let report: MergeReport
         do throws(LogError) {
             report = try options.waiting(for: places.vault) { (timeout) throws(LogError) in
-                try log.merge(other, isPinned: isPinned, taking: taken, timeout: timeout, progress)
+                try log.merge(
+                    other, isPinned: isPinned, taking: taken, keeping: options.keptAttribute, timeout: timeout,
+                    progress)
             }
         } catch {
             switch error.code {

@@ -9,7 +9,7 @@ extension Keychain {
     func commit(_ changes: ChangeList, liftingPolicies isLifting: Bool = false) throws(VaultError) -> Bool {
         var list = changes
         if options.keepsPolicies, !isLifting {
-            list.keptAttribute = Login.policyKey
+            list.keptAttribute = options.keptAttribute
             try guardFields(&list)
         }
         let isCommitted = try waiting { (timeout) throws(LogError) in

@@ -71,7 +71,7 @@ struct KeychainOpening {
                 do throws(LogError) {
                     if let pending = try place.pending() {
                         let report = try log.mergePending(
-                            pending, with: &unlocker, timeout: options.lockTimeout)
+                            pending, with: &unlocker, keeping: options.keptAttribute, timeout: options.lockTimeout)
                         outcome.offlineChanges = report.map(Keychain.Merge.init)
                     }
                 } catch {

@@ -106,8 +106,8 @@ extension KeyRotateCommand {
         }
         if !rotation.unopened.isEmpty {
             warn(
-                "A present or earlier value of these does not open. It was damaged or tampered with before, and is as it "
-                    + "was; restore it from a backup, or set it anew:", of: rotation.unopened, invocation)
+                "A present or earlier value of these does not open. It was damaged or tampered with before, and is as "
+                    + "it was; restore it from a backup, or set it anew:", of: rotation.unopened, invocation)
         }
     }
 

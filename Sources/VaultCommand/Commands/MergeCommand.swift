@@ -24,9 +24,9 @@ enum MergeCommand: Command {
             rotated in the other copy, its keys count: whoever was locked out there stays out.
             """,
             """
-            Of a copy from before the data key was rotated here, only what a member of now has signed is taken over. The \
-            same holds of what members have signed who were removed since. The rest is listed: take over what is right \
-            by its name.
+            Of a copy from before the data key was rotated here, only what somebody has signed who is a member still \
+            is taken over. In any copy, what a removed member has signed is left out. These names are listed: take \
+            over what is right by its name.
             """,
             """
             Afterwards this file can take the place of both copies: machines that remember either one take it for the \
@@ -50,8 +50,8 @@ enum MergeCommand: Command {
             "changed": merge.changed, "conflicts": merge.conflicts, "dropped": merge.dropped, "keys": merge.keys.name,
             "refused": merge.refused,
         ]
-        let exit = try invocation.finish(json: report) { merge.text }
-        guard !merge.refused.isEmpty else { return exit }
+        guard !merge.refused.isEmpty else { return try invocation.finish(json: report) { merge.text } }
+        if !merge.changed.isEmpty { _ = try invocation.finish(json: report) { merge.text } }
         throw CommandError(code: "diverged", exit: .alarm, message: merge.refusal(of: invocation.name))
     }
 }
@@ -72,8 +72,8 @@ extension Keychain.Merge {
     fileprivate func refusal(of copy: String) -> String {
         let reason =
             isOfFormerKey
-            ? "\(copy) is from before the data key was rotated here, so that somebody who was shut out by that may have "
-                + "written it."
+            ? "\(copy) is from before the data key was rotated here, so that somebody who was shut out by that may "
+                + "have written it."
             : "In \(copy), changes are signed by somebody who is no member any more, or by nobody."
         return reason + " These were not taken over:" + CommandError.lines(refused)
             + "\nIf you know that one is right, take it over: vault merge --from-former-key NAME "

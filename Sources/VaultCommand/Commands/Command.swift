@@ -113,13 +113,13 @@ extension Invocation {
     }
 
     /// Tells a person which entries are guarded, of those that this command has stored: a value keeps the policy of what
-    /// it replaces.
+    /// it replaces. The change is made: if this cannot be read, it is not told.
     ///
     /// - Parameter isScriptTold: whether to tell it also if standard error is no terminal.
-    func tellPolicies(of names: [String], in keychain: Keychain, toScriptsToo isScriptTold: Bool = false) throws {
+    func tellPolicies(of names: [String], in keychain: Keychain, toScriptsToo isScriptTold: Bool = false) {
         guard isScriptTold || StandardError.isTerminal, !wantsJSON else { return }
         for name in names.prefix(20) {
-            let attributes = try keychain.item(name)?.attributes ?? [:]
+            guard let attributes = try? keychain.item(name)?.attributes else { continue }
             if let rule = ReadingPolicy.rule(for: attributes, of: name) { Notes.tell(rule + ".") }
         }
     }

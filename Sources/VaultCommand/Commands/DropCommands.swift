@@ -77,7 +77,7 @@ enum CollectCommand: Command {
             }
         }
         try keychain.collect(drops, replacing: true)
-        try invocation.tellPolicies(of: drops.map(\.name), in: keychain)
+        invocation.tellPolicies(of: drops.map(\.name), in: keychain)
         return try invocation.finish(keychain, json: ["names": drops.map(\.name)])
     }
 

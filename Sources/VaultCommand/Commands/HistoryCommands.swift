@@ -94,7 +94,7 @@ enum RestoreCommand: Command {
             throw CommandError(VaultError(.absent, "Of \"\(invocation.name)\", \(kept)."))
         }
         try keychain.restore(invocation.name, version)
-        try invocation.tellPolicies(of: [invocation.name], in: keychain)
+        invocation.tellPolicies(of: [invocation.name], in: keychain)
         return try invocation.finish(keychain, json: ["name": invocation.name, "version": number])
     }
 }
@@ -120,7 +120,7 @@ enum UndoCommand: Command {
         if !invocation.wantsJSON {
             StandardError.write("Took the change back of: \(names.map(\.forTerminal).joined(separator: ", "))\n")
         }
-        try invocation.tellPolicies(of: names, in: keychain, toScriptsToo: true)
+        invocation.tellPolicies(of: names, in: keychain, toScriptsToo: true)
         return exit
     }
 }

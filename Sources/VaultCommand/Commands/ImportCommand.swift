@@ -70,7 +70,7 @@ enum ImportCommand: Command {
         }
         if let keychain, !invocation.has(.dryRun) {
             let stored = zip(contents.plan.entries, changes).filter { [.stored, .replaced].contains($1) }
-            try invocation.tellPolicies(of: stored.map(\.0.name), in: keychain)
+            invocation.tellPolicies(of: stored.map(\.0.name), in: keychain)
         }
         keychain?.finishUpkeep()
         return exit

@@ -75,7 +75,7 @@ enum Relocation {
             if error.code == .exists { refusal.message += " Use --force to replace it." }
             throw refusal
         }
-        try invocation.tellPolicies(of: pairs.map(\.to), in: keychain)
+        invocation.tellPolicies(of: pairs.map(\.to), in: keychain)
         return try invocation.finish(keychain, json: report(from: from, to: target, entries: pairs.count))
     }
 

@@ -110,7 +110,7 @@ enum SetCommand: Command {
                 }
             Notes.tell(sentence + (expires.map { " It expires at \(Timestamp.text($0))." } ?? ""))
         }
-        if let keychain { try invocation.tellPolicies(of: [invocation.name], in: keychain) }
+        if let keychain { invocation.tellPolicies(of: [invocation.name], in: keychain) }
         keychain?.finishUpkeep()
         return exit
     }

@@ -4,16 +4,6 @@ package import SealedLog
 extension Keychain {
     /// What a merge has done.
     public struct Merge: Hashable, Sendable {
-        /// Whose keys open the vault from now on.
-        public enum Keys: Hashable, Sendable {
-            /// Both copies had the same.
-            case same
-            /// They differed, and those of this copy count: look at ``Keychain/vaultKeys()``.
-            case ofThisCopy
-            /// The other copy's, whose data key was rotated since: what was locked out there stays out.
-            case ofOtherCopy
-        }
-
         /// The names that have come or changed here, sorted bytewise.
         public let changed: [String]
         /// The names that both sides had changed since they went apart: the later value counts, and the earlier one is
@@ -26,8 +16,9 @@ extension Keychain {
         /// them: the copy is under a data key that was given up, or a member who was removed has signed them, and no
         /// member of now has. The copy does not count as merged; `vault merge --from-former-key` takes them over.
         public let refused: [String]
-        /// Whose keys open the vault from now on.
-        public let keys: Keys
+        /// Whether the copies had different keys: see ``Keychain/vaultKeys()`` for those that open the vault now.
+        public var keysDiffered: Bool { keys != .same }
+        package let keys: MergeReport.Keys
         /// Whether the copy is under a data key that this vault has given up, or has never had.
         package let isOfFormerKey: Bool
         /// Where what was refused of this machine's offline changes is.
@@ -102,12 +93,7 @@ extension Keychain.Merge {
     /// The names are those of the whole vault, which is what was merged.
     init(_ report: MergeReport) {
         (changed, conflicts, dropped) = (report.changed, report.conflicts, report.dropped)
-        (refused, isOfFormerKey, keptAt) = (report.refused, report.isOfFormerKey, report.keptAt)
-        keys =
-            switch report.keys {
-            case .same: .same
-            case .own: .ofThisCopy
-            case .other: .ofOtherCopy
-            }
+        (refused, keys) = (report.refused, report.keys)
+        (isOfFormerKey, keptAt) = (report.isOfFormerKey, report.keptAt)
     }
 }

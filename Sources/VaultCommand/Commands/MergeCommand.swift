@@ -84,11 +84,13 @@ extension Keychain.Merge {
     var offlineText: String {
         let sides = "Changed by others too; the later change counts, see `vault history`:\n"
         let stored =
-            changed.isEmpty
-            ? "What was changed offline is in the vault already.\n"
-            : "Stored what was changed offline: \(Quantity.number(changed.count)) changed.\n"
-        let text = String((stored + list(conflicts, sides)).dropLast())
-        return keptAt.map { text + "\n" + refusal(of: $0) } ?? text
+            if !changed.isEmpty {
+                "Stored what was changed offline: \(Quantity.number(changed.count)) changed.\n"
+            } else {
+                refused.isEmpty ? "What was changed offline is in the vault already.\n" : ""
+            }
+        let text = stored + list(conflicts, sides)
+        return keptAt.map { text + refusal(of: $0) } ?? String(text.dropLast())
     }
 
     private func list(_ names: [String], _ title: String) -> String {
@@ -96,20 +98,20 @@ extension Keychain.Merge {
     }
 }
 
-extension Keychain.Merge.Keys {
+extension MergeReport.Keys {
     fileprivate var name: String {
         switch self {
         case .same: "same"
-        case .ofThisCopy: "of-this-copy"
-        case .ofOtherCopy: "of-other-copy"
+        case .own: "of-this-copy"
+        case .other: "of-other-copy"
         }
     }
 
     fileprivate var advice: String {
         switch self {
         case .same: ""
-        case .ofThisCopy: "The copies have different keys. Those of this one count: see `vault key ls`.\n"
-        case .ofOtherCopy: "The data key was rotated in the other copy. Its keys count now: see `vault key ls`.\n"
+        case .own: "The copies have different keys. Those of this one count: see `vault key ls`.\n"
+        case .other: "The data key was rotated in the other copy. Its keys count now: see `vault key ls`.\n"
         }
     }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Vault
 
 extension Simulation {
@@ -24,14 +25,28 @@ extension Simulation {
         if let wrong = vault.read(shown, since: start, isDurable: false, isDisturbed: true) { fail(wrong) }
     }
 
-    /// At the end, every machine has merged what it has kept apart.
+    /// At the end, every machine has merged what it has kept apart; what a merge has refused since the data key was
+    /// rotated is taken over as its message says.
     func checkPromises() {
         guard world.scheduler.failure == nil, !promised.isEmpty else { return }
         do throws(VaultError) {
+            for machine in 0..<plan.machines { try takeOverRefused(on: machine) }
             let contents = try keychain(of: Session(world.startProcess(on: 0))).contents(prefix: "p/")
             for (name, value) in promised.lazy.flatMap(\.values) where contents[name]?.text != value {
                 fail("at the end: \(name) was never merged")
             }
         } catch { fail("at the end: \(error.code.name): \(error.message)") }
+    }
+
+    private func takeOverRefused(on machine: Int) throws(VaultError) {
+        let copies = world.disks[machine].names.keys.filter { $0.hasSuffix(".refused.vault") }
+        guard !copies.isEmpty else { return }
+        let isRotated = plan.programs.contains { $0.operations.contains { $0.kind == .rotate } }
+        if !isRotated { fail("offline changes were refused: \(copies)") }
+        let keychain = try keychain(of: Session(world.startProcess(on: machine)))
+        for copy in copies.sorted() {
+            let report = try keychain.merge(copy, taking: .all, progress: nil)
+            if !report.refused.isEmpty { fail("\(report.refused) of \(copy) were refused again") }
+        }
     }
 }

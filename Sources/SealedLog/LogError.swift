@@ -29,8 +29,8 @@ package struct LogError: Error, Hashable, Sendable {
         /// The command whose output is the key has failed; the person has not agreed to run it.
         case commandFailed, commandUntrusted
         /// An identity is needed; its file cannot be read; others can read or write it; it opens no slot, or its plugin
-        /// failed.
-        case identityMissing, identityUnreadable, identityExposed, identityWrong
+        /// failed; it opens no slot of a vault that it may have opened before.
+        case identityMissing, identityUnreadable, identityExposed, identityWrong, identityRemoved
         /// A recipient's slot opened a vault that this machine does not know; it knows another one with that id.
         case unpinned, pinWrong
         /// The file does not authenticate or violates the format, or it has a later version of the format.

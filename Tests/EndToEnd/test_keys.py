@@ -478,6 +478,8 @@ def test_the_slots_of_an_older_copy_let_no_removed_key_in_again(vault: Home) -> 
     older = SlotTable(vault.vault)
     vault.output("key", "rm", "2")
     older.write()
-    for options in ((), ("--key-file", "second.key")):
-        vault.refusal(DAMAGED, *GET, *options)
-        vault.without_memory().refusal(DAMAGED, *GET, *options)
+    for home in (vault, vault.without_memory()):
+        # What this machine has kept of a database is what it has authenticated: `get` needs no more, and no other key
+        # opens it.
+        home.refusal(DAMAGED, "verify")
+        assert home.run(*GET, "--key-file", "second.key").returncode in (LOCKED, DAMAGED)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from homes import Home, device, mode
-from key_slots import new_identity
+from key_slots import fingerprint, keys, new_identity
 from terminals import Terminal
 
 pytestmark = pytest.mark.both_places
@@ -89,6 +89,11 @@ def test_mistakes_are_told(mia: Home, tom: Home) -> None:
     assert "no member" in mia.refusal(2, "member", "rm", "x")
     mia.output("member", "rm", "tom")
     assert "last member" in mia.refusal(2, "member", "rm", "mia")
+    assert "such device" in mia.refusal(2, "member", "rm", "mia", "--device", device(tom))
+    assert "mistyped" in mia.refusal(2, "member", "rm", "mia", "--device", device(tom)[:-1])
+    for options in (["--drop", "1", "--keep", "1"], ["--replace", "1=a.key", "--file", "1=b.key"]):
+        assert "each key" in mia.refusal(2, "member", "rm", "mia", *options)
+    assert "number and a key file" in mia.refusal(2, "member", "rm", "mia", "--replace", "new.key")
 
 
 def test_the_first_member_is_whoever_adds_it(home: Home, tmp_path: Path) -> None:
@@ -109,26 +114,104 @@ def test_a_member_opens_the_vault_by_an_age_identity_until_it_is_removed(mia: Ho
     options = ["--identity", str(identity)]
     tom.output(*options, "set", "a", "--vault-fingerprint", fingerprint, stdin=b"of tom\n")
     listed = json.loads(mia.output("member", "ls", "--json"))["members"]
-    assert [(member["name"], member["added_by"], member["recipients"]) for member in listed] == [
-        ("mia", "mia", []), ("tom", "mia", [recipient])]
+    found = [(member["name"], member["added_by"], member["devices"][0]["recipient"]) for member in listed]
+    assert found == [("mia", "mia", None), ("tom", "mia", recipient)]
     assert len(json.loads(mia.output("key", "ls", "--json"))["keys"]) == 2
-    finished = mia.run("member", "rm", "tom")
-    assert finished.returncode == 0 and b"has to be rotated" in finished.stderr + finished.stdout
-    tom.refusal(5, *options, "get", "a")
+    told = mia.output("member", "rm", "tom").decode()
+    assert "1  key file" in told and "tom may still have the data key, and may have these keys too: 1." in told
+    told = tom.refusal(5, *options, "get", "a")
+    assert "Your identity" in told and "no longer opens" in told and "key file" not in told
     assert len(json.loads(mia.output("key", "ls", "--json"))["keys"]) == 1
     assert changes(mia)[-1] == ("a", "tom", False)
 
 
+def test_a_removal_says_which_keys_the_member_may_have(mia: Home, tom: Home) -> None:
+    """They share a key file: without another one, Tom would open the vault after his removal."""
+    before = fingerprint(mia)
+    told = mia.refusal(4, "member", "rm", "tom", "--rotate")
+    assert "tom may have these keys too" in told and "1  key file" in told and "nothing was changed" in told
+    assert fingerprint(mia) == before
+    assert len(json.loads(mia.output("member", "ls", "--json"))["members"]) == 2
+    told = mia.output("member", "rm", "tom", "--replace", "1=new.key").decode()
+    assert "Removed tom. Everything is sealed under a new data key.\nWhoever has one of these keys" in told
+    assert "open the vault with --key-file 'new.key'" in told
+    mia = mia.with_variables(VAULT_KEY_FILE=str(mia.folder / "new.key"))
+    mia.set("new/secret", b"after")
+    tom.refusal(5, "get", "new/secret")
+    assert mia.get("new/secret") == b"after" and b"intact" in mia.output("verify")
+
+
+def test_a_key_that_the_member_never_had_stays(mia: Home, tom: Home) -> None:
+    mia.output("key", "add", "--file", "second.key", "--label", "spare")
+    before = fingerprint(mia)
+    told = mia.refusal(4, "member", "rm", "tom", "--keep", "1")
+    assert "2  key file \"spare\"" in told and "1  key file" not in told
+    # The key file of the other one is missing: that is known before the first change.
+    assert "--file 2=PATH" in mia.refusal(5, "member", "rm", "tom", "--keep", "1", "--keep", "2")
+    assert fingerprint(mia) == before and len(json.loads(mia.output("member", "ls", "--json"))["members"]) == 2
+    shown = json.loads(mia.output("member", "rm", "tom", "--keep", "1", "--file", "2=second.key", "--json"))
+    assert shown["name"] == "tom" and shown["rotated"] and [key["number"] for key in shown["keys"]] == [1, 2]
+    assert fingerprint(mia) != before
+    mia.output("member", "add", "tom", "--device", device(tom))
+    mia.output("member", "rm", "tom", "--keep", "1", "--drop", "2")
+    assert [key["number"] for key in keys(mia)] == [1]
+
+
 def test_a_removal_offers_the_rotation(mia: Home, tom: Home) -> None:
-    before = mia.output("key", "ls")
-    assert json.loads(mia.output("member", "rm", "tom", "--rotate", "--json")) == {"name": "tom", "rotated": True}
-    assert mia.output("key", "ls").splitlines()[-1] != before.splitlines()[-1], "the fingerprint has changed"
+    before = fingerprint(mia)
+    with Terminal(mia, "member", "rm", "tom") as terminal:
+        terminal.answer("Rotate it now? [y/N] ", "n\n")
+        code, shown = terminal.end()
+        assert code == 0 and b"these keys too: 1. Before" in shown and b"* 1  key file" in shown
+    assert fingerprint(mia) == before
     mia.output("member", "add", "tom", "--device", device(tom))
     with Terminal(mia, "member", "rm", "tom") as terminal:
         terminal.answer("Rotate it now? [y/N] ", "y\n")
+        terminal.answer("never had it): ", "new.key\n")
         assert terminal.end()[0] == 0
+    assert fingerprint(mia, "--key-file", "new.key") != before
+    tom.refusal(5, "get", "a")
+    mia = mia.with_variables(VAULT_KEY_FILE=str(mia.folder / "new.key"))
     mia.set("a", b"1")
     assert b"intact" in mia.output("verify")
+
+
+def test_one_device_of_a_member_is_removed(mia: Home, tmp_path: Path) -> None:
+    """A laptop is lost, with the identity that is on it."""
+    laptop, desk = (Home(mia.binary, tmp_path / name, {"VAULT_FILE": str(mia.vault)}) for name in ("laptop", "desk"))
+    own = ["--identity", "identity"]
+    recipients = [new_identity(home.folder / "identity") for home in (laptop, desk)]
+    mia.output("member", "add", "tom", "--device", device(laptop), "--recipient", recipients[0])
+    laptop.set("a", b"of the laptop", *own, "--vault-fingerprint", fingerprint(mia))
+    laptop.output(*own, "member", "add", "tom", "--device", device(desk), "--recipient", recipients[1])
+    desk.output(*own, "ls", "--vault-fingerprint", fingerprint(mia))
+    listed = [line for line in mia.output("member", "ls").decode().splitlines() if line.startswith("tom")]
+    assert len(listed) == 2 and device(laptop) in listed[0] and device(desk) in listed[1]
+    removal = [*own, "member", "rm", "tom", "--device", device(laptop)]
+    # What it needs is known before the first change.
+    assert "--file 1=PATH" in desk.refusal(5, *removal, "--keep", "1")
+    assert len(keys(mia)) == 3
+    told = desk.output(*removal, "--file", f"1={mia.key}").decode()
+    assert "Removed that device of tom." in told and "new fingerprint" in told
+    assert [key["recipient"] for key in keys(mia)] == [None, recipients[1]]
+    told = laptop.refusal(5, *own, "get", "a")
+    assert "Your identity" in told and "no longer opens" in told and "key file" not in told
+    desk.set("a", b"of the desk", *own)
+    assert mia.get("a") == b"of the desk"
+    assert [member["name"] for member in json.loads(mia.output("member", "ls", "--json"))["members"]] == ["mia", "tom"]
+
+
+def test_the_last_member_is_removed_if_that_is_meant(mia: Home, tmp_path: Path) -> None:
+    mia.set("a", b"signed")
+    assert "last member" in mia.refusal(2, "member", "rm", "mia", "--keep", "1")
+    assert json.loads(mia.output("verify", "--json"))["unsigned_since"] is None
+    mia.output("member", "rm", "mia", "--force", "--keep", "1")
+    assert b"no members" in mia.output("member", "ls")
+    since = json.loads(mia.output("verify", "--json"))["unsigned_since"]
+    assert f"Nothing is signed since {since}" in mia.output("verify").decode()
+    other = person(mia, tmp_path / "other")
+    other.set("a", b"unsigned")
+    assert [author for _, author, _ in changes(mia)][-2:] == ["mia", None]
 
 
 @pytest.mark.in_a_file

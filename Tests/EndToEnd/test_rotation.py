@@ -327,7 +327,8 @@ def test_passphrases_that_stay_are_asked_for(home: Home) -> None:
 
 def test_the_report(with_two: Home) -> None:
     report = json.loads(with_two.output(*ROTATE, "--drop", "2", "--json"))
-    assert report == {"fingerprint": fingerprint(with_two), "dropped": [2]}
+    assert report == {"fingerprint": fingerprint(with_two), "dropped": [2], "keys": keys(with_two)}
+    assert len(report["keys"]) == 1
 
 
 def test_without_room_it_is_exit_8_and_nothing_is_left_behind(binary: str, tmp_path: Path) -> None:

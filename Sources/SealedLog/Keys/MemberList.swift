@@ -5,13 +5,33 @@ import Sealing
 package struct MemberList: Sendable {
     /// A member, with all devices of that name.
     package struct Member: Hashable, Sendable {
+        package struct Machine: Hashable, Sendable {
+            package let device: Device
+            /// Since when, in milliseconds since 1970.
+            package let since: UInt64
+            /// The public key of age that came with it; empty if there was none.
+            package let recipient: String
+        }
+
         package let name: String
-        package fileprivate(set) var devices: [Device]
-        package fileprivate(set) var recipients: [String]
-        /// Since when, in milliseconds since 1970.
-        package let since: UInt64
+        /// In the order in which they were added.
+        package fileprivate(set) var machines: [Machine]
         /// Who added it.
         package let addedBy: String
+    }
+
+    /// What the removal of a member, or of one of its devices, takes away.
+    package struct Removal: Sendable {
+        let devices: [Device]
+        /// The recipients that came with these devices.
+        package let recipients: Set<String>
+        /// Those that came with the devices that stay.
+        package let otherRecipients: Set<String>
+        /// Whether no member is left, so that nobody signs any more.
+        let leavesNobody: Bool
+
+        /// The recipients whose keys open the vault no more.
+        package var lostRecipients: Set<String> { recipients.subtracting(otherRecipients) }
     }
 
     /// What is known of a device that a change has made a member's.
@@ -43,6 +63,9 @@ package struct MemberList: Sendable {
     /// Whether there is no member: nobody signs.
     package var isEmpty: Bool { !standings.values.contains(where: \.isMember) }
 
+    /// When the last member was removed, in milliseconds since 1970; nil if there is a member, or never was one.
+    package var endedAt: UInt64? { isEmpty ? standings.values.compactMap(\.removal?.change.time).max() : nil }
+
     /// The number of the newest record from before there were members; nil if there never were any.
     var founding: UInt64? { records.first?.authorship.seen.sequence }
 
@@ -55,16 +78,12 @@ package struct MemberList: Sendable {
         var members: [Member] = []
         for standing in standings.values.filter(\.isMember).sorted(by: { $0.index < $1.index }) {
             let change = standing.change.change
+            let machine = Member.Machine(device: change.device, since: change.time, recipient: change.recipient)
             if let index = members.firstIndex(where: { $0.name == change.name }) {
-                members[index].devices.append(change.device)
-                if !change.recipient.isEmpty { members[index].recipients.append(change.recipient) }
+                members[index].machines.append(machine)
             } else {
                 let author = standings[standing.change.authorship.author]?.change.change.name
-                members.append(
-                    Member(
-                        name: change.name, devices: [change.device],
-                        recipients: change.recipient.isEmpty ? [] : [change.recipient], since: change.time,
-                        addedBy: author ?? ""))
+                members.append(Member(name: change.name, machines: [machine], addedBy: author ?? ""))
             }
         }
         return members
@@ -167,20 +186,44 @@ package struct MemberList: Sendable {
         try sign(isRemoval: false, name, device, recipient, by: key)
     }
 
-    /// Removes a member with all devices, and returns what it opened the vault by.
+    /// Returns what the removal of a member takes away.
     ///
-    /// - Throws: `invalid` for a name that no member has, or the last member's; `notMember`.
-    package mutating func remove(_ name: String, signedBy key: DeviceKey) throws(LogError) -> [String] {
+    /// - Parameter device: the one of its devices that is removed; nil for all.
+    /// - Throws: `invalid` for a name that no member has, and a device that is not the member's.
+    package func removal(of name: String, device: Device? = nil) throws(LogError) -> Removal {
         let members = members
         guard let member = members.first(where: { $0.name == name }) else {
             throw LogError(.invalid, "no member has that name")
         }
-        guard members.count > 1 else { throw LogError(.invalid, "the last member cannot be removed") }
+        let isRemoved = { (machine: Member.Machine) in device.map { $0 == machine.device } ?? true }
+        let removed = member.machines.filter(isRemoved)
+        guard !removed.isEmpty else { throw LogError(.invalid, "the member has no such device") }
+        let others = members.filter { $0.name != name }.flatMap(\.machines) + member.machines.filter { !isRemoved($0) }
+        func recipients(_ machines: [Member.Machine]) -> Set<String> {
+            Set(machines.map(\.recipient).filter { !$0.isEmpty })
+        }
+        return Removal(
+            devices: removed.map(\.device), recipients: recipients(removed), otherRecipients: recipients(others),
+            leavesNobody: others.isEmpty)
+    }
+
+    /// Removes a member with all devices, or one of its devices. Returns what that takes away.
+    ///
+    /// - Parameter allowsNobody: whether the last member may be removed.
+    /// - Throws: as ``removal(of:device:)``; `invalid` for the last member; `notMember`.
+    @discardableResult
+    package mutating func remove(
+        _ name: String, device: Device? = nil, allowingNobody allowsNobody: Bool = false, signedBy key: DeviceKey
+    ) throws(LogError) -> Removal {
+        let removal = try removal(of: name, device: device)
+        guard allowsNobody || !removal.leavesNobody else {
+            throw LogError(.invalid, "this is the last member: without one, nobody signs what is changed")
+        }
         // One's own device signs until the end.
-        for device in member.devices.sorted(by: { left, _ in left != key.device }) {
+        for device in removal.devices.filter({ $0 != key.device }) + removal.devices.filter({ $0 == key.device }) {
             try sign(isRemoval: true, name, device, "", by: key)
         }
-        return member.recipients
+        return removal
     }
 
     private mutating func sign(

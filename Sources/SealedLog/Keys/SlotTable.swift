@@ -63,8 +63,7 @@ package struct SlotTable: Sendable {
     ) throws(LogError) {
         let index = try index(of: salt)
         var changed = slots
-        let limits = limits.cost < slots[index].limits.cost ? slots[index].limits : limits
-        changed[index] = try KeySlot(for: credential, limits: limits, parameters: parameters)
+        changed[index] = try slots[index].replaced(by: credential, limits: limits, parameters: parameters)
         try changed.check()
         slots[index] = try wrapped(changed[index], with: credential)
         labels[index] = try SlotLabel(text: labels[index].text, recipient: labels[index].recipient)
@@ -131,8 +130,10 @@ package struct SlotTable: Sendable {
     /// What a slot is wrapped anew with, found before the rotation begins.
     package final class Renewal: Sendable {
         fileprivate let credential: Credential
-        /// The stanzas of a recipient; nil for other kinds.
-        fileprivate let stanzas: [UInt8]?
+        /// Of the new slot that the credential opens; nil if it opens the one that is there.
+        fileprivate let parameters: [UInt8]?
+        /// Whether the credential is another person's secret from now on.
+        fileprivate let isReplacement: Bool
 
         /// Keeps a slot's secret; nil if the credential does not open it.
         package init?(of slot: KeySlot, openedBy credential: borrowing Credential) throws(LogError) {
@@ -140,42 +141,85 @@ package struct SlotTable: Sendable {
                 guard error.code == .keyWrong else { throw error }
                 return nil
             }
-            stanzas = nil
+            (parameters, isReplacement) = (nil, false)
         }
 
         /// Gives a recipient another file key.
         package init(recipient credential: consuming Credential, stanzas: [UInt8]) {
             self.credential = credential
-            self.stanzas = stanzas
+            (parameters, isReplacement) = (stanzas, false)
+        }
+
+        /// Lets another secret open a slot, and the former one no more.
+        package init(replacingBy credential: consuming Credential) {
+            self.credential = credential
+            (parameters, isReplacement) = ([], true)
+        }
+
+        /// Returns the slot with a new data key in it. Leaves the wrapping key in the buffer.
+        fileprivate func wrapping(
+            _ dataKey: UnsafeRawBufferPointer, for slot: KeySlot, _ wrappingKey: UnsafeMutableRawBufferPointer
+        ) throws(LogError) -> KeySlot {
+            var slot = slot
+            if let parameters {
+                slot = try slot.replaced(by: credential, limits: .recommended, parameters: parameters)
+            }
+            return try slot.wrapping(dataKey, with: credential, wrappingKey)
         }
     }
 
     /// Generates a new data key, and wraps it in every slot.
     ///
-    /// - Parameter renew: returns what a slot other than ``own`` is wrapped with.
-    /// - Throws: `slotGone` if the slot that opened the vault has been removed meanwhile; what `renew` throws.
-    package mutating func rotate(_ renew: (KeySlot) throws(LogError) -> Renewal) throws(LogError) {
+    /// - Parameters:
+    ///   - ownRenewal: what ``own`` is wrapped with; nil if it stays.
+    ///   - renew: returns what another slot is wrapped with.
+    /// - Throws: `slotGone` if the slot that opened the vault has been removed meanwhile; `slotExists` if a secret that
+    ///   is to replace another one opens the vault already; what `renew` throws.
+    package mutating func rotate(
+        own ownRenewal: Renewal? = nil, _ renew: (KeySlot) throws(LogError) -> Renewal
+    ) throws(LogError) {
         guard let own else { throw LogError(.slotGone) }
-        var renewed = slots
+        var (renewed, labels) = (slots, labels)
         rotated = try KeyRing { (dataKey, wrappingKey) throws(LogError) in
             RandomBytes.fill(dataKey)
             let newKey = UnsafeRawBufferPointer(dataKey)
-            for index in slots.indices where index != own {
-                let renewal = try renew(slots[index])
-                var slot = slots[index]
-                if let stanzas = renewal.stanzas {
-                    slot = try KeySlot(for: renewal.credential, limits: slot.limits, parameters: stanzas)
+            func wrap(_ index: Int, with renewal: Renewal) throws(LogError) {
+                if renewal.isReplacement {
+                    try checkIsNew(renewal.credential)
+                    labels[index] = try SlotLabel(text: labels[index].text)
                 }
-                renewed[index] = try slot.wrapping(newKey, with: renewal.credential, wrappingKey)
+                renewed[index] = try renewal.wrapping(newKey, for: slots[index], wrappingKey)
             }
-            try keys.withWrappingKey { (key) throws(LogError) in
-                wrappingKey.copyMemory(from: key)
-                renewed[own] = try slots[own].wrapping(newKey, under: key)
+            for index in slots.indices where index != own { try wrap(index, with: renew(slots[index])) }
+            // The last one leaves its wrapping key in the buffer.
+            if let ownRenewal {
+                try wrap(own, with: ownRenewal)
+            } else {
+                try keys.withWrappingKey { (key) throws(LogError) in
+                    wrappingKey.copyMemory(from: key)
+                    renewed[own] = try slots[own].wrapping(newKey, under: key)
+                }
             }
             return renewed[own]
         }
         try renewed.check()
-        slots = renewed
+        (slots, self.labels) = (renewed, labels)
+    }
+
+    /// Throws `slotExists` if a credential opens the vault already.
+    package func checkIsNew(_ credential: borrowing Credential) throws(LogError) {
+        guard let index = try index(openedBy: credential) else { return }
+        throw LogError(.slotExists, "key \(index + 1)")
+    }
+}
+
+extension KeySlot {
+    /// Returns a slot that another secret opens. A guess at it is never cheaper than at this one's.
+    fileprivate func replaced(
+        by credential: borrowing Credential, limits: KeyDerivation.StretchLimits, parameters: [UInt8]
+    ) throws(LogError) -> KeySlot {
+        try KeySlot(
+            for: credential, limits: limits.cost < self.limits.cost ? self.limits : limits, parameters: parameters)
     }
 }
 

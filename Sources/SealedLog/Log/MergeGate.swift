@@ -40,7 +40,8 @@ struct MergeGate {
     func admitted(
         _ copied: Entry, as entry: Entry, knownAs old: Entry?, _ values: inout CopiedValues
     ) throws(LogError) -> (entry: Entry?, isWhole: Bool) {
-        guard isOfFormerKey || members.hasRemovals(otherThan: brought) else { return (entry, true) }
+        // Once the last member was removed, nobody signs: the vault is as one that never had members.
+        guard isOfFormerKey || !members.isEmpty && members.hasRemovals(otherThan: brought) else { return (entry, true) }
         var entry = entry
         let isTaken = taken.contains(entry.name)
         // Nobody signs these. What this side has forgotten or joined, it knows by itself.

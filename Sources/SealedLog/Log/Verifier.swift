@@ -11,6 +11,8 @@ package struct VerificationReport: Hashable, Sendable, Encodable {
     package internal(set) var bytes = 0
     /// In a vault with members: names whose state nobody has signed, although there were members already.
     package internal(set) var unsigned: [String] = []
+    /// When the last member was removed, in milliseconds since 1970, so that nothing has been signed since.
+    package internal(set) var unsignedSince: UInt64?
     /// Names whose state was set after a change that this history does not include.
     package internal(set) var foreign: [String] = []
     /// Names with a state that somebody has signed who was no member then, or no more.
@@ -98,6 +100,7 @@ struct Verifier: ~Copyable {
                 report.ofNonMembers.append(entry.name.text)
             }
         }
+        report.unsignedSince = members.endedAt
         report.sharingNonces = try view.namesSharingNonces(of: nonces)
     }
 

@@ -60,12 +60,14 @@ struct HeaderImage {
         } catch { throw explained(error) { _ in keys } }
     }
 
-    /// Does the same for a vault that was open before, whose data key may have been rotated since. Throws `keyWrong` if
-    /// the slot that opened it is gone.
+    /// Does the same for a vault that was open before, whose data key may have been rotated since. Throws `keyWrong`,
+    /// or `identityRemoved`, if the slot that opened it is gone.
     func view(following keys: KeyRing) throws(LogError) -> LogView {
         do throws(LogError) { return try view(with: keys) } catch {
             guard error.code == .damaged, let slots = try? header.get().slots else { throw error }
-            guard slots.contains(where: { $0.salt == keys.slot?.salt }) else { throw LogError(.keyWrong) }
+            guard slots.contains(where: { $0.salt == keys.slot?.salt }) else {
+                throw LogError(keys.slot?.isOfRecipient == true ? .identityRemoved : .keyWrong)
+            }
             guard let rotated = try? slots.unlock(again: keys) else { throw error }
             return try view(with: rotated)
         }
@@ -102,7 +104,7 @@ extension LogView {
         _ store: any RecordStore, _ keys: KeyRing, orUnlockedBy unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> LogView {
         do throws(LogError) { return try settled(store, keys) } catch {
-            guard error.code == .keyWrong else { throw error }
+            guard [.keyWrong, .identityRemoved].contains(error.code) else { throw error }
         }
         let image = try HeaderImage(of: store)
         unlocker.restart()
@@ -113,7 +115,7 @@ extension LogView {
     ///
     /// - Parameter remembered: what this machine remembers of the vault; read before the file.
     /// - Throws: `exchanged` if it is another vault, `rolledBack` or `diverged` if it lacks what this view knows or
-    ///   what was seen; `keysChanged`; also what opening throws.
+    ///   what was seen; `keysChanged` or `identityRemoved`; also what opening throws.
     func reopened(on store: any RecordStore, knowing remembered: Remembered?) throws(LogError) -> LogView {
         let image = try HeaderImage(of: store)
         if case .success(let header) = image.header, header.vaultID != self.header.vaultID {
@@ -129,7 +131,7 @@ extension LogView {
         // What this machine has kept may be from before the key was removed that has opened it: nobody was let in yet.
         if self.store.isAsKept, !image.hasSlot(of: keys) {
             store.accepted()
-            throw LogError(.keysChanged)
+            throw LogError(keys.slot?.isOfRecipient == true ? .identityRemoved : .keysChanged)
         }
         return view
     }

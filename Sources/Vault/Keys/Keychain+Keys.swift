@@ -77,7 +77,7 @@ extension Keychain {
     // MARK: Removing and replacing
 
     /// Removes a key: it opens the vault no more. Who had it may have kept a copy of the vault, or its data key: only
-    /// ``rotateDataKey(dropping:_:)`` helps against that.
+    /// ``rotateDataKey(dropping:replacing:_:)`` helps against that.
     ///
     /// - Parameter key: one of ``vaultKeys()``.
     /// - Throws: ``VaultError`` with `absent` if it was removed or replaced since, `invalid` for the last one; as
@@ -132,17 +132,14 @@ extension Keychain {
         try translated(log.checkThatThisMachineSigns())
         let isGenerated = try generateKeyFile(at: path)
         do throws(VaultError) { try body(places.heldKeyFile(path, options.unlocking, in: place.files)) } catch {
-            // With any other error, the vault may have it already; one that exists was added by another process.
-            if isGenerated, [.invalid, .absent, .busy].contains(error.code) {
-                try? place.files.remove(resolvedPath(path))
-            }
+            if isGenerated, error.leavesKeysAlone { try? place.files.remove(resolvedPath(path)) }
             throw error
         }
         return isGenerated
     }
 
     /// Generates a key file unless there is a file at the path.
-    private func generateKeyFile(at path: String) throws(VaultError) -> Bool {
+    func generateKeyFile(at path: String) throws(VaultError) -> Bool {
         try VaultPlaces.check(path, "The key file's path", isKeyFile: true)
         guard resolvedPath(path) != resolvedPath(places.vault) else {
             throw VaultError(.invalid, "The vault and its key file cannot be one file: \(path). Name another.")
@@ -155,6 +152,12 @@ extension Keychain {
     }
 }
 
+extension VaultError {
+    /// Whether a change of the keys that failed has certainly not been made: a key file that was generated for it can
+    /// be removed. With any other error, the vault may have it already; one that exists was added by another process.
+    var leavesKeysAlone: Bool { [.invalid, .absent, .busy].contains(code) }
+}
+
 extension SlotTable {
     /// Adds a key that does not open the vault yet. Throws `exists` otherwise.
     mutating func addNew(
@@ -163,10 +166,5 @@ extension SlotTable {
     ) throws(LogError) {
         try checkIsNew(credential)
         try add(credential, limits: affordable(limits, for: credential), parameters: parameters, label: label)
-    }
-
-    fileprivate func checkIsNew(_ credential: borrowing Credential) throws(LogError) {
-        guard let index = try index(openedBy: credential) else { return }
-        throw LogError(.slotExists, "key \(index + 1)")
     }
 }

@@ -11,6 +11,8 @@ extension Keychain {
         /// The names with a present or earlier value that does not open, sorted bytewise. It was damaged before, and is
         /// as it was.
         public let unopened: [String]
+        /// The paths of the new key files.
+        package let generatedKeyFiles: [String]
     }
 
     /// Generates a new data key and seals everything anew under it, into a new file. Who kept the old one can open
@@ -22,39 +24,69 @@ extension Keychain {
     ///
     /// - Parameters:
     ///   - dropped: the keys that are removed first. The one in use has to stay.
-    ///   - secret: finds the secret of a key file or a passphrase, once for each; nil if it is not at hand, which is an
-    ///     error.
+    ///   - replaced: the keys that other secrets open from now on, such as key files that others know too.
+    ///   - secret: finds the secret of a key file or a passphrase, once for each, and the new one of those that are
+    ///     replaced: a key file is generated if there is none at its path; nil if it is not at hand, which is an error.
     /// - Throws: ``VaultError`` with `locked` for a key whose secret is missing or wrong, with its number; `absent` and
-    ///   `invalid` for one that cannot be dropped; `busy` if another process has added a key meanwhile; what `secret`
-    ///   throws; as ``eraseRemoved()``.
+    ///   `invalid` for one that cannot be dropped; `exists` for a new secret that opens the vault already; `busy` if
+    ///   another process has added a key meanwhile; what `secret` throws; as ``eraseRemoved()``.
     @discardableResult
     public func rotateDataKey(
-        dropping dropped: Set<Key> = [],
+        dropping dropped: Set<Key> = [], replacing replaced: Set<Key> = [],
         _ secret: (Key) throws(VaultError) -> KeySecret? = { (_) throws(VaultError) in nil }
     ) throws(VaultError) -> Rotation {
-        try rotateDataKey(dropping: dropped, progress: nil, secret)
+        try rotateDataKey(dropping: dropped, replacing: replaced, progress: nil, secret)
     }
 
     package func rotateDataKey(
-        dropping dropped: Set<Key>, progress: UpkeepProgress?, _ secret: (Key) throws(VaultError) -> KeySecret?
+        dropping dropped: Set<Key>, replacing replaced: Set<Key>, progress: UpkeepProgress?,
+        _ secret: (Key) throws(VaultError) -> KeySecret?
     ) throws(VaultError) -> Rotation {
-        let droppedSalts = Set(dropped.map(\.salt))
+        try rotateDataKey(
+            dropping: dropped, replacing: replaced, progress: progress, secret,
+            alsoChanging: { (table) throws(LogError) in for key in dropped { try table.remove(key.salt) } })
+    }
+
+    /// - Parameters:
+    ///   - gone: the keys that `edit` removes.
+    ///   - edit: what changes together with the data key.
+    func rotateDataKey(
+        dropping gone: Set<Key>, replacing replaced: Set<Key>, progress: UpkeepProgress?,
+        _ secret: (Key) throws(VaultError) -> KeySecret?, alsoChanging edit: (inout SlotTable) throws(LogError) -> Void
+    ) throws(VaultError) -> Rotation {
         // Before the lock is waited for: a person is asked once, however long others hold it.
-        var renewals: [[UInt8]: SlotTable.Renewal] = [:]
-        for (key, slot) in zip(try vaultKeys(), try translated(log.keySlots()).slots) {
-            guard !key.isInUse, !droppedSalts.contains(key.salt), key.salt == slot.salt else { continue }
-            renewals[key.salt] = try renewal(of: key, slot, secret)
-        }
-        let sharingNonces = try translated(log.namesSharingNonces())
-        var isAdded = false
-        let report: CompactionReport
+        var generated: [String] = []
+        var hasBegun = false
         do throws(VaultError) {
-            report = try changeKeys(progress) { (table) throws(LogError) in
-                if let own = table.own, droppedSalts.contains(table.slots[own].salt) {
+            let renewals = try renewals(dropping: gone, replacing: replaced, secret, &generated)
+            let sharingNonces = try translated(log.namesSharingNonces())
+            hasBegun = true
+            let report = try rotate(by: renewals, progress, edit)
+            // Here the vault is known, by whichever key.
+            rememberNewFingerprint()
+            return Rotation(sharingNonces: sharingNonces, unopened: report.unopened, generatedKeyFiles: generated)
+        } catch {
+            if !hasBegun || error.leavesKeysAlone {
+                for path in generated { try? place.files.remove(resolvedPath(path)) }
+            }
+            throw error
+        }
+    }
+
+    private func rotate(
+        by renewals: [[UInt8]: SlotTable.Renewal], _ progress: UpkeepProgress?,
+        _ edit: (inout SlotTable) throws(LogError) -> Void
+    ) throws(VaultError) -> CompactionReport {
+        var isAdded = false
+        do throws(VaultError) {
+            return try changeKeys(progress) { (table) throws(LogError) in
+                let hadOwn = table.own != nil
+                try edit(&table)
+                if hadOwn, table.own == nil {
                     throw LogError(.invalid, "the key in use cannot be dropped; open the vault with another key first")
                 }
-                for salt in droppedSalts { try table.remove(salt) }
-                try table.rotate { (slot) throws(LogError) in
+                let own = table.own.flatMap { renewals[table.slots[$0].salt] }
+                try table.rotate(own: own) { (slot) throws(LogError) in
                     if let renewal = renewals[slot.salt] { return renewal }
                     isAdded = true
                     throw LogError(.conflict)
@@ -64,9 +96,32 @@ extension Keychain {
             guard isAdded else { throw error }
             throw VaultError(.busy, "Another process has added a key meanwhile. Nothing was changed; try again.")
         }
-        // Here the vault is known, by whichever key.
-        rememberNewFingerprint()
-        return Rotation(sharingNonces: sharingNonces, unopened: report.unopened)
+    }
+
+    /// Returns what the keys are wrapped with, by their salts; without the one in use, unless it is replaced.
+    private func renewals(
+        dropping gone: Set<Key>, replacing replaced: Set<Key>, _ secret: (Key) throws(VaultError) -> KeySecret?,
+        _ generated: inout [String]
+    ) throws(VaultError) -> [[UInt8]: SlotTable.Renewal] {
+        let (goneSalts, replacedSalts) = (Set(gone.map(\.salt)), Set(replaced.map(\.salt)))
+        var renewals: [[UInt8]: SlotTable.Renewal] = [:]
+        for (key, slot) in zip(try vaultKeys(), try translated(log.keySlots()).slots) {
+            guard !goneSalts.contains(key.salt), key.salt == slot.salt else { continue }
+            if replacedSalts.contains(key.salt) {
+                renewals[key.salt] = try replacement(of: key, secret, &generated)
+            } else if !key.isInUse {
+                renewals[key.salt] = try renewal(of: key, slot, secret)
+            }
+        }
+        return renewals
+    }
+
+    private func replacement(
+        of key: Key, _ secret: (Key) throws(VaultError) -> KeySecret?, _ generated: inout [String]
+    ) throws(VaultError) -> SlotTable.Renewal {
+        let given = try given(for: key, secret)
+        if let path = given.keyFile, try generateKeyFile(at: path) { generated.append(path) }
+        return SlotTable.Renewal(replacingBy: try given.credential(places, options.unlocking, in: place.files))
     }
 
     private func renewal(
@@ -94,12 +149,18 @@ extension Keychain {
             }
             return try places.translated(.keyFile(KeyCommand(line: command).key()))
         }
+        return try given(for: key, secret).credential(places, options.unlocking, in: place.files)
+    }
+
+    private func given(
+        for key: Key, _ secret: (Key) throws(VaultError) -> KeySecret?
+    ) throws(VaultError) -> KeySecret {
         guard let given = try secret(key) else {
             throw VaultError(
                 .locked, "\(key.words) needs its secret to stay. Give it, or drop the key.",
                 causes: [key.kind.isTyped ? .passphraseMissing(key.number) : .keySecretMissing(key.number)])
         }
-        return try given.credential(places, options.unlocking, in: place.files)
+        return given
     }
 }
 

@@ -21,9 +21,7 @@ extension Keychain {
     ///   ``addRecipient(_:label:)``.
     package func addMember(_ name: String, device: String?, recipient: String?) throws(VaultError) {
         let key = try translated(places.readDeviceKey())
-        guard let device = device.map(Device.init) ?? key.device else {
-            throw VaultError(.invalid, "This is no device, or it is mistyped. It begins with vault-device-1-.")
-        }
+        let device = try device.map { (text) throws(VaultError) in try parsedDevice(text) } ?? key.device
         let wrapped = try recipient.map { (recipient) throws(VaultError) in
             WrappedRecipient(recipient, try WrappedFileKey(for: recipient, asking: options.pluginPrompter))
         }
@@ -36,20 +34,70 @@ extension Keychain {
         _ = try members()
     }
 
-    /// Removes a member: its devices sign no more, and its recipients open the vault no more. Who had the data key has
-    /// it still: ``rotateDataKey(dropping:_:)`` must follow.
+    /// A member who is removed, or one of its devices.
+    package struct RemovedMember: Sendable {
+        fileprivate let name: String
+        fileprivate let device: Device?
+        package var isOfDevice: Bool { device != nil }
+        /// Whether the last member may be removed, so that nobody signs any more.
+        fileprivate let allowsNobody: Bool
+        /// The keys that are removed with it: those of its age identities.
+        fileprivate let removedKeys: Set<Key>
+        /// The keys that it may have besides, and that stay: whatever is not another member's own.
+        package let sharedKeys: [Key]
+    }
+
+    /// Returns what the removal of a member comes to. Nothing is changed.
     ///
-    /// - Throws: ``VaultError`` with `invalid` for a name that no member has, and for the last one; `locked` if this
-    ///   machine is no member's; as ``removeKey(_:)``.
-    package func removeMember(_ name: String) throws(VaultError) {
-        let key = try translated(places.readDeviceKey())
-        try changeKeys { (table) throws(LogError) in
-            let recipients = Set(try table.members.remove(name, signedBy: key))
-            for (slot, label) in zip(table.slots, table.labels) where recipients.contains(label.recipient) {
-                try table.remove(slot.salt)
-            }
+    /// - Parameters:
+    ///   - device: the text of the one device that is removed; nil for all.
+    ///   - allowsNobody: whether the last member may be removed.
+    /// - Throws: ``VaultError`` with `invalid` for a name that no member has, and for a device that is not the member's;
+    ///   as ``vaultKeys()``.
+    package func memberToRemove(
+        _ name: String, device: String?, allowingNobody allowsNobody: Bool
+    ) throws(VaultError) -> RemovedMember {
+        let parsed = try device.map { (text) throws(VaultError) in try parsedDevice(text) }
+        let removal = try translated(log.members().removal(of: name, device: parsed))
+        let (recipients, others) = (removal.recipients, removal.otherRecipients)
+        let keys = try vaultKeys()
+        let removed = keys.filter { $0.recipient.map(removal.lostRecipients.contains) ?? false }
+        let shared = keys.filter { key in
+            guard let recipient = key.recipient else { return true }
+            // One of nobody may be anybody's; an identity that a device which stays has too was on this one.
+            return recipients.contains(recipient) == others.contains(recipient)
         }
+        return RemovedMember(
+            name: name, device: parsed, allowsNobody: allowsNobody, removedKeys: Set(removed), sharedKeys: shared)
+    }
+
+    /// Removes a member: its devices sign no more, and its recipients open the vault no more. Who had the data key has
+    /// it still: ``removeMember(_:rotatingAndDropping:replacing:progress:_:)`` rotates it too.
+    ///
+    /// - Throws: ``VaultError`` with `invalid` for the last member; `locked` if this machine is no member's; as
+    ///   ``removeKey(_:)``.
+    package func removeMember(_ member: RemovedMember) throws(VaultError) {
+        let key = try translated(places.readDeviceKey())
+        try changeKeys { (table) throws(LogError) in try table.remove(member, signedBy: key) }
         _ = try members()
+    }
+
+    /// Removes a member and rotates the data key, in one change.
+    ///
+    /// - Throws: as ``removeMember(_:)``, ``rotateDataKey(dropping:replacing:_:)``.
+    package func removeMember(
+        _ member: RemovedMember, rotatingAndDropping dropped: Set<Key>, replacing replaced: Set<Key>,
+        progress: UpkeepProgress?, _ secret: (Key) throws(VaultError) -> KeySecret?
+    ) throws(VaultError) -> Rotation {
+        let device = try translated(places.readDeviceKey())
+        let rotation = try rotateDataKey(
+            dropping: dropped.union(member.removedKeys), replacing: replaced, progress: progress, secret,
+            alsoChanging: { (table) throws(LogError) in
+                try table.remove(member, signedBy: device)
+                for key in dropped { try table.remove(key.salt) }
+            })
+        _ = try members()
+        return rotation
     }
 
     /// Returns the changes of names that the vault has still, oldest first, with who has signed them.
@@ -57,6 +105,22 @@ extension Keychain {
     /// - Throws: as ``members()``; ``VaultError/Code/damaged`` for a signature that does not hold.
     package func loggedChanges() throws(VaultError) -> [LoggedChange] {
         try translated(log.loggedChanges(prefix: Array(ownName("").utf8)))
+    }
+}
+
+private func parsedDevice(_ text: String) throws(VaultError) -> Device {
+    guard let device = Device(text) else {
+        throw VaultError(.invalid, "This is no device, or it is mistyped. It begins with vault-device-1-.")
+    }
+    return device
+}
+
+extension SlotTable {
+    fileprivate mutating func remove(_ member: Keychain.RemovedMember, signedBy key: DeviceKey) throws(LogError) {
+        let lost = try members.remove(
+            member.name, device: member.device, allowingNobody: member.allowsNobody, signedBy: key
+        ).lostRecipients
+        for (slot, label) in zip(slots, labels) where lost.contains(label.recipient) { try remove(slot.salt) }
     }
 }
 

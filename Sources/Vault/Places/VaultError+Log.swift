@@ -89,6 +89,10 @@ extension VaultError {
         case .identityExposed:
             return "The identity file \(detail) is open to others. Fix it with `chmod 600 \(detail)` (as its owner)."
         case .identityWrong: return "No identity opens \(vault): \(detail)."
+        case .identityRemoved:
+            let identity = detail.isEmpty ? places.identityFile.map { " \($0)" } ?? "" : " \(detail)"
+            return "Your identity\(identity) no longer opens \(vault): its key was removed. "
+                + "Ask somebody who can open it."
         case .unpinned:
             return "The fingerprint of \(vault) is \(detail), and this machine does not know it. Compare it with the "
                 + "one that its owner sees; if they are equal, name it when you open the vault."

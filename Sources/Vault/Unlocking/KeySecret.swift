@@ -6,7 +6,7 @@ public import Sealing
 public struct KeySecret: ~Copyable {
     /// No bytes for a key file alone.
     private let passphrase: SecretBytes
-    private let keyFile: String?
+    let keyFile: String?
 
     init(_ passphrase: consuming SecretBytes, _ keyFile: String?) {
         self.passphrase = passphrase

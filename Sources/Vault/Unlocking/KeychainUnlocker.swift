@@ -154,14 +154,12 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     ) throws(LogError) -> Credential? {
         let following = kind == .secretKeys && !options.asksNobody ? Way.plugins : .passphrase
         guard vault.slots.has(.recipient), try readIdentities() else {
+            if !vault.slots.has(.recipient) { addUselessIdentity(for: vault) }
             advance(to: .passphrase)
             return nil
         }
         guard let slot = nextSlot(of: vault, or: following) else {
-            // What a plugin said tells more.
-            if following == .passphrase, !failures.has(.identityWrong), let path = places.identityFile {
-                failures.add(LogError(.identityWrong, "\(path) has none of a recipient of this vault"))
-            }
+            if following == .passphrase { addUselessIdentity(for: vault) }
             return nil
         }
         do throws(LogError) {
@@ -169,6 +167,17 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
             guard let key else { return nil }
             return .recipient(key, ofSlotWith: slot.salt)
         } catch { return try missing(error) }
+    }
+
+    /// Tells a person who was shut out that it is the identity which opens the vault no more. What a plugin said tells
+    /// more.
+    private mutating func addUselessIdentity(for vault: LockedVault) {
+        guard let path = places.identityFile, !failures.has(.identityWrong) else { return }
+        let known = TrustRecord.read(ofVault: vault.vaultID, memoryFolder: places.rollbackMemory, in: fileSystem)
+        failures.add(
+            known.fingerprint == nil
+                ? LogError(.identityWrong, "\(path) has none of a recipient of this vault")
+                : LogError(.identityRemoved, path))
     }
 
     /// Returns whether there are any.

@@ -17,7 +17,9 @@ struct UnlockingFailures {
     /// file that is just not there was hardly tried.
     var first: LogError {
         let tried = failures.filter { !UnlockingFailures.wanted.contains($0.code) }
-        let told = tried.first { $0.code == .passphraseWrong } ?? tried.first { $0.code != .keyMissing } ?? tried.first
+        let told =
+            tried.first { [.passphraseWrong, .identityRemoved].contains($0.code) }
+            ?? tried.first { $0.code != .keyMissing } ?? tried.first
         return told ?? wantedFailures.first ?? LogError(.keyWrong)
     }
 

@@ -10,7 +10,8 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
     case notWithWords(OptionName)
     case onlyWithWords(OptionName)
     case badSince, switchAlone
-    case badHistory, keepForAllNames, badKeyFile, oneKeySource, descriptorHandedOn
+    case badHistory, keepForAllNames, oneChoiceOfKey, oneKeySource, descriptorHandedOn
+    case badKeyFile(String)
     case replaceOrSkip
     case oneUse
     case missingOption(OptionName, of: CommandName)
@@ -82,7 +83,9 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
         case .badSince:
             return "Option --since takes a UTC time such as 2026-01-31 or 2026-01-31T09:05:00Z, or a span such as 8h."
         case .switchAlone: return "Options --on and --off are for all names. Give one of them alone."
-        case .badKeyFile: return "Option --file takes a key's number and its key file, such as 2=/media/usb/work.key."
+        case .badKeyFile(let option):
+            return "Option \(option) takes a key's number and a key file, such as 2=/media/usb/work.key."
+        case .oneChoiceOfKey: return "Give one of --replace, --drop and --keep or --file for each key."
         case .keepForAllNames: return "Option --keep is for all names of the vault. Give no NAME with it."
         case .binaryOutput: return "What is sealed is not text. Name a file with --output, or pipe it."
         case .missingOption(let option, let command):

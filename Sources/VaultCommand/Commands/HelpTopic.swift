@@ -141,15 +141,15 @@ enum HelpTopic: String, CaseIterable {
           key replace
                     {"key_file", "made_key_file"}
           key rotate
-                    {"fingerprint", "dropped": [NUMBER]}
+                    {"fingerprint", "dropped": [NUMBER], "keys": [KEY]}
           key show  {"name", "value"}
           key split {"shares": [TEXT]}
           key join  {"key_file"}
           member ls {"members": [MEMBER]}
           member add
-                    MEMBER: {"name", "since", "added_by", "devices": [TEXT],
-                     "recipients": [TEXT]}
-          member rm {"name", "rotated"}
+                    MEMBER: {"name", "added_by",
+                     "devices": [{"device", "since", "recipient"}]}
+          member rm {"name", "rotated", "keys": [KEY]}
           member device
                     {"device"}
           unlock    {"vault", "seconds"}
@@ -177,7 +177,7 @@ enum HelpTopic: String, CaseIterable {
           prefs rm  {"removed": [NAME], "file"}
           doctor    {"checks": [{"name", "state", "message", "fix"}]}
           verify    {"entries", "records", "bytes", "unsigned": [NAME],
-                     "foreign": [NAME], "of_non_members": [NAME]}
+                     "unsigned_since", "foreign": [NAME], "of_non_members": [NAME]}
           compact   {"size_before", "size_after"}
           salvage   {"vault", "certain", "doubtful": [NAME], "older": [NAME],
                      "lost": [NAME], "unnamed", "damage": [TEXT], "is_complete",

@@ -13,8 +13,7 @@ enum KeyListCommand: Command {
         let keychain = try invocation.openVault()
         let (keys, fingerprint) = (try keychain.vaultKeys(), try keychain.fingerprint())
         return try invocation.finish(json: ["fingerprint": fingerprint, "keys": keys.map(\.report)]) {
-            keys.map { "\($0.isInUse ? "*" : " ") \($0.number)  \($0.line)\n" }.joined()
-                + "Fingerprint: \(fingerprint)\n"
+            keys.lines + "Fingerprint: \(fingerprint)\n"
         }
     }
 }
@@ -87,7 +86,8 @@ enum KeyRemoveCommand: Command {
         let key = try keychain.key(number)
         try keychain.removeKey(key)
         return try invocation.finish(json: key.report) {
-            "Removed key \(number): \(key.line)\nWho had it may have its data key still; see `vault help key rotate`.\n"
+            "Removed key \(number): \(key.line)\n" + keychain.openers
+                + "Whoever had it may still have the data key. Rotate it: `vault key rotate`\n"
         }
     }
 }
@@ -115,7 +115,25 @@ enum KeyCheckCommand: Command {
     }
 }
 
+extension Keychain {
+    /// Tells which keys open the vault, after others were shut out.
+    var openers: String {
+        guard let keys = try? vaultKeys() else { return "`vault key ls` lists who can open the vault now.\n" }
+        return "Whoever has one of these keys can open the vault now:\n" + keys.lines
+    }
+
+    /// The keys that open the vault; none if the server has gone.
+    var keyReports: [JSONObject] { ((try? vaultKeys()) ?? []).map(\.report) }
+}
+
+extension [Keychain.Key] {
+    /// A line for each, with its number.
+    var lines: String { map { "\($0.isInUse ? "*" : " ") \($0.number)  \($0.line)\n" }.joined() }
+}
+
 extension Keychain.Key {
+    var shownLabel: String { label.isEmpty ? "" : " (\(label.forTerminal))" }
+
     var report: JSONObject {
         let cost: JSONObject? = cost.map { ["passes": $0.passes, "memory": $0.memory] }
         return [

@@ -39,7 +39,7 @@ enum MemberAddCommand: Command {
         let advice =
             try invocation.has(.recipient)
             ? "Tell \(member.name.forTerminal) the vault's fingerprint: \(keychain.fingerprint())\n" : ""
-        return try invocation.finish(json: member.report) { "Added member \(member.line)\n" + advice }
+        return try invocation.finish(json: member.report) { "Added member \(member.lines)" + advice }
     }
 }
 
@@ -53,42 +53,112 @@ enum MemberListCommand: Command {
         return try invocation.finish(json: ["members": members.map(\.report)]) {
             members.isEmpty
                 ? "There are no members: whoever opens the vault can change it.\n"
-                : members.map { $0.line + "\n" }.joined()
+                : members.map(\.lines).joined()
         }
     }
 }
 
 enum MemberRemoveCommand: Command {
     static let description = CommandDescription(
-        name: .memberRemove, summary: "let a member sign no more, and open the vault no more",
+        name: .memberRemove, summary: "remove a member, or one of its devices",
         arguments: [.init(name: "NAME", help: "The member's name in `vault member ls`.")],
-        options: [.init(name: .rotate, help: "Rotate the data key at once, without asking.")],
+        options: [
+            .init(name: .device, value: "DEVICE", help: "Remove this device alone, such as a lost laptop."),
+            .init(name: .rotate, help: "Rotate the data key in the same step, without asking."),
+            .replaceKey, .dropKey,
+            .init(
+                name: .keep, value: "NUMBER", isRepeatable: true,
+                help: "Keep this key, since the member has never had it."),
+            .fileOfKey,
+            .init(
+                name: .force, help: "Remove the last member too. From then on, nobody signs what is changed."),
+        ],
         details: [
             """
-            Whoever was a member may have kept the data key: it has to be rotated, as by `vault key rotate`. At a \
-            terminal, this command asks whether to do that at once.
+            The devices sign no more, and the member's age identities open the vault no more. But the member may have \
+            kept the data key, and any key that is not another member's own. So the data key has to be rotated, and \
+            those keys have to be replaced. At a terminal, this command asks what to do. Otherwise say it of each key \
+            with --replace, --drop or --keep; each of these rotates the data key too.
             """,
             """
             The removal is signed, and part of the vault's history. A machine that has seen it notices a vault in which \
             it is missing.
             """,
         ],
-        examples: [.init("vault member rm tom --rotate", "he has left")],
-        exitCodes: [.init(.locked, "this machine is no member's")])
+        examples: [
+            .init("vault member rm tom --rotate", "he has left"),
+            .init("vault member rm tom --replace 1=new.key", "he had key 1 too"),
+            .init("vault member rm mia --device vault-device-1-... --rotate", "her laptop is lost"),
+        ],
+        exitCodes: [
+            .init(.locked, "this machine is no member's, or the secret of a key is missing; nothing was changed"),
+            .init(.refused, "it is not said what becomes of a key that the member may have; nothing was changed"),
+        ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
+        var choices = try KeyChoices(invocation)
         let keychain = try invocation.openVault()
-        try keychain.removeMember(invocation.name)
+        try choices.check(keychain)
+        let member = try keychain.memberToRemove(
+            invocation.name, device: invocation.value(of: .device), allowingNobody: invocation.has(.force))
         let name = invocation.name.forTerminal
-        if !invocation.has(.rotate) {
-            StandardError.write("Removed \(name), who may have the data key still: it has to be rotated.\n")
+        var rotates = invocation.has(.rotate) || !choices.isEmpty
+        if !rotates {
+            rotates = Confirmation.ask(
+                "\(name) may have kept the data key\(member.sharedKeys.isEmpty ? "" : " and these keys"):\n"
+                    + member.sharedKeys.lines + "Rotate it now? [y/N] ")
         }
-        let rotates = invocation.has(.rotate) || Confirmation.ask("Rotate it now? [y/N] ")
-        if rotates { try KeyRotateCommand.rotate(keychain, invocation) }
-        return try invocation.finish(json: ["name": invocation.name, "rotated": rotates]) {
-            rotates
-                ? "Removed \(name). Everything is sealed under a new data key.\n"
-                : "Run `vault key rotate` before the next secret is stored.\n"
+        guard rotates else {
+            try keychain.removeMember(member)
+            return try finish(invocation, keychain, member, rotated: nil)
+        }
+        try choices.complete(with: member.sharedKeys, of: name)
+        let advice = try keychain.adviceForReplacedKey(choices.replaced)
+        let rotation = try invocation.withProgress("Sealing anew") { progress in
+            try keychain.removeMember(
+                member, rotatingAndDropping: choices.keys(choices.dropped, of: keychain),
+                replacing: choices.keys(choices.replaced.keys, of: keychain), progress: progress, choices.secret)
+        }
+        rotation.tell(invocation)
+        return try finish(invocation, keychain, member, rotated: advice)
+    }
+
+    /// - Parameter advice: for whoever has rotated the data key; nil if it was not rotated.
+    private static func finish(
+        _ invocation: Invocation, _ keychain: Keychain, _ member: Keychain.RemovedMember, rotated advice: String?
+    ) throws -> ExitCode {
+        let name = invocation.name.forTerminal
+        let report: JSONObject = ["name": invocation.name, "rotated": advice != nil, "keys": keychain.keyReports]
+        return try invocation.finish(json: report) {
+            let removed = member.isOfDevice ? "Removed that device of \(name)." : "Removed \(name)."
+            guard let advice else {
+                let shared = member.sharedKeys.map { String($0.number) }.joined(separator: ", ")
+                let keys = shared.isEmpty ? "" : ", and may have these keys too: \(shared)"
+                return "\(removed)\n" + keychain.openers + "\(name) may still have the data key\(keys). "
+                    + "Before the next secret is stored, run `vault key rotate`"
+                    + (shared.isEmpty ? ".\n" : " with --replace NUMBER=PATH for each.\n")
+            }
+            return "\(removed) Everything is sealed under a new data key.\n" + keychain.openers
+                + advice + keychain.newFingerprintAdvice
+        }
+    }
+}
+
+extension KeyChoices {
+    /// Asks what becomes of each key that a removed member may have, and of which it is not said yet.
+    fileprivate mutating func complete(with keys: [Keychain.Key], of name: String) throws {
+        for key in keys where !includes(key.number) {
+            let question =
+                "\(name) may have key \(key.number): \(key.line)\n"
+                + "Path of a new key file in its place (empty: keep the key, \(name) never had it): "
+            guard let answer = TerminalLine.ask(question) else {
+                let open = keys.filter { !includes($0.number) }
+                throw CommandError.refused(
+                    "\(name) may have these keys too, so nothing was changed:\n\(open.lines)"
+                        + "Replace each (--replace NUMBER=PATH), drop it (--drop NUMBER), or keep it if \(name) never "
+                        + "had it (--keep NUMBER).")
+            }
+            if answer.isEmpty { kept.insert(key.number) } else { replaced[key.number] = answer }
         }
     }
 }
@@ -105,19 +175,24 @@ enum MemberDeviceCommand: Command {
 }
 
 extension MemberList.Member {
+    fileprivate var report: JSONObject {
+        ["name": name, "added_by": addedBy, "devices": machines.map(\.report)]
+    }
+
+    /// In lines for people: one for each device.
+    fileprivate var lines: String {
+        machines.map { "\(StandardOutput.shown(name)), \($0.line)\n" }.joined()
+    }
+}
+
+extension MemberList.Member.Machine {
     private var shownSince: String { Timestamp.text(Date(milliseconds: since)) }
 
     fileprivate var report: JSONObject {
-        [
-            "name": name, "since": shownSince, "added_by": addedBy, "devices": devices.map(\.text),
-            "recipients": recipients,
-        ]
+        ["device": device.text, "since": shownSince, "recipient": recipient.isEmpty ? nil : recipient]
     }
 
-    /// In a line for people.
     fileprivate var line: String {
-        let machines = devices.count == 1 ? "" : ", \(devices.count) devices"
-        let keys = recipients.map { ", \(StandardOutput.shown($0))" }.joined()
-        return "\(StandardOutput.shown(name)), since \(shownSince)\(machines)\(keys)"
+        "since \(shownSince), \(device.text)\(recipient.isEmpty ? "" : ", \(StandardOutput.shown(recipient))")"
     }
 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SealedLog
 import Vault
 
@@ -20,7 +21,9 @@ enum VerifyCommand: Command {
         let exit = try invocation.finish(json: report(found)) {
             let entries = Quantity.entries(found.entries)
             let unsigned = found.unsigned.isEmpty ? "" : "No member has signed: \(shown(found.unsigned))\n"
+            let ended = unsignedSince(found).map { "Nothing is signed since \($0): the last member was removed.\n" }
             return "The vault is intact: \(entries) checked (\(Quantity.number(found.bytes)) bytes).\n" + unsigned
+                + (ended ?? "")
         }
         guard found.foreign.isEmpty, found.ofNonMembers.isEmpty else {
             throw CommandError(code: "diverged", exit: .alarm, message: alarm(found))
@@ -47,10 +50,14 @@ enum VerifyCommand: Command {
         names.prefix(10).map(\.forTerminal).joined(separator: ", ") + (names.count > 10 ? ", ..." : "")
     }
 
+    private static func unsignedSince(_ found: VerificationReport) -> String? {
+        found.unsignedSince.map { Timestamp.text(Date(milliseconds: $0)) }
+    }
+
     static func report(_ found: VerificationReport) -> JSONObject {
         [
             "entries": found.entries, "records": found.records, "bytes": found.bytes, "unsigned": found.unsigned,
-            "foreign": found.foreign, "of_non_members": found.ofNonMembers,
+            "unsigned_since": unsignedSince(found), "foreign": found.foreign, "of_non_members": found.ofNonMembers,
         ]
     }
 }

@@ -31,7 +31,7 @@ struct MemberTests {
     @Test func aRemovalIsRememberedBehindTheFlushOfTheFilesName() throws {
         try founded(remembering: true).set("a", "1")
         try open(as: mia).changeMembers { (members) throws(LogError) in
-            _ = try members.remove("tom", signedBy: mia)
+            try members.remove("tom", signedBy: mia)
         }
         let files = FaultyFileSystem()
         let log = try open(as: mia, remembering: true, in: files)
@@ -62,7 +62,7 @@ struct MemberTests {
             hasRemoved.set()
             let other = try? open(as: mia, remembering: true)
             try? other?.changeMembers { (members) throws(LogError) in
-                _ = try members.remove("tom", signedBy: mia)
+                try members.remove("tom", signedBy: mia)
             }
             try? other?.set("a", "2")
         }
@@ -230,7 +230,7 @@ struct MemberTests {
         try other.changeMembers { (members) throws(LogError) in try members.add("ann", ann.device, signedBy: tom) }
         try open(other.view.withLock { $0.store.location }, as: ann).set("d of ann", "3")
         try other.set("c", "2")
-        try log.changeMembers { (members) throws(LogError) in _ = try members.remove("tom", signedBy: mia) }
+        try log.changeMembers { (members) throws(LogError) in try members.remove("tom", signedBy: mia) }
         var report = try log.merge(other, timeout: SealedLog.patience)
         #expect(report.refused == ["c", "d of ann"] && report.changed == [])
         #expect(try MemberTests.names(log) == ["mia"])
@@ -256,7 +256,7 @@ struct MemberTests {
         let log = try founded()
         let other = try open(as: tom)
         try other.set("a", "1")
-        try log.changeMembers { (members) throws(LogError) in _ = try members.remove("tom", signedBy: mia) }
+        try log.changeMembers { (members) throws(LogError) in try members.remove("tom", signedBy: mia) }
         #expect(throws: LogError(.notMember, tom.device.text)) { try other.set("a", "2") }
         #expect(try log.authors(of: "a") == [#"member("tom")"#])
         // What he signs all the same is told from what he signed before.
@@ -276,7 +276,7 @@ struct MemberTests {
     /// Who was removed and has the data key writes a file in which that never happened.
     @Test func aRemovalThatIsMissingIsNoticed() throws {
         let log = try founded(remembering: true)
-        try log.changeMembers { (members) throws(LogError) in _ = try members.remove("tom", signedBy: mia) }
+        try log.changeMembers { (members) throws(LogError) in try members.remove("tom", signedBy: mia) }
         try log.set("a", "1")
         let attacker = try open(as: tom)
         _ = try attacker.changeHeader(timeout: SealedLog.patience, nil) { (header, table) in
@@ -343,7 +343,7 @@ struct MemberTests {
 
     @Test func whatIsRememberedOfMembersLastsThroughARotation() throws {
         let log = try founded(remembering: true)
-        try log.changeMembers { (members) throws(LogError) in _ = try members.remove("tom", signedBy: mia) }
+        try log.changeMembers { (members) throws(LogError) in try members.remove("tom", signedBy: mia) }
         let records = Array(try log.members().records.dropLast())
         _ = try open(as: mia).changeKeys(timeout: SealedLog.patience) { (table) throws(LogError) in
             try table.rotate { (_) throws(LogError) in throw LogError(.conflict) }
@@ -384,13 +384,73 @@ struct MemberTests {
         #expect(try LogError.code { try list.add("tom", second.device, signedBy: mia) } == .invalid)
         #expect(try LogError.code { try list.add("mia", second.device, signedBy: tom) } == .invalid)
         try list.add("tom", second.device, signedBy: tom)
-        #expect(list.members.map(\.devices.count) == [1, 2])
+        #expect(list.members.map(\.machines.count) == [1, 2])
         #expect(list.members.map(\.addedBy) == ["mia", "mia"])
-        #expect(try list.remove("tom", signedBy: second) == ["age1x"])
+        #expect(try list.remove("tom", signedBy: second).lostRecipients == ["age1x"])
         #expect(list.members.map(\.name) == ["mia"])
         #expect(!list.isMember(tom.device) && !list.isMember(second.device))
         try list.add("tom again", tom.device, signedBy: mia)
         #expect(list.isMember(tom.device))
+    }
+
+    @Test func aDeviceOfAMemberIsRemovedAlone() throws {
+        var list = try MemberList([], in: RandomBytes.array(16), at: LogPosition(sequence: 1, authenticator: .zero))
+        let (laptop, phone) = (try DeviceKey(.generate()), try DeviceKey(.generate()))
+        try list.add("mia", mia.device, recipient: "age1mia", signedBy: mia)
+        try list.add("tom", tom.device, recipient: "age1tom", signedBy: mia)
+        try list.add("tom", laptop.device, recipient: "age1laptop", signedBy: tom)
+        try list.add("tom", phone.device, recipient: "age1tom", signedBy: tom)
+        let records = list.records
+        #expect(try LogError.code { _ = try list.remove("mia", device: tom.device, signedBy: mia) } == .invalid)
+        #expect(try LogError.code { _ = try list.removal(of: "ann", device: tom.device) } == .invalid)
+        #expect(list.records == records)
+        let removal = try list.removal(of: "tom", device: laptop.device)
+        #expect(removal.recipients == ["age1laptop"] && removal.otherRecipients == ["age1mia", "age1tom"])
+        #expect(try list.remove("tom", device: laptop.device, signedBy: mia).lostRecipients == ["age1laptop"])
+        #expect(list.members.map(\.name) == ["mia", "tom"])
+        #expect(list.members[1].machines.map(\.device) == [tom.device, phone.device])
+        #expect(!list.isMember(laptop.device) && list.isMember(tom.device) && list.isMember(phone.device))
+        // The identity is on the other device too.
+        let shared = try list.remove("tom", device: phone.device, signedBy: tom)
+        #expect(shared.recipients == ["age1tom"] && shared.lostRecipients == [])
+        #expect(try list.remove("tom", device: tom.device, signedBy: tom).lostRecipients == ["age1tom"])
+        #expect(list.members.map(\.name) == ["mia"] && list.endedAt == nil)
+    }
+
+    @Test func theLastMemberIsRemovedIfThatIsMeantAndTheListOfChangesStays() throws {
+        let log = try founded(remembering: true)
+        try log.set("signed", "1")
+        try log.changeMembers { (members) throws(LogError) in try members.remove("tom", signedBy: mia) }
+        #expect(try log.verify().unsignedSince == nil)
+        let now = Clock.milliseconds
+        #expect(
+            try LogError.code {
+                try log.changeMembers { (members) throws(LogError) in
+                    try members.remove("mia", device: mia.device, signedBy: mia)
+                }
+            } == .invalid)
+        try log.changeMembers { (members) throws(LogError) in
+            try members.remove("mia", allowingNobody: true, signedBy: mia)
+        }
+        let ended = try #require(try log.verify().unsignedSince)
+        #expect(ended >= now && ended <= Clock.milliseconds)
+        #expect(try log.members().records.map(\.change.isRemoval) == [false, false, true, true])
+        // Whoever opens it can change it, and nothing is named for that.
+        let other = try open(as: tom, remembering: true)
+        try other.set("unsigned", "2")
+        #expect(try other.authors(of: "unsigned") == ["nobody"] && other.authors(of: "signed") == ["member(\"mia\")"])
+        #expect(try other.verify().ofNonMembers == [] && other.verify().unsigned == [])
+        // A machine that has seen the removals notices a file in which they are missing.
+        let records = try log.members().records
+        try replaceMembers(by: Array(records.dropLast()))
+        #expect(try LogError.code { try open(as: mia, remembering: true).set("a", "3") } == .diverged)
+        try replaceMembers(by: records)
+        // Somebody may begin anew.
+        try open(as: tom).changeMembers { (members) throws(LogError) in
+            try members.add("tom", tom.device, signedBy: tom)
+        }
+        #expect(try open(as: tom).members().endedAt == nil)
+        #expect(try LogError.code { try open(as: mia).set("a", "4") } == .notMember)
     }
 
     @Test func aChangeThatNobodyHasSignedIsDamage() throws {

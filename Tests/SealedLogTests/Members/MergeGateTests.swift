@@ -50,6 +50,22 @@ struct MergeGateTests {
         try log.verify()
     }
 
+    /// Nobody signs any more, so that nobody can vouch for what others have changed.
+    @Test func withoutAMemberThatIsLeftACopyMergesAsInAVaultThatNeverHadOne() throws {
+        let log = try vault.founded()
+        try log.changeMembers { (members) throws(LogError) in
+            try members.remove("tom", signedBy: vault.mia)
+            try members.remove("mia", allowingNobody: true, signedBy: vault.mia)
+        }
+        let other = try vault.forked(as: nil)
+        try other.set("new", "of the copy")
+        try log.set("a", "1")
+        let report = try merge(other, into: log)
+        #expect(report.refused == [] && report.changed == ["new"])
+        #expect(try log.text("new") == "of the copy")
+        try log.verify()
+    }
+
     /// Of a copy whose data key this vault never had, the same holds: whoever had a former one can have drawn it.
     @Test func soIsACopyThatWasRotatedApart() throws {
         let log = try vault.open(as: nil)

@@ -49,7 +49,7 @@ struct SharedVault {
     }
 
     func remove(_ name: String, from log: SealedLog) throws {
-        try log.changeMembers { (members) throws(LogError) in _ = try members.remove(name, signedBy: mia) }
+        try log.changeMembers { (members) throws(LogError) in try members.remove(name, signedBy: mia) }
     }
 }
 

@@ -100,6 +100,9 @@ struct VaultErrorTests {
             log: LogError(.identityWrong, "none is that of a recipient"), code: .locked,
             words: ["No identity opens /v/a.vault", "none is that of a recipient"]),
         Case(
+            log: LogError(.identityRemoved, "/k/id"), code: .locked,
+            words: ["Your identity /k/id no longer opens /v/a.vault", "Ask"]),
+        Case(
             log: LogError(.unpinned, "1234-5678"), code: .locked,
             words: ["The fingerprint of /v/a.vault is 1234-5678", "Compare it"], cause: .fingerprintUnknown),
         Case(
@@ -151,6 +154,7 @@ struct VaultErrorTests {
             case .missing, .gone, .notAFile, .exists, .invalid, .keyMissing, .keyUnreadable, .keyExposed, .keyShared,
                 .keyDamaged, .keyUnsuitable, .keyWrong, .passphraseNeeded, .passphraseWrong, .commandFailed,
                 .commandUntrusted, .identityMissing, .identityUnreadable, .identityExposed, .identityWrong,
+                .identityRemoved,
                 .slotExists, .slotGone, .keysChanged, .unpinned, .pinWrong, .damaged, .copyDamaged, .newerFormat,
                 .rolledBack, .diverged, .exchanged, .busy, .unavailable, .outcomeUnknown, .conflict, .outOfMemory,
                 .accessLogUnusable, .overtaken, .unreachable, .serverRefused, .notMember, .deviceUnusable:
@@ -158,7 +162,7 @@ struct VaultErrorTests {
             }
         }
         #expect(VaultErrorTests.cases.allSatisfy { isInTable($0.log.code) })
-        #expect(Set(VaultErrorTests.cases.map(\.log.code)).count == 42)
+        #expect(Set(VaultErrorTests.cases.map(\.log.code)).count == 43)
     }
 
     @Test func theirCodesAreStableWords() {

@@ -115,6 +115,47 @@ struct KeysTests {
         #expect(try open.fingerprint() == keychain.fingerprint())
     }
 
+    /// Others know the key files, also the one in use.
+    @Test func aRotationReplacesKeysInTheSameStep() throws {
+        let (second, third) = (fixture.places(keyFile: "second.key"), fixture.places(keyFile: "third.key"))
+        for places in [second, third] { try keychain.addKeyFile(at: places.keyFile, label: places.keyFile) }
+        let new = ["new.key", "newer.key"].map(fixture.places(keyFile:))
+        let (keys, fingerprint) = (try keychain.vaultKeys(), try keychain.fingerprint())
+        let rotation = try keychain.rotateDataKey(replacing: [keys[0], keys[1]]) { (key) throws(VaultError) in
+            try .keyFile([1: new[0].keyFile, 2: new[1].keyFile, 3: third.keyFile][key.number] ?? "")
+        }
+        #expect(rotation.generatedKeyFiles == new.map(\.keyFile))
+        #expect(try !opens(fixture.places) && !opens(second) && opens(third) && new.allSatisfy { try opens($0) })
+        let replaced = try keychain.vaultKeys()
+        #expect(replaced.map(\.label) == keys.map(\.label) && replaced.map(\.isInUse) == [true, false, false])
+        #expect(zip(replaced, keys).map { $0.salt == $1.salt } == [false, false, true])
+        #expect(try keychain.fingerprint() != fingerprint)
+        try keychain.set("a", to: "later")
+        #expect(try Keychain(at: new[1]).text("a") == "later")
+    }
+
+    @Test func aKeyIsNotReplacedByOneThatOpensTheVaultAndNoNewFileIsLeft() throws {
+        let second = fixture.places(keyFile: "second.key")
+        try keychain.addKeyFile(at: second.keyFile)
+        let (bytes, keys) = (try contents(fixture.places.vault), try keychain.vaultKeys())
+        let new = fixture.folder.file("new.key")
+        let error = try VaultError.error {
+            try keychain.rotateDataKey(replacing: Set(keys)) { (key) throws(VaultError) in
+                try .keyFile(key.number == 1 ? second.keyFile : new)
+            }
+        }
+        #expect(error?.code == .exists && error?.message.contains("key 2") == true)
+        // The secret of the second one is missing.
+        let code = try VaultError.code {
+            try keychain.rotateDataKey(replacing: [keys[0]]) { (key) throws(VaultError) in
+                try key.number == 1 ? .keyFile(new + "er") : nil
+            }
+        }
+        #expect(code == .locked && !FileManager.default.fileExists(atPath: new + "er"))
+        #expect(try contents(fixture.places.vault) == bytes)
+        #expect(try opens(fixture.places) && opens(second))
+    }
+
     @Test func aRotationWithoutASecretOrWithAWrongOneChangesNothing() throws {
         let second = fixture.places(keyFile: "second.key")
         try keychain.addKeyFile(at: second.keyFile, label: "laptop")

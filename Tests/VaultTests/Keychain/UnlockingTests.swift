@@ -131,6 +131,25 @@ struct UnlockingTests {
         #expect(try error(places, options) == nil)
     }
 
+    /// Another key file, which is missing, was never theirs; and nobody is told so who has never opened the vault.
+    @Test func whoeverWasRemovedIsToldOfTheirIdentity() throws {
+        try keychain.addRecipient(PublishedIdentity.recipient)
+        var options = UnlockingTests.silent
+        options.fingerprint = try keychain.fingerprint()
+        let known = try copied(fixture.elsewhere(identity: PublishedIdentity.secret))
+        #expect(try error(known, options) == nil)
+        try keychain.removeKey(keychain.vaultKeys()[1])
+        var places = try copied(known)
+        let identity = try #require(places.identityFile)
+        var refusal = try error(places, UnlockingTests.silent)
+        #expect(refusal?.code == .locked)
+        #expect(refusal?.message.contains("Your identity \(identity) no longer opens \(places.vault)") == true)
+        #expect(refusal?.message.contains(places.keyFile) == false)
+        places.rollbackMemory = fixture.folder.file("state of somebody else")
+        refusal = try error(places, UnlockingTests.silent)
+        #expect(refusal?.message.contains("No identity opens") == true)
+    }
+
     /// A laptop that was away while the data key was rotated: its copy is known by the key that was given up. One of
     /// which nothing is known may be anybody's.
     @Test func anIdentityOpensACopyUnderAFormerDataKeyToMergeIt() throws {

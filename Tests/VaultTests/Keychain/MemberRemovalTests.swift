@@ -1,0 +1,96 @@
+import Age
+import TestSupport
+import Testing
+
+@testable import Vault
+
+/// Who can open the vault once a member was removed.
+@Suite("Removing members")
+struct MemberRemovalTests {
+    private let fixture: KeychainFixture
+    private let mia: Keychain
+    private let tom: Keychain
+    /// Tom's laptop and phone, Mia's, and one of which nobody has said whose it is.
+    private let recipients: (laptop: String, phone: String, mia: String, unknown: String)
+
+    init() throws {
+        fixture = try KeychainFixture()
+        let made = try (0..<4).map { _ in try #require(try Identity.generate().recipient).text }
+        recipients = (made[0], made[1], made[2], made[3])
+        var places = fixture.places
+        places.deviceKey = fixture.folder.file("mia.device")
+        mia = try Keychain(at: places, creatingIfAbsent: true)
+        places.deviceKey = fixture.folder.file("tom.device")
+        tom = try Keychain(at: places)
+        try mia.addRecipient(recipients.unknown)
+        try mia.addMember("mia", device: nil, recipient: recipients.mia)
+        try mia.addMember("tom", device: tom.places.device(), recipient: recipients.laptop)
+    }
+
+    /// Adds Tom's phone, and returns its device.
+    private func addPhone(_ recipient: String) throws -> String {
+        var places = fixture.places
+        places.deviceKey = fixture.folder.file("phone.device")
+        let device = try places.device()
+        try tom.addMember("tom", device: device, recipient: recipient)
+        return device
+    }
+
+    private func shared(_ member: Keychain.RemovedMember) -> [String?] { member.sharedKeys.map(\.recipient) }
+
+    private func recipientsLeft() throws -> [String?] { try mia.vaultKeys().map(\.recipient) }
+
+    @Test func namesEachKeyThatIsNotAnothersOwn() throws {
+        _ = try addPhone(recipients.phone)
+        let member = try mia.memberToRemove("tom", device: nil, allowingNobody: false)
+        #expect(shared(member) == [nil, recipients.unknown])
+        try mia.removeMember(member)
+        #expect(try recipientsLeft() == [nil, recipients.unknown, recipients.mia])
+        #expect(try mia.members().map(\.name) == ["mia"])
+    }
+
+    @Test func ofADeviceNamesWhatMayBeOnIt() throws {
+        let phone = try addPhone(recipients.phone)
+        let member = try mia.memberToRemove("tom", device: phone, allowingNobody: false)
+        // What opens the vault on his laptop is on his laptop.
+        #expect(shared(member) == [nil, recipients.unknown])
+        try mia.removeMember(member)
+        #expect(try recipientsLeft() == [nil, recipients.unknown, recipients.mia, recipients.laptop])
+        #expect(try mia.members().map(\.machines.count) == [1, 1])
+    }
+
+    /// One identity on both.
+    @Test func ofADeviceNamesAnIdentityThatStays() throws {
+        let phone = try addPhone(recipients.laptop)
+        let member = try mia.memberToRemove("tom", device: phone, allowingNobody: false)
+        #expect(shared(member) == [nil, recipients.unknown, recipients.laptop])
+        try mia.removeMember(member)
+        #expect(try recipientsLeft() == [nil, recipients.unknown, recipients.mia, recipients.laptop])
+    }
+
+    /// Nothing is done if a part of it cannot be.
+    @Test func isOneChangeWithTheRotation() throws {
+        let member = try mia.memberToRemove("tom", device: nil, allowingNobody: false)
+        let (bytes, fingerprint) = (try contents(fixture.places.vault), try mia.fingerprint())
+        try mia.addKeyFile(at: fixture.folder.file("second.key"))
+        let changed = try contents(fixture.places.vault)
+        #expect(changed != bytes)
+        let new = fixture.folder.file("new.key")
+        #expect(
+            try VaultError.code {
+                _ = try mia.removeMember(
+                    member, rotatingAndDropping: [], replacing: [try mia.vaultKeys()[0]], progress: nil
+                ) { (key) throws(VaultError) in try key.number == 1 ? .keyFile(new) : nil }
+            } == .locked)
+        #expect(try contents(fixture.places.vault) == changed && mia.members().count == 2 && !fixture.isThere(new))
+        let keys = try mia.vaultKeys()
+        let rotation = try mia.removeMember(
+            member, rotatingAndDropping: [keys[4]], replacing: [keys[0]], progress: nil
+        ) { (key) throws(VaultError) in try .keyFile(new) }
+        #expect(rotation.generatedKeyFiles == [new])
+        #expect(try recipientsLeft() == [nil, recipients.unknown, recipients.mia])
+        #expect(try mia.members().map(\.name) == ["mia"] && mia.fingerprint() != fingerprint)
+        #expect(try VaultError.code { _ = try Keychain(at: fixture.places) } == .locked)
+        _ = try Keychain(at: fixture.places(keyFile: "new.key")).verify()
+    }
+}

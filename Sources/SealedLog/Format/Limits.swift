@@ -52,6 +52,8 @@ package enum Limits {
     static let transactionSize = 256 << 20
     /// The number of authenticators that a manifest keeps.
     static let chainLength = 1_024
+    /// How many ends of a vault in git a machine remembers.
+    static let seenHeads = 1_024
     /// Compaction drops older tombstones, and values that expired earlier unless a history is kept longer: 90
     /// days, in milliseconds.
     static let tombstoneLifetime: UInt64 = 90 * 86_400_000

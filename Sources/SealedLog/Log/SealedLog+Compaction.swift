@@ -179,7 +179,7 @@ extension SealedLog {
         memory?.forgetUpkeep()
         // Remembered once its name is durable: until then a power loss may bring the old file back.
         do throws(LogError) { try flushName(&writer) } catch { throw old.store.unknownName(error) }
-        if !store.isProvisional { memory?.remember(new.head) }
+        if !store.isProvisional { memory?.remember(new.head, following: old.head) }
         return CompactionReport(
             sizeBefore: Int(clamping: try old.store.size()), sizeAfter: Int(clamping: try store.size()))
     }

@@ -8,6 +8,9 @@ extension SealedLog {
         package var accepted: [LogError.Code]
         /// The folder of the rollback memory; nil for none.
         package var memoryFolder: String?
+        /// Whether the file may be exchanged for any that this machine has seen, as in git: the memory then keeps all
+        /// that it was seen to end with, not only the newest.
+        package var keepsHeads = false
         /// Whether a compaction that is due after a change starts by itself, on a thread; otherwise it is left to
         /// ``SealedLog/finishUpkeep()``.
         package var compactsByItself: Bool
@@ -31,7 +34,7 @@ extension SealedLog {
             memoryFolder.map { folder in
                 RollbackMemory(
                     in: MemoryFolder(path: folder, fileSystem: place.files), keys: view.keys,
-                    vaultID: view.header.vaultID, path: place.location)
+                    vaultID: view.header.vaultID, path: place.location, keepsHeads: keepsHeads)
             }
         }
     }
@@ -109,11 +112,26 @@ extension SealedLog {
                 guard !store.isProvisional || !holdsPending.withLock({ $0 }) else { throw LogError.serverGone }
                 return store
             }
-            let next = try current.reopened(on: lock.store, knowing: remembered)
+            let next = try current.reopened(on: lock.store, knowing: remembered) { (view) throws(LogError) in
+                guard let memory, try view.isKnown(to: memory) else { return false }
+                try accept(view, of: view.store, in: memory)
+                // The memory may be read-only.
+                overruled.withLock { $0 = remembered?.bytes }
+                return true
+            }
             lock.release()
             return next
         }
         show(next)
+    }
+
+    /// Remembers a file in spite of an alarm.
+    fileprivate func accept(
+        _ view: LogView, of store: any RecordStore, in memory: RollbackMemory
+    ) throws(LogError) {
+        // Flushed before: a power loss that brings the former file back would look like an attack.
+        try flush(view, of: store, in: memory)
+        memory.remember(view.head, isForced: true)
     }
 
     /// Makes the next reading look whether the path leads to another file.
@@ -205,7 +223,7 @@ struct Opening {
         // Read before the log: what is remembered was durable before, so the log that is read now must contain it.
         let newest = memory.flatMap(Remembered.init)
         var remembered: RollbackMemory.Seen?
-        var alarms: [LogError] = []
+        var (alarms, accepted) = ([LogError](), options.accepted)
         do throws(LogError) { remembered = try newest?.seen(of: view) } catch {
             guard error.code == .rolledBack else { throw error }
             alarms.append(error)
@@ -226,8 +244,12 @@ struct Opening {
         // Needed rarely, but a part of the memory that cannot be used is reported.
         _ = memory?.upkeep()
         if let record, record.vaultID != view.header.vaultID { alarms.append(LogError(.exchanged, place.location)) }
-        if let alarm = try view.alarm(against: seen) { alarms.append(alarm) }
-        if let alarm = alarms.first(where: { !options.accepted.contains($0.code) }) { throw alarm }
+        if let alarm = try view.alarm(against: seen) {
+            // Without the lock, a file that has just been replaced looks the same.
+            if isSettled, let memory, try view.isKnown(to: memory) { accepted.append(alarm.code) }
+            alarms.append(alarm)
+        }
+        if let alarm = alarms.first(where: { !accepted.contains($0.code) }) { throw alarm }
         let isAccepted = !alarms.isEmpty
         store.accepted()
         // A position that was remembered before a rotation of the data key counts until a newer one is remembered.
@@ -239,9 +261,7 @@ struct Opening {
             rememberedFingerprint: isAccepted ? nil : record?.durable)
         if let memory {
             if isAccepted {
-                // Flushed before: a power loss that brings the former file back would look like an attack.
-                try log.flush(view, of: store, in: memory)
-                memory.remember(view.head, isForced: true)
+                try log.accept(view, of: store, in: memory)
             }
             do {
                 try unlocker.remember(view.unlocked) { () throws(LogError) in

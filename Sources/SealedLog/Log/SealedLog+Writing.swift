@@ -224,7 +224,7 @@ extension SealedLog {
             if view.head == plan.record.previous { view.apply(plan.record) }
             if view.head == plan.record.position { view.durable = view.head }
         }
-        if !store.isProvisional { memory?.remember(plan.record.position) }
+        if !store.isProvisional { memory?.remember(plan.record.position, following: plan.record.previous) }
     }
 
     /// Appends the record that announces a replacement: in a transaction, which its publication ends.

@@ -22,18 +22,12 @@ extension RollbackMemory {
     private func members(
         in bytes: [UInt8], _ formerKeys: () throws(LogError) -> [[UInt8]]
     ) throws(LogError) -> (landmarks: [Authenticator], isOfFormerKey: Bool) {
-        var reader = body(of: bytes, magic: RollbackMemory.membersMagic, size: RollbackMemory.membersSize)
-        let isCurrent = reader != nil
-        if !isCurrent, bytes.count >= RollbackMemory.membersSize,
-            bytes.starts(with: RollbackMemory.membersMagic + vaultID)
-        {
-            for key in try formerKeys() where isAuthentic(bytes, size: RollbackMemory.membersSize, under: key) {
-                reader = unchecked(bytes, size: RollbackMemory.membersSize)
-            }
-        }
-        guard var reader, let count: UInt64 = try? reader.integer(), count <= UInt64(RollbackMemory.landmarkLimit)
+        guard
+            var found = try body(
+                of: bytes, magic: RollbackMemory.membersMagic, size: RollbackMemory.membersSize, orUnder: formerKeys),
+            let count: UInt64 = try? found.reader.integer(), count <= UInt64(RollbackMemory.landmarkLimit)
         else { return ([], false) }
-        return ((0..<count).compactMap { _ in try? reader.authenticator() }, !isCurrent)
+        return ((0..<count).compactMap { _ in try? found.reader.authenticator() }, found.isOfFormerKey)
     }
 
     /// Remembers the first landmark, and the newest of the others; nothing if another process has seen more meanwhile.

@@ -14,14 +14,16 @@ final class RollbackMemory: Sendable {
     let vaultID: [UInt8]
     /// The path of the vault.
     let path: String
+    /// Whether the file at the path is exchanged for others that this machine has seen, as git does.
+    let keepsHeads: Bool
     let notices = NoticeBoard()
     private let seenFile: MemoryFile
     private let pathIsKnown = Atomic(false)
     /// What `.seen` held when it was last read or written, if it was authentic.
     private let authentic = Mutex<[UInt8]?>(nil)
 
-    init(in folder: MemoryFolder, keys: KeyRing, vaultID: [UInt8], path: String) {
-        (self.folder, self.vaultID, self.path) = (folder, vaultID, path)
+    init(in folder: MemoryFolder, keys: KeyRing, vaultID: [UInt8], path: String, keepsHeads: Bool = false) {
+        (self.folder, self.vaultID, self.path, self.keepsHeads) = (folder, vaultID, path, keepsHeads)
         keyRing = Mutex(keys)
         seenFile = MemoryFile(RollbackMemory.seenName(vaultID), in: folder)
     }
@@ -37,6 +39,8 @@ final class RollbackMemory: Sendable {
 
     /// Learns the memory subkeys of former data keys of the vault.
     func learn(formerKeys keys: [[UInt8]]) { formerKeys.withLock { $0 += keys } }
+
+    var learnedKeys: [[UInt8]] { formerKeys.withLock { $0 } }
 
     /// The size of `.seen` and `.path`, in bytes, and of `.seen` with its check.
     static let fileSize = 88
@@ -66,6 +70,21 @@ final class RollbackMemory: Sendable {
         return unchecked(bytes, size: size)
     }
 
+    /// Does the same for a file that may be from before a rotation of the data key.
+    ///
+    /// - Parameter formerKeys: the memory subkeys of the vault's former data keys.
+    /// - Returns: also whether one of these authenticates it, so that it has to be written anew.
+    func body(
+        of bytes: [UInt8], magic: [UInt8], size: Int, orUnder formerKeys: () throws(LogError) -> [[UInt8]]
+    ) throws(LogError) -> (reader: ByteReader, isOfFormerKey: Bool)? {
+        if let reader = body(of: bytes, magic: magic, size: size) { return (reader, false) }
+        guard bytes.count >= size, bytes.starts(with: magic + vaultID) else { return nil }
+        for key in try formerKeys() where isAuthentic(bytes, size: size, under: key) {
+            return (unchecked(bytes, size: size), true)
+        }
+        return nil
+    }
+
     func unchecked(_ bytes: [UInt8], size: Int = RollbackMemory.fileSize) -> ByteReader {
         // Every magic has 8 bytes.
         ByteReader(bytes, in: 8 + vaultID.count..<size - KeyedHash.size)
@@ -86,11 +105,22 @@ final class RollbackMemory: Sendable {
         var writer = ByteWriter(reserving: RollbackMemory.checkedSize)
         writer.append(bytes + code)
         if isChecked { writer.integer(RollbackMemory.checksum(writer.bytes)) }
-        do { try file.update(writer.count) { isNeeded($0) ? writer.bytes : nil } } catch {
-            notices.post(error)
-            return nil
+        return change(file, size: writer.count) { isNeeded($0) ? writer.bytes : nil } ? bytes + code : nil
+    }
+
+    /// Does the same with what `change` makes of the file's present bytes; nothing for nil.
+    func update(_ file: MemoryFile, size: Int, _ change: ([UInt8]) -> [UInt8]?) {
+        _ = self.change(file, size: size) { old in
+            change(old).flatMap { bytes in (try? keys.authenticate(bytes, for: .memory)).map { bytes + $0 } }
         }
-        return bytes + code
+    }
+
+    private func change(_ file: MemoryFile, size: Int, _ change: ([UInt8]) -> [UInt8]?) -> Bool {
+        do { try file.update(size, change) } catch {
+            notices.post(error)
+            return false
+        }
+        return true
     }
 }
 
@@ -127,7 +157,7 @@ extension RollbackMemory {
 
     private func formerBody(of bytes: [UInt8]) -> ByteReader? {
         guard bytes.count >= RollbackMemory.fileSize, bytes.starts(with: RollbackMemory.seenMagic + vaultID),
-            formerKeys.withLock({ $0 }).contains(where: { isAuthentic(bytes, under: $0) })
+            learnedKeys.contains(where: { isAuthentic(bytes, under: $0) })
         else { return nil }
         return unchecked(bytes)
     }
@@ -143,7 +173,14 @@ extension RollbackMemory {
 
     /// Remembers a position if it is newer than the remembered one, or if its writer has flushed it now, or if the user
     /// has accepted the vault as it is (`isForced`).
-    func remember(_ position: LogPosition, isFlushedByWriter isFlushed: Bool = true, isForced: Bool = false) {
+    ///
+    /// - Parameter previous: what a writer has read before.
+    func remember(
+        _ position: LogPosition, following previous: LogPosition? = nil, isFlushedByWriter isFlushed: Bool = true,
+        isForced: Bool = false
+    ) {
+        // Also the one that is about to be forgotten: it may be from before heads were kept.
+        if keepsHeads { add(heads: [seen()?.position, previous, position].compactMap { $0 }) }
         write(position, isFlushed, isForced: isForced) { old in
             guard !isForced, let old else { return true }
             return old.position.sequence < position.sequence

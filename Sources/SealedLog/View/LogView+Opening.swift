@@ -113,10 +113,15 @@ extension LogView {
 
     /// Reads the file that is at the path now. Its lock is held.
     ///
-    /// - Parameter remembered: what this machine remembers of the vault; read before the file.
+    /// - Parameters:
+    ///   - remembered: what this machine remembers of the vault; read before the file.
+    ///   - isAccepted: whether the file counts although it lacks what this view knows or what was seen.
     /// - Throws: `exchanged` if it is another vault, `rolledBack` or `diverged` if it lacks what this view knows or
     ///   what was seen; `keysChanged` or `identityRemoved`; also what opening throws.
-    func reopened(on store: any RecordStore, knowing remembered: Remembered?) throws(LogError) -> LogView {
+    func reopened(
+        on store: any RecordStore, knowing remembered: Remembered?,
+        acceptingIf isAccepted: (LogView) throws(LogError) -> Bool = { (_) throws(LogError) in false }
+    ) throws(LogError) -> LogView {
         let image = try HeaderImage(of: store)
         if case .success(let header) = image.header, header.vaultID != self.header.vaultID {
             throw LogError(.exchanged, store.location)
@@ -126,7 +131,7 @@ extension LogView {
         let known = store.isProvisional ? [] : [durable, try remembered?.position(of: view)].compactMap { $0 }
         try view.followToEnd(from: image.hint, durable: durable, covering: known, isSettled: true)
         for position in known {
-            if let alarm = try view.alarm(against: position) { throw alarm }
+            if let alarm = try view.alarm(against: position), try !isAccepted(view) { throw alarm }
         }
         // What this machine has kept may be from before the key was removed that has opened it: nobody was let in yet.
         if self.store.isAsKept, !image.hasSlot(of: keys) {

@@ -39,13 +39,15 @@ struct KeychainOpening {
     }
 
     private func logOptions(lockTimeout: Duration? = nil) -> SealedLog.Options {
-        SealedLog.Options(
+        var logOptions = SealedLog.Options(
             lockTimeout: lockTimeout ?? options.lockTimeout,
             accepted: options.acceptedAlarms.compactMap { accepted in
                 LogError.Code.alarms.first { VaultError.codes[$0] == accepted }
             }, memoryFolder: options.usesRollbackMemory ? places.rollbackMemory : nil,
             compactsByItself: options.compactsByItself, indexMemory: options.indexMemory,
             deviceKey: { [places, fileSystem] () throws(LogError) in try places.readDeviceKey(in: fileSystem) })
+        logOptions.keepsHeads = places.isInGit
+        return logOptions
     }
 
     func open(creatingIfAbsent isCreating: Bool) throws(LogError) -> Outcome {

@@ -9,8 +9,11 @@ struct ConfigurationParser {
         case keyCommand = "key-command"
         case identity
         case offline
+        case keptIn = "kept-in"
 
-        var isPath: Bool { ![.keyCommand, .offline].contains(self) }
+        var isPath: Bool { ![.keyCommand, .offline, .keptIn].contains(self) }
+        /// The only value that is valid; nil if any is.
+        var word: String? { [.offline: "allow", .keptIn: "git"][self] }
     }
 
     private struct Draft {
@@ -82,7 +85,7 @@ extension ConfigurationParser {
             .init(
                 name: draft.name, vault: vault.text, keyFile: draft.values[.keyFile]?.text,
                 keyCommand: draft.values[.keyCommand]?.text, identity: draft.values[.identity]?.text,
-                allowsOffline: draft.values[.offline] != nil))
+                allowsOffline: draft.values[.offline] != nil, isInGit: draft.values[.keptIn] != nil))
         self.draft = nil
     }
 }
@@ -103,8 +106,8 @@ extension ConfigurationParser {
         }
         let value = try unquoted(text)
         guard !value.isEmpty else { throw fault("\(word) has no value. Write one, or remove the line.") }
-        guard key != .offline || value == "allow" else {
-            throw fault("an unknown value of offline. Write offline = allow, or remove the line.")
+        if let word = key.word, value != word {
+            throw fault("an unknown value of \(key.rawValue). Write \(key.rawValue) = \(word), or remove the line.")
         }
         let isPath = key.isPath && !(key == .vault && VaultPlaces.isURL(value))
         let entry = (text: isPath ? try expanded(value) : value, line: line)

@@ -25,6 +25,8 @@ package struct VaultConfiguration: Hashable, Sendable {
         package let identity: String?
         /// Whether a vault in a database may be read from this machine's copy while no server answers.
         package var allowsOffline = false
+        /// Whether git exchanges the vault file for others of its history.
+        package var isInGit = false
     }
 
     /// Where the file is, or would be.

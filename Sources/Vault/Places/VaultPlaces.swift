@@ -24,6 +24,8 @@ public struct VaultPlaces: Hashable, Sendable {
     public var deviceKey: String? = VaultPlaces.standardDeviceKey
     /// Whether the configuration allows that this machine's copy stands in for a database that does not answer.
     package var allowsOffline = false
+    /// Whether the configuration says that git exchanges the vault file for others of its history.
+    package var isInGit = false
     /// Folders below which root's key files may be readable by others, as systemd and Docker create them.
     package var secretFolders: [String] = VaultPlaces.dockerSecrets
 
@@ -85,6 +87,7 @@ extension VaultPlaces {
         if keyFile == nil, name != nil || environmentKey == nil { places.keyCommand = section?.keyCommand }
         places.identityFile = section?.identity
         places.allowsOffline = section?.allowsOffline ?? false
+        places.isInGit = section?.isInGit ?? false
         return places
     }
 

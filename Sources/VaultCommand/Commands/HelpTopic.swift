@@ -82,6 +82,10 @@ enum HelpTopic: String, CaseIterable {
             [team]
             vault = postgresql://db.example.org/vaults#team
             offline = allow
+            [project]
+            vault = ~/project/secrets.vault
+            # git exchanges the file, so that an older one is no alarm
+            kept-in = git
 
         With --vault NAME, the key is that of the options, or of the section, or in
         $XDG_CONFIG_HOME/vault/NAME.key. To a vault that is given by its path, or by

@@ -68,7 +68,8 @@ struct VaultConfigurationTests {
     // MARK: What is wrong with it
 
     private static let nameRule = #"not a section. Write [NAME], with 1 to 64 letters, digits, ".", "_" and "-"."#
-    private static let unknownKey = "an unknown key. The keys are: vault, key-file, key-command, identity, offline."
+    private static let unknownKey =
+        "an unknown key. The keys are: vault, key-file, key-command, identity, offline, kept-in."
     private static let badQuote = #"text after the closing quote. Quote the whole value, with \" for a quote in it."#
     private static let badEscape = #"an unknown escape. In quotes, write \\ for a backslash and \" for a quote."#
     private static let noVault = "the section [a] names no vault. Write below it: vault = PATH."

@@ -1,0 +1,66 @@
+import Sealing
+
+// The log positions that a vault which lives in git was seen to end with; Format.md, "The rollback memory".
+
+extension RollbackMemory {
+    private static let headsMagic: [UInt8] = Array("vltheads".utf8)
+    private static let positionSize = 8 + Authenticator.size
+    /// Magic, id, count, positions, code.
+    private static let headsSize = 8 + 16 + 8 + Limits.seenHeads * positionSize + KeyedHash.size
+    private var headsName: String { "\(Hexadecimal.string(of: vaultID)).heads" }
+
+    /// Returns what the vault was seen to end with, oldest first; none unless that is kept.
+    ///
+    /// - Parameter formerKeys: the memory subkeys of the vault's former data keys.
+    func heads(_ formerKeys: () throws(LogError) -> [[UInt8]]) throws(LogError) -> [LogPosition] {
+        guard keepsHeads, let bytes = read(headsName, size: RollbackMemory.headsSize) else { return [] }
+        return try heads(in: bytes, formerKeys)
+    }
+
+    private func heads(
+        in bytes: [UInt8], _ formerKeys: () throws(LogError) -> [[UInt8]]
+    ) throws(LogError) -> [LogPosition] {
+        guard
+            var reader = try body(
+                of: bytes, magic: RollbackMemory.headsMagic, size: RollbackMemory.headsSize, orUnder: formerKeys
+            )?.reader, let count: UInt64 = try? reader.integer(), count <= UInt64(Limits.seenHeads)
+        else { return [] }
+        return (0..<count).compactMap { _ in
+            guard let sequence: UInt64 = try? reader.integer(), let authenticator = try? reader.authenticator() else {
+                return nil
+            }
+            return LogPosition(sequence: sequence, authenticator: authenticator)
+        }
+    }
+
+    /// Adds positions as the newest ones. If there are too many, the oldest are dropped.
+    func add(heads new: [LogPosition]) {
+        let magic = RollbackMemory.headsMagic + vaultID
+        update(MemoryFile(headsName, in: folder), size: RollbackMemory.headsSize) { old in
+            let known = (try? heads(in: old) { () throws(LogError) in learnedKeys }) ?? []
+            guard known.last != new.last else { return nil }
+            var all = known
+            for position in new { all = all.filter { $0 != position } + [position] }
+            let kept = all.suffix(Limits.seenHeads)
+            var file = ByteWriter(reserving: RollbackMemory.headsSize)
+            file.append(magic)
+            file.integer(UInt64(kept.count))
+            for position in kept {
+                file.integer(position.sequence)
+                file.authenticator(position.authenticator)
+            }
+            file.zeros((Limits.seenHeads - kept.count) * RollbackMemory.positionSize)
+            return file.bytes
+        }
+    }
+}
+
+extension LogView {
+    /// Whether this machine has seen the vault end as it does now, or at a position that its history includes.
+    func isKnown(to memory: RollbackMemory) throws(LogError) -> Bool {
+        let heads = try memory.heads { () throws(LogError) in try manifest().formerMemoryKeys }
+        if heads.isEmpty || heads.contains(head) { return !heads.isEmpty }
+        let history = try KnownHistory(of: self)
+        return !Set(heads).isDisjoint(with: history.positions.positions)
+    }
+}

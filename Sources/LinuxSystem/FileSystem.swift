@@ -233,9 +233,6 @@ package func unlessMissing<Result: ~Copyable>(
 }
 
 extension FileStatus {
-    /// Whether root or this user is the owner. For root, every file is its own.
-    package var isOwnedHere: Bool { owner == geteuid() || owner == 0 || geteuid() == 0 }
-
     /// Throws an error with a ``SystemError/kindOfNoFile``, or one that ``SystemError/isTooLarge``: more bytes than
     /// `limit`.
     package func checkRegular(upTo limit: UInt64 = .max) throws(SystemError) {

@@ -28,6 +28,24 @@ package struct WholeFile: Sendable {
     package func read(upTo limit: UInt64) throws(SystemError) -> Contents? {
         guard let file = try open() else { return nil }
         let status = try fileSystem.status(of: file, withTimes: true)
+        return try contents(of: file, status, upTo: limit)
+    }
+
+    /// Does the same with a file that is to be believed.
+    package func readTrustworthy(upTo limit: UInt64) throws(Distrust) -> Contents? {
+        let found: FileDescriptor?
+        do throws(SystemError) { found = try open() } catch { throw .system(error) }
+        guard let found else { return nil }
+        let file = try TrustworthyFile(found, in: fileSystem, withTimes: true)
+        let status = file.status
+        do throws(SystemError) { return try contents(of: file.takeDescriptor(), status, upTo: limit) } catch {
+            throw .system(error)
+        }
+    }
+
+    private func contents(
+        of file: consuming FileDescriptor, _ status: FileStatus, upTo limit: UInt64
+    ) throws(SystemError) -> Contents {
         try status.checkRegular(upTo: limit)
         var bytes = [UInt8](repeating: 0, count: Int(status.size))
         let count = try bytes.withMutableRawBytes { (bytes) throws(SystemError) in

@@ -41,6 +41,8 @@ package struct LogError: Error, Hashable, Sendable {
         case rolledBack, diverged, exchanged
         /// The vault has members, and this machine's device is none of theirs: the detail is its text, or empty.
         case notMember
+        /// What is to be believed cannot be: another user's file, above all. The detail begins with its path.
+        case untrustworthy
         /// The key by which this machine signs cannot be used. The detail is a whole sentence.
         case deviceUnusable
         /// The access log, which is on, cannot be written or read.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from homes import NOBODY, Home, mode
+from homes import Home, mode
 from volumes import fill, volume
 
 WORKING = [("get", "u.token"), ("ls",), ("verify",), ("exists", "u.token"), ("set", "u.token"), ("info",)]
@@ -135,17 +135,6 @@ def test_no_file_that_a_link_in_the_folder_leads_to_is_overwritten(home: Home, l
     finished = home.run("set", "u.token", stdin=b"new")
     assert finished.returncode == 0 and b"link" in finished.stderr
     assert victim.read_bytes() == b"precious" * 100
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
-def test_what_root_remembers_in_a_persons_folder_stays_that_persons(binary: str, ordinary: Home) -> None:
-    ordinary.set("u.token", b"tok")
-    as_root = Home(ordinary.binary, ordinary.folder)
-    seen(ordinary).unlink()
-    as_root.set("u.token", b"new")
-    assert seen(ordinary).stat().st_uid == NOBODY
-    finished = ordinary.run("get", "u.token")
-    assert (finished.stdout, finished.stderr) == (b"new", b"")
 
 
 def test_a_folder_that_is_a_symbolic_link_of_ones_own_serves(home: Home) -> None:

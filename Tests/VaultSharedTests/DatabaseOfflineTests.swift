@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import LinuxSystem
 import TestSupport
 import Testing
@@ -34,6 +35,21 @@ struct DatabaseOfflineTests {
         }
         #expect(try fixture.open(machine: "other").unsafeString("a") == "offline 1")
         _ = try online.verify()
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
+    func whatAnotherUserHasChangedIsNotMerged() throws {
+        let fixture = try DatabaseFixture()
+        try fixture.open().set("a", to: "old")
+        try fixture.openOffline().set("a", to: "offline")
+        let pending = try #require(try fixture.place().pending())
+        try #require(chown(pending.location, 65_534, 65_534) == 0)
+        let error = #expect(throws: LogError.self) { _ = try pending.open(.fresh) }
+        #expect(error?.code == .untrustworthy && error?.detail.contains(pending.location) == true)
+        #expect(throws: VaultError.self) { try fixture.openOffline() }
+        #expect(try fixture.open().unsafeString("a") == "old")
+        try #require(chown(pending.location, 0, 0) == 0)
+        #expect(try Keychain(at: fixture.places()).unsafeString("a") == "offline")
     }
 
     /// Another process may be adding to it, or to the vault.

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import LinuxSystem
 import SealedLog
 import Testing
@@ -50,6 +51,21 @@ struct MirrorTests {
         mirror.keep(head(1, size: 5), [], written: 3..<5, isNew: false)
         #expect(bytes(of: mirror, 0..<5) == [1, 2, 3, 4, 5])
         #expect(bytes(of: self.mirror(), 0..<5) == [1, 2, 3, 4, 5])
+    }
+
+    /// Where the log ends is believed, so it is not taken from another user's file; nor is that written.
+    @Test(.enabled(if: geteuid() == 0, "only root can give a file away"), arguments: [".state", ".vault"])
+    func doesNotCountIfItIsAnotherUsers(suffix: String) throws {
+        mirror().keep(head(1, size: 3), [StoreBytes(offset: 0, bytes: [1, 2, 3])], isNew: true)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.file("cache"))
+        let path = folder.file("cache/\(try #require(names.first { $0.hasSuffix(suffix) }))")
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        try #require(chown(path, 65_534, 65_534) == 0)
+        let mirror = mirror()
+        #expect((mirror.head == nil) == (suffix == ".state"))
+        #expect(bytes(of: mirror, 0..<3) == nil)
+        mirror.keep(head(1, size: 5), [StoreBytes(offset: 0, bytes: [5, 4, 3, 2, 1])], isNew: true)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
     }
 
     @Test func joinsRangesThatTouch() {

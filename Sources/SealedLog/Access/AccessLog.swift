@@ -133,16 +133,18 @@ struct AccessLog: Sendable {
 
     // MARK: Opening
 
-    /// Checks the folder and the file as those of the rollback memory.
+    /// Checks the folder and the file as those of the rollback memory. But nothing in it is believed, so root records
+    /// its reads beside the user's.
     private func openForWriting() throws(LogError) -> FileDescriptor {
-        var former = try checked { () throws(Notice) in try folder.status() }
+        var former = try checked { () throws(Notice) in try folder.status(isForRecords: true) }
         if former == nil {
+            try checked { () throws(Notice) in try folder.checkWhereItWouldBe() }
             try used(fileSystem.makeFolders(folder.path))
-            former = try checked { () throws(Notice) in try folder.status() }
+            former = try checked { () throws(Notice) in try folder.status(isForRecords: true) }
         }
         let file = try used(fileSystem.open(location, .readWriteOrCreateNoFollow))
         let status = try used(fileSystem.status(of: file))
-        try checked { () throws(Notice) in try folder.check(status, location) }
+        try checked { () throws(Notice) in try folder.check(status, location, isForRecords: true) }
         // A file that root creates in a user's folder must remain the user's.
         if let former, former.owner != status.owner, geteuid() == 0 {
             try used(fileSystem.setOwner(file, owner: former.owner, group: former.group))
@@ -154,7 +156,7 @@ struct AccessLog: Sendable {
     private func openForReading(_ location: String) throws(LogError) -> FileDescriptor? {
         guard let file = try used(unlessMissing(fileSystem.open(location, .readNoFollow))) else { return nil }
         let status = try used(fileSystem.status(of: file))
-        try checked { () throws(Notice) in try folder.check(status, location) }
+        try checked { () throws(Notice) in try folder.check(status, location, isForRecords: true) }
         return file
     }
 

@@ -91,13 +91,16 @@ extension KeyFile {
 
 extension KeyFile {
     /// - Parameters: as those of ``SecretFile/read(_:upTo:room:secretFolders:acceptsShared:in:)``.
-    /// - Throws: as that; `keyDamaged`, `keyUnsuitable`.
+    ///   - isBelieved: whether more than the bytes counts: by a device's key, this user signs.
+    /// - Throws: as that; `keyDamaged`, `keyUnsuitable`; `untrustworthy` for a file that is to be believed.
     package static func read(
-        _ path: String, secretFolders: [String], acceptsShared: Bool = false, in fileSystem: any FileSystem
+        _ path: String, secretFolders: [String], acceptsShared: Bool = false, isBelieved: Bool = false,
+        in fileSystem: any FileSystem
     ) throws(LogError) -> KeyFile {
         let file = try SecretFile.read(
             path, upTo: maximumSize, room: parsingRoom, secretFolders: secretFolders, acceptsShared: acceptsShared,
             in: fileSystem)
+        if isBelieved, let distrust = file.distrust { throw LogError(.untrustworthy, distrust.reason(of: path)) }
         let sharing = file.sharing
         return try parse(file.takeContents(), of: path, sharing)
     }

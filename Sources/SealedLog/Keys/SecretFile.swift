@@ -13,6 +13,8 @@ package struct SecretFile: ~Copyable {
     }
 
     private let contents: SecretBytes
+    /// Why what the file says is not to be believed, whoever may read it; nil if it is.
+    package let distrust: Distrust?
     /// nil if only its owner can read the file.
     package let sharing: Sharing?
 
@@ -34,8 +36,12 @@ package struct SecretFile: ~Copyable {
         // The opened file's status: the path may lead elsewhere by now.
         let status = try reading(path, fileSystem.status(of: file))
         try reading(path, status.checkRegular(upTo: limit))
+        var distrust: Distrust?
+        do throws(Distrust) { try status.checkTrustworthy() } catch { distrust = error }
         var sharing: Sharing?
-        if !status.isOwnedHere || status.mode & 0o077 != 0 {
+        // Root only reads a user's key: it says nothing that root would have to believe.
+        let isReadHere = distrust != .anotherOwner || geteuid() == 0
+        if !isReadHere || status.mode & 0o077 != 0 {
             // Others may read a file of root's in some places, and never change one.
             guard status.owner == 0, status.mode & 0o022 == 0 else { throw LogError(.keyExposed, path) }
             let reason = reason(toTrust: file, status, path, secretFolders, in: fileSystem)
@@ -48,7 +54,7 @@ package struct SecretFile: ~Copyable {
             return try reading(path, fileSystem.read(file, into: text, at: 0))
         }
         contents.truncate(to: room + count)
-        return SecretFile(contents: contents, sharing: sharing)
+        return SecretFile(contents: contents, distrust: distrust, sharing: sharing)
     }
 
     private static func reading<Result: ~Copyable>(

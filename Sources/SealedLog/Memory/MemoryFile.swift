@@ -4,16 +4,15 @@ import LinuxSystem
 /// A file of the memory, which stays open from its first use on: a set looks at one before and after its record.
 final class MemoryFile: Sendable {
     private final class Opened: Sendable {
-        let file: FileDescriptor
-        let identity: FileStatus.Identity
+        let file: TrustworthyFile
         /// Why it cannot be written.
         let refusal: SystemError?
         /// A child process shares its parent's lock.
         let process = getpid()
 
-        init(_ file: consuming FileDescriptor, _ identity: FileStatus.Identity, _ refusal: SystemError? = nil) {
+        init(_ file: consuming TrustworthyFile, _ refusal: SystemError? = nil) {
             self.file = file
-            (self.identity, self.refusal) = (identity, refusal)
+            self.refusal = refusal
         }
     }
 
@@ -31,7 +30,7 @@ final class MemoryFile: Sendable {
     func read(_ size: Int, report: (Notice) -> Void) -> [UInt8]? {
         do throws(Notice) {
             guard let opened = try kept.withLock({ (kept) throws(Notice) in try open(&kept) }) else { return nil }
-            let bytes = try folder.translated(contents(of: opened.file, size), at: location)
+            let bytes = try folder.translated(contents(of: opened.file.descriptor, size), at: location)
             if let refusal = opened.refusal { report(folder.unusable(location, refusal)) }
             return bytes
         } catch {
@@ -47,11 +46,11 @@ final class MemoryFile: Sendable {
             guard let opened = try openForWriting(&kept) else { return }
             do throws(SystemError) {
                 // Another process that writes the file needs much less.
-                try fileSystem.lock(opened.file, .exclusive, until: Deadline(after: .seconds(1)))
-                defer { fileSystem.unlock(opened.file) }
-                guard let bytes = change(try contents(of: opened.file, size)) else { return }
+                try fileSystem.lock(opened.file.descriptor, .exclusive, until: Deadline(after: .seconds(1)))
+                defer { fileSystem.unlock(opened.file.descriptor) }
+                guard let bytes = change(try contents(of: opened.file.descriptor, size)) else { return }
                 try bytes.withRawBytes { (bytes) throws(SystemError) in
-                    try fileSystem.write(opened.file, bytes, at: 0)
+                    try fileSystem.write(opened.file.descriptor, bytes, at: 0)
                 }
             } catch { throw folder.unusable(location, error) }
         }
@@ -72,7 +71,7 @@ final class MemoryFile: Sendable {
         if let opened = kept {
             // Its folder need not be looked at again: who could move this file away cannot write another of this user's.
             let status = try folder.translated(unlessMissing(fileSystem.status(at: location)), at: location)
-            if let status, status.identity == opened.identity, opened.process == getpid() {
+            if let status, status.identity == opened.file.status.identity, opened.process == getpid() {
                 try folder.check(status, location)
                 return opened
             }
@@ -84,9 +83,7 @@ final class MemoryFile: Sendable {
             unlessMissing(fileSystem.open(location, .readWriteNoFollow, orElse: .readNoFollow, refusal: &refusal)),
             at: location)
         guard let file = found else { return nil }
-        let status = try folder.translated(fileSystem.status(of: file), at: location)
-        try folder.check(status, location)
-        let opened = Opened(file, status.identity, refusal)
+        let opened = Opened(try folder.trustworthy(file, location), refusal)
         if refusal == nil { kept = opened }
         return opened
     }
@@ -96,17 +93,12 @@ final class MemoryFile: Sendable {
             if let refusal = opened.refusal { throw folder.unusable(location, refusal) }
             return opened
         }
-        let former = try folder.status()
-        if former == nil, (try? fileSystem.makeFolders(folder.path)) == nil { return nil }
-        let file = try folder.translated(fileSystem.open(location, .readWriteOrCreateNoFollow), at: location)
-        let status = try folder.translated(fileSystem.status(of: file), at: location)
-        try folder.check(status, location)
-        // A file that root creates in a user's folder must remain the user's.
-        if let former, former.owner != status.owner, geteuid() == 0 {
-            try folder.translated(
-                fileSystem.setOwner(file, owner: former.owner, group: former.group), at: location)
+        if try folder.status() == nil {
+            try folder.checkWhereItWouldBe()
+            guard (try? fileSystem.makeFolders(folder.path)) != nil else { return nil }
         }
-        let opened = Opened(file, status.identity)
+        let file = try folder.translated(fileSystem.open(location, .readWriteOrCreateNoFollow), at: location)
+        let opened = Opened(try folder.trustworthy(file, location))
         kept = opened
         return opened
     }

@@ -4,8 +4,8 @@ import Sealing
 
 /// The folder in which this machine remembers vaults. Its small files are written in place under a lock.
 ///
-/// A file counts only if no other user can have written it, and no link is followed out of the folder: what is opened
-/// is checked, as a key file is. A part that exists and cannot be used is an error.
+/// A file counts only if it is a ``TrustworthyFile``, and no link is followed out of the folder. A part that exists and
+/// cannot be used is an error.
 struct MemoryFolder: Sendable {
     let path: String
     let fileSystem: any FileSystem
@@ -16,36 +16,64 @@ struct MemoryFolder: Sendable {
         MemoryFile(name, in: self).read(size, report: report)
     }
 
-    func remove(_ name: String) { try? fileSystem.remove(location(of: name)) }
+    /// Removes a file, unless the folder is another user's.
+    func remove(_ name: String) {
+        guard (try? status()) != nil else { return }
+        try? fileSystem.remove(location(of: name))
+    }
 
     func location(of name: String) -> String { "\(path)/\(name)" }
 
     // MARK: Checks
 
     /// nil if there is no folder.
-    func status() throws(Notice) -> FileStatus? {
+    ///
+    /// - Parameter isForRecords: as of ``check(_:_:isForRecords:)``.
+    func status(isForRecords: Bool = false) throws(Notice) -> FileStatus? {
         let status: FileStatus
         do { status = try fileSystem.status(at: path) } catch {
             guard !error.isMissing, error.number != ENOTDIR else { return nil }
             throw unusable(path, error)
         }
         guard status.isDirectory else { throw .memoryUnusable("\(path) is no folder") }
-        try checkOwner(of: path, status)
+        try checkOwner(of: path, status, isForRecords)
         return status
     }
 
-    func check(_ status: FileStatus, _ location: String) throws(Notice) {
+    /// Throws if root would create the folder, which does not exist, in another user's.
+    func checkWhereItWouldBe() throws(Notice) {
+        guard let other = fileSystem.folderOfAnotherUser(above: path) else { return }
+        throw .memoryUnusable(Distrust.anotherOwner.reason(of: other))
+    }
+
+    /// Takes over an opened file of the folder, to believe it.
+    func trustworthy(_ file: consuming FileDescriptor, _ location: String) throws(Notice) -> TrustworthyFile {
+        let opened: TrustworthyFile
+        do throws(Distrust) { opened = try TrustworthyFile(file, in: fileSystem) } catch {
+            throw .memoryUnusable(error.reason(of: location))
+        }
+        try checkForm(opened.status, location)
+        return opened
+    }
+
+    /// - Parameter isForRecords: whether the file is not believed, and only gets records: root adds its own to a
+    ///   user's.
+    func check(_ status: FileStatus, _ location: String, isForRecords: Bool = false) throws(Notice) {
+        try checkForm(status, location)
+        try checkOwner(of: location, status, isForRecords)
+    }
+
+    private func checkForm(_ status: FileStatus, _ location: String) throws(Notice) {
         guard status.isRegularFile else { throw .memoryUnusable("\(location) is \(status.kind)") }
         // The other name could be that of a file that an attacker wants overwritten.
         guard status.links <= 1 else { throw .memoryUnusable("\(location) has another name, a hard link") }
-        try checkOwner(of: location, status)
     }
 
-    private func checkOwner(of location: String, _ status: FileStatus) throws(Notice) {
-        guard status.isOwnedHere else {
-            throw .memoryUnusable("\(location) belongs to another user")
+    private func checkOwner(of location: String, _ status: FileStatus, _ isForRecords: Bool) throws(Notice) {
+        do throws(Distrust) { try status.checkTrustworthy() } catch {
+            if isForRecords, error == .anotherOwner, geteuid() == 0, status.mode & 0o022 == 0 { return }
+            throw .memoryUnusable(error.reason(of: location))
         }
-        guard status.mode & 0o022 == 0 else { throw .memoryUnusable("others can write to \(location)") }
     }
 
     func translated<Result: ~Copyable>(

@@ -36,11 +36,18 @@ package struct TrustRecord: Hashable, Sendable {
 // MARK: - The file
 
 extension TrustRecord {
-    /// Reads what is known of a vault; nothing if the file is missing, or cannot be trusted.
-    package static func read(ofVault id: [UInt8], memoryFolder: String?, in files: any FileSystem) -> TrustRecord {
+    /// Reads what is known of a vault; nothing if the file is missing or torn. Throws a notice if there is a file that
+    /// cannot be used: that of another user, who could have any command run by it.
+    package static func read(
+        ofVault id: [UInt8], memoryFolder: String?, in files: any FileSystem
+    ) throws(Notice) -> TrustRecord {
         guard let memoryFolder else { return TrustRecord() }
         let folder = MemoryFolder(path: memoryFolder, fileSystem: files)
-        return TrustRecord(parsing: folder.read(name(id), size: size, report: { _ in }), ofVault: id)
+        var refusal: Notice?
+        let bytes = folder.read(name(id), size: size) { notice in refusal = refusal ?? notice }
+        // A file that cannot be written is read all the same.
+        if bytes == nil, let refusal { throw refusal }
+        return TrustRecord(parsing: bytes, ofVault: id)
     }
 
     /// Changes what is known of a vault, while no other process does. Throws a notice if that fails.
@@ -51,7 +58,7 @@ extension TrustRecord {
         behind flush: () throws(LogError) -> Void = {}, _ change: (inout TrustRecord) -> Void
     ) throws(Notice) {
         // Most often, nothing is new, and the folder may be read-only.
-        let known = read(ofVault: id, memoryFolder: memoryFolder, in: files)
+        let known = try read(ofVault: id, memoryFolder: memoryFolder, in: files)
         var changed = known
         change(&changed)
         guard changed != known else { return }

@@ -54,7 +54,19 @@ final class FileRecordStore: RecordStore {
             throw LogError(error, path)
         }
         return try FileRecordStore(
-            file, at: path, in: fileSystem, mergedInto: target, writeRefusal: refusal, readsAroundFaults: isDamaged)
+            believed(file, path, target, in: fileSystem), at: path, in: fileSystem, mergedInto: target,
+            writeRefusal: refusal, readsAroundFaults: isDamaged)
+    }
+
+    /// Changes that are to be merged are believed to be this user's: nobody else's come into the vault by them.
+    private static func believed(
+        _ file: consuming FileDescriptor, _ path: String, _ target: (any RecordPlace)?,
+        in fileSystem: any FileSystem
+    ) throws(LogError) -> FileDescriptor {
+        guard target != nil else { return file }
+        do throws(Distrust) { return try TrustworthyFile(file, in: fileSystem).takeDescriptor() } catch {
+            throw LogError(.untrustworthy, error.reason(of: path))
+        }
     }
 
     func reopened() throws(LogError) -> any RecordStore {

@@ -140,7 +140,7 @@ extension Keychain {
         of key: Key, _ secret: (Key) throws(VaultError) -> KeySecret?
     ) throws(VaultError) -> Credential {
         if let command = key.command {
-            guard places.allows(command: command, ofVault: log.vaultID, in: place.files) else {
+            guard try places.translated(places.allows(command: command, ofVault: log.vaultID, in: place.files)) else {
                 throw VaultError(
                     .locked,
                     "\(key.words) is the output of the command `\(command)`, which was not agreed to on this machine, "

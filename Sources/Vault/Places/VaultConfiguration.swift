@@ -95,29 +95,29 @@ extension VaultConfiguration {
     }
 
     private static func contents(of file: WholeFile) throws(VaultError) -> [UInt8]? {
-        let found: WholeFile.Contents?
-        do { found = try file.read(upTo: UInt64(sizeLimit)) } catch {
-            if let kind = error.kindOfNoFile {
+        do { return try file.readTrustworthy(upTo: UInt64(sizeLimit))?.bytes } catch {
+            switch error {
+            case .system(let error):
+                if let kind = error.kindOfNoFile {
+                    throw VaultError(
+                        .invalid, "The configuration \(file.path) is \(kind), not a file. Remove or rename it.")
+                }
+                throw error.isTooLarge ? .oversized(file.path) : VaultError(system: error, file.path)
+            // Root must not make it its own: the user could not read it any more.
+            case .anotherOwner where geteuid() == 0:
+                throw VaultError(.locked, "The configuration \(error.reason(of: file.path)).")
+            case .anotherOwner:
                 throw VaultError(
-                    .invalid, "The configuration \(file.path) is \(kind), not a file. Remove or rename it.")
+                    .locked,
+                    "The configuration \(file.path) belongs to another user, who could have any program run by it. "
+                        + "Fix it with `chown \(geteuid()) \(file.path)` (as root) after reading it.")
+            case .writableByOthers:
+                throw VaultError(
+                    .locked,
+                    "Others may change the configuration \(file.path), and have any program run by it. "
+                        + "Fix it with `chmod go-w \(file.path)` after reading it.")
             }
-            throw error.isTooLarge ? .oversized(file.path) : VaultError(system: error, file.path)
         }
-        guard let found else { return nil }
-        // Root does not read other users' files either: their commands would run as root.
-        guard found.status.owner == 0 || found.status.owner == geteuid() else {
-            throw VaultError(
-                .locked,
-                "The configuration \(file.path) belongs to another user, who could have any program run by it. "
-                    + "Fix it with `chown \(geteuid()) \(file.path)` (as root) after reading it.")
-        }
-        guard found.status.mode & 0o022 == 0 else {
-            throw VaultError(
-                .locked,
-                "Others may change the configuration \(file.path), and have any program run by it. "
-                    + "Fix it with `chmod go-w \(file.path)` after reading it.")
-        }
-        return found.bytes
     }
 }
 

@@ -118,6 +118,7 @@ extension VaultError {
         case .notMember:
             return "\(vault) has members, and this machine is none of theirs. Ask one of them to add it, as \(detail)."
         case .accessLogUnusable: return "The access log of \(vault) cannot be used: \(detail)."
+        case .untrustworthy: return "What is known here of \(vault) cannot be believed: \(detail)."
         case .busy: return held(detail).message
         case .unavailable: return VaultError(refused: detail, number).message
         case .outcomeUnknown where error.systemError == nil && !detail.isEmpty: return detail

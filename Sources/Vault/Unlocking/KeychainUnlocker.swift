@@ -140,11 +140,13 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         guard let slot = nextSlot(of: vault, or: .secretKeys), let line = slot.command, line != places.keyCommand,
             !options.asksNobody
         else { return nil }
-        guard places.allows(command: line, ofVault: vault.vaultID, in: fileSystem) else {
-            failures.add(LogError(.commandUntrusted, line))
-            return nil
-        }
-        do throws(LogError) { return try .keyFile(KeyCommand(line: line).key()) } catch { return try missing(error) }
+        do throws(LogError) {
+            guard try places.allows(command: line, ofVault: vault.vaultID, in: fileSystem) else {
+                failures.add(LogError(.commandUntrusted, line))
+                return nil
+            }
+            return try .keyFile(KeyCommand(line: line).key())
+        } catch { return try missing(error) }
     }
 
     // MARK: Identities
@@ -173,9 +175,9 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     /// more.
     private mutating func addUselessIdentity(for vault: LockedVault) {
         guard let path = places.identityFile, !failures.has(.identityWrong) else { return }
-        let known = TrustRecord.read(ofVault: vault.vaultID, memoryFolder: places.rollbackMemory, in: fileSystem)
+        let known = try? places.trusted(vault.vaultID, in: fileSystem)
         failures.add(
-            known.fingerprint == nil
+            known?.fingerprint == nil
                 ? LogError(.identityWrong, "\(path) has none of a recipient of this vault")
                 : LogError(.identityRemoved, path))
     }
@@ -244,10 +246,11 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         }
         let pins = identities?.pins ?? []
         if pins.contains(where: { Fingerprint.matches($0, fingerprint) }) {
+            if let distrust = identities?.distrust { throw distrust }
             pinOfFile = fingerprint
             return
         }
-        let known = TrustRecord.read(ofVault: vault.vaultID, memoryFolder: places.rollbackMemory, in: fileSystem)
+        let known = try places.trusted(vault.vaultID, in: fileSystem)
         guard let pinned = known.fingerprint else { throw LogError(pins.isEmpty ? .unpinned : .pinWrong, text) }
         guard pinned == fingerprint else { throw LogError(.pinWrong, text) }
     }

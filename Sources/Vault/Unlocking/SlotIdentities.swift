@@ -9,6 +9,8 @@ struct SlotIdentities: ~Copyable {
     private let identities: IdentityFile
     /// The fingerprints of the vaults that the file names in comments.
     var pins: [String] { identities.pins }
+    /// Why they are not believed; nil if they are. The identities themselves are only read.
+    let distrust: LogError?
 
     typealias Kind = IdentityFile.Kind
 
@@ -30,10 +32,16 @@ struct SlotIdentities: ~Copyable {
             default: throw error
             }
         }
-        do throws(AgeError) { identities = try IdentityFile(file.takeContents()) } catch {
+        let reason = file.distrust?.reason(of: path)
+        do throws(AgeError) { self.init(try IdentityFile(file.takeContents()), distrusted: reason) } catch {
             guard error.code != .outOfMemory else { throw LogError(.outOfMemory) }
             throw LogError(.identityWrong, "\(path): \(error.detail)")
         }
+    }
+
+    private init(_ identities: consuming IdentityFile, distrusted reason: String?) {
+        distrust = reason.map { LogError(.untrustworthy, $0) }
+        self.identities = identities
     }
 
     /// Opens an age file.

@@ -14,13 +14,17 @@ extension VaultPlaces {
         }
         let path = resolvedPath(deviceKey)
         do throws(LogError) {
-            if (try? files.status(at: path)) == nil,
+            let isThere = (try? files.status(at: path)) != nil
+            if !isThere, let other = files.folderOfAnotherUser(above: path.parentFolder) {
+                throw LogError(.untrustworthy, Distrust.anotherOwner.reason(of: other))
+            }
+            if !isThere,
                 let new = try KeyFile.create(
                     at: path, isOfDevice: true, isFolderLocked: false, in: files, until: Deadline(after: .seconds(10)))
             {
                 return try DeviceKey(new)
             }
-            return try DeviceKey(KeyFile.read(path, secretFolders: [], in: files))
+            return try DeviceKey(KeyFile.read(path, secretFolders: [], isBelieved: true, in: files))
         } catch { throw LogError(.deviceUnusable, VaultError(error, withKeyFile(deviceKey)).message) }
     }
 }

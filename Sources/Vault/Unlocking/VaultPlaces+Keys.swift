@@ -35,10 +35,18 @@ extension VaultPlaces {
         try TrustRecord.update(ofVault: vaultID, memoryFolder: rollbackMemory, in: files, behind: flush, change)
     }
 
-    /// Returns whether a person has agreed that a command is run for a key of a vault.
-    func allows(command: String, ofVault vaultID: [UInt8], in files: any FileSystem) -> Bool {
+    /// Returns what this machine trusts of a vault. Throws `untrustworthy`.
+    func trusted(_ vaultID: [UInt8], in files: any FileSystem) throws(LogError) -> TrustRecord {
+        do { return try TrustRecord.read(ofVault: vaultID, memoryFolder: rollbackMemory, in: files) } catch {
+            guard case .memoryUnusable(let reason) = error else { throw LogError(.untrustworthy) }
+            throw LogError(.untrustworthy, reason)
+        }
+    }
+
+    /// Returns whether a person has agreed that a command is run for a key of a vault. Throws `untrustworthy`.
+    func allows(command: String, ofVault vaultID: [UInt8], in files: any FileSystem) throws(LogError) -> Bool {
         if command == keyCommand { return true }
-        return TrustRecord.read(ofVault: vaultID, memoryFolder: rollbackMemory, in: files).allows(command: command)
+        return try trusted(vaultID, in: files).allows(command: command)
     }
 }
 

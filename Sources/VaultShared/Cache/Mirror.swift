@@ -4,8 +4,9 @@ import Sealing
 
 /// A copy of a vault's bytes on this machine, as sealed as in the database.
 ///
-/// It only saves time: what does not authenticate is read from the database again. A file has the bytes, at the same
-/// offsets; another says which of them are there. Once all are, the first is a vault file.
+/// It only saves time: what does not authenticate is read from the database again. But where the log ends is believed, so
+/// another user's files do not count. A file has the bytes, at the same offsets; another says which of them are there.
+/// Once all are, the first is a vault file.
 final class Mirror: Sendable {
     struct State {
         /// What the database said last.
@@ -24,9 +25,12 @@ final class Mirror: Sendable {
     }
 
     fileprivate final class BytesFile: Sendable {
-        let descriptor: FileDescriptor
+        private let file: TrustworthyFile
+        var descriptor: FileDescriptor { _read { yield file.descriptor } }
 
-        init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+        init(_ descriptor: consuming FileDescriptor, in files: any FileSystem) throws(Distrust) {
+            file = try TrustworthyFile(descriptor, in: files)
+        }
     }
 
     /// How exactly the time of the last contact is kept, in milliseconds.
@@ -62,7 +66,9 @@ final class Mirror: Sendable {
     private func read() -> State? {
         // Another process may just be writing it.
         for _ in 0..<3 {
-            guard let saved = (try? WholeFile(statePath, in: files).read(upTo: 16 << 20)) ?? nil else { return nil }
+            guard let saved = (try? WholeFile(statePath, in: files).readTrustworthy(upTo: 16 << 20)) ?? nil else {
+                return nil
+            }
             guard var found = State(parsing: saved.bytes) else { continue }
             found.file = open(found.head.generation, .readWriteNoFollow) ?? open(found.head.generation, .readNoFollow)
             if found.file == nil { found.ranges = ByteRanges() }
@@ -179,7 +185,11 @@ final class Mirror: Sendable {
     }
 
     private func open(_ generation: UInt64, _ access: FileAccess) -> BytesFile? {
-        do { return BytesFile(try files.open(bytesPath(generation), access)) } catch { return nil }
+        opened(bytesPath(generation), access)
+    }
+
+    private func opened(_ path: String, _ access: FileAccess) -> BytesFile? {
+        do { return try BytesFile(files.open(path, access), in: files) } catch { return nil }
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, to file: BytesFile?) -> Bool {
@@ -190,8 +200,8 @@ final class Mirror: Sendable {
     /// Writes it in place: another file in its place costs ten times as much. Without a flush: what a power loss leaves
     /// does not authenticate, or is older.
     private func save(_ state: State) {
-        guard let file = try? files.open(statePath, .readWriteOrCreateNoFollow) else { return }
-        _ = try? state.encoded.withRawBytes { (bytes) throws(SystemError) in try files.write(file, bytes, at: 0) }
+        let file = opened(statePath, .readWriteOrCreateNoFollow)
+        state.encoded.withRawBytes { bytes in _ = write(bytes, at: 0, to: file) }
     }
 }
 

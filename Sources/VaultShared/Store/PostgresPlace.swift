@@ -19,6 +19,8 @@ package final class PostgresPlace: RecordPlace {
     let (lockKey, listenerKey, compactionKey): (UInt64, UInt64, UInt64)
     /// nil if nothing is kept.
     let mirror: Mirror?
+    /// Why nothing is kept, if that is not what was asked for.
+    private let cacheDistrust: LogError?
     let offline: Keychain.Options.Offline
     /// Whether the first look at the end, right after the opening, is none: the process asks one thing and ends.
     let isShortLived: Bool
@@ -47,7 +49,9 @@ package final class PostgresPlace: RecordPlace {
         let url = try DatabaseURL(url)
         self.files = files
         (offline, isShortLived) = (options.offline, options.isShortLived)
-        mirror = places.cache.map { Mirror(of: url.location, in: $0, files) }
+        let foreign = places.cache.flatMap(files.folderOfAnotherUser)
+        cacheDistrust = foreign.map { LogError(.untrustworthy, Distrust.anotherOwner.reason(of: $0)) }
+        mirror = foreign == nil ? places.cache.map { Mirror(of: url.location, in: $0, files) } : nil
         pendingPath = places.rollbackMemory.map { "\($0)/\(Mirror.name(of: url.location))-offline.vault" }
         (location, isLocal) = (url.location, url.isLocal)
         asksAhead = options.readsAtOnce && url.isLocal
@@ -88,6 +92,7 @@ package final class PostgresPlace: RecordPlace {
             return PostgresRecordStore(self, as: known)
         }
         guard offline != .always else {
+            if let cacheDistrust { throw cacheDistrust }
             throw LogError(.unreachable, "This machine has kept nothing of \(location). Use it once with the server.")
         }
         let rows = try flight([
@@ -192,6 +197,10 @@ package final class PostgresPlace: RecordPlace {
         until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void
     ) throws(LogError) {
         guard try pending() == nil else { return }
+        if let cacheDistrust { throw cacheDistrust }
+        if let other = pendingPath.flatMap({ files.folderOfAnotherUser(above: $0.parentFolder) }) {
+            throw LogError(.untrustworthy, Distrust.anotherOwner.reason(of: other))
+        }
         // Another process may have kept more.
         mirror?.reread()
         guard let pendingPath, let mirror, let head = mirror.head, mirror.completePath != nil else {

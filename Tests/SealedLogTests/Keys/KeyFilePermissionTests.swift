@@ -78,6 +78,21 @@ struct KeyFilePermissionTests {
         #expect(try LogError.code { _ = try read(accepting: true, on: volume) } == .keyExposed)
     }
 
+    /// Root reads a user's key, but does not sign by it.
+    @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
+    func otherPeoplesFilesAreReadByRootAndNotBelieved() throws {
+        try setMode(path, 0o600)
+        func code(isBelieved: Bool) throws -> LogError.Code? {
+            try LogError.code {
+                _ = try KeyFile.read(path, secretFolders: [], isBelieved: isBelieved, in: FaultyFileSystem())
+            }
+        }
+        #expect(try code(isBelieved: true) == nil)
+        try FileManager.default.setAttributes([.ownerAccountID: 65_534], ofItemAtPath: path)
+        #expect(try code(isBelieved: false) == nil)
+        #expect(try code(isBelieved: true) == .untrustworthy)
+    }
+
     @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
     func otherPeoplesFilesBelowAFolderOfSecretsAreRefused() throws {
         try setMode(path, 0o444)

@@ -57,6 +57,29 @@ struct MemoryFolderTests {
         #expect(try notices() == ["others can write to \(seen)"])
     }
 
+    @Test(arguments: [0o720, 0o702]) func isNotInAFolderThatOthersCanWrite(_ mode: Int) throws {
+        try setMode(fixture.memory, mode)
+        #expect(try notices() == ["others can write to \(fixture.memory)"])
+    }
+
+    /// Nor is it written: root would leave files that the user cannot use.
+    @Test(.enabled(if: geteuid() == 0, "only root can give a folder away"), arguments: [true, false])
+    func isNotAUsersToRoot(isThere: Bool) throws {
+        let memory = fixture.memory
+        let path = isThere ? memory : "\(memory)/none"
+        try #require(chown(memory, 65_534, 65_533) == 0)
+        let folder = MemoryFolder(path: path, fileSystem: PosixFileSystem())
+        let reason = Distrust.anotherOwner.reason(of: memory)
+        var told: [Notice] = []
+        let bytes = folder.read(seen.lastPathComponent, size: 1) { told.append($0) }
+        #expect(bytes == nil && told == (isThere ? [.memoryUnusable(reason)] : []))
+        let error = #expect(throws: Notice.self) { try MemoryFile("new", in: folder).update(1) { _ in [1] } }
+        #expect(error == .memoryUnusable(reason))
+        folder.remove(seen.lastPathComponent)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: memory).contains(seen.lastPathComponent))
+        #expect(!FileManager.default.fileExists(atPath: "\(path)/new"))
+    }
+
     @Test(.enabled(if: geteuid() == 0, "only root can become another user"))
     func isNotOneOfAnotherUser() async throws {
         let memory = fixture.memory

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import LinuxSystem
 import Sealing
 import TestSupport
@@ -29,19 +30,19 @@ struct TrustTests {
         try TrustRecord.update(ofVault: id, memoryFolder: memory, in: files) { $0 = record }
     }
 
-    private func read(_ id: [UInt8]? = nil) -> TrustRecord {
-        TrustRecord.read(ofVault: id ?? self.id, memoryFolder: memory, in: files)
+    private func read(_ id: [UInt8]? = nil) throws -> TrustRecord {
+        try TrustRecord.read(ofVault: id ?? self.id, memoryFolder: memory, in: files)
     }
 
     @Test func whatIsRememberedIsReadAgain() throws {
-        #expect(read() == TrustRecord())
+        #expect(try read() == TrustRecord())
         for (hasFingerprint, hasCommand) in [(true, true), (true, false), (false, true), (false, false)] {
             var part = TrustRecord()
             if hasFingerprint { part.fingerprint = record.fingerprint }
             if hasCommand { part.allow(command: "cat key") }
             try write(part)
-            #expect(read() == part)
-            #expect(read().allows(command: "cat key") == hasCommand)
+            #expect(try read() == part)
+            #expect(try read().allows(command: "cat key") == hasCommand)
             #expect(try contents(file).count == 296)
         }
     }
@@ -52,7 +53,7 @@ struct TrustTests {
             try TrustRecord.update(ofVault: id, memoryFolder: memory, in: files) { $0.allow(command: "\(number)") }
             try TrustRecord.update(ofVault: id, memoryFolder: memory, in: files) { $0.allow(command: "16") }
         }
-        #expect((0...16).map { read().allows(command: "\($0)") } == [false] + Array(repeating: true, count: 16))
+        #expect(try (0...16).map { try read().allows(command: "\($0)") } == [false] + Array(repeating: true, count: 16))
     }
 
     @Test func whatAnotherProcessHasAddedStays() throws {
@@ -63,17 +64,17 @@ struct TrustTests {
             }
             record.allow(command: "own")
         }
-        #expect(read().allows(command: "own") && read().allows(command: "other"))
+        #expect(try read().allows(command: "own") && read().allows(command: "other"))
     }
 
     @Test func isOfOneVaultAlone() throws {
         try write(record)
         let other = RandomBytes.array(16)
-        #expect(read(other) == TrustRecord())
+        #expect(try read(other) == TrustRecord())
         // Also if somebody gives the file that vault's name.
         try FileManager.default.copyItem(
             atPath: file, toPath: memory + "/\(Hexadecimal.string(of: other)).trust")
-        #expect(read(other) == TrustRecord())
+        #expect(try read(other) == TrustRecord())
     }
 
     @Test func aTornFileIsNoTrust() throws {
@@ -81,13 +82,13 @@ struct TrustTests {
         let whole = try contents(file)
         for length in 0..<whole.count {
             try overwrite(file, whole[..<length])
-            #expect(read() == TrustRecord(), "\(length) bytes")
+            #expect(try read() == TrustRecord(), "\(length) bytes")
         }
         for offset in 0..<24 {
             var changed = whole
             changed[offset] ^= 1
             try overwrite(file, changed)
-            #expect(read() == TrustRecord(), "byte \(offset)")
+            #expect(try read() == TrustRecord(), "byte \(offset)")
         }
     }
 
@@ -96,19 +97,27 @@ struct TrustTests {
         try write(record)
         for mode in [0o620, 0o602, 0o666] {
             try setMode(file, mode)
-            #expect(read() == TrustRecord())
+            #expect(throws: Notice.memoryUnusable("others can write to \(file)")) { try read() }
         }
         try setMode(file, 0o600)
-        #expect(read() == record)
+        #expect(try read() == record)
         try FileManager.default.linkItem(atPath: file, toPath: folder.file("link"))
-        #expect(read() == TrustRecord())
+        #expect(throws: Notice.memoryUnusable("\(file) has another name, a hard link")) { try read() }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give a file away")) func rootDoesNotTrustWhatAUserDoes() throws {
+        try write(record)
+        try #require(chown(file, 65_534, 65_534) == 0)
+        let notice = #expect(throws: Notice.self) { try read() }
+        #expect(notice == .memoryUnusable(Distrust.anotherOwner.reason(of: file)))
+        #expect(throws: Notice.self) { try write(TrustRecord()) }
     }
 
     @Test func aSymbolicLinkIsNotFollowed() throws {
         try write(record)
         try FileManager.default.moveItem(atPath: file, toPath: folder.file("elsewhere"))
         try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: folder.file("elsewhere"))
-        #expect(read() == TrustRecord())
+        #expect(throws: Notice.memoryUnusable("\(file) is a symbolic link")) { try read() }
         #expect(throws: Notice.self) { try write(record) }
     }
 

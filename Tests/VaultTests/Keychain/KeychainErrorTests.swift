@@ -109,6 +109,9 @@ struct VaultErrorTests {
             log: LogError(.pinWrong, "1234-5678"), code: .locked,
             words: ["/v/a.vault", "1234-5678", "rotated", "Ask its owner"]),
         Case(
+            log: LogError(.untrustworthy, "/s/1.trust belongs to another user"), code: .locked,
+            words: ["/s/1.trust belongs to another user", "/v/a.vault"]),
+        Case(
             log: LogError(.accessLogUnusable, "/s/1.access: No space left on device", systemError: ENOSPC),
             code: .unavailable, words: ["The access log of /v/a.vault", "/s/1.access: No space left on device"],
             cause: .accessLogUnusable),
@@ -157,7 +160,8 @@ struct VaultErrorTests {
                 .identityRemoved,
                 .slotExists, .slotGone, .keysChanged, .unpinned, .pinWrong, .damaged, .copyDamaged, .newerFormat,
                 .rolledBack, .diverged, .exchanged, .busy, .unavailable, .outcomeUnknown, .conflict, .outOfMemory,
-                .accessLogUnusable, .overtaken, .unreachable, .serverRefused, .notMember, .deviceUnusable:
+                .accessLogUnusable, .overtaken, .unreachable, .serverRefused, .notMember, .deviceUnusable,
+                .untrustworthy:
                 VaultErrorTests.cases.contains { $0.log.code == code }
             }
         }

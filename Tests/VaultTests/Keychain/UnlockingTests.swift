@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import LinuxSystem
 import Sealing
 import TestSupport
@@ -186,6 +187,22 @@ struct UnlockingTests {
         let others = try copied(
             fixture.elsewhere(identity: "# vault: \(String(pin.reversed()))\n\(PublishedIdentity.secret)\n"))
         #expect(try error(others, UnlockingTests.silent)?.code == .locked)
+    }
+
+    /// Root only reads another user's identity.
+    @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
+    func aPinInAnotherUsersIdentityFileIsNotBelieved() throws {
+        try keychain.addRecipient(PublishedIdentity.recipient)
+        let pin = try keychain.fingerprint()
+        let places = try copied(
+            fixture.elsewhere(identity: "# vault: \(pin)\n\(PublishedIdentity.secret)\n"))
+        let file = fixture.folder.file("identity")
+        try #require(chown(file, 65_534, 65_534) == 0)
+        let refusal = try error(places, UnlockingTests.silent)
+        #expect(refusal?.code == .locked && refusal?.message.contains("\(file) belongs to another user") == true)
+        var options = UnlockingTests.silent
+        options.fingerprint = pin
+        #expect(try error(places, options) == nil)
     }
 
     /// It is made here, so nobody could compare the one that its first use would ask for.

@@ -224,8 +224,9 @@ struct VaultConfigurationFileTests {
         try #require(chown(path, 65_534, 65_534) == 0)
         #expect(
             try message(.locked)
-                == "The configuration \(path) belongs to another user, who could have any program run by it. "
-                + "Fix it with `chown \(geteuid()) \(path)` (as root) after reading it.")
+                == "The configuration \(path) belongs to another user, and root believes no files of other users: run "
+                + "this with root's own HOME, as `sudo -H` does, and without that user's XDG variables, and name the "
+                + "vault and its key file by their paths.")
     }
 
     @Test func isBoundedInItsSize() throws {

@@ -1,0 +1,76 @@
+private import Glibc
+
+/// An open file that only root or this process's user can have written. What a process believes decides which programs
+/// it runs, which vault it opens, and which state it takes for the newest one: it is read through this type alone.
+///
+/// The opened file is checked, since its path may lead elsewhere by now. Root believes its own files alone: a user's are
+/// only read.
+package struct TrustworthyFile: ~Copyable, Sendable {
+    package let descriptor: FileDescriptor
+    package let status: FileStatus
+
+    /// Takes over an opened file. Throws unless it can be believed.
+    package init(
+        _ descriptor: consuming FileDescriptor, in fileSystem: any FileSystem, withTimes: Bool = false
+    ) throws(Distrust) {
+        let found: FileStatus
+        do { found = try fileSystem.status(of: descriptor, withTimes: withTimes) } catch { throw .system(error) }
+        try found.checkTrustworthy()
+        self.init(descriptor, found)
+    }
+
+    private init(_ descriptor: consuming FileDescriptor, _ status: FileStatus) {
+        self.descriptor = descriptor
+        self.status = status
+    }
+
+    package consuming func takeDescriptor() -> FileDescriptor { descriptor }
+}
+
+/// Why a file or folder is not believed.
+package enum Distrust: Error, Hashable, Sendable {
+    case anotherOwner, writableByOthers
+    /// It cannot be looked at.
+    case system(SystemError)
+
+    /// Returns what is wrong with a file or folder, and what to do about it if that is no matter of its contents: a
+    /// part of a sentence that begins with the path or names it.
+    package func reason(of path: String) -> String {
+        switch self {
+        case .anotherOwner where geteuid() == 0:
+            "\(path) belongs to another user, and root believes no files of other users: run this with root's own HOME, as "
+                + "`sudo -H` does, and without that user's XDG variables, and name the vault and its key file by their "
+                + "paths"
+        case .anotherOwner: "\(path) belongs to another user"
+        case .writableByOthers: "others can write to \(path)"
+        case .system(let error): "\(path): \(SystemError.words(for: error.number))"
+        }
+    }
+}
+
+extension FileStatus {
+    /// Whether root or this process's user is the owner.
+    package var isOwnedHere: Bool { owner == geteuid() || owner == 0 }
+
+    package func checkTrustworthy() throws(Distrust) {
+        guard isOwnedHere else { throw .anotherOwner }
+        guard mode & 0o022 == 0 else { throw .writableByOthers }
+    }
+}
+
+extension FileSystem {
+    /// Returns the folder of another user's in which root would create files; nil for anyone but root, whom the system
+    /// refuses. They would be root's: that user could not write them, but could exchange them.
+    ///
+    /// - Parameter folder: where the files would be. If it does not exist, the one above it counts.
+    package func folderOfAnotherUser(above folder: String) -> String? {
+        guard geteuid() == 0 else { return nil }
+        var path = folder
+        while true {
+            do throws(SystemError) { return try status(at: path).isOwnedHere ? nil : path } catch {
+                guard error.isMissing, path != path.parentFolder else { return nil }
+            }
+            path = path.parentFolder
+        }
+    }
+}

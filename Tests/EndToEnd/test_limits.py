@@ -16,7 +16,7 @@ sys.path.insert(0, str(LIBRARY))
 from limits import Places, code, complaints
 
 FILE = "Module/Folder/Parser.swift"
-NOWHERE = Places({}, {}, {})
+NOWHERE = Places({}, {}, {}, {})
 
 
 def checked(folder: Path, text: str, places: Places = NOWHERE, file: str = FILE) -> list[str]:
@@ -27,13 +27,25 @@ def checked(folder: Path, text: str, places: Places = NOWHERE, file: str = FILE)
     return [complaint.replace(f"{folder}/", "") for complaint in complaints(folder, places)]
 
 
-@pytest.mark.parametrize("call", ["get(name)", "sealable(name)", "withSecret(name) { use($0) }", "unsafeString(name)"])
-def test_a_command_reads_no_value_around_the_access_log(tmp_path: Path, call: str) -> None:
-    line = f"let value = try keychain.{call}\n"
-    (complaint,) = checked(tmp_path / "command", line, file="VaultCommand/Commands/GetCommand.swift")
-    assert "Invocation.reading" in complaint
-    for file in ("VaultCommand/Entries/Reading.swift", "Vault/TypedKeys/TypedKeys.swift"):
-        assert checked(tmp_path / file, line, file=file) == []
+CALLS = ("get(name)", "sealable(name)", "withSecret(name) { use($0) }", "unsafeString(name)", "guardedValue(name)")
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("keychain", ["keychain", "keychain?", "Keychain(at: places)"])
+def test_a_command_reads_no_value_around_the_access_log(tmp_path: Path, keychain: str, call: str) -> None:
+    line = f"let value = try {keychain}.{call}\n"
+    for file in ("VaultCommand/Commands/GetCommand.swift", "VaultShared/Connection/DatabasePassword.swift"):
+        (complaint,) = checked(tmp_path / file, line, file=file)
+        assert "Invocation.reading" in complaint
+    assert checked(tmp_path / "library", line, file="Vault/TypedKeys/TypedKeys.swift") == []
+
+
+@pytest.mark.parametrize("check", ["status.isOwnedHere", "status.owner == 0", "link.st_uid != 0", "geteuid() == 0"])
+def test_nobody_else_decides_which_files_are_believed(tmp_path: Path, check: str) -> None:
+    line = f"guard {check} else {{ return }}\n"
+    (complaint,) = checked(tmp_path / "a", line)
+    assert "OWNERS" in complaint
+    assert checked(tmp_path / "b", line, Places({}, {}, {"Module/Folder": "why"}, {})) == []
 
 
 @pytest.mark.parametrize(
@@ -93,7 +105,7 @@ def test_code_behind_a_string_keeps_its_line() -> None:
 
 VIEWS = {"Module/Folder": "why"}
 TRAPS = {(FILE, "precondition(isOurs)"): "why"}
-NAMED = Places(VIEWS, {}, TRAPS)
+NAMED = Places(VIEWS, {}, {}, TRAPS)
 USED = "precondition(isOurs)\nbytes.withUnsafeBytes { use($0) }"
 
 
@@ -128,7 +140,7 @@ def test_a_place_that_is_named_without_need_is_found(tmp_path: Path) -> None:
     ],
 )
 def test_public_api_that_hands_out_raw_memory_says_so(tmp_path: Path, declaration: str, is_found: bool) -> None:
-    found = checked(tmp_path, declaration, Places({"Module": ""}, {"Module": ""}, {}))
+    found = checked(tmp_path, declaration, Places({"Module": ""}, {"Module": ""}, {}, {}))
     assert any("public API hands out raw memory" in complaint for complaint in found) == is_found
 
 

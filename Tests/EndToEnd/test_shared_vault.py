@@ -325,21 +325,6 @@ def test_where_it_is_allowed_the_copy_stands_in_for_a_dead_server(home: Home, ow
     assert "offline = allow" in home.refusal(2, "get", "a", *team)
 
 
-def test_the_password_is_in_this_machines_own_vault(home: Home, own_cluster: Cluster) -> None:
-    own_cluster.ask_for_password("guarded", "hunter2")
-    home.set("db/team", b"hunter2")
-    url = own_cluster.url(user="guarded")
-    assert "no password supplied" in home.with_variables(VAULT_FILE=url).refusal(8, "init")
-    shared = home.with_variables(VAULT_FILE=own_cluster.url(user="guarded", **{"password-entry": "db/team"}))
-    shared.set("a", b"1")
-    assert shared.get("a") == b"1"
-    home.set("db/team", b"wrong-secret")
-    sentence = shared.refusal(8, "get", "a")
-    assert "password authentication failed" in sentence and "wrong-secret" not in sentence
-    lost = home.with_variables(VAULT_FILE=own_cluster.url(user="guarded", **{"password-entry": "db/none"}))
-    assert 'no entry named "db/none"' in lost.refusal(8, "get", "a")
-
-
 def test_a_commit_whose_wait_for_the_standby_is_cancelled_is_no_success(home: Home, own_cluster: Cluster) -> None:
     shared = home.with_variables(VAULT_FILE=own_cluster.url())
     shared.set("a", b"1")

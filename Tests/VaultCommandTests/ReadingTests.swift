@@ -40,14 +40,14 @@ import VaultTesting
 
     @Test(arguments: ["bank", "bank.otp"]) func keepsToThePolicyOfALogin(name: String) throws {
         try keychain.setAccessLogged(true)
-        #expect(throws: CommandError.self) { try read(name) }
+        #expect(throws: VaultError.self) { try read(name) }
         #expect(try recorded() == [])
     }
 
     @Test func keepsToThePolicyOfALoginThatHasExpired() throws {
         let past = Date(timeIntervalSince1970: 1)
         try keychain.set("bank", to: "a secret", attributes: ["policy": "run"], expires: past)
-        let error = #expect(throws: CommandError.self) { try read("bank.otp") }
+        let error = #expect(throws: VaultError.self) { try read("bank.otp") }
         #expect(error?.message.contains("set it again first") == true)
         #expect(try read("bank") == nil)
     }

@@ -14,6 +14,9 @@ struct DatabaseURLTests {
         ("postgresql://localhost,db.example.org/x", "verify-full"),
         ("postgresql:///x?hostaddr=10.0.0.1", "verify-full"),
         ("postgresql://localhost/x?hostaddr=10.0.0.1", "verify-full"),
+        ("postgresql://127.evil.example/x", "verify-full"), ("postgresql://127.1/x", "verify-full"),
+        ("postgresql://[::2]/x", "verify-full"), ("postgresql://[1::1]/x", "verify-full"),
+        ("postgresql://126.0.0.1/x", "verify-full"), ("postgresql://128.0.0.1/x", "verify-full"),
         ("postgresql://db.example.org/x?sslmode=require#team", "require"),
     ])
     func asksARemoteHostForItsCertificate(_ url: String, _ mode: String) throws {
@@ -22,7 +25,7 @@ struct DatabaseURLTests {
 
     @Test(arguments: [
         "postgresql://localhost/x", "postgresql:///x", "postgresql://%2Frun%2Fpostgresql/x", "postgresql://127.0.0.1/x",
-        "postgresql://[::1]/x",
+        "postgresql://[::1]/x", "postgresql://127.255.0.1/x",
     ])
     func leavesALocalHostToLibpq(_ url: String) throws { #expect(try parameter("sslmode", of: url) == nil) }
 

@@ -14,7 +14,7 @@ struct StatementTests {
 
     init() throws {
         let url = try DatabaseURL(try Cluster.shared.get().url("any"))
-        pool = ConnectionPool(url.hosts, passwordEntry: nil) { (_) throws(PostgresError) in "" }
+        pool = ConnectionPool(url.hosts)
     }
 
     @Test func arriveAsTheyWereGiven() throws {

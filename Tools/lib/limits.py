@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Checks what no source may do outside of named places: handle raw memory, trap, and, in a command, read a value.
+"""Checks what no source may do outside of named places: handle raw memory, trap, ask whose file it is, read a value.
 
 Bytes from outside must never crash a program or be read past their end. The compiler allows both anywhere. Traps that
 no text shows, such as those of subscripts and of arithmetic, are the fuzzers' to find. A command that read a value in
-another way would get around its policy and the access log.
+another way would get around its policy and the access log. What is believed is read as a `TrustworthyFile`: a check of
+its own would leave root out again.
 
 Usage: limits.py SOURCES
 """
@@ -95,6 +96,23 @@ ADDRESSES = {
     "VaultTesting/Threads.swift": "a thread's argument",
 }
 
+# Who may ask whose file it is.
+OWNERS = {
+    "LinuxSystem/TrustworthyFile.swift": "decides which files are believed",
+    "LinuxSystem/FileSystem.swift": "holds what the kernel says of a file",
+    "LinuxSystem/PosixFileSystem.swift": "the kernel's side of it",
+    "LinuxSystem/WholeFile.swift": "lets a file that root replaces stay its user's",
+    "SealedLog/Access/AccessLog.swift": "lets a log that root creates be its user's",
+    "SealedLog/Memory/MemoryFolder.swift": "lets root add records, which are not believed, to a user's log",
+    "SealedLog/Keys/SecretFile.swift": "lets root read a user's key, and knows who can read root's",
+    "Vault/Places/VaultConfiguration.swift": "says to each user how to fix it",
+    "Vault/Keychain/Keychain+GuardedReading.swift": "records who has read",
+    "VaultShared/Store/DatabaseURL.swift": "chooses a file of certificates, which libpq reads",
+    "VaultCommand/Commands/LogCommand.swift": "shows who has read",
+    "VaultCommand/Commands/SystemdCredentialCommand.swift": "knows who asks at a socket",
+    "VaultCommand/Health/FileChecks.swift": "tells a person about the vault file, which is only read",
+}
+
 # What may trap, by its whole statement: mistakes of our own, which no bytes from outside can cause.
 TRAPS = {
     ("Sealing/SecretArena.swift", "precondition(holds(front) && holds(data + capacity))"): (
@@ -128,13 +146,17 @@ EXPOSED = re.compile(r"\b(?:Unsafe\w*Pointer|OpaquePointer|Unmanaged)\b")
 DECLARATION = re.compile(
     r"^[^\n{}]*\b(?:(?:func|init|subscript)\b[^{}]*|(?:var|let|typealias|case)\b[^\n{}=]*)", re.MULTILINE
 )
+# Whose file it is.
+OWNER = re.compile(r"\bisOwnedHere\b|\bst_uid\b|\.owner\b|\bgete?uid\b")
 PUBLIC = re.compile(r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:public|open)\s(?!import\b)", re.MULTILINE)
 # Ways out of guarded memory to memory that is not wiped.
 GUARDED = re.compile(r"(?:^|/)SecretBytes[^/]*\.swift$")
 EXIT = re.compile(r"\b(func|var)\s+(\w+)[^{]*?(?:->|:)\s*(?:String|\[UInt8\]|Data|Array<UInt8>|Substring)\??\s*$")
-# Where commands read values, and how else they could.
-READER = "VaultCommand/Entries/Reading.swift"
-READ = re.compile(r"\bkeychain\??\.(?:get|sealable|withSecret|unsafe\w+|value|contents)\(")
+# Where values are read for others than the program, and how else they could be.
+READERS = ("VaultCommand/", "VaultShared/")
+READ = re.compile(
+    r"(?:\bkeychain\??|\bKeychain\([^\n]*\))\.(?:get|guardedValue|sealable|withSecret|unsafe\w+|value|contents)\("
+)
 
 
 class Places(NamedTuple):
@@ -142,10 +164,11 @@ class Places(NamedTuple):
 
     views: dict[str, str]
     addresses: dict[str, str]
+    owners: dict[str, str]
     traps: dict[tuple[str, str], str]
 
 
-PLACES = Places(VIEWS, ADDRESSES, TRAPS)
+PLACES = Places(VIEWS, ADDRESSES, OWNERS, TRAPS)
 
 
 def code(text: str) -> str:
@@ -215,7 +238,11 @@ def _read_string(text: str, opening: re.Match, kept: list[str]) -> int:
 def complaints(sources: Path, places: Places = PLACES) -> Iterator[str]:
     """Yields one sentence for each line that does what it may not, and for each named place that does not need it."""
     used: set[object] = set()
-    rules = [(VIEW, places.views, "raw bytes; VIEWS"), (ADDRESS, places.addresses, "an address; ADDRESSES")]
+    rules = [
+        (VIEW, places.views, "raw bytes; VIEWS"),
+        (ADDRESS, places.addresses, "an address; ADDRESSES"),
+        (OWNER, places.owners, "whose file it is; OWNERS"),
+    ]
     for path in sorted(sources.rglob("*.swift")):
         file = str(path.relative_to(sources))
         text = code(path.read_text())
@@ -250,11 +277,14 @@ def exposures(file: str, text: str) -> Iterator[tuple[int, str]]:
 
 
 def reads(file: str, text: str) -> Iterator[tuple[int, str]]:
-    """Yields what reads a value in a command, around its policy and the access log."""
-    if not file.startswith("VaultCommand/") or file == READER:
+    """Yields what reads a value for a command or a server, around its policy and the access log."""
+    if not file.startswith(READERS):
         return
     for found in READ.finditer(text):
-        yield text.count("\n", 0, found.start()) + 1, f"{found.group()} reads a value; use Invocation.reading(_:from:)"
+        yield (
+            text.count("\n", 0, found.start()) + 1,
+            f"{found.group()} reads a value; use Invocation.reading(_:from:), or Keychain.read(_:for:) below it",
+        )
 
 
 if __name__ == "__main__":

@@ -45,7 +45,8 @@ extension SecretBytes {
 
 extension VaultError {
     /// The system refuses guarded memory: its limits are used up.
-    static let noGuardedMemory = VaultError(.unavailable, "There is no guarded memory left for keys and values.")
+    package static let noGuardedMemory = VaultError(
+        .unavailable, "There is no guarded memory left for keys and values.")
 }
 
 extension UnsafeRawBufferPointer {

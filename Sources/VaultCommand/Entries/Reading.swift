@@ -1,5 +1,3 @@
-import Glibc
-import LinuxSystem
 import SealedLog
 import Sealing
 import Vault
@@ -14,7 +12,7 @@ extension Invocation {
     /// - Parameters:
     ///   - action: what a command does that has several tasks, such as the `get` of a helper.
     ///   - program: the program that is started with the value.
-    /// - Throws: `refused` by the policy; as ``Keychain/get(_:)``.
+    /// - Throws: as ``Keychain/read(_:for:check:access:)``.
     func reading(
         _ name: String, from keychain: Keychain, action: String? = nil, starting program: String? = nil
     ) throws -> SealableValue? {
@@ -32,24 +30,12 @@ extension Invocation {
     func readingEntry(
         _ name: String, from keychain: Keychain, action: String? = nil, starting program: String? = nil
     ) throws -> SealableValue? {
-        let login = Login.split(name)?.login
-        guard let found = try keychain.guardedValue(name, of: login) else { return nil }
-        try ReadingPolicy.check(found.attributes, of: name, for: command)
-        if let login {
-            try ReadingPolicy.check(found.loginAttributes, of: login, isThere: found.isLoginPresent, for: command)
-        }
-        if found.isAccessLogged {
-            try keychain.recordAccess { access(to: name, action: action, starting: program) }
-        }
-        return found.takeValue()
+        try keychain.read(name, for: command.rawValue) { access(to: name, action: action, starting: program) }
     }
 
     /// Describes a read by this command; or, with an empty name, a switch of the log.
     func access(to name: String, action: String? = nil, starting program: String? = nil) -> Access {
-        let parent = getppid()
-        return Access(
-            name: name, command: ([command.rawValue] + [action].compactMap(\.self)).joined(separator: " "),
-            program: LinuxSystem.program(ofProcess: parent) ?? "", process: UInt64(clamping: parent),
-            user: UInt64(getuid()), started: program ?? "")
+        Access(
+            to: name, by: ([command.rawValue] + [action].compactMap(\.self)).joined(separator: " "), starting: program)
     }
 }

@@ -1,4 +1,7 @@
+import CPostgres
+import Formats
 private import Glibc
+import Sealing
 
 /// libpq's keywords (34.1.2) and their values.
 struct ConnectionParameters: Sendable {
@@ -19,23 +22,102 @@ struct ConnectionParameters: Sendable {
         }
     }
 
+    typealias List = UnsafePointer<UnsafePointer<CChar>?>?
+
     /// Passes them as libpq takes them: two lists of C strings, with null at the end.
-    func withPointers<Result>(_ body: (_ keywords: List, _ values: List) -> Result) -> Result {
-        Self.withPointers(to: keywords) { keywords in
-            Self.withPointers(to: values) { body(keywords, $0) }
+    ///
+    /// - Parameter password: a C string, which stays in guarded memory here.
+    func withPointers<Result>(
+        and password: HeldSecret? = nil, _ body: (_ keywords: List, _ values: List) -> Result
+    ) -> Result {
+        guard let password else { return withLists(and: nil, body) }
+        return password.bytes.withUnsafeBytes { bytes in
+            withLists(and: bytes.baseAddress?.assumingMemoryBound(to: CChar.self), body)
         }
     }
 
-    typealias List = UnsafePointer<UnsafePointer<CChar>?>?
+    private func withLists<Result>(
+        and password: UnsafePointer<CChar>?, _ body: (_ keywords: List, _ values: List) -> Result
+    ) -> Result {
+        Self.withList(keywords + (password == nil ? [] : ["password"]), and: nil) { keywords in
+            Self.withList(values, and: password) { body(keywords, $0) }
+        }
+    }
 
-    private static func withPointers<Result>(to texts: [String], _ body: (List) -> Result) -> Result {
-        withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: texts.count + 1) { pointers in
+    private static func withList<Result>(
+        _ texts: [String], and last: UnsafePointer<CChar>?, _ body: (List) -> Result
+    ) -> Result {
+        withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: texts.count + 2) { pointers in
             for (index, text) in texts.enumerated() {
                 pointers.initializeElement(at: index, to: text.withCString { UnsafePointer(strdup($0)) })
             }
-            pointers.initializeElement(at: texts.count, to: nil)
-            defer { for pointer in pointers { free(UnsafeMutablePointer(mutating: pointer)) } }
+            pointers.initializeElement(at: texts.count, to: last)
+            pointers.initializeElement(at: texts.count + 1, to: nil)
+            defer { for pointer in pointers[..<texts.count] { free(UnsafeMutablePointer(mutating: pointer)) } }
             return body(UnsafePointer(pointers.baseAddress))
         }
+    }
+}
+
+// MARK: - Hosts
+
+extension ConnectionParameters {
+    /// Splits a value that is a list: one host after the other.
+    static func list(_ text: String?) -> [String] {
+        guard let text else { return [] }
+        guard text.utf8.contains(UInt8(ascii: ",")) else { return [text] }
+        return text.split(separator: ",", omittingEmptySubsequences: false).map { String($0) }
+    }
+
+    /// Returns the hosts, each with its port unless that is the usual one.
+    var addresses: [String] {
+        let (hosts, ports) = (Self.list(self["host"] ?? self["hostaddr"]), Self.list(self["port"]))
+        return hosts.enumerated().map { index, host in
+            let port = ports.count == 1 ? ports[0] : index < ports.count ? ports[index] : ""
+            return port.isEmpty || port == "5432" ? host : "\(host):\(port)"
+        }
+    }
+
+    /// Whether a host is an address of this machine's own, and no name: 127.0.0.0/8 or ::1.
+    static func isLoopback(_ host: String) -> Bool {
+        var (four, six) = (in_addr(), in6_addr())
+        if inet_pton(AF_INET, host, &four) == 1 { return UInt32(bigEndian: four.s_addr) >> 24 == 127 }
+        guard inet_pton(AF_INET6, host, &six) == 1 else { return false }
+        return withUnsafeBytes(of: six) { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
+    }
+}
+
+// MARK: - What libpq adds
+
+extension ConnectionParameters {
+    /// No server can be such a one: libpq finds all that it would connect with, and does not connect.
+    private static let noServer = "none-is-asked"
+
+    /// Returns what libpq connects with: what is given, and what its variables and a service file say. No passwords.
+    static func found(by given: ConnectionParameters) throws(PostgresError) -> ConnectionParameters {
+        var parameters = given
+        parameters["target_session_attrs"] = noServer
+        guard let handle = parameters.withPointers({ PQconnectStartParams($0, $1, 0) }) else {
+            throw PostgresError(.notConnected, "no memory")
+        }
+        defer { PQfinish(handle) }
+        let failure = String(cString: PQerrorMessage(handle))
+        guard failure.contains(noServer), let options = PQconninfo(handle) else {
+            throw PostgresError(.notConnected, failure)
+        }
+        defer { PQconninfoFree(options) }
+        var found = ConnectionParameters()
+        var option = options
+        while let keyword = option.pointee.keyword.map({ String(cString: $0) }) {
+            if let value = option.pointee.val {
+                if keyword == "password" || keyword == "sslpassword" {
+                    explicit_bzero(value, strlen(value))
+                } else {
+                    found[keyword] = String(cString: value)
+                }
+            }
+            option += 1
+        }
+        return found
     }
 }

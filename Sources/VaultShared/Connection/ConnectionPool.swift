@@ -1,3 +1,4 @@
+import Formats
 import LinuxSystem
 
 /// The connections of this process to one place. A thread takes one, and gives it back.
@@ -6,8 +7,7 @@ final class ConnectionPool: Sendable {
     private let hosts: Mutex<[ConnectionParameters]>
     /// How many hosts there are. If one goes, another may take its place soon.
     let hostCount: Int
-    private let passwordEntry: String?
-    private let password: @Sendable (_ entry: String) throws(PostgresError) -> String
+    private let password: DatabasePassword?
     private let idle = Mutex<[PostgresConnection]>([])
     /// One that is not connected yet, or was asked ahead.
     private let begun = Mutex<Begun?>(nil)
@@ -29,16 +29,11 @@ final class ConnectionPool: Sendable {
     /// How long one of several hosts may take to answer: behind a dead one, the next waits.
     private static let patience: Duration = .seconds(2)
 
-    /// - Parameters:
-    ///   - passwordEntry: has the password to log in with; nil leaves that to libpq.
-    ///   - password: reads an entry.
-    init(
-        _ hosts: [ConnectionParameters], passwordEntry: String?,
-        _ password: @escaping @Sendable (_ entry: String) throws(PostgresError) -> String
-    ) {
+    /// - Parameter password: what to log in with; nil leaves that to libpq.
+    init(_ hosts: [ConnectionParameters], _ password: DatabasePassword? = nil) {
         self.hosts = Mutex(hosts)
         hostCount = hosts.count
-        (self.passwordEntry, self.password) = (passwordEntry, password)
+        self.password = password
     }
 
     /// The host that was connected to last.
@@ -56,7 +51,7 @@ final class ConnectionPool: Sendable {
     /// Begins to connect to the first host, hardly waiting: ``goOn()`` goes on, and so does the next ``take(until:)``,
     /// which begins anew if this one fails. A password that has to be asked for is not, before it is needed.
     func begin() {
-        guard passwordEntry == nil, let host = hosts.withLock({ $0.first }),
+        guard password == nil, let host = hosts.withLock({ $0.first }),
             let connection = try? PostgresConnection(beginning: host)
         else { return }
         _ = try? connection.goOn(until: .now + ConnectionPool.firstWait)
@@ -102,22 +97,29 @@ final class ConnectionPool: Sendable {
         if let begun = begun.withLock({ $0.take() })?.connection, (try? connect(begun, until: deadline)) != nil {
             return begun
         }
-        var known: String?
-        if let passwordEntry { known = try password(passwordEntry) }
+        var targets = Targets(hosts: hosts.withLock { $0 })
+        if let password {
+            let servers = try targets.hosts.map { (host) throws(PostgresError) in try VerifiedServer(host) }
+            targets = Targets(hosts: servers.map(\.parameters), password: try password.read(for: servers))
+        }
         while true {
-            do throws(PostgresError) { return try connect(with: known, until: deadline) } catch {
+            do throws(PostgresError) { return try connect(to: targets, until: deadline) } catch {
                 guard hostCount > 1, error.reason != .malformed, !deadline.hasPassed else { throw error }
             }
             Clock.sleep(microseconds: 50_000)
         }
     }
 
-    private func connect(with password: String?, until deadline: Deadline) throws(PostgresError) -> PostgresConnection {
+    private struct Targets {
+        let hosts: [ConnectionParameters]
+        var password: HeldSecret?
+    }
+
+    private func connect(to targets: Targets, until deadline: Deadline) throws(PostgresError) -> PostgresConnection {
         var failure: PostgresError?
-        for var host in hosts.withLock({ $0 }) {
-            if let password { host["password"] = password }
+        for host in targets.hosts {
             do throws(PostgresError) {
-                let connection = try PostgresConnection(beginning: host)
+                let connection = try PostgresConnection(beginning: host, with: targets.password)
                 try connect(connection, until: deadline)
                 return connection
             } catch {

@@ -1,4 +1,5 @@
 import CPostgres
+import Formats
 private import Glibc
 import LinuxSystem
 
@@ -18,9 +19,8 @@ final class PostgresConnection: @unchecked Sendable {
     private let process = getpid()
 
     /// Begins to connect to a host. ``connect(until:)`` has to follow.
-    ///
-    init(beginning parameters: ConnectionParameters) throws(PostgresError) {
-        let started = parameters.withPointers { PQconnectStartParams($0, $1, 0) }
+    init(beginning parameters: ConnectionParameters, with password: HeldSecret? = nil) throws(PostgresError) {
+        let started = parameters.withPointers(and: password) { PQconnectStartParams($0, $1, 0) }
         guard let started else { throw PostgresError(.notConnected, "no memory") }
         handle = started
         PQsetNoticeReceiver(
@@ -51,6 +51,7 @@ final class PostgresConnection: @unchecked Sendable {
                 case PGRES_POLLING_OK:
                     PQsetnonblocking(handle, 1)
                     session.wanted = 0
+                    wipePassword()
                 case PGRES_POLLING_READING: session.wanted = Int16(POLLIN)
                 case PGRES_POLLING_WRITING: session.wanted = Int16(POLLOUT)
                 default: break
@@ -59,6 +60,14 @@ final class PostgresConnection: @unchecked Sendable {
             guard session.wanted == 0 else { throw failure(.notConnected) }
             return true
         }
+    }
+
+    /// A connection that is made needs it no more.
+    private func wipePassword() {
+        guard let password = PQpass(handle) else { return }
+        let count = strlen(password)
+        // Without a password it is a constant.
+        if count > 0 { explicit_bzero(password, count) }
     }
 
     func checkProcess() throws(PostgresError) {

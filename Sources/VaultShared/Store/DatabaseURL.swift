@@ -1,6 +1,7 @@
 import CPostgres
 import Formats
 private import Glibc
+import LinuxSystem
 import Vault
 
 /// A vault's place in a database: `postgresql://host,host2/database?option=value#name`, libpq's connection URI
@@ -41,7 +42,8 @@ struct DatabaseURL {
             throw VaultError(.invalid, "The vault's URL names no database: postgresql://HOST/DATABASE#\(vault).")
         }
         location = DatabaseURL.location(given, vault)
-        let count = max(DatabaseURL.list(given["host"]).count, DatabaseURL.list(given["hostaddr"]).count, 1)
+        let lists = ["host", "hostaddr"].map { ConnectionParameters.list(given[$0]).count }
+        let count = max(lists[0], lists[1], 1)
         let hasService = Self.value(given["service"], orOf: "PGSERVICE") != nil
         isLocal =
             !hasService && Self.areLocal(Self.value(given["host"], orOf: "PGHOST"))
@@ -65,7 +67,7 @@ struct DatabaseURL {
         guard count > 1 else { return given }
         var parameters = given
         for keyword in ["host", "hostaddr", "port"] where given[keyword] != nil {
-            let values = list(given[keyword])
+            let values = ConnectionParameters.list(given[keyword])
             parameters[keyword] = values.count == count ? values[index] : values.first ?? ""
         }
         return parameters
@@ -74,12 +76,6 @@ struct DatabaseURL {
     /// Returns what libpq takes for a keyword (34.15).
     private static func value(_ given: String?, orOf variable: String) -> String? {
         given ?? getenv(variable).map { String(cString: $0) }
-    }
-
-    private static func list(_ text: String?) -> [String] {
-        guard let text else { return [] }
-        guard text.utf8.contains(UInt8(ascii: ",")) else { return [text] }
-        return text.split(separator: ",", omittingEmptySubsequences: false).map { String($0) }
     }
 
     /// Takes our own option out of the query.
@@ -114,13 +110,8 @@ struct DatabaseURL {
     }
 
     private static func location(_ given: ConnectionParameters, _ vault: String) -> String {
-        let (hosts, ports) = (list(given["host"] ?? given["hostaddr"]), list(given["port"]))
-        let addresses = hosts.enumerated().map { index, host in
-            let port = ports.count == 1 ? ports[0] : index < ports.count ? ports[index] : ""
-            return port.isEmpty || port == "5432" ? host : "\(host):\(port)"
-        }
         // `joined` would find its types by their names: at each start, for a tenth of a millisecond.
-        let all = addresses.sorted().reduce("") { $0.isEmpty ? $1 : "\($0),\($1)" }
+        let all = given.addresses.sorted().reduce("") { $0.isEmpty ? $1 : "\($0),\($1)" }
         let service = given["service"].map { "?service=\($0)" } ?? ""
         return "postgresql://\(all)/\(given["dbname"] ?? "")\(service)#\(vault)"
     }
@@ -139,16 +130,24 @@ struct DatabaseURL {
 
     /// Whether hosts are all Unix sockets, or this machine's own addresses.
     private static func areLocal(_ hosts: String?) -> Bool {
-        list(hosts).allSatisfy { host in
+        ConnectionParameters.list(hosts).allSatisfy { host in
             host.isEmpty || host.utf8.starts(with: "/".utf8) || host == "localhost" || host == "::1"
-                || host.utf8.starts(with: "127.".utf8)
+                || ConnectionParameters.isLoopback(host)
         }
     }
 
-    /// The certificates that the system trusts; nil leaves it to libpq, which has a file of its own.
+    /// The certificates that are trusted: those of a file that the user has, if it is to be believed, or else the
+    /// system's; nil leaves it to libpq, which would take the former.
     private static var rootFile: String? {
         let home = getenv("HOME").map { String(cString: $0) } ?? ""
-        let files = ["\(home)/.postgresql/root.crt", "/etc/ssl/certs/ca-certificates.crt"]
-        return files.first { access($0, R_OK) == 0 }
+        let (own, system) = ("\(home)/.postgresql/root.crt", "/etc/ssl/certs/ca-certificates.crt")
+        if access(own, R_OK) == 0 {
+            let files = PosixFileSystem()
+            let isBelieved = [own, own.parentFolder, home].allSatisfy { path in
+                (try? files.status(at: path))?.isOwnedHere ?? false
+            }
+            return isBelieved ? own : system
+        }
+        return access(system, R_OK) == 0 ? system : nil
     }
 }

@@ -55,24 +55,12 @@ package final class PostgresPlace: RecordPlace {
         pendingPath = places.rollbackMemory.map { "\($0)/\(Mirror.name(of: url.location))-offline.vault" }
         (location, isLocal) = (url.location, url.isLocal)
         asksAhead = options.readsAtOnce && url.isLocal
-        pool = ConnectionPool(url.hosts, passwordEntry: url.passwordEntry, PostgresPlace.password)
+        pool = ConnectionPool(url.hosts, url.passwordEntry.map(DatabasePassword.init(inEntry:)))
         name = RunningHash.hash(of: "vault \(url.vault)")
         channel = "vault_" + Hexadecimal.string(of: Array(name[..<8]))
         lockKey = RunningHash.number(of: "lock \(url.vault)")
         listenerKey = RunningHash.number(of: "listener \(url.vault)")
         compactionKey = RunningHash.number(of: "compaction \(url.vault)")
-    }
-
-    /// Reads a password from this machine's own vault.
-    @Sendable private static func password(inEntry name: String) throws(PostgresError) -> String {
-        do throws(VaultError) {
-            var places = try VaultPlaces.local()
-            guard !places.isInDatabase else { throw VaultError(.invalid, "This machine's own vault is in a database.") }
-            places.cache = nil
-            // libpq keeps it in ordinary memory.
-            if let password = try Keychain(at: places).unsafeString(name) { return password }
-            throw VaultError(.absent, "There is no entry named \"\(name)\" in \(places.vault).")
-        } catch { throw PostgresError(.malformed, "the password cannot be read: \(error.message)") }
     }
 
     // MARK: Stores

@@ -1,0 +1,87 @@
+import Formats
+import Vault
+
+/// A server that proves who it is, by its certificate or by being on this machine. Only such a one gets a password of this
+/// machine's vault: any server can ask for it in clear text.
+struct VerifiedServer: Sendable {
+    /// What to connect with: what was checked, whatever a service file says by then.
+    let parameters: ConnectionParameters
+    /// Each with its port, unless that is the usual one.
+    private let hosts: [String]
+    private let (user, database): (String?, String?)
+
+    /// The attributes of an entry by which git's helper finds logins, too.
+    private enum Key {
+        static let scheme = "protocol"
+        static let host = "host"
+        static let path = "path"
+        static let username = "username"
+    }
+    private static let scheme = "postgresql"
+
+    /// - Parameter given: those of a URL. libpq takes the others from its variables, or from a service file.
+    init(_ given: ConnectionParameters) throws(PostgresError) {
+        var parameters = given
+        let found = try ConnectionParameters.found(by: given)
+        for keyword in ["host", "hostaddr", "port", "dbname", "user", "sslmode", "sslrootcert"] {
+            if let value = found[keyword], !value.isEmpty { parameters[keyword] = value }
+        }
+        (user, database) = (parameters["user"], parameters["dbname"])
+        var named = parameters
+        // Without a host it is libpq's usual socket.
+        if named["host"] == nil, named["hostaddr"] == nil { named["host"] = "" }
+        hosts = named.addresses.map { $0.isEmpty || $0.hasPrefix(":") ? "localhost\($0)" : $0 }
+        let mode = parameters["sslmode"] ?? ""
+        if !VerifiedServer.isOnThisMachine(parameters) {
+            guard mode == "verify-full" else {
+                throw PostgresError(
+                    .malformed,
+                    "its server does not prove who it is (sslmode=\(mode)), so no password of this machine's vault is sent "
+                        + "to it. Use sslmode=verify-full, or name a server on this machine by its socket or address")
+            }
+            // Kerberos would encrypt in place of TLS, and the certificate would not be asked for.
+            parameters["gssencmode"] = "disable"
+        }
+        self.parameters = parameters
+    }
+
+    /// A name is none, even if it is localhost: what it leads to is for others to say.
+    private static func isOnThisMachine(_ parameters: ConnectionParameters) -> Bool {
+        [parameters["host"], parameters["hostaddr"]].allSatisfy { hosts in
+            ConnectionParameters.list(hosts).allSatisfy { host in
+                host.isEmpty || host.utf8.first == UInt8(ascii: "/") || ConnectionParameters.isLoopback(host)
+            }
+        }
+    }
+
+    // MARK: The entry
+
+    /// Throws `guarded` unless the attributes of an entry say that its password is for this database.
+    ///
+    /// - Parameter vault: the path of the vault that has the entry.
+    func check(_ attributes: [String: String], of entry: String, in vault: String) throws(VaultError) {
+        guard attributes[Key.scheme] != nil || attributes[Key.host] != nil else {
+            throw VaultError(
+                .guarded,
+                "\"\(entry)\" does not say that it is for this database. If it is, run "
+                    + "`vault attr \(ShellQuoting.quoted(entry)) \(marks.joined(separator: " ")) "
+                    + "--vault \(ShellQuoting.quoted(vault))`.")
+        }
+        let named = Set(ConnectionParameters.list(attributes[Key.host]))
+        guard attributes[Key.scheme] == VerifiedServer.scheme, hosts.allSatisfy(named.contains),
+            attributes[Key.path].map({ $0 == database }) ?? true,
+            attributes[Key.username].map({ $0 == user }) ?? true
+        else {
+            throw VaultError(
+                .guarded,
+                "\"\(entry)\" is for something else than this database, as its attributes say. Store the password in an "
+                    + "entry of its own, with the attributes \(marks.joined(separator: " and ")).")
+        }
+    }
+
+    private var marks: [String] {
+        ["\(Key.scheme)=\(VerifiedServer.scheme)", "\(Key.host)=\(ShellQuoting.quoted(list))"]
+    }
+
+    private var list: String { hosts.reduce("") { $0.isEmpty ? $1 : "\($0),\($1)" } }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import Vault
+
+@testable import VaultShared
+
+@Suite("A server that gets a password of this machine's vault")
+struct VerifiedServerTests {
+    private func server(_ url: String) throws -> VerifiedServer {
+        let parameters = try DatabaseURL(url).hosts[0]
+        return try VerifiedServer(parameters)
+    }
+
+    private func isVerified(_ url: String) -> Bool { (try? server(url)) != nil }
+
+    @Test(arguments: [
+        "postgresql://db.example.org/x", "postgresql://db.example.org/x?sslmode=verify-full",
+        "postgresql://127.0.0.1/x", "postgresql://127.0.0.2/x?sslmode=disable", "postgresql://[::1]/x",
+        "postgresql://%2Frun%2Fpostgresql/x", "postgresql:///x", "postgresql://127.0.0.1/x?hostaddr=127.0.0.3",
+    ])
+    func provesItselfByItsCertificateOrByBeingHere(_ url: String) { #expect(isVerified(url)) }
+
+    @Test(arguments: [
+        "postgresql://db.example.org/x?sslmode=require", "postgresql://db.example.org/x?sslmode=verify-ca",
+        "postgresql://db.example.org/x?sslmode=prefer", "postgresql://db.example.org/x?sslmode=disable",
+        "postgresql://localhost/x", "postgresql://0.0.0.0/x?sslmode=allow", "postgresql://@evil/x?sslmode=disable",
+        "postgresql://127.evil.example/x?sslmode=disable", "postgresql://127.0.0.1/x?hostaddr=10.0.0.1&sslmode=disable",
+        "postgresql://db.example.org/x?hostaddr=127.0.0.1&sslmode=disable",
+    ])
+    func doesNotByAName(_ url: String) throws {
+        let error = #expect(throws: PostgresError.self) { try server(url) }
+        #expect(error?.words.contains("does not prove who it is") == true)
+    }
+
+    /// What libpq adds to the URL counts as what is in it.
+    @Test func isWhatAServiceFileSays() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("services")
+        let text =
+            "[near]\nhost=127.0.0.1\nport=5433\n[far]\nhost=db.example.org\n"
+            + "[two]\nhost=127.0.0.1,db.example.org\n"
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            setenv("PGSERVICEFILE", path, 1)
+            func words(_ url: String) throws -> String? {
+                let parameters = try DatabaseURL(url).hosts[0]
+                do throws(PostgresError) { _ = try VerifiedServer(parameters) } catch { return error.words }
+                return nil
+            }
+            try #require(try words("postgresql:///x?service=near") == nil)
+            for service in ["far", "two"] {
+                #expect(try words("postgresql:///x?service=\(service)")?.contains("sslmode=prefer") == true)
+                #expect(try words("postgresql:///x?service=\(service)&sslmode=verify-full") == nil)
+            }
+            #expect(try words("postgresql:///x?service=none")?.contains("none") == true)
+            setenv("PGHOST", "db.example.org", 1)
+            setenv("PGSSLMODE", "require", 1)
+            #expect(try words("postgresql:///x?sslmode=require")?.contains("sslmode=require") == true)
+        }
+    }
+
+    // MARK: The entry
+
+    private func refusal(_ attributes: [String: String], _ url: String) throws -> String? {
+        let server = try server(url)
+        do throws(VaultError) { try server.check(attributes, of: "db/team", in: "/v/own.vault") } catch {
+            #expect(error.code == .guarded)
+            return error.message
+        }
+        return nil
+    }
+
+    private static let url = "postgresql://ada@db.example.org:5433/team"
+    private static let marked = ["protocol": "postgresql", "host": "db.example.org:5433"]
+
+    @Test(arguments: [
+        [:], ["url": "https://a"], ["path": "team", "username": "ada"],
+    ])
+    func isNotForAnEntryThatSaysNothing(_ attributes: [String: String]) throws {
+        let message = try refusal(attributes, Self.url)
+        #expect(
+            message?.contains(
+                "`vault attr 'db/team' protocol=postgresql host='db.example.org:5433' --vault '/v/own.vault'`") == true)
+    }
+
+    @Test(arguments: [
+        ["protocol": "https"], ["host": "db.example.org"], ["host": "db.example.org:5434"], ["host": ""],
+        ["path": "other"], ["username": "bob"],
+    ])
+    func isNotForAnEntryThatIsForSomethingElse(_ change: [String: String]) throws {
+        let attributes = Self.marked.merging(change) { $1 }
+        #expect(try refusal(attributes, Self.url)?.contains("is for something else") == true)
+    }
+
+    @Test(arguments: [
+        [:], ["path": "team"], ["username": "ada"], ["path": "team", "username": "ada"],
+        ["host": "a,db.example.org:5433"],
+    ])
+    func isForAnEntryThatIsMarkedForIt(_ more: [String: String]) throws {
+        #expect(try refusal(Self.marked.merging(more) { $1 }, Self.url) == nil)
+    }
+
+    @Test func isNamedLocalhostByItsUsualSocket() throws {
+        let attributes = ["protocol": "postgresql", "host": "localhost"]
+        #expect(try refusal(attributes, "postgresql:///x") == nil)
+        #expect(try refusal(attributes, "postgresql:///x?port=5433") != nil)
+        #expect(try refusal(attributes.merging(["host": "/tmp/a"]) { $1 }, "postgresql://%2Ftmp%2Fa/x") == nil)
+    }
+}

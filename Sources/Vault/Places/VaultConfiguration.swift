@@ -95,7 +95,7 @@ extension VaultConfiguration {
     }
 
     private static func contents(of file: WholeFile) throws(VaultError) -> [UInt8]? {
-        do { return try file.readTrustworthy(upTo: UInt64(sizeLimit))?.bytes } catch {
+        do throws(Distrust) { return try file.readTrustworthy(upTo: UInt64(sizeLimit))?.bytes } catch {
             switch error {
             case .system(let error):
                 if let kind = error.kindOfNoFile {

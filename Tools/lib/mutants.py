@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+# A statement, or a part of one.
+NO_EXPRESSION = re.compile(r"^\s*(?:guard|if|return|throw|let|var|for|while|defer|case)\b|(?:\belse|[-+&|=])\s*$|^\s*[+&|?]")
 KEYS = {"name", "file", "around", "original", "replacement", "kind", "reason", "promise", "tests", "simulator", "traces"}
 BEFORE_STATEMENT = re.compile(r"([\n{};:]|\bin) *$")
 AFTER_STATEMENT = re.compile(r" *(?!else\b)[^ ]")
@@ -64,6 +66,8 @@ class Mutant:
         end = start + len(self.original)
         if self.kind == "statement" and not (BEFORE_STATEMENT.search(text[:start]) and AFTER_STATEMENT.match(text[end:])):
             raise ListError(f"{self.name}: its original is a part of a statement:\n{self.original}")
+        if self.kind == "expression" and not all(is_expression(part) for part in (self.original, self.replacement)):
+            raise ListError(f"{self.name}: its original or its replacement is no expression:\n{self.original}")
         return start, end
 
     def misfit(self, text: str) -> ListError | None:
@@ -79,6 +83,19 @@ class Mutant:
         if self.kind == "statement":
             return f"if mutant({self.number}) {{ {self.replacement} }} else {{ {rest} }}"
         return f"(mutant({self.number}) ? ({self.replacement}) : ({rest}))"
+
+
+def is_expression(text: str) -> bool:
+    """Whether a text can stand in parentheses: as far as its first and last words and its brackets tell."""
+    brackets: list[str] = []
+    for character in re.sub(r'"(?:[^"\\]|\\.)*"', '""', text):
+        if character in "([{":
+            brackets.append(")]}"["([{".index(character)])
+        elif character in ")]}" and (not brackets or brackets.pop() != character):
+            return False
+        elif character in ",:" and not brackets and "?" not in text:
+            return False
+    return not brackets and not NO_EXPRESSION.search(text)
 
 
 def once(part: str, text: str, where: str) -> int:

@@ -12,6 +12,9 @@ package struct LogError: Error, Hashable, Sendable {
         case notAFile
         /// There is already a file at the path.
         case exists
+        /// A vault is not replaced by a copy that lacks something of it; `notCompared` if nothing tells whether it does;
+        /// `notACopy` if it is another vault or cannot be opened. The detail is where it is.
+        case notContained, notCompared, notACopy
         /// The caller's mistake: a name, a value or a transaction out of bounds.
         case invalid
         /// There is no key file, or it cannot be read.
@@ -114,6 +117,8 @@ package enum Notice: Error, Hashable {
     case memoryUnusable(String)
     /// A compaction that was due has failed: dead bytes stay in the file.
     case compactionFailed(LogError)
+    /// What this machine had kept of a vault in a database, and the vault lacks, is in a file now: its path.
+    case copyKept(String, isComplete: Bool)
     /// The server does not answer, and the vault is as it was known then: milliseconds since 1970.
     case offline(since: UInt64)
 
@@ -121,7 +126,7 @@ package enum Notice: Error, Hashable {
 }
 
 /// Gathers notices until they can be told: no outside code is called while a lock is held.
-final class NoticeBoard: Sendable {
+package final class NoticeBoard: Sendable {
     private struct State {
         var posted: [Notice] = []
         /// How many of them were taken.
@@ -132,8 +137,10 @@ final class NoticeBoard: Sendable {
     /// Every call looks for notices, and there is hardly ever one. Threads need not wait for each other to see that.
     private let hasNew = Atomic(false)
 
+    package init() {}
+
     /// Adds a notice, unless it was posted here before.
-    func post(_ notice: Notice) {
+    package func post(_ notice: Notice) {
         state.withLock { state in
             if !state.posted.contains(notice) { state.posted.append(notice) }
         }
@@ -141,7 +148,7 @@ final class NoticeBoard: Sendable {
     }
 
     /// Returns what was posted since the last time. Of the memory's parts that cannot be used, the first is enough.
-    func take() -> [Notice] {
+    package func take() -> [Notice] {
         guard hasNew.load(ordering: .acquiring), hasNew.exchange(false, ordering: .acquiringAndReleasing) else {
             return []
         }

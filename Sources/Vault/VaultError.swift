@@ -54,6 +54,10 @@ public struct VaultError: Error, Hashable, Sendable {
         /// A field that needs the policy of the login that would leave it.
         case fieldLeft(String, policy: String)
         case goneFromDatabase(url: String)
+        /// The vault lacks, or may lack, something of what it was to replace; and it is what this machine has kept.
+        case targetLacked(_ vault: String, target: String, isOffline: Bool)
+        /// The file with what this machine had kept of a vault in a database; and whether that is a whole vault.
+        case copyKept(String, isComplete: Bool)
     }
 
     /// The kind of failure. More kinds may come; treat those you do not know like ``unavailable``.

@@ -3,6 +3,8 @@
 import itertools
 import json
 import os
+import re
+import shlex
 import shutil
 import signal
 import threading
@@ -140,16 +142,36 @@ def test_what_is_there_is_left_alone(home: Home, make: str) -> None:
     assert not [path for path in home.folder.iterdir() if "vault-new" in path.name]
 
 
-def test_force_replaces_a_file_and_nothing_else(home: Home) -> None:
-    home.set("u.token", b"tok")
-    (home.folder / "copy.vault").write_bytes(b"what is there")
+def test_force_replaces_an_earlier_copy_and_nothing_else(home: Home) -> None:
+    home.set("u.token", b"former")
+    home.output("backup", "copy.vault")
     (home.folder / "copy.vault").chmod(0o644)
+    home.set("u.token", b"tok")
     home.output("backup", "--force", "copy.vault")
     assert values(home, home.folder / "copy.vault") == {"u.token": b"tok"}
     assert mode(home.folder / "copy.vault") == 0o600
     (home.folder / "folder").mkdir()
     assert home.run("backup", "--force", "folder").returncode != 0
     assert (home.folder / "folder").is_dir() and list((home.folder / "folder").iterdir()) == []
+    (home.folder / "text").write_bytes(b"what is there")
+    assert "Move it away" in home.refusal(REFUSED, "backup", "--force", "text")
+    assert (home.folder / "text").read_bytes() == b"what is there"
+    (home.folder / "empty").touch()
+    home.output("backup", "--force", "empty")
+    assert values(home, home.folder / "empty") == {"u.token": b"tok"}
+
+
+def test_force_replaces_no_copy_that_has_more(home: Home) -> None:
+    home.set("u.token", b"tok")
+    home.output("backup", "copy.vault")
+    # On another machine: this one would remember the change.
+    home.copy(home.folder.with_name("other")).set("there", b"1", "--vault", str(home.folder / "copy.vault"))
+    sentence = home.refusal(REFUSED, "backup", "--force", "copy.vault")
+    assert "left alone" in sentence
+    [command] = re.findall(r"`vault ([^`]*merge[^`]*)`", sentence)
+    home.output(*shlex.split(command))
+    home.output("backup", "--force", "copy.vault")
+    assert values(home, home.folder / "copy.vault") == {"u.token": b"tok", "there": b"1"}
 
 
 @pytest.mark.parametrize("force", [(), ("--force",)], ids=["", "with --force"])
@@ -176,32 +198,36 @@ def test_a_folder_that_is_not_there_is_named_and_not_made(home: Home) -> None:
 def test_a_damaged_vault_makes_no_backup(twenty: History) -> None:
     home = twenty.home
     data = bytearray(home.vault.read_bytes())
+    good = Path(shutil.copy(home.vault, home.folder / "copy.vault")).read_bytes()
     data[8_192 + 40] ^= 1
     home.vault.write_bytes(data)
-    (home.folder / "copy.vault").write_bytes(b"the last good one")
     home.refusal(DAMAGED, "backup", "--force", "copy.vault")
-    assert (home.folder / "copy.vault").read_bytes() == b"the last good one"
+    assert (home.folder / "copy.vault").read_bytes() == good
     home.refusal(DAMAGED, "backup", "new.vault")
     assert home.files() == sorted([*VAULT_AND_KEY, "copy.vault"])
 
 
 def test_a_full_disk_leaves_nothing(home: Home, tmp_path: Path) -> None:
+    home.set("small", b"1")
+    home.output("backup", "good.vault")
     home.set("large", os.urandom(300_000))
     with volume(tmp_path / "small", "1m") as folder:
-        (folder / "copy.vault").write_bytes(b"the last good one")
+        good = Path(shutil.copy(home.folder / "good.vault", folder / "copy.vault")).read_bytes()
         fill(folder)
         os.truncate(folder / "filler", (folder / "filler").stat().st_size - 100_000)
         for words in (("backup", f"{folder}/new.vault"), ("backup", "--force", f"{folder}/copy.vault")):
             assert "No space left on device" in home.refusal(IO, *words)
             assert sorted(path.name for path in folder.iterdir()) == ["copy.vault", "filler"]
-        assert (folder / "copy.vault").read_bytes() == b"the last good one"
+        assert (folder / "copy.vault").read_bytes() == good
 
 
 def test_killed_at_any_call_the_file_is_whole_or_what_it_was(twenty: History, tmp_path: Path) -> None:
     template, words = twenty.home, ("backup", "--force", "backups/copy.vault")
-    former = b"the last good one"
     (template.folder / "backups").mkdir()
-    (template.folder / "backups/copy.vault").write_bytes(former)
+    template.output("backup", "backups/copy.vault")
+    former = (template.folder / "backups/copy.vault").read_bytes()
+    template.set("later", b"1")
+    wanted = template.values()
     traced = template.copy(tmp_path / "traced")
     calls = [call for call in trace(traced, *words, names=CHANGING) if f"{traced.folder}/backups" in call.line]
     assert len(calls) > 5
@@ -213,9 +239,9 @@ def test_killed_at_any_call_the_file_is_whole_or_what_it_was(twenty: History, tm
         finished = with_fault(home, call.name, f"signal=KILL:when={call.ordinal}", *words)
         assert finished.returncode == -signal.SIGKILL, (call, finished)
         is_former = target.read_bytes() == former
-        assert is_former or values(home, target) == twenty.values, call
+        assert is_former or values(home, target) == wanted, call
         ends.add(is_former)
         home.output(*words)
         assert [path.name for path in target.parent.iterdir()] == ["copy.vault"], "the next one cleans up"
-        assert values(home, target) == twenty.values and home.values() == twenty.values
+        assert values(home, target) == home.values() == wanted
     assert ends == {True, False}

@@ -49,6 +49,9 @@ def test_a_file_is_private_and_replaces_another_only_by_force(vault: Home) -> No
     report = vault.output("inject", "--in=template", "--out=out", "--force", "--json")
     assert json.loads(report) == {"file": "out", "names": ["key", "mail/work"]}
     assert out.read_bytes() == FILLED and mode(out) == 0o600
+    before = vault.vault.read_bytes()
+    assert "is a vault" in vault.refusal(REFUSED, "inject", "-i", "template", "-o", str(vault.vault), "--force")
+    assert vault.vault.read_bytes() == before
 
 
 def test_missing_names_are_told_with_line_and_column_and_nothing_is_written(vault: Home) -> None:

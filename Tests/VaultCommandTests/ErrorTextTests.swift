@@ -112,6 +112,13 @@ import Vault
         (.fingerprintUnknown, ["--vault-fingerprint"]),
         (.valuesLeft, ["`vault compact`"]),
         (.accessLogUnusable, ["no value is read", "`vault log --off`"]),
+        (.targetLacked("/v/a b", target: "/v/t", isOffline: false), ["`vault --vault '/v/a b' merge '/v/t'`"]),
+        (
+            .targetLacked("db:1", target: "db:2", isOffline: true),
+            ["`vault --vault 'db:1' --offline backup FILE`", "`vault --vault 'db:2' merge FILE`"]
+        ),
+        (.copyKept("/v/a b", isComplete: true), ["`vault merge '/v/a b'`"]),
+        (.copyKept("/v/a b", isComplete: false), ["not complete", "`vault --vault '/v/a b' salvage OUT`"]),
     ])
     func whatTheCodeDoesNotTellApartHasAHintOfItsOwn(cause: VaultError.Cause, words: [String]) {
         let message = CommandError(VaultError(.locked, "The sentence.", causes: [cause])).message

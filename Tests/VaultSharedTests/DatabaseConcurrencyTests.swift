@@ -115,7 +115,7 @@ struct DatabaseConcurrencyTests {
         _ = try keychain.compact()
         let third = try present()
         #expect(second.generation != third.generation)
-        let unpublished = try PostgresRecordStore.begin(at: place, replacing: third)
+        let unpublished = try PostgresRecordStore.begin(at: place)
         try unpublished.write([1], at: 0)
         defer { unpublished.discard() }
         // Until it goes out of scope.
@@ -130,7 +130,7 @@ struct DatabaseConcurrencyTests {
         let fixture = try DatabaseFixture()
         _ = try fixture.open()
         let place = try fixture.place()
-        let store = try PostgresRecordStore.begin(at: place, replacing: nil)
+        let store = try PostgresRecordStore.begin(at: place)
         try store.write([1, 2], at: 0)
         try store.flushConstruction()
         let connection = try #require(store.state.withLock { $0.construction?.connection })

@@ -35,6 +35,12 @@ struct KnownHistory {
         try view.forEachRecord(nil) { positions.append($0.position) }
     }
 
+    /// Returns whether it includes the newest position of another copy.
+    func includes(_ position: LogPosition) -> Inclusion {
+        if positions.positions.contains(position) { return .included }
+        return position.sequence >= positions.first ? .excluded : .unknown
+    }
+
     fileprivate var line: some BidirectionalCollection<LogPosition> {
         positions.positions.drop { $0.sequence < lineStart }
     }

@@ -4,21 +4,47 @@ extension SealedLog {
     /// Copies the vault to another place, as it is at one moment, while others write. The copy is verified before it
     /// gets its name.
     ///
-    /// - Parameter isReplacing: whether what is at the target is replaced; otherwise it is an error.
-    /// - Throws: `exists`; `damaged` if the vault is, or if the copy is not as it was written; `busy` if another
+    /// - Parameters:
+    ///   - isReplacing: whether what is at the target is replaced if the copy has all that is in it; otherwise it is an
+    ///     error.
+    ///   - unlocker: is asked if this vault's keys do not open what is at the target.
+    /// - Throws: `exists`; what ``Replaceable`` throws; `damaged` if the vault is, or if the copy is not as it was written; `busy` if another
     ///   process writes a file for the target; `unavailable`: there is no copy then, and the file at the target is as
     ///   it was. `outcomeUnknown` if the copy is there, and may not outlast a power loss.
     package func backUp(
-        to target: any RecordPlace, replacing isReplacing: Bool, _ counter: UpkeepProgress? = nil
+        to target: any RecordPlace, replacing isReplacing: Bool, with unlocker: inout some Unlocker & ~Copyable,
+        _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> VerificationReport {
         // The log only grows, and its file only changes by a rename: what is before the head stays.
         try withSnapshot(isSure: true) { (view) throws(LogError) in
-            try SealedLog.copy(view, to: target, replacing: isReplacing, counter)
+            let history = isReplacing ? try CopiedHistory(of: view) : nil
+            // A refusal is told before anything is copied.
+            try withReplaceable(at: target, .shared, history, &unlocker) { _ in }
+            return try copy(view, to: target, counter) { (copy, head) throws(LogError) in
+                // Others may have written there meanwhile. From now on they wait.
+                try withReplaceable(at: target, .exclusive, history, &unlocker) { (old) throws(LogError) in
+                    try copy.publish(over: old, head)
+                }
+            }
         }
     }
 
-    private static func copy(
-        _ view: LogView, to target: any RecordPlace, replacing isReplacing: Bool, _ counter: UpkeepProgress?
+    /// Runs `body` with what is at the target, locked; with nil if there is nothing, or nothing is to be replaced.
+    private func withReplaceable(
+        at target: any RecordPlace, _ kind: LockKind, _ history: CopiedHistory?,
+        _ unlocker: inout some Unlocker & ~Copyable, _ body: (Replaceable?) throws(LogError) -> Void
+    ) throws(LogError) {
+        guard let history, try target.exists() else { return try body(nil) }
+        let lock = try StoreLock.onCurrent(kind, until: Deadline(after: lockTimeout)) { () throws(LogError) in
+            try target.open(.fresh)
+        }
+        try body(Replaceable(lock.store, copiedWith: history, &unlocker))
+        lock.release()
+    }
+
+    private func copy(
+        _ view: LogView, to target: any RecordPlace, _ counter: UpkeepProgress?,
+        publish: (_ copy: any RecordStore, _ head: LogPosition) throws(LogError) -> Void
     ) throws(LogError) -> VerificationReport {
         let lock = try target.createLocked()
         let copy = lock.store
@@ -35,7 +61,7 @@ extension SealedLog {
             // A hint may be for a record behind the head: it is only a shortcut.
             guard copied.head == view.head else { throw LogError.damaged("the copy's end", at: copied.end) }
             let report = try Verifier(of: copied, counter, isWhole: false).run()
-            try copy.publish(replacing: isReplacing, copied.head)
+            try publish(copy, copied.head)
             do { try copy.synchronizeLocation() } catch { throw error.ofUnknownOutcome }
             lock.release()
             return report

@@ -172,7 +172,7 @@ extension SealedLog {
         // Flushed before the look at the path, which leaves hardly any time for another file to get there.
         try store.synchronize()
         guard try old.store.isCurrent() else { throw LogError(SystemError(ESTALE, "replace"), old.store.location) }
-        try store.publish(replacing: true, new.head)
+        try store.publish(over: Replaceable(compacted: old), new.head)
         isPublished = true
 
         show(new)

@@ -57,7 +57,8 @@ extension SealedLog {
             var checkpoint = CheckpointWriter(into: store, keys: keys)
             try write(&checkpoint)
             view = try HeaderImage(of: store).view(with: keys)
-            try store.publish(replacing: false, view.origin)
+            try view.takePlaceOfCopy(isAccepted: true)
+            try store.publish(over: nil, view.origin)
         } catch {
             store.discard()
             throw error

@@ -150,8 +150,15 @@ extension StoreLock {
     static func toRead(
         until deadline: Deadline, _ open: () throws(LogError) -> any RecordStore
     ) throws(LogError) -> StoreLock {
+        try onCurrent(.shared, until: deadline, open)
+    }
+
+    /// Does the same with either lock.
+    static func onCurrent(
+        _ kind: LockKind, until deadline: Deadline, _ open: () throws(LogError) -> any RecordStore
+    ) throws(LogError) -> StoreLock {
         while true {
-            let lock = try open().lock(.shared, until: deadline)
+            let lock = try open().lock(kind, until: deadline)
             if try lock.store.isCurrent() { return lock }
         }
     }
@@ -251,7 +258,7 @@ struct Opening {
         }
         if let alarm = alarms.first(where: { !accepted.contains($0.code) }) { throw alarm }
         let isAccepted = !alarms.isEmpty
-        store.accepted()
+        try view.takePlaceOfCopy(isAccepted: isAccepted)
         // A position that was remembered before a rotation of the data key counts until a newer one is remembered.
         if seen != nil, let newest, memory?.seen(in: newest.bytes) == nil {
             memory?.learn(formerKeys: try view.manifest().formerMemoryKeys)

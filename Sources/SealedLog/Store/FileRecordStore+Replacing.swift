@@ -51,9 +51,9 @@ extension FileRecordStore {
         if let hint { try write(hint) }
     }
 
-    func publish(replacing: Bool, _ head: LogPosition) throws(LogError) {
+    func publish(over old: Replaceable?, _ head: LogPosition) throws(LogError) {
         guard try isThereUnpublished() else { throw LogError(.busy, location) }
-        do { try fileSystem.publish(file, at: location, replacing: replacing) } catch {
+        do { try fileSystem.publish(file, at: location, replacing: old != nil) } catch {
             throw error.isExisting ? LogError(.exists, location) : LogError(error, location)
         }
     }

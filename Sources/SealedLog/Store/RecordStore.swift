@@ -30,8 +30,16 @@ package protocol RecordStore: AnyObject, Sendable {
     func nextData(from offset: UInt64) throws(LogError) -> UInt64?
     /// Looks at what follows the end of a log that ends with `head`.
     func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth
-    /// Learns that the log has been opened on this store, and no alarm was raised.
+    /// What the log ends with in the copy that this machine keeps of the place; nil if it keeps none.
+    var keptHead: LogPosition? { get }
+    /// Keeps that copy as a file that nothing replaces, and posts a notice of it: this store lacks some of it.
+    ///
+    /// - Parameter end: returns where the log in the file ends; what follows does not belong to it.
+    func keepCopy(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError)
+    /// Learns that the log has been opened on this store, and no alarm was raised. The copy becomes one of it.
     func accepted()
+    /// Learns that the log goes on with what the last ``growth(after:_:)`` has brought.
+    func followed()
     /// Makes durable what can be read.
     func synchronize() throws(LogError)
     /// Makes the location durable that leads to the store.
@@ -88,11 +96,13 @@ package protocol RecordStore: AnyObject, Sendable {
     ///
     /// - Parameter hint: where readers may begin.
     func finish(at end: UInt64, _ hint: Hint?) throws(LogError)
-    /// Flushes the replacement and puts it into place, durable only after ``synchronizeLocation()``. Throws `exists` if
-    /// there is a store that may not be replaced.
+    /// Flushes a new store and puts it into place, durable only after ``synchronizeLocation()``. Throws `exists` if
+    /// another store is there than the one that it may replace.
     ///
-    /// - Parameter head: what the log in it ends with.
-    func publish(replacing: Bool, _ head: LogPosition) throws(LogError)
+    /// - Parameters:
+    ///   - old: the store in its place, whose lock is held; nil if there is none.
+    ///   - head: what the log in it ends with.
+    func publish(over old: Replaceable?, _ head: LogPosition) throws(LogError)
     func discard()
     /// Removes a replacement that a killed process has left. The caller holds the lock. Throws `busy` for one that is
     /// being written.
@@ -143,7 +153,10 @@ extension RecordStore {
     package var server: String? { nil }
     package var isAsKept: Bool { false }
     package var isProvisional: Bool { false }
+    package var keptHead: LogPosition? { nil }
+    package func keepCopy(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError) {}
     package func accepted() {}
+    package func followed() {}
     package func isStillCurrent() throws(LogError) -> Bool { try isCurrent() }
     package var hostCount: Int { 1 }
     package func turnToNextHost() {}

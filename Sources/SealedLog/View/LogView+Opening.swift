@@ -133,12 +133,31 @@ extension LogView {
         for position in known {
             if let alarm = try view.alarm(against: position), try !isAccepted(view) { throw alarm }
         }
+        try view.takePlaceOfCopy()
         // What this machine has kept may be from before the key was removed that has opened it: nobody was let in yet.
         if self.store.isAsKept, !image.hasSlot(of: keys) {
-            store.accepted()
             throw LogError(keys.slot?.isOfRecipient == true ? .identityRemoved : .keysChanged)
         }
         return view
+    }
+
+    /// Lets the copy that this machine keeps become one of this store. If it may be the only place of a change, it is
+    /// kept as a file before.
+    ///
+    /// - Parameter isAccepted: whether nothing tells that this log includes it: it is a new vault, or the user has
+    ///   accepted it in spite of an alarm.
+    func takePlaceOfCopy(isAccepted: Bool = false) throws(LogError) {
+        if !store.isAsKept, let kept = store.keptHead,
+            try isAccepted ? includes(kept) != .included : alarm(against: kept) != nil
+        {
+            try store.keepCopy { (copy) throws(LogError) in
+                var kept = try HeaderImage(of: copy).view(following: keys)
+                var reader = kept.reader
+                _ = try kept.catchUp(&reader)
+                return kept.end
+            }
+        }
+        store.accepted()
     }
 
     // MARK: From a header to the end

@@ -120,7 +120,9 @@ extension LogView {
 
     private mutating func follow() throws(LogError) -> Bool {
         var reader = reader
-        return if case .nothing = try catchUp(&reader) { true } else { false }
+        guard case .nothing = try catchUp(&reader) else { return false }
+        store.followed()
+        return true
     }
 
     /// Applies each record once the next one follows: that one was written only after the first was durable. The last

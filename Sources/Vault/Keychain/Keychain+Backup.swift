@@ -8,8 +8,9 @@ extension Keychain {
     /// Keep the key file's backup elsewhere. To go back to the copy, put it in the vault's place: this machine then
     /// asks whether the older vault is meant, see <doc:RestoringFromBackups>.
     ///
-    /// - Parameter isReplacing: whether a file at the path is replaced.
-    /// - Throws: ``VaultError`` with `exists` if there is a file at the path, `invalid` for a path that cannot be meant
+    /// - Parameter isReplacing: whether an earlier copy of the vault at the path is replaced, if this one has all that
+    ///   is in it. Any other file is left alone.
+    /// - Throws: ``VaultError`` with `exists` if there is a file at the path that is not replaced, `invalid` for a path that cannot be meant
     ///   and for the vault's own; `damaged`, `busy`, `unavailable`: the file at the path is as it was; `outcomeUnknown`
     ///   if the copy is there, and may not outlast a power loss.
     public func backUp(to path: String, replacing isReplacing: Bool = false) throws(VaultError) {
@@ -31,7 +32,8 @@ extension Keychain {
         }
         defer { progress?.finish() }
         do throws(LogError) {
-            let report = try log.backUp(to: target, replacing: isReplacing, progress)
+            var unlocker = KeychainUnlocker(places, options.unlocking, in: place.files)
+            let report = try log.backUp(to: target, replacing: isReplacing, with: &unlocker, progress)
             reportNotices()
             return report
         } catch  where error.code == .outcomeUnknown {
@@ -39,6 +41,10 @@ extension Keychain {
                 .outcomeUnknown,
                 "\(path) is written, but the disk failed to flush its name. Check the disk, and back up again.",
                 systemError: error.systemError)
+        } catch  where [.notContained, .notCompared].contains(error.code) {
+            throw VaultError(
+                .exists, VaultError(error, places).message,
+                causes: [.targetLacked(places.vault, target: path, isOffline: options.offline == .always)])
         } catch { throw VaultError(error, places) }
     }
 }

@@ -9,6 +9,7 @@ extension VaultError {
     /// What the log's codes become, except those of the key file, which become `locked`.
     static let codes: [LogError.Code: Code] = [
         .missing: .noVault, .gone: .gone, .notAFile: .unavailable, .exists: .exists, .slotExists: .exists,
+        .notContained: .exists, .notCompared: .exists, .notACopy: .exists,
         .invalid: .invalid,
         .damaged: .damaged, .copyDamaged: .damaged, .newerFormat: .newerFormat, .rolledBack: .rolledBack,
         .diverged: .diverged,
@@ -53,6 +54,14 @@ extension VaultError {
         case .notAFile: return "The vault \(vault) is \(detail), not a file. Name the vault file itself."
         case .slotExists: return "This opens \(vault) already\(detail.isEmpty ? "" : ", as \(detail) of it")."
         case .exists: return "\(detail.isEmpty ? vault : detail) already exists; it was left alone."
+        case .notContained:
+            return "\(detail) has changes that the copy would lack; it was left alone. Merge it first."
+        case .notCompared:
+            return "Nothing tells whether the copy would have all that is in \(detail), which is much older. "
+                + "It was left alone. Merge it first."
+        case .notACopy:
+            return "\(detail) is no copy of this vault, or cannot be opened as one; it was left alone. "
+                + "Move it away if you do not need it there."
         case .invalid: return "Not possible: \(detail)."
         case .keyMissing: return "The key file \(key) is missing. Mount it, or restore it from its backup."
         case .keyUnreadable where number == EINVAL:
@@ -145,6 +154,11 @@ extension VaultError {
                 .unavailable,
                 "What this machine remembers of the vault cannot be used in full: \(reason). "
                     + "Until that is fixed, an older or exchanged vault file may pass unnoticed.")
+        case .copyKept(let path, let isComplete):
+            self.init(
+                .unavailable,
+                "The vault \(vault) lacks something of what this machine had kept of it. That is in \(path) now.",
+                causes: [.copyKept(path, isComplete: isComplete)])
         case .offline(let since):
             let age = Duration.milliseconds(Int64(clamping: Clock.milliseconds - min(since, Clock.milliseconds)))
             self.init(

@@ -115,6 +115,14 @@ extension CommandError {
                 + "itself: `vault attr \(field) \(Login.policyKey)=\(policy)`."
         case .accessLogUnusable:
             "While the log is on, no value is read without it. Fix that, or run `vault log --off`."
+        case .targetLacked(let vault, let target, isOffline: false):
+            "`vault --vault \(ShellQuoting.quoted(vault)) merge \(ShellQuoting.quoted(target))` does that."
+        case .targetLacked(let vault, let target, isOffline: true):
+            "`vault --vault \(ShellQuoting.quoted(vault)) --offline backup FILE` and then "
+                + "`vault --vault \(ShellQuoting.quoted(target)) merge FILE` do that."
+        case .copyKept(let path, isComplete: true): "`vault merge \(ShellQuoting.quoted(path))` takes it over."
+        case .copyKept(let path, isComplete: false):
+            "It is not complete: `vault --vault \(ShellQuoting.quoted(path)) salvage OUT` copies what is there."
         case .goneFromDatabase(let url):
             "If this machine has kept all of it, `vault clone --offline \(ShellQuoting.quoted(url)) "
                 + "\(ShellQuoting.quoted(url))` puts it back. \(newVault)"

@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedLog
 import Sealing
 
 /// A file that a command writes for a person, whole or not at all.
@@ -30,6 +31,10 @@ enum NewFile {
         _ bytes: UnsafeRawBufferPointer, to path: String, mode: UInt32, replacing: Bool
     ) throws(CommandError) {
         let (files, path) = (PosixFileSystem(), resolvedPath(path))
+        // It cannot be meant, and nothing would bring the vault back.
+        guard !replacing || SealedLog.vaultID(at: FilePlace(path, in: files)) == nil else {
+            throw .refused("\(path) is a vault; it was left alone.")
+        }
         do throws(SystemError) {
             let file = try WholeFile(path, in: files).replace(with: bytes, replacing: replacing)
             try files.setMode(file, mode)

@@ -106,6 +106,11 @@ final class Mirror: Sendable {
         }
     }
 
+    /// Returns which bytes of a generation are there; nil if those of another are.
+    func ranges(of generation: UInt64) -> [Range<UInt64>]? {
+        withState { state in state.flatMap { $0.head.generation == generation ? $0.ranges.sorted : nil } }
+    }
+
     // MARK: Reading
 
     /// Returns whether it has all of a range; then copies it.

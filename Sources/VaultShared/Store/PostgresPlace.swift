@@ -1,4 +1,3 @@
-private import Glibc
 package import LinuxSystem
 package import SealedLog
 import Sealing
@@ -20,7 +19,7 @@ package final class PostgresPlace: RecordPlace {
     /// nil if nothing is kept.
     let mirror: Mirror?
     /// Why nothing is kept, if that is not what was asked for.
-    private let cacheDistrust: LogError?
+    let cacheDistrust: LogError?
     let offline: Keychain.Options.Offline
     /// Whether the first look at the end, right after the opening, is none: the process asks one thing and ends.
     let isShortLived: Bool
@@ -28,8 +27,12 @@ package final class PostgresPlace: RecordPlace {
     private let asksAhead: Bool
     /// Where changes are kept that are made while no server answers.
     let pendingPath: String?
+    /// What files begin with that keep a copy which the vault does not include.
+    let keptPath: String?
     /// When the server was heard of last, if the copy stands in for it and nobody was told; 0 otherwise.
     private let offlineSince = Atomic<UInt64>(0)
+    /// Tells of the files in which a former copy was kept.
+    let copiesKept = NoticeBoard()
     /// Whether this process has found the vault before.
     private let isFound = Atomic(false)
     /// Until when no server is asked, since none has answered.
@@ -52,7 +55,9 @@ package final class PostgresPlace: RecordPlace {
         let foreign = places.cache.flatMap(files.folderOfAnotherUser)
         cacheDistrust = foreign.map { LogError(.untrustworthy, Distrust.anotherOwner.reason(of: $0)) }
         mirror = foreign == nil ? places.cache.map { Mirror(of: url.location, in: $0, files) } : nil
-        pendingPath = places.rollbackMemory.map { "\($0)/\(Mirror.name(of: url.location))-offline.vault" }
+        let ownFiles = (places.rollbackMemory ?? places.cache).map { "\($0)/\(Mirror.name(of: url.location))" }
+        pendingPath = places.rollbackMemory == nil ? nil : ownFiles.map { "\($0)-offline.vault" }
+        keptPath = ownFiles.map { "\($0)-kept" }
         (location, isLocal) = (url.location, url.isLocal)
         asksAhead = options.readsAtOnce && url.isLocal
         pool = ConnectionPool(url.hosts, url.passwordEntry.map(DatabasePassword.init(inEntry:)))
@@ -109,7 +114,7 @@ package final class PostgresPlace: RecordPlace {
 
     package func createUnpublished() throws(LogError) -> any RecordStore {
         try createSchema()
-        return try PostgresRecordStore.begin(at: self, replacing: nil)
+        return try PostgresRecordStore.begin(at: self)
     }
 
     package func createLocked() throws(LogError) -> StoreLock {
@@ -167,66 +172,6 @@ package final class PostgresPlace: RecordPlace {
         return true
     }
 
-    package func pending() throws(LogError) -> FilePlace? {
-        guard let pendingPath else { return nil }
-        let place = FilePlace(pendingPath, in: files, mergedInto: self)
-        do throws(LogError) { return try place.exists() ? place : nil } catch {
-            // A part of the path is no folder, so nothing was kept below it.
-            guard error.systemError == ENOTDIR else { throw error }
-            return nil
-        }
-    }
-
-    /// Begins a copy of the vault for changes that are made now. Waits for another process that does.
-    ///
-    /// - Parameter check: reads and authenticates all of it. What this machine keeps is never flushed: after a power
-    ///   loss, some of it may be gone, and what is changed in a damaged copy could never be merged.
-    func beginPending(
-        until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void
-    ) throws(LogError) {
-        guard try pending() == nil else { return }
-        if let cacheDistrust { throw cacheDistrust }
-        if let other = pendingPath.flatMap({ files.folderOfAnotherUser(above: $0.parentFolder) }) {
-            throw LogError(.untrustworthy, Distrust.anotherOwner.reason(of: other))
-        }
-        // Another process may have kept more.
-        mirror?.reread()
-        guard let pendingPath, let mirror, let head = mirror.head, mirror.completePath != nil else {
-            throw LogError(.unreachable, incompleteCopy)
-        }
-        let folder = try FolderLock.acquire(forFile: pendingPath, in: files, until: deadline)
-        guard try pending() == nil else { return folder.release() }
-        let lock = try FilePlace(pendingPath, in: files).createLocked()
-        do throws(LogError) {
-            try fill(lock.store, from: mirror, head)
-            do throws(LogError) { try check(lock.store) } catch {
-                throw error.code == .damaged ? LogError(.unreachable, incompleteCopy) : error
-            }
-            try lock.store.publish(replacing: false, head.position)
-        } catch {
-            lock.store.discard()
-            throw error
-        }
-        try lock.store.synchronizeLocation()
-        folder.release()
-    }
-
-    private var incompleteCopy: String {
-        "Offline, nothing can be stored: this machine has not kept all of \(location). `vault verify`, with the "
-            + "server, completes its copy."
-    }
-
-    private func fill(_ copy: any RecordStore, from mirror: Mirror, _ head: StoreHead) throws(LogError) {
-        for piece in (0..<head.size).pieces {
-            var bytes = [UInt8](repeating: 0, count: piece.count)
-            guard bytes.withUnsafeMutableBytes({ mirror.copy(piece, of: head.generation, into: $0) }) else {
-                throw LogError(.unreachable, "The copy of \(location) on this machine changes. Try again.")
-            }
-            try copy.write(bytes, at: piece.lowerBound)
-        }
-        try copy.finish(at: head.size, head.hint)
-    }
-
     /// Notes that the copy stands in for the server.
     func noteOffline() {
         guard let contact = mirror?.contact else { return }
@@ -234,10 +179,11 @@ package final class PostgresPlace: RecordPlace {
     }
 
     package func takeNotices() -> [Notice] {
+        let kept = copiesKept.take()
         // Every call looks; many threads need not wait for each other here.
-        guard offlineSince.load(ordering: .relaxed) != 0 else { return [] }
+        guard offlineSince.load(ordering: .relaxed) != 0 else { return kept }
         let since = offlineSince.exchange(0, ordering: .relaxed)
-        return since == 0 ? [] : [.offline(since: since)]
+        return since == 0 ? kept : kept + [.offline(since: since)]
     }
 
     // MARK: Calls

@@ -9,8 +9,6 @@ extension PostgresRecordStore {
     /// the vault must not take it in.
     struct Construction {
         let connection: PostgresConnection
-        /// The store whose place it is to take, while this process holds its lock.
-        let replaced: PostgresRecordStore?
         /// Whether the transaction holds the lock of all that write a new generation.
         let isLocked: Bool
         var queue = StatementQueue()
@@ -29,13 +27,13 @@ extension PostgresRecordStore {
     /// Begins a generation. Nothing is sent yet: a process that holds the vault's lock must not wait for a pooler to
     /// find it another connection, since those who wait for the lock may have all of them.
     static func begin(
-        at place: PostgresPlace, replacing old: PostgresRecordStore?, locked isLocked: Bool = false
+        at place: PostgresPlace, locked isLocked: Bool = false
     ) throws(LogError) -> PostgresRecordStore {
         let generation = UInt64.random(in: 1..<1 << 62)
         let connection = try place.translated { () throws(PostgresError) in
             try place.pool.take(until: Deadline(after: place.timeout))
         }
-        var construction = Construction(connection: connection, replaced: old, isLocked: isLocked)
+        var construction = Construction(connection: connection, isLocked: isLocked)
         let lock: [Statement] = isLocked ? [.tryLock(place.compactionKey)] : []
         for statement in [.begin, .mayWait] + lock + [.beginGeneration(generation, of: place.name)] {
             construction.queue.add(statement)
@@ -51,7 +49,7 @@ extension PostgresRecordStore {
 
     /// Begins a generation while no other is being written for the vault.
     static func beginLocked(at place: PostgresPlace) throws(LogError) -> StoreLock {
-        let new = try begin(at: place, replacing: nil, locked: true)
+        let new = try begin(at: place, locked: true)
         do throws(LogError) { try new.flushConstruction() } catch {
             new.discard()
             throw error
@@ -68,7 +66,7 @@ extension PostgresRecordStore {
                 .rows[1].flag(0, 0) ?? true
         }
         guard isFree else { throw LogError(.busy, location) }
-        return StoreLock(store: try PostgresRecordStore.begin(at: place, replacing: self, locked: true))
+        return StoreLock(store: try PostgresRecordStore.begin(at: place, locked: true))
     }
 
     // MARK: Writing
@@ -116,7 +114,7 @@ extension PostgresRecordStore {
 
     // MARK: Publishing
 
-    func publish(replacing isReplacing: Bool, _ position: LogPosition) throws(LogError) {
+    func publish(over old: Replaceable?, _ position: LogPosition) throws(LogError) {
         try flushConstruction()
         guard let construction = state.withLock({ $0.construction }) else { return }
         guard construction.isWhole else { throw LogError(.conflict, "a byte was written twice, or never") }
@@ -127,27 +125,24 @@ extension PostgresRecordStore {
         try place.translated { () throws(PostgresError) in
             _ = try construction.connection.flight([.commit], until: Deadline(after: place.longTimeout))
         }
-        if let old = construction.replaced {
+        if let old = old?.store as? PostgresRecordStore {
             try replace(old, head)
         } else {
-            try create(head, on: construction.connection, replacing: isReplacing)
+            try create(head, on: construction.connection)
         }
         // Readers of the generation before have their time; those of earlier ones have had it.
         _ = try? construction.connection.flight(
             Statement.deleteOldGenerations(of: place.name), until: Deadline(after: place.longTimeout))
         state.withLock { state in
-            (state.head, state.construction) = (head, nil)
+            (state.head, state.construction, state.isAccepted) = (head, nil, true)
             state.tail = StoreBytes(offset: head.size)
         }
         place.noteFound()
         place.pool.give(back: construction.connection)
     }
 
-    /// Creates the vault's row, or lets it lead here. After a lost connection the same is offered again: the row itself
-    /// tells whose it is.
-    private func create(
-        _ head: StoreHead, on connection: PostgresConnection, replacing isReplacing: Bool
-    ) throws(LogError) {
+    /// Creates the vault's row. After a lost connection the same is offered again: the row itself tells whose it is.
+    private func create(_ head: StoreHead, on connection: PostgresConnection) throws(LogError) {
         var connection = connection
         let found = try place.attempt(until: Deadline(after: place.timeout), waitsForServer: true) {
             () throws(PostgresError) in
@@ -157,12 +152,8 @@ extension PostgresRecordStore {
             let rows = try connection.flight([.create(place.name, head), .head(of: place.name)], until: deadline).rows
             guard let old = try StoreHead(rows[1]), old.generation != generation else { return try StoreHead(rows[1]) }
             // It is this vault, which another process has compacted since.
-            if try connection.flight([.replaced(generation)], until: deadline).rows[0].count > 0 { return head }
-            guard isReplacing else { return old }
-            let replacing: [Statement] = [
-                .replace(place.name, head, old), .markReplaced(old.generation), .head(of: place.name),
-            ]
-            return try StoreHead(connection.flight(replacing, until: deadline).rows[2])
+            let isPassed = try connection.flight([.replaced(generation)], until: deadline).rows[0].count > 0
+            return isPassed ? head : old
         }
         guard found?.generation == generation else {
             state.withLock { $0.construction?.isUndecided = false }

@@ -20,11 +20,15 @@ extension PostgresRecordStore {
         private(set) var pieces: [StoreBytes]
         /// The newest bytes.
         var tail: StoreBytes
+        /// New bytes that the log has not followed yet.
+        var unfollowed: StoreBytes?
         /// What was read last and could not be kept: there is no copy, or its disk is full.
         var block = StoreBytes(offset: 0)
         /// Whether the copy that this machine keeps is of this store. Until the log has accepted the store, it is that
         /// of another, which a server that was rolled back can be restored from.
         var isMirrored: Bool
+        /// Whether the log was opened on this store, or has written it: the copy may become one of it.
+        var isAccepted = false
         /// Whether the database was asked in opening the store.
         var isRead = false
         /// Whether it has not been asked since, either.

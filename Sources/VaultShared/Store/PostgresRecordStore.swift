@@ -150,9 +150,15 @@ final class PostgresRecordStore: RecordStore {
 
     // MARK: The end
 
+    var keptHead: LogPosition? { place.mirror?.head?.position }
+
+    func keepCopy(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError) {
+        try place.keepCopy(upTo: end)
+    }
+
     func accepted() {
         let isRead = state.withLock { state in
-            state.isNew = state.isRead
+            (state.isNew, state.isAccepted) = (state.isRead, true)
             return state.isRead
         }
         if isRead { mirror() }
@@ -181,12 +187,21 @@ final class PostgresRecordStore: RecordStore {
                 return true
             }
             guard isTaken else { continue }
-            // Of a server that was put back to an older state, the copy is what it can be restored from.
-            if case .doubtful = state.withLock({ $0.growth(after: end, head, of: generation) }) { break }
-            mirror(found.newBytes)
+            // Of a server that was put back to another state, the copy is what it can be restored from: what is read
+            // counts once the log was opened on it, and has followed it.
+            switch state.withLock({ $0.growth(after: end, head, of: generation) }) {
+            case .none: if state.withLock(\.isAccepted) { mirror() }
+            case .doubtful: break
+            case .some: state.withLock { $0.unfollowed = found.newBytes }
+            }
             break
         }
         return state.withLock { $0.growth(after: end, head, of: generation) }
+    }
+
+    func followed() {
+        let (newBytes, isAccepted) = state.withLock { (exchange(&$0.unfollowed, with: nil), $0.isAccepted) }
+        if isAccepted, let newBytes { mirror(newBytes) }
     }
 
     /// Keeps what was learnt, on this machine.

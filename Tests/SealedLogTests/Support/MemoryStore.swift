@@ -45,7 +45,7 @@ final class MemoryStore: RecordStore {
     func clear(from end: UInt64) throws(LogError) {}
     func append(_ record: StoredRecord) throws(LogError) {}
     func finish(at end: UInt64, _ hint: Hint?) throws(LogError) {}
-    func publish(replacing: Bool, _ head: LogPosition) throws(LogError) {}
+    func publish(over old: Replaceable?, _ head: LogPosition) throws(LogError) {}
     func discard() {}
     func removeLeftReplacement() throws(LogError) {}
 }

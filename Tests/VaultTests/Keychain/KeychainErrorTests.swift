@@ -27,6 +27,15 @@ struct VaultErrorTests {
             words: ["/v/a.vault", "a folder", "Name the vault file"]),
         Case(log: LogError(.exists, "/v/b.vault"), code: .exists, words: ["/v/b.vault already exists"]),
         Case(log: LogError(.exists), code: .exists, words: ["/v/a.vault already exists"]),
+        Case(
+            log: LogError(.notContained, "/v/b.vault"), code: .exists,
+            words: ["/v/b.vault has changes", "left alone", "Merge it first"]),
+        Case(
+            log: LogError(.notCompared, "/v/b.vault"), code: .exists,
+            words: ["Nothing tells", "/v/b.vault", "left alone", "Merge it first"]),
+        Case(
+            log: LogError(.notACopy, "/v/b.vault"), code: .exists,
+            words: ["/v/b.vault is no copy", "left alone", "Move it away"]),
         Case(log: LogError(.invalid, "it is too large"), code: .invalid, words: ["it is too large"]),
         Case(
             log: LogError(.keyMissing, "/k/a.key"), code: .locked, words: ["/k/a.key", "missing", "backup"],
@@ -161,12 +170,12 @@ struct VaultErrorTests {
                 .slotExists, .slotGone, .keysChanged, .unpinned, .pinWrong, .damaged, .copyDamaged, .newerFormat,
                 .rolledBack, .diverged, .exchanged, .busy, .unavailable, .outcomeUnknown, .conflict, .outOfMemory,
                 .accessLogUnusable, .overtaken, .unreachable, .serverRefused, .notMember, .deviceUnusable,
-                .untrustworthy:
+                .untrustworthy, .notContained, .notCompared, .notACopy:
                 VaultErrorTests.cases.contains { $0.log.code == code }
             }
         }
         #expect(VaultErrorTests.cases.allSatisfy { isInTable($0.log.code) })
-        #expect(Set(VaultErrorTests.cases.map(\.log.code)).count == 43)
+        #expect(Set(VaultErrorTests.cases.map(\.log.code)).count == 47)
     }
 
     @Test func theirCodesAreStableWords() {

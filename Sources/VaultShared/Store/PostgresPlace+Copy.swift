@@ -1,0 +1,104 @@
+private import Glibc
+import LinuxSystem
+package import SealedLog
+
+// What this machine has of the vault beside the database: changes that wait for the server, and what was kept.
+
+extension PostgresPlace {
+    // MARK: Changes that wait
+
+    package func pending() throws(LogError) -> FilePlace? {
+        guard let pendingPath else { return nil }
+        let place = FilePlace(pendingPath, in: files, mergedInto: self)
+        do throws(LogError) { return try place.exists() ? place : nil } catch {
+            // A part of the path is no folder, so nothing was kept below it.
+            guard error.systemError == ENOTDIR else { throw error }
+            return nil
+        }
+    }
+
+    /// Begins a copy of the vault for changes that are made now. Waits for another process that does.
+    ///
+    /// - Parameter check: reads and authenticates all of it. What this machine keeps is never flushed: after a power
+    ///   loss, some of it may be gone, and what is changed in a damaged copy could never be merged.
+    func beginPending(
+        until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void
+    ) throws(LogError) {
+        guard try pending() == nil else { return }
+        if let cacheDistrust { throw cacheDistrust }
+        if let other = pendingPath.flatMap({ files.folderOfAnotherUser(above: $0.parentFolder) }) {
+            throw LogError(.untrustworthy, Distrust.anotherOwner.reason(of: other))
+        }
+        // Another process may have kept more.
+        mirror?.reread()
+        guard let pendingPath, let mirror, let head = mirror.head, mirror.completePath != nil else {
+            throw LogError(.unreachable, incompleteCopy)
+        }
+        let folder = try FolderLock.acquire(forFile: pendingPath, in: files, until: deadline)
+        guard try pending() == nil else { return folder.release() }
+        try write(mirror, as: head, to: pendingPath) { (copy) throws(LogError) in
+            do throws(LogError) { try check(copy) } catch {
+                throw error.code == .damaged ? LogError(.unreachable, incompleteCopy) : error
+            }
+        }
+        folder.release()
+    }
+
+    private var incompleteCopy: String {
+        "Offline, nothing can be stored: this machine has not kept all of \(location). `vault verify`, with the "
+            + "server, completes its copy."
+    }
+
+    // MARK: A copy that the vault does not include
+
+    /// Writes what this machine has kept of the vault to a file of its own, which nothing replaces, and tells of it.
+    ///
+    /// - Parameter end: returns where the log in it ends. What a server has sent that does not continue it may follow.
+    func keepCopy(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError) {
+        // Another process may have kept more.
+        mirror?.reread()
+        guard let keptPath, let mirror, let head = mirror.head else { return }
+        let isComplete = mirror.completePath != nil
+        let path = "\(keptPath)-\(Clock.milliseconds).vault"
+        do throws(SystemError) { try files.makeFolders(path.parentFolder) } catch { throw LogError(error, path) }
+        try write(mirror, as: head, to: path) { (copy) throws(LogError) in
+            if let end = try? end(copy), end < head.size { try copy.clear(from: end) }
+        }
+        copiesKept.post(.copyKept(path, isComplete: isComplete))
+    }
+
+    // MARK: Files
+
+    /// Writes all bytes that this machine has kept to a new file.
+    ///
+    /// - Parameter finish: is called before the file gets its name.
+    private func write(
+        _ mirror: Mirror, as head: StoreHead, to path: String, finish: (any RecordStore) throws(LogError) -> Void
+    ) throws(LogError) {
+        let lock = try FilePlace(path, in: files).createLocked()
+        do throws(LogError) {
+            try fill(lock.store, from: mirror, head)
+            try finish(lock.store)
+            try lock.store.publish(over: nil, head.position)
+        } catch {
+            lock.store.discard()
+            throw error
+        }
+        try lock.store.synchronizeLocation()
+    }
+
+    private func fill(_ copy: any RecordStore, from mirror: Mirror, _ head: StoreHead) throws(LogError) {
+        let change = LogError(.unreachable, "The copy of \(location) on this machine changes. Try again.")
+        guard let ranges = mirror.ranges(of: head.generation) else { throw change }
+        for range in ranges {
+            for piece in range.clamped(to: 0..<head.size).pieces {
+                var bytes = [UInt8](repeating: 0, count: piece.count)
+                guard bytes.withUnsafeMutableBytes({ mirror.copy(piece, of: head.generation, into: $0) }) else {
+                    throw change
+                }
+                try copy.write(bytes, at: piece.lowerBound)
+            }
+        }
+        try copy.finish(at: head.size, head.hint)
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import LinuxSystem
+import SealedLog
+import TestSupport
+import Testing
+import Vault
+
+@testable import VaultShared
+
+/// The vault in the database is put back to an older state, and goes on from there.
+@Suite("A machine's copy of a vault that was put back", .timeLimit(.minutes(10)))
+struct DatabaseCopyTests {
+    private let fixture: DatabaseFixture
+
+    /// One machine has seen a change that the database lacks now.
+    init() throws {
+        fixture = try DatabaseFixture()
+        try fixture.open().set("base", to: "1")
+        let place = try fixture.place()
+        let older = try #require(try place.currentHead())
+        try fixture.open().set("here", to: "2")
+        _ = try place.flight([
+            Statement("DELETE FROM vault.head WHERE name = $1", .bytes(place.name)),
+            Statement(
+                "DELETE FROM vault.extent WHERE generation = $1 AND place >= $2", .number(older.generation),
+                .number(older.size)), .create(place.name, older),
+        ])
+    }
+
+    private func change(_ count: Int) throws {
+        let other = try fixture.open(machine: "other")
+        for number in 0..<count { try other.set("there \(number)", to: "3") }
+    }
+
+    private func files() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: fixture.folder.file("one.state"))
+            .filter { $0.contains("-kept-") }
+    }
+
+    @Test(arguments: [0, 1, 2, 3]) func isKeptAsAFileBeforeAnAlarmIsAccepted(changes: Int) throws {
+        try change(changes)
+        let alarm: VaultError.Code = changes == 0 ? .rolledBack : .diverged
+        for _ in 0..<2 {
+            let error = #expect(throws: VaultError.self) { _ = try fixture.open().get("base") }
+            #expect(error?.code == alarm)
+            #expect(try files().isEmpty, "nothing has taken its place yet")
+        }
+        var options = Keychain.Options()
+        options.acceptedAlarms = [alarm]
+        let keychain = try Keychain(at: fixture.places(), options: options)
+        #expect(try keychain.unsafeString("here") == nil)
+        let kept = try #require(try files().first)
+        try keychain.merge(fixture.folder.file("one.state/\(kept)"))
+        #expect(try keychain.unsafeString("here") == "2" && keychain.unsafeString("base") == "1")
+        #expect(try keychain.keys().count == 2 + changes)
+        #expect(try files().count == 1)
+    }
+
+    @Test func isNotKeptWhereTheVaultHasAllOfIt() throws {
+        let fixture = try DatabaseFixture()
+        try fixture.open().set("base", to: "1")
+        try fixture.open(machine: "other").set("there", to: "2")
+        try fixture.open(machine: "other").compact()
+        #expect(try fixture.open().unsafeString("there") == "2")
+        try fixture.open(machine: "other").set("there", to: "3")
+        #expect(try fixture.open().unsafeString("there") == "3")
+        let names = try FileManager.default.contentsOfDirectory(atPath: fixture.folder.file("one.state"))
+        #expect(!names.isEmpty && names.allSatisfy { !$0.contains("-kept-") })
+    }
+}

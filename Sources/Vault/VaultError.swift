@@ -54,6 +54,9 @@ public struct VaultError: Error, Hashable, Sendable {
         /// A field that needs the policy of the login that would leave it.
         case fieldLeft(String, policy: String)
         case goneFromDatabase(url: String)
+        /// What is beside a vault that raises an alarm, which is accepted by its code, and the copies that were to be
+        /// merged and have not what this machine remembers.
+        case copiesBeside(CopiesBeside, tried: [String], alarm: Code)
         /// The vault lacks, or may lack, something of what it was to replace; and it is what this machine has kept.
         case targetLacked(_ vault: String, target: String, isOffline: Bool)
         /// The file with what this machine had kept of a vault in a database; and whether that is a whole vault.

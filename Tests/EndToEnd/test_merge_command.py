@@ -110,7 +110,8 @@ def test_a_purged_value_does_not_come_back_from_the_other_copy(apart: Copies) ->
 def test_conflicts_are_told_by_name_and_never_by_value(apart: Copies) -> None:
     finished = apart.left.run("merge", str(apart.right.vault))
     assert finished.returncode == 0 and finished.stderr == b""
-    count, title, *names = finished.stdout.decode().splitlines()
+    count, title, *names, last = finished.stdout.decode().splitlines()
+    assert last == f"You may delete {apart.right.vault}."
     assert count == "Merged: 3 changed." and title.startswith("Changed on both sides; ") and names == ["  both"]
     shown = on_terminal(apart.right, "merge", str(apart.left.vault))
     assert b"Merged: 2 changed." in shown and not any(canary in shown for canary in CANARIES)

@@ -57,7 +57,7 @@ def test_a_server_that_has_gone_on_is_not_replaced(mia: Home, tom: Home, tmp_pat
     copied, merged = re.findall(r"`vault ([^`]*FILE)`", sentence)
     file = str(tmp_path / "kept.vault")
     mia.output(*shlex.split(copied.replace("FILE", file)))
-    mia.output("--accept-diverged", *shlex.split(merged.replace("FILE", file)))
+    mia.output(*shlex.split(merged.replace("FILE", file)))
     for machine in (mia, tom):
         assert machine.values() == {"base": b"1", "mia/after": b"of mia", "tom/after": b"of tom"}
     mia.output("verify")

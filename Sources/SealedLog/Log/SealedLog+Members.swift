@@ -73,11 +73,11 @@ extension SealedLog {
         let view = view.withLock { $0 }
         let seen = try memory.members { () throws(LogError) in try view.manifest().formerMemoryKeys }
         let landmarks = list.landmarks
-        guard acceptsOtherHistory || landmarks.includes(seen.landmarks) else {
+        guard acceptsOtherHistory || memory.isHeld || landmarks.includes(seen.landmarks) else {
             if (try? view.store.isStillCurrent()) == false { return false }
             throw LogError(.diverged, "the list of members, in which a removal or the first one is missing,")
         }
-        if seen.landmarks != landmarks || seen.isOfFormerKey {
+        if !memory.isHeld, seen.landmarks != landmarks || seen.isOfFormerKey {
             try memory.remember(members: landmarks, isForced: acceptsOtherHistory) { () throws(LogError) in
                 try view.manifest().formerMemoryKeys
             }

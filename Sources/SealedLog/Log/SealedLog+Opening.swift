@@ -6,6 +6,9 @@ extension SealedLog {
         package var lockTimeout: Duration
         /// Those of ``LogError/Code/alarms`` that the user has accepted.
         package var accepted: [LogError.Code]
+        /// Copies that are merged next: an alarm about what one of them has is none. Nothing is remembered until
+        /// ``SealedLog/finishJoining()``.
+        package var joined: [SealedLog]
         /// The folder of the rollback memory; nil for none.
         package var memoryFolder: String?
         /// Whether the file may be exchanged for any that this machine has seen, as in git: the memory then keeps all
@@ -21,10 +24,10 @@ extension SealedLog {
 
         package init(
             lockTimeout: Duration = .seconds(10), accepted: [LogError.Code] = [], memoryFolder: String? = nil,
-            compactsByItself: Bool = true, indexMemory: Int = Limits.indexMemory,
+            joined: [SealedLog] = [], compactsByItself: Bool = true, indexMemory: Int = Limits.indexMemory,
             deviceKey: (@Sendable () throws(LogError) -> DeviceKey)? = nil
         ) {
-            self.deviceKey = deviceKey
+            (self.deviceKey, self.joined) = (deviceKey, joined)
             (self.lockTimeout, self.accepted, self.memoryFolder) = (lockTimeout, accepted, memoryFolder)
             (self.compactsByItself, self.indexMemory) = (compactsByItself, indexMemory)
         }
@@ -175,7 +178,7 @@ struct Opening {
     func opened(_ unlocker: inout some Unlocker & ~Copyable) throws(LogError) -> SealedLog {
         var keys: KeyRing?
         // What is accepted is the vault as it is now.
-        let store = try place.open(options.accepted.isEmpty ? .quick : .fresh)
+        let store = try place.open(options.accepted.isEmpty && options.joined.isEmpty ? .quick : .fresh)
         if !store.needsLockToRead {
             do throws(LogError) { return try open(store, &keys, &unlocker, isSettled: false) } catch {
                 // A file that is replaced or written meanwhile can look like any of these.
@@ -256,9 +259,12 @@ struct Opening {
             if isSettled, let memory, try view.isKnown(to: memory) { accepted.append(alarm.code) }
             alarms.append(alarm)
         }
-        if let alarm = alarms.first(where: { !accepted.contains($0.code) }) { throw alarm }
+        let refused = alarms.filter { !accepted.contains($0.code) }
+        let joined = refused.isEmpty ? [] : try options.joined.map { (log) throws(LogError) in try log.joinedHistory() }
+        let isJoining = refused.allSatisfy { alarm in joined.contains { $0.explains(alarm, newest) } }
+        if let alarm = refused.first, !isJoining { throw alarm }
         let isAccepted = !alarms.isEmpty
-        try view.takePlaceOfCopy(isAccepted: isAccepted)
+        try view.takePlaceOfCopy(isAccepted: isAccepted, joining: joined)
         // A position that was remembered before a rotation of the data key counts until a newer one is remembered.
         if seen != nil, let newest, memory?.seen(in: newest.bytes) == nil {
             memory?.learn(formerKeys: try view.manifest().formerMemoryKeys)
@@ -266,7 +272,10 @@ struct Opening {
         let log = SealedLog(
             view, memory, options, isAccepted: isAccepted, overruled: isAccepted ? newest?.bytes : nil,
             rememberedFingerprint: isAccepted ? nil : record?.durable)
-        if let memory {
+        if let memory, !refused.isEmpty {
+            // A merge that is not finished leaves the alarm.
+            memory.hold()
+        } else if let memory {
             if isAccepted {
                 try log.accept(view, of: store, in: memory)
             }

@@ -19,6 +19,7 @@ final class RollbackMemory: Sendable {
     let notices = NoticeBoard()
     private let seenFile: MemoryFile
     private let pathIsKnown = Atomic(false)
+    private let holds = Atomic(false)
     /// What `.seen` held when it was last read or written, if it was authentic.
     private let authentic = Mutex<[UInt8]?>(nil)
 
@@ -41,6 +42,11 @@ final class RollbackMemory: Sendable {
     func learn(formerKeys keys: [[UInt8]]) { formerKeys.withLock { $0 += keys } }
 
     var learnedKeys: [[UInt8]] { formerKeys.withLock { $0 } }
+
+    /// Whether positions and members are not remembered, since the vault lacks what was seen before.
+    var isHeld: Bool { holds.load(ordering: .acquiring) }
+    func hold() { holds.store(true, ordering: .releasing) }
+    func release() { holds.store(false, ordering: .releasing) }
 
     /// The size of `.seen` and `.path`, in bytes, and of `.seen` with its check.
     static let fileSize = 88
@@ -180,7 +186,7 @@ extension RollbackMemory {
         isForced: Bool = false
     ) {
         // Also the one that is about to be forgotten: it may be from before heads were kept.
-        if keepsHeads { add(heads: [seen()?.position, previous, position].compactMap { $0 }) }
+        if keepsHeads, !isHeld { add(heads: [seen()?.position, previous, position].compactMap { $0 }) }
         write(position, isFlushed, isForced: isForced) { old in
             guard !isForced, let old else { return true }
             return old.position.sequence < position.sequence
@@ -191,6 +197,7 @@ extension RollbackMemory {
     private func write(
         _ position: LogPosition, _ isFlushed: Bool, isForced: Bool = false, isNeeded: (_ old: Seen?) -> Bool
     ) {
+        guard !isHeld else { return }
         var file = ByteWriter(reserving: RollbackMemory.fileSize)
         file.append(RollbackMemory.seenMagic + vaultID)
         file.integer(position.sequence)

@@ -144,10 +144,12 @@ extension LogView {
     /// Lets the copy that this machine keeps become one of this store. If it may be the only place of a change, it is
     /// kept as a file before.
     ///
-    /// - Parameter isAccepted: whether nothing tells that this log includes it: it is a new vault, or the user has
-    ///   accepted it in spite of an alarm.
-    func takePlaceOfCopy(isAccepted: Bool = false) throws(LogError) {
-        if !store.isAsKept, let kept = store.keptHead,
+    /// - Parameters:
+    ///   - isAccepted: whether nothing tells that this log includes it: it is a new vault, or one that is accepted in
+    ///     spite of an alarm.
+    ///   - joined: those of the copies that are merged next.
+    func takePlaceOfCopy(isAccepted: Bool = false, joining joined: [JoinedHistory] = []) throws(LogError) {
+        if !store.isAsKept, let kept = store.keptHead, !joined.contains(where: { $0.includes(kept) }),
             try isAccepted ? includes(kept) != .included : alarm(against: kept) != nil
         {
             try store.keepCopy { (copy) throws(LogError) in

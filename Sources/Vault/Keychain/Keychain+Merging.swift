@@ -48,7 +48,7 @@ extension Keychain {
         if !VaultPlaces.isURL(path) { try VaultPlaces.check(path, "The other copy's path") }
         var otherPlaces = places
         otherPlaces.vault = path
-        let (other, isPinned) = try openCopy(otherPlaces)
+        let (other, isPinned) = try KeychainOpening.openCopy(otherPlaces, options, in: place.files)
         let report: MergeReport
         do throws(LogError) {
             report = try options.waiting(for: places.vault) { (timeout) throws(LogError) in
@@ -71,22 +71,10 @@ extension Keychain {
         return Merge(report)
     }
 
-    /// Opens another copy. Returns also whether its fingerprint was checked, where that matters.
-    private func openCopy(
-        _ copy: VaultPlaces, checkingFingerprint isPinned: Bool = true
-    ) throws(VaultError) -> (log: SealedLog, isPinned: Bool) {
-        var options = options
-        // What this machine remembers is the vault at its own path.
-        (options.usesRollbackMemory, options.checksFingerprint) = (false, isPinned)
-        let opening = try KeychainOpening(copy, options, fileSystem: place.files)
-        do throws(LogError) { return (try opening.open(creatingIfAbsent: false).log, isPinned) } catch {
-            guard isPinned, [.unpinned, .pinWrong].contains(error.code) else {
-                throw opening.refusal.translated(error, copy)
-            }
-        }
-        // The vault that it is a copy of may have had its data key.
-        return try openCopy(copy, checkingFingerprint: false)
-    }
+    /// Remembers the vault again that was opened to be merged with what this machine remembers.
+    ///
+    /// - Throws: the alarm, if it has not all of that.
+    package func finishMerging() throws(VaultError) { try translated(log.finishJoining()) }
 }
 
 extension Keychain.Merge {

@@ -23,6 +23,8 @@ extension Keychain {
         package var usesRollbackMemory = true
         /// Whether a vault that a recipient's key opens has to be one that this machine knows.
         var checksFingerprint = true
+        /// The paths of copies that are merged right after the opening: an alarm about what one of them has is none.
+        package var mergedNext: [String] = []
         /// Whether nothing is used that might ask a person, as in the middle of a line that is being typed: no command
         /// that gives a key, no age plugin, no passphrase.
         package var asksNobody = false

@@ -38,13 +38,13 @@ struct KeychainOpening {
         place = try places.place(options, in: fileSystem)
     }
 
-    private func logOptions(lockTimeout: Duration? = nil) -> SealedLog.Options {
+    private func logOptions(lockTimeout: Duration? = nil, joining: [SealedLog] = []) -> SealedLog.Options {
         var logOptions = SealedLog.Options(
             lockTimeout: lockTimeout ?? options.lockTimeout,
             accepted: options.acceptedAlarms.compactMap { accepted in
                 LogError.Code.alarms.first { VaultError.codes[$0] == accepted }
             }, memoryFolder: options.usesRollbackMemory ? places.rollbackMemory : nil,
-            compactsByItself: options.compactsByItself, indexMemory: options.indexMemory,
+            joined: joining, compactsByItself: options.compactsByItself, indexMemory: options.indexMemory,
             deviceKey: { [places, fileSystem] () throws(LogError) in try places.readDeviceKey(in: fileSystem) })
         logOptions.keepsHeads = places.isInGit
         return logOptions
@@ -66,8 +66,27 @@ struct KeychainOpening {
     }
 
     private func open() throws(LogError) -> Outcome {
+        // A database would raise the alarm only when it is read: at first, this machine's copy of it is opened.
+        if options.mergedNext.isEmpty || !places.isInDatabase {
+            do { return try open(joining: []) } catch {
+                guard !options.mergedNext.isEmpty, [.rolledBack, .diverged].contains(error.code) else { throw error }
+            }
+        }
+        // A copy that cannot be opened has nothing that counts; the merge would say why.
+        let copies = options.mergedNext.compactMap { path in
+            var copy = places
+            copy.vault = path
+            return try? KeychainOpening.openCopy(copy, options, in: fileSystem).log
+        }
+        do throws(LogError) { return try open(joining: copies) } catch {
+            refusal.set(VaultError.alarm(error, places, tried: options.mergedNext))
+            throw error
+        }
+    }
+
+    private func open(joining copies: [SealedLog]) throws(LogError) -> Outcome {
         try unlocking { (unlocker) throws(LogError) in
-            let log = try SealedLog.open(place, options: logOptions(), with: &unlocker)
+            let log = try SealedLog.open(place, options: logOptions(joining: copies), with: &unlocker)
             var outcome = Outcome(log: log, keyFileSharing: unlocker.sharing, notice: unlocker.obstacle)
             if options.offline != .always, !log.isProvisional {
                 do throws(LogError) {
@@ -97,6 +116,24 @@ struct KeychainOpening {
             refusal.set(unlocker.explanation(of: error))
             throw error
         }
+    }
+
+    /// Opens another copy of a vault. Returns also whether its fingerprint was checked, where that matters.
+    static func openCopy(
+        _ copy: VaultPlaces, _ vaultOptions: Keychain.Options, checkingFingerprint isPinned: Bool = true,
+        in files: any FileSystem
+    ) throws(VaultError) -> (log: SealedLog, isPinned: Bool) {
+        var options = vaultOptions
+        // What this machine remembers is the vault at its own path.
+        (options.usesRollbackMemory, options.checksFingerprint, options.mergedNext) = (false, isPinned, [])
+        let opening = try KeychainOpening(copy, options, fileSystem: files)
+        do throws(LogError) { return (try opening.open(creatingIfAbsent: false).log, isPinned) } catch {
+            guard isPinned, [.unpinned, .pinWrong].contains(error.code) else {
+                throw opening.refusal.translated(error, copy)
+            }
+        }
+        // The vault that it is a copy of may have had its data key.
+        return try openCopy(copy, vaultOptions, checkingFingerprint: false, in: files)
     }
 
     // MARK: Creating

@@ -20,11 +20,40 @@ extension VaultError {
 
     /// - Parameter places: the vault and the key file that were used.
     init(_ error: LogError, _ places: VaultPlaces) {
+        if let alarm = VaultError.alarm(error, places, tried: []) {
+            self = alarm
+            return
+        }
         let isGoneFromDatabase = error.code == .gone && places.isInDatabase
         let cause = isGoneFromDatabase ? .goneFromDatabase(url: places.vault) : VaultError.causes[error.code]
         self.init(
             VaultError.codes[error.code] ?? .locked, VaultError.sentence(for: error, places),
             systemError: error.systemError, causes: cause.map { [$0] } ?? [])
+    }
+
+    /// Returns the error of an alarm that copies beside the vault explain; nil if there is none.
+    ///
+    /// - Parameter tried: the paths of copies that were to be merged, and that have not what this machine remembers.
+    static func alarm(_ error: LogError, _ places: VaultPlaces, tried: [String]) -> VaultError? {
+        guard let code = codes[error.code], [.rolledBack, .diverged].contains(code) else { return nil }
+        let copies = CopiesBeside(places.vault).without(tried)
+        guard !copies.isEmpty || !tried.isEmpty else { return nil }
+        let rest = tried.joined(separator: ", ")
+        let sentences = [
+            fact(of: error, places.vault),
+            tried.isEmpty ? "" : "What this machine has seen is not in \(rest) either, so nothing was merged.",
+            copies.advice,
+        ]
+        return VaultError(
+            code, sentences.filter { !$0.isEmpty }.joined(separator: " "),
+            causes: [.copiesBeside(copies, tried: tried, alarm: code)])
+    }
+
+    /// Returns what is wrong with a vault that raises an alarm.
+    private static func fact(of error: LogError, _ vault: String) -> String {
+        error.code == .rolledBack
+            ? "\(vault) is an older copy: it ends at \(error.detail)."
+            : "\(vault) has another history than the one this machine remembers: \(error.detail) differs."
     }
 
     static let causes: [LogError.Code: Cause] = [
@@ -115,11 +144,8 @@ extension VaultError {
         case .copyDamaged: return "The other copy is damaged or was tampered with: \(detail)."
         case .newerFormat:
             return "The vault \(vault) has a later format (\(detail)). A later version of this program can read it."
-        case .rolledBack:
-            return "\(vault) is an older copy: it ends at \(detail). If you restored it yourself, accept it."
-        case .diverged:
-            return "\(vault) has another history than the one this machine remembers: \(detail) differs. "
-                + "If that is right, accept it."
+        case .rolledBack: return fact(of: error, vault) + " If you restored it yourself, accept it."
+        case .diverged: return fact(of: error, vault) + " If that is right, accept it."
         case .exchanged:
             return "\(vault) is a different vault from the one this machine remembers there. "
                 + "If you put it there yourself, accept it."

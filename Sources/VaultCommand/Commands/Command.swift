@@ -131,12 +131,19 @@ extension Invocation {
     }
 
     /// Opens the vault that the options name. Reports it if that created one.
-    func openVault(creatingIfAbsent isCreating: Bool = false) throws -> Keychain {
+    ///
+    /// - Parameter copies: the paths of copies that are merged next.
+    func openVault(creatingIfAbsent isCreating: Bool = false, mergingNext copies: [String] = []) throws -> Keychain {
         var options = try vaultOptions()
         // What creates a vault writes to it.
         options.readsAtOnce = !isCreating
-        return try announced(
-            Keychain(at: places(), creatingIfAbsent: isCreating, options: options, failures: warnings))
+        options.mergedNext = copies
+        do {
+            return try announced(
+                Keychain(at: places(), creatingIfAbsent: isCreating, options: options, failures: warnings))
+        } catch let error as VaultError where [.rolledBack, .diverged].contains(error.code) {
+            throw CommandError(error, vault: value(of: .vault))
+        }
     }
 
     /// Opens a vault that an argument names.

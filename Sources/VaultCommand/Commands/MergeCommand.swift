@@ -1,11 +1,16 @@
 import Formats
+import LinuxSystem
 import SealedLog
 import Vault
 
 enum MergeCommand: Command {
     static let description = CommandDescription(
         name: .merge, summary: "take over what another copy of the vault has",
-        arguments: [.init(name: "OTHER", completion: .file, help: "The other copy. It is only read.")],
+        arguments: [
+            .init(
+                name: "OTHER", count: .any, completion: .file,
+                help: "Another copy. It is only read. Without one, those that a file synchronization has left.")
+        ],
         options: [
             .detached,
             .init(
@@ -32,27 +37,85 @@ enum MergeCommand: Command {
             Afterwards this file can take the place of both copies: machines that remember either one take it for the \
             later one. `vault setup git-merge` lets git merge vaults so.
             """,
+            """
+            A file synchronization may have put the other machine's copy in the place of the vault, and this machine's \
+            beside it. The vault is then merged although it lacks what this machine has seen, if one of the copies has \
+            that. Without OTHER, the copies are found by the names that Syncthing, Nextcloud and Dropbox give them.
+            """,
         ],
-        examples: [.init("vault merge default.sync-conflict.vault", "what Syncthing has left beside it")],
+        examples: [
+            .init("vault merge", "what Syncthing has left beside the vault"),
+            .init("vault merge /media/usb/default.vault", "a copy in another place"),
+        ],
         exitCodes: [
             .init(.usage, "OTHER is no copy of this vault"),
             .init(.alarm, "something of OTHER was not taken over, since somebody who was shut out may have changed it"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        let keychain = try invocation.openVault()
+        let paths = try paths(invocation)
+        guard !paths.isEmpty else {
+            let vault = try invocation.places().vault
+            return try invocation.finish(json: ["copies": [JSONObject](), "files": [String]()]) {
+                "There is no other copy beside \(StandardOutput.shown(vault)) to merge.\n"
+            }
+        }
+        let keychain = try invocation.openVault(mergingNext: paths)
         let taken: NamesTaken =
             invocation.has(.allFromFormerKey) ? .all : .some(Set(invocation.options[.fromFormerKey] ?? []))
-        let merge = try invocation.withProgress("Merging") {
-            try keychain.merge(invocation.name, taking: taken, progress: $0)
+        var merges: [(path: String, merge: Keychain.Merge)] = []
+        for path in paths {
+            merges.append(
+                (path, try invocation.withProgress("Merging") { try keychain.merge(path, taking: taken, progress: $0) })
+            )
         }
-        let report: JSONObject = [
+        let refusals = merges.filter { !$0.merge.refused.isEmpty }
+        if refusals.isEmpty { try keychain.finishMerging() }
+        if refusals.isEmpty || merges.contains(where: { !$0.merge.changed.isEmpty }) {
+            let reports = merges.map { report($0.merge) }
+            let json: JSONObject =
+                invocation.arguments.count == 1 ? reports[0] : ["copies": reports, "files": merges.map(\.path)]
+            _ = try invocation.finish(json: json) {
+                merges.map { (path, merge) in
+                    text(
+                        merge, of: path, isOneOfSeveral: merges.count > 1,
+                        isDeletable: isDeletable(path, besides: keychain.places.vault, invocation))
+                }.joined()
+            }
+        }
+        guard refusals.isEmpty else {
+            let message = refusals.map { $0.merge.refusal(of: $0.path) }.joined(separator: "\n")
+            throw CommandError(code: "diverged", exit: .alarm, message: message)
+        }
+        return .success
+    }
+
+    private static func paths(_ invocation: Invocation) throws -> [String] {
+        guard invocation.arguments.isEmpty else { return invocation.arguments }
+        return CopiesBeside(try invocation.places().vault).files
+    }
+
+    private static func report(_ merge: Keychain.Merge) -> JSONObject {
+        [
             "changed": merge.changed, "conflicts": merge.conflicts, "dropped": merge.dropped, "keys": merge.keys.name,
             "refused": merge.refused,
         ]
-        guard !merge.refused.isEmpty else { return try invocation.finish(json: report) { merge.text } }
-        if !merge.changed.isEmpty { _ = try invocation.finish(json: report) { merge.text } }
-        throw CommandError(code: "diverged", exit: .alarm, message: merge.refusal(of: invocation.name))
+    }
+
+    private static func text(_ merge: Keychain.Merge, of path: String, isOneOfSeveral: Bool, isDeletable: Bool)
+        -> String
+    {
+        let title = isOneOfSeveral ? "\(StandardOutput.shown(path)):\n" : ""
+        let isWhole = merge.refused.isEmpty && merge.dropped.isEmpty
+        return title + merge.text
+            + (isDeletable && isWhole ? "You may delete \(StandardOutput.shown(path)).\n" : "")
+    }
+
+    /// Whether a path leads to a file of its own. git removes its own copies.
+    private static func isDeletable(_ path: String, besides vault: String, _ invocation: Invocation) -> Bool {
+        let files = PosixFileSystem()
+        guard !invocation.has(.detached), let copy = try? files.status(at: path) else { return false }
+        return copy.identity != (try? files.status(at: vault))?.identity
     }
 }
 

@@ -63,9 +63,13 @@ extension CommandError {
         .init(code: "absent", exit: .notFound, message: "No entry named \"\(name)\".\(NearName.question(near))")
     }
 
-    init(_ error: VaultError) {
+    init(_ error: VaultError) { self.init(error, vault: nil) }
+
+    /// - Parameter vault: what the command line names, for commands that are advised.
+    init(_ error: VaultError, vault: String?) {
         let row = CommandError.row(of: error.code)
-        let hints = error.causes.isEmpty ? [row.hint].compactMap(\.self) : error.causes.map(CommandError.hint)
+        let hints =
+            error.causes.isEmpty ? [row.hint].compactMap(\.self) : error.causes.map { CommandError.hint($0, vault) }
         self.init(code: row.code, exit: row.exit, message: ([error.message] + hints).joined(separator: " "))
     }
 
@@ -92,11 +96,42 @@ extension CommandError {
         }
     }
 
+    /// The everyday cause comes first, and accepting last.
+    private static func hint(
+        _ copies: CopiesBeside, tried: [String], _ alarm: VaultError.Code, _ vault: String?
+    ) -> String {
+        let option = alarm == .rolledBack ? OptionName.acceptRolledBack : .acceptDiverged
+        let merge = "vault\(vault.map { " --vault \(ShellQuoting.quoted($0))" } ?? "") merge"
+        func merging(_ files: [String]) -> String {
+            ([merge] + files.map { ShellQuoting.quoted($0) }).joined(separator: " ")
+        }
+        var sentences: [String] = []
+        if !copies.files.isEmpty {
+            sentences.append("`\(merging(tried + copies.files))` does that, and loses nothing.")
+        }
+        if let reference = copies.gitReference {
+            let other = "\(copies.folder)/\(copies.name).other"
+            let place = "\(reference):./\(copies.name)"
+            sentences.append(
+                "`git -C \(ShellQuoting.quoted(copies.folder)) show \(ShellQuoting.quoted(place)) > "
+                    + "\(ShellQuoting.quoted(other))` writes it to a file, and `\(merging([other]))` merges it.")
+        }
+        if tried.isEmpty {
+            sentences.append(
+                "Accept the vault as it is only if nothing else explains it: run a command once with \(option.spelling)."
+            )
+        } else {
+            sentences.append("If that is right, merge with \(option.spelling).")
+        }
+        return sentences.joined(separator: " ")
+    }
+
     private static let newVault = "To start a new one, run `vault init --force`."
 
     /// The hints that need to know more than the code.
-    private static func hint(_ cause: VaultError.Cause) -> String {
+    private static func hint(_ cause: VaultError.Cause, _ vault: String?) -> String {
         switch cause {
+        case .copiesBeside(let copies, let tried, let alarm): hint(copies, tried: tried, alarm, vault)
         case .homeUnset: "Or use --vault and --key-file."
         case .oneFileForVaultAndKey: "Use --vault and --key-file for that."
         case .unexpandedTilde(let path, let isKeyFile):

@@ -12,7 +12,7 @@ struct FileChecks {
         if places.isInDatabase { return [.ok("vault", place), key] }
         let folders = Set([places.vault, places.keyFile].map { resolvedPath($0).parentFolder })
         return [vault, key].compactMap(\.self) + folders.sorted().compactMap(folder)
-            + [fileSystem, space].compactMap(\.self)
+            + [copies, fileSystem, space].compactMap(\.self)
     }
 
     private var place: String { "\(places.vault) (\(rules.vault))" }
@@ -55,6 +55,14 @@ struct FileChecks {
         }
         return .warning(
             "folder", "Others can exchange the files in \(path).", fix: "Fix it with `chmod go-w \(path)`.")
+    }
+
+    private var copies: HealthCheck? {
+        let files = CopiesBeside(places.vault).files
+        guard !files.isEmpty else { return nil }
+        return .warning(
+            "copies", "A file synchronization has left other copies: \(files.joined(separator: ", ")).",
+            fix: "`vault merge` takes over what they have.")
     }
 
     private var fileSystem: HealthCheck? {

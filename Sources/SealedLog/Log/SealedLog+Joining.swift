@@ -1,0 +1,47 @@
+import LinuxSystem
+
+// A vault that lacks what this machine remembers may be opened to be merged with a copy that has it. The memory stays
+// as it is until the merge is finished: whatever happens before, the next opening raises the alarm again.
+
+/// The history of a copy that is merged next.
+struct JoinedHistory {
+    private let view: LogView
+    private let history: KnownHistory
+
+    fileprivate init(of view: LogView) throws(LogError) {
+        self.view = view
+        history = try KnownHistory(of: view)
+    }
+
+    func includes(_ position: LogPosition) -> Bool { history.includes(position) == .included }
+
+    /// Whether a vault raises an alarm only since it lacks what is in the copy. The copy's keys tell what the memory
+    /// says, too: the vault may be from before a rotation.
+    func explains(_ alarm: LogError, _ remembered: Remembered?) -> Bool {
+        guard [.rolledBack, .diverged].contains(alarm.code), let position = try? remembered?.position(of: view) else {
+            return false
+        }
+        return includes(position)
+    }
+}
+
+extension SealedLog {
+    func joinedHistory() throws(LogError) -> JoinedHistory {
+        try read(isSure: true) { (view) throws(LogError) in try JoinedHistory(of: view) }
+    }
+
+    /// Remembers the vault again that was opened to be merged. Throws `diverged` if it lacks what is remembered still.
+    package func finishJoining() throws(LogError) {
+        guard let memory, memory.isHeld else { return }
+        let remembered = Remembered(memory)
+        let head = try read(isSure: true) { (view) throws(LogError) in
+            let position = try remembered?.position(of: view)
+            if let position, try KnownHistory(of: view).includes(position) != .included {
+                throw LogError(.diverged, "change \(position.sequence)")
+            }
+            return view.head
+        }
+        memory.release()
+        memory.remember(head)
+    }
+}

@@ -1,0 +1,100 @@
+private import FoundationEssentials
+private import LinuxSystem
+
+/// What other programs leave beside a vault that was changed in two places: the everyday cause of an alarm.
+package struct CopiesBeside: Hashable, Sendable {
+    /// The paths of copies that are to be merged, in the order of their names.
+    package private(set) var files: [String] = []
+    /// The paths of files that are still being written.
+    package private(set) var unfinished: [String] = []
+    /// What git calls the other side of a merge that it has not finished.
+    package private(set) var gitReference: String?
+    /// The folder and the name of the vault.
+    package let (folder, name): (String, String)
+
+    package var isEmpty: Bool { files.isEmpty && unfinished.isEmpty && gitReference == nil }
+
+    /// Looks into the folder of a vault file. There is nothing beside a vault in a database.
+    package init(_ vault: String) {
+        let path = resolvedPath(vault)
+        (folder, name) = (path.parentFolder, path.lastPathComponent)
+        guard !VaultPlaces.isURL(vault) else { return }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for other in names.sorted() where other != name {
+            if Self.isConflict(other, of: name) { files.append("\(folder)/\(other)") }
+            if Self.isUnfinished(other, of: name) { unfinished.append("\(folder)/\(other)") }
+        }
+        gitReference = Self.gitReference(in: folder)
+    }
+
+    /// The same without files that were tried already.
+    package func without(_ paths: [String]) -> CopiesBeside {
+        var rest = self
+        let tried = Set(paths.map(resolvedPath))
+        rest.files.removeAll { tried.contains(resolvedPath($0)) }
+        return rest
+    }
+
+    /// Whether a name is the one that Syncthing, Nextcloud or Dropbox gives to a copy of a file: `a.vault` becomes
+    /// `a.sync-conflict-20260101-120000-ABCDEFG.vault` or `a (mia's conflicted copy 2026-01-01).vault`.
+    static func isConflict(_ other: String, of name: String) -> Bool {
+        let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 } ?? name.endIndex
+        let (stem, ending) = (name[..<dot], name[dot...])
+        guard other.utf8.count > name.utf8.count, other.hasPrefix(stem), other.hasSuffix(ending) else { return false }
+        let middle = other.dropFirst(stem.count).dropLast(ending.count)
+        return middle.hasPrefix(".sync-conflict-")
+            || middle.hasPrefix(" (") && middle.hasSuffix(")") && middle.contains("conflicted copy")
+    }
+
+    /// Whether Syncthing is writing a file under that name.
+    static func isUnfinished(_ other: String, of name: String) -> Bool {
+        guard other.hasSuffix(".tmp") else { return false }
+        let copied = [".syncthing.", "~syncthing~"].first(where: other.hasPrefix).map {
+            String(other.dropFirst($0.count).dropLast(".tmp".count))
+        }
+        return copied.map { $0 == name || isConflict($0, of: name) } ?? false
+    }
+
+    /// Finds a merge, a rebase or a cherry-pick that waits for a person, in the repository of a folder.
+    private static func gitReference(in folder: String) -> String? {
+        var folder = folder
+        while true {
+            let git = folder == "/" ? "/.git" : "\(folder)/.git"
+            if FileManager.default.fileExists(atPath: git) {
+                let target = gitFolder(at: git, in: folder)
+                return ["MERGE_HEAD", "REBASE_HEAD", "CHERRY_PICK_HEAD"].first {
+                    FileManager.default.fileExists(atPath: "\(target)/\($0)")
+                }
+            }
+            guard folder != "/" else { return nil }
+            folder = folder.parentFolder
+        }
+    }
+
+    /// Follows the file that a worktree has in place of git's folder.
+    private static func gitFolder(at git: String, in folder: String) -> String {
+        let prefix = "gitdir: "
+        guard let text = try? String(contentsOfFile: git, encoding: .utf8), text.hasPrefix(prefix) else { return git }
+        let target = String(text.dropFirst(prefix.count).prefix { !$0.isNewline })
+        return target.hasPrefix("/") ? target : "\(folder)/\(target)"
+    }
+}
+
+extension CopiesBeside {
+    /// What to do before an alarm is accepted, in sentences.
+    var advice: String {
+        var sentences: [String] = []
+        if !unfinished.isEmpty {
+            sentences.append("\(unfinished.joined(separator: ", ")) may still be under way: wait until it is complete.")
+        }
+        switch files.count {
+        case 0: break
+        case 1: sentences.append("A file synchronization has left another copy beside it, \(files[0]): merge that.")
+        default:
+            sentences.append(
+                "A file synchronization has left other copies beside it: \(files.joined(separator: ", ")). Merge them.")
+        }
+        if gitReference != nil { sentences.append("git has not finished a merge there: merge the other side's copy.") }
+        return sentences.joined(separator: " ")
+    }
+}

@@ -1,0 +1,234 @@
+"""Two laptops whose vault a file synchronization copies: what it leaves is merged, and nothing of either is lost."""
+
+import json
+import re
+import shlex
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+from copies import Copies, copies
+from homes import Home
+from tracing import CHANGING, trace, with_fault
+
+ALARM = 9
+CONFLICT = "default.sync-conflict-20260101-120000-ABCDEFG.vault"
+BOTH = {"base": b"0", "left": b"1", "right": b"2"}
+
+
+@pytest.fixture
+def apart(home: Home, tmp_path: Path) -> Copies:
+    """Each has a change that the other one lacks."""
+    home.set("base", b"0")
+    both = copies(home, tmp_path / "right")
+    both.left.set("left", b"1")
+    both.right.set("right", b"2")
+    return both
+
+
+def leave(home: Home, other: Path, name: str = CONFLICT) -> Path:
+    """The other one's file takes the place of the vault, whose own file is renamed: as where the other's is newer."""
+    conflict = home.vault.with_name(name)
+    home.vault.rename(conflict)
+    shutil.copy(other, home.vault)
+    return conflict
+
+
+def beside(home: Home, other: Path, name: str = CONFLICT) -> Path:
+    """The other one's file is renamed."""
+    return Path(shutil.copy(other, home.vault.with_name(name)))
+
+
+def advised(home: Home, text: str) -> bytes:
+    """Runs the first command that a message advises, letter by letter."""
+    command = re.search(r"`(vault .*?)`", text, re.DOTALL)
+    assert command, text
+    return home.output(*shlex.split(command[1])[1:])
+
+
+def deleted(home: Home, shown: bytes) -> Path:
+    [path] = re.findall(r"You may delete (.*)\.\n", shown.decode())
+    Path(path).unlink()
+    return Path(path)
+
+
+@pytest.mark.parametrize("command", [("ls",), ("get", "base"), ("verify",), ("find", "x=y")])
+def test_the_alarm_names_the_merge_before_it_speaks_of_accepting(apart: Copies, command: tuple[str, ...]) -> None:
+    conflict = leave(apart.left, apart.right.vault)
+    sentence = apart.left.refusal(ALARM, *command)
+    assert sentence.index(f"`vault merge {shlex.quote(str(conflict))}`".replace(str(conflict), f"'{conflict}'")) < (
+        sentence.index("ccept"))
+    assert "--accept-diverged" in sentence
+
+
+@pytest.mark.parametrize("ahead", [0, 1, 3])
+def test_what_it_advises_loses_nothing(apart: Copies, ahead: int) -> None:
+    for number in range(ahead):
+        apart.right.set("right", b"2")
+    conflict = leave(apart.left, apart.right.vault)
+    shown = advised(apart.left, apart.left.refusal(ALARM, "ls"))
+    assert deleted(apart.left, shown) == conflict
+    assert apart.left.values() == BOTH
+    apart.left.output("verify")
+    # The merged file comes to the other one.
+    shutil.copy(apart.left.vault, apart.right.vault)
+    assert apart.right.values() == BOTH
+    apart.right.set("right", b"3")
+
+
+def test_in_the_other_order_there_is_no_alarm(apart: Copies) -> None:
+    conflict = beside(apart.left, apart.right.vault)
+    assert apart.left.output("ls") == b"base\nleft\n"
+    assert deleted(apart.left, apart.left.output("merge")) == conflict
+    assert apart.left.values() == BOTH
+
+
+def test_an_older_file_in_its_place_is_merged_too(apart: Copies) -> None:
+    left = apart.left
+    older = Path(shutil.copy(left.vault, left.folder / "older"))
+    left.set("left", b"1")
+    left.set("later", b"1")
+    leave(left, older)
+    sentence = left.refusal(ALARM, "ls")
+    assert "older copy" in sentence
+    advised(left, sentence)
+    assert left.values() == {"base": b"0", "left": b"1", "later": b"1"}
+
+
+def test_the_alarm_stays_if_no_copy_has_what_is_remembered(apart: Copies, tmp_path: Path) -> None:
+    left = apart.left
+    third = left.copy(tmp_path / "third")
+    third.set("third", b"3")
+    kept = Path(shutil.copy(left.vault, left.folder / "kept.vault"))
+    left.set("left", b"of left alone")
+    newest = Path(shutil.copy(left.vault, left.folder / "newest.vault"))
+    shutil.copy(apart.right.vault, left.vault)
+    conflict = beside(left, third.vault)
+    before = left.vault.read_bytes()
+    for words in (("merge",), ("merge", str(conflict)), ("merge", str(kept))):
+        sentence = left.refusal(ALARM, *words)
+        assert "nothing was merged" in sentence and left.vault.read_bytes() == before
+    left.refusal(ALARM, "ls")
+    assert deleted(left, left.output("merge", str(newest))) == newest
+    left.output("merge")
+    assert left.values() == BOTH | {"left": b"of left alone", "third": b"3"}
+
+
+@pytest.mark.parametrize("names", [(0, 1), (1, 0)])
+def test_two_copies_are_merged_whichever_has_what_is_remembered(
+    apart: Copies, tmp_path: Path, names: tuple[int, int]
+) -> None:
+    left = apart.left
+    third = left.copy(tmp_path / "third")
+    third.set("third", b"3")
+    left.set("later", b"4")
+    paths = [CONFLICT, CONFLICT.replace("2026", "2027")]
+    leave(left, apart.right.vault, paths[names[0]])
+    beside(left, third.vault, paths[names[1]])
+    sentence = left.refusal(ALARM, "ls")
+    shown = advised(left, sentence)
+    assert len(re.findall(rb"You may delete ", shown)) == 2
+    assert left.values() == BOTH | {"third": b"3", "later": b"4"}
+    left.output("verify")
+
+
+@pytest.mark.parametrize(
+    "name", [
+        "default.sync-conflict-20260101-120000-A B.vault", "default.sync-conflict-20260101\n`x`-'A'.vault",
+        "default (mia's conflicted copy 2026-01-01).vault", "default (conflicted copy 2026-01-01 120000).vault",
+    ])
+def test_any_name_can_be_copied_from_the_message(apart: Copies, name: str) -> None:
+    leave(apart.left, apart.right.vault, name)
+    sentence = apart.left.refusal(ALARM, "ls")
+    if "`x`" in name:
+        command = re.search(r"`(vault merge '.*?'\\'''?.*?vault')`", sentence, re.DOTALL)
+        assert command, sentence
+        apart.left.output(*shlex.split(command[1])[1:])
+    else:
+        advised(apart.left, sentence)
+    assert apart.left.values() == BOTH
+
+
+def test_a_file_that_is_under_way_is_waited_for(apart: Copies) -> None:
+    left = apart.left
+    shutil.copy(apart.right.vault, left.vault)
+    for name in (f".syncthing.{CONFLICT}.tmp", "~syncthing~default.vault.tmp"):
+        path = left.vault.with_name(name)
+        path.touch()
+        sentence = left.refusal(ALARM, "ls")
+        assert f"{path} may still be under way" in sentence
+        assert sentence.index("under way") < sentence.index("ccept") and "merge" not in sentence
+        path.unlink()
+    assert "under way" not in left.refusal(ALARM, "ls")
+
+
+def test_other_files_are_no_copies(apart: Copies) -> None:
+    left = apart.left
+    shutil.copy(apart.right.vault, left.vault)
+    for name in ("other.sync-conflict-20260101-120000-ABCDEFG.vault", "default.vault.old", "default (copy).vault"):
+        beside(left, apart.right.vault, name)
+    assert "merge" not in left.refusal(ALARM, "ls")
+    left.output("ls", "--accept-diverged")
+    assert b"There is no other copy" in left.output("merge")
+    assert json.loads(left.output("merge", "--json")) == {"copies": [], "files": []}
+
+
+def test_a_vault_that_is_named_is_named_in_the_advice(apart: Copies) -> None:
+    left = apart.left
+    vault = left.folder / "my team.vault"
+    left.vault.rename(vault)
+    left.output("ls", "--vault", str(vault))
+    conflict = vault.with_name("my team.sync-conflict-20260101-120000-ABCDEFG.vault")
+    vault.rename(conflict)
+    shutil.copy(apart.right.vault, vault)
+    advised(left, left.refusal(ALARM, "ls", "--vault", str(vault)))
+    assert left.output("ls", "--vault", str(vault)) == b"base\nleft\nright\n"
+
+
+def test_a_merge_of_git_that_waits_is_named(apart: Copies) -> None:
+    left = apart.left
+    git = left.vault.parent / ".git"
+    git.mkdir()
+    shutil.copy(apart.right.vault, left.vault)
+    assert "has not finished" not in left.refusal(ALARM, "ls")
+    (git / "MERGE_HEAD").touch()
+    sentence = left.refusal(ALARM, "ls")
+    assert "show 'MERGE_HEAD:./default.vault'" in sentence and sentence.index("vault merge") < sentence.index("ccept ")
+
+
+def test_a_merge_that_is_killed_leaves_the_alarm_or_everything(apart: Copies, tmp_path: Path) -> None:
+    template = apart.left
+    third = template.copy(tmp_path / "third")
+    third.set("third", b"3")
+    leave(template, apart.right.vault, CONFLICT.replace("2026", "2027"))
+    beside(template, third.vault)
+    traced = template.copy(tmp_path / "traced")
+    calls = [call for call in trace(traced, "merge", names=CHANGING) if str(traced.folder) in call.line]
+    assert len(calls) > 5
+    wanted = BOTH | {"third": b"3"}
+    home = template.copy(tmp_path / "killed")
+    ends = set()
+    for call in calls:
+        home.restore(template)
+        finished = with_fault(home, call.name, f"signal=KILL:when={call.ordinal}", "merge")
+        assert finished.returncode == -signal.SIGKILL, (call, finished)
+        listed = home.run("ls")
+        ends.add(listed.returncode)
+        assert listed.returncode == ALARM or home.values() == wanted, call
+        home.output("merge")
+        assert home.values() == wanted, call
+    assert ends == {0, ALARM}
+
+
+def test_a_copy_of_which_something_is_refused_is_not_to_be_deleted(apart: Copies) -> None:
+    left = apart.left
+    left.output("key", "rotate")
+    refused = left.run("merge", str(apart.right.vault))
+    assert refused.returncode == ALARM and b"You may delete" not in refused.stdout + refused.stderr
+
+
+def test_doctor_names_the_copies(apart: Copies) -> None:
+    conflict = beside(apart.left, apart.right.vault)
+    assert str(conflict).encode() in apart.left.run("doctor").stdout

@@ -1,0 +1,105 @@
+import LinuxSystem
+import TestSupport
+import Testing
+
+@testable import SealedLog
+
+/// A file synchronization has put another machine's copy in the vault's place, and the own one beside it.
+@Suite("A vault that is opened to be merged")
+struct JoiningTests {
+    private let fixture: LogFixture
+    private let (copy, older): (String, String)
+
+    init() throws {
+        fixture = try LogFixture(history: .standard)
+        (copy, older) = (fixture.folder.file("copy.vault"), fixture.folder.file("older.vault"))
+        let log = try fixture.open(remembering: true)
+        try log.set("base", "0")
+        try overwrite(older, try fixture.bytes)
+        try log.set("here", "1")
+        try overwrite(copy, try fixture.bytes)
+        let other = fixture.folder.file("other.vault")
+        try overwrite(other, try contents(older))
+        for name in ["there", "there too"] { try apart(other).set(name, "2") }
+        try replace(fixture.path, with: try contents(other))
+    }
+
+    private func apart(_ path: String) throws -> SealedLog {
+        try openApart(path, options: SealedLog.Options(), readKey: fixture.key)
+    }
+
+    private func open(joining paths: [String]) throws -> SealedLog {
+        let options = SealedLog.Options(memoryFolder: fixture.memory, joined: try paths.map(apart))
+        return try openApart(fixture.path, options: options, readKey: fixture.key)
+    }
+
+    private var alarm: LogError.Code? {
+        get throws { try LogError.code { _ = try fixture.open(remembering: true) } }
+    }
+
+    @Test func needsACopyThatHasWhatIsRemembered() throws {
+        #expect(try alarm == .diverged)
+        #expect(try LogError.code { _ = try open(joining: [older]) } == .diverged, "one change is missing")
+        let log = try open(joining: [older, copy])
+        _ = try log.merge(apart(copy), timeout: SealedLog.patience)
+        try log.finishJoining()
+        #expect(try alarm == nil)
+        let states = try fixture.open(remembering: true).state().keys
+        #expect(Set(states) == ["base", "here", "there", "there too"])
+    }
+
+    @Test func isRememberedAgainOnceItIsMerged() throws {
+        let log = try open(joining: [copy])
+        _ = try log.merge(apart(copy), timeout: SealedLog.patience)
+        try log.finishJoining()
+        try log.set("later", "3")
+        let newest = try fixture.bytes
+        try replace(fixture.path, with: try contents(copy))
+        #expect(try alarm == .rolledBack)
+        try replace(fixture.path, with: newest)
+        #expect(try alarm == nil)
+    }
+
+    /// Whatever is written before, the alarm is raised again.
+    @Test(arguments: [0, 1, 3]) func remembersNothingBefore(changes: Int) throws {
+        let log = try open(joining: [copy])
+        for number in 0..<changes { try log.set("later \(number)", "3") }
+        #expect(try LogError.code { try log.finishJoining() } == .diverged)
+        #expect(try alarm == .diverged)
+        #expect(try log.state()["here"] == nil)
+    }
+
+    @Test func anOlderFileIsMergedToo() throws {
+        try replace(fixture.path, with: try contents(older))
+        #expect(try alarm == .rolledBack)
+        let log = try open(joining: [copy])
+        _ = try log.merge(apart(copy), timeout: SealedLog.patience)
+        try log.finishJoining()
+        #expect(try alarm == nil)
+        #expect(try fixture.open(remembering: true).text("here") == "1")
+    }
+
+    /// What this machine remembers was written under a data key that the file in the vault's place does not know.
+    @Test func theCopysKeysTellWhatIsRemembered() throws {
+        let other = try fixture.bytes
+        try replace(fixture.path, with: try contents(copy))
+        try fixture.open(remembering: true).rotate()
+        let rotated = fixture.folder.file("rotated.vault")
+        try overwrite(rotated, try fixture.bytes)
+        try replace(fixture.path, with: other)
+        #expect(try alarm == .rolledBack)
+        #expect(try LogError.code { _ = try open(joining: [copy]) } == .rolledBack)
+        let log = try open(joining: [rotated])
+        _ = try log.merge(apart(rotated), timeout: SealedLog.patience)
+        try log.finishJoining()
+        #expect(try alarm == nil)
+        #expect(try fixture.open(remembering: true).state().count == 4)
+    }
+
+    @Test func anotherVaultIsNeverExplained() throws {
+        let other = try LogFixture()
+        try overwrite(fixture.keyPath, try contents(other.keyPath))
+        try replace(fixture.path, with: try other.bytes)
+        #expect(try LogError.code { _ = try open(joining: [fixture.path]) } == .exchanged)
+    }
+}

@@ -1,0 +1,50 @@
+import TestSupport
+import Testing
+import VaultTesting
+
+@testable import Vault
+
+/// What file synchronizations leave.
+@Suite("Copies beside a vault")
+struct CopiesBesideTests {
+    @Test(arguments: [
+        ("a.sync-conflict-20260101-120000-ABCDEFG.vault", true), ("a.sync-conflict-.vault", true),
+        ("a (mia's conflicted copy 2026-01-01).vault", true), ("a (conflicted copy 2026-01-01 120000).vault", true),
+        ("a.vault", false), ("a.sync-conflict-20260101-120000-ABCDEFG.key", false),
+        ("b.sync-conflict-20260101-120000-ABCDEFG.vault", false), ("a (copy).vault", false),
+        ("ab.sync-conflict-20260101-120000-ABCDEFG.vault", false), ("a conflicted copy.vault", false),
+        ("a.old.vault", false),
+    ])
+    func areKnownByTheirNames(_ name: String, _ isConflict: Bool) {
+        #expect(CopiesBeside.isConflict(name, of: "a.vault") == isConflict)
+    }
+
+    @Test(arguments: [
+        ("team", "team.sync-conflict-20260101-120000-ABCDEFG"),
+        (".vault", ".vault.sync-conflict-20260101-120000-ABCDEFG"),
+    ])
+    func aNameWithoutAnEndingHasThemToo(_ name: String, _ copy: String) {
+        #expect(CopiesBeside.isConflict(copy, of: name))
+    }
+
+    @Test(arguments: [
+        (".syncthing.a.vault.tmp", true), ("~syncthing~a.vault.tmp", true),
+        (".syncthing.a.sync-conflict-20260101-120000-ABCDEFG.vault.tmp", true), (".syncthing.b.vault.tmp", false),
+        ("a.vault.tmp", false), (".syncthing.a.vault", false),
+    ])
+    func thatAreBeingWrittenAreKnownToo(_ name: String, _ isUnfinished: Bool) {
+        #expect(CopiesBeside.isUnfinished(name, of: "a.vault") == isUnfinished)
+    }
+
+    @Test func areFoundWhereALinkLeadsTo() throws {
+        let folder = try TemporaryFolder()
+        let names = ["a.sync-conflict-2.vault", "a.sync-conflict-1.vault", "a.vault", ".syncthing.a.vault.tmp"]
+        for name in names { try overwrite(folder.file(name), [1]) }
+        let copies = CopiesBeside(folder.file("a.vault"))
+        #expect(copies.files.map { String($0.suffix(23)) } == ["a.sync-conflict-1.vault", "a.sync-conflict-2.vault"])
+        #expect(copies.unfinished.count == 1 && copies.gitReference == nil && !copies.isEmpty)
+        #expect(copies.without([copies.files[0]]).files == [copies.files[1]])
+        #expect(CopiesBeside("postgresql://localhost/db").isEmpty)
+        #expect(CopiesBeside(folder.file("b.vault")).isEmpty)
+    }
+}

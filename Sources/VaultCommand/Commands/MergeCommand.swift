@@ -49,7 +49,10 @@ enum MergeCommand: Command {
         ],
         exitCodes: [
             .init(.usage, "OTHER is no copy of this vault"),
-            .init(.alarm, "something of OTHER was not taken over, since somebody who was shut out may have changed it"),
+            .init(
+                .alarm,
+                "something of OTHER was not taken over, since somebody who was shut out may have changed it; or the "
+                    + "vault lacks what this machine has seen, and so does each OTHER: nothing is merged"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {

@@ -168,8 +168,8 @@ enum HelpTopic: String, CaseIterable {
           backup, clone
                     {"vault", "entries", "bytes"}
           merge     {"changed": [NAME], "conflicts": [NAME], "dropped": [NAME],
-                     "keys", "refused": [NAME]}; of no or several OTHER:
-                     {"files": [PATH], "copies": [as for one]}
+                     "keys", "refused": [NAME]}, unless OTHER is one: a list of
+                     these as "copies", with their "files"
           setup git-merge
                     {"attributes", "written"}
           setup git, setup docker, setup aws, setup kube, setup ssh, setup direnv

@@ -19,6 +19,16 @@ struct CommonPast {
     func hasOtherChanged(_ entry: Entry) -> Bool? { other.map { entry.sequence > $0 } }
 }
 
+extension LogView {
+    /// Whether this machine has seen the vault end as it does now, or at a position that its history includes.
+    func isKnown(to memory: RollbackMemory) throws(LogError) -> Bool {
+        let heads = try memory.heads { () throws(LogError) in try manifest().formerMemoryKeys }
+        if heads.isEmpty || heads.contains(head) { return !heads.isEmpty }
+        let history = try KnownHistory(of: self)
+        return !Set(heads).isDisjoint(with: history.positions.positions)
+    }
+}
+
 /// The log positions of a vault's history that are known.
 struct KnownHistory {
     /// All of them, those that were merged too.

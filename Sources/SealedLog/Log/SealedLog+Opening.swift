@@ -264,7 +264,7 @@ struct Opening {
         let isJoining = refused.allSatisfy { alarm in joined.contains { $0.explains(alarm, newest) } }
         if let alarm = refused.first, !isJoining { throw alarm }
         let isAccepted = !alarms.isEmpty
-        try view.takePlaceOfCopy(isAccepted: isAccepted, joining: joined)
+        try view.takePlaceOfCopy(isAccepted: isAccepted) { kept in joined.contains { $0.includes(kept) } }
         // A position that was remembered before a rotation of the data key counts until a newer one is remembered.
         if seen != nil, let newest, memory?.seen(in: newest.bytes) == nil {
             memory?.learn(formerKeys: try view.manifest().formerMemoryKeys)
@@ -276,9 +276,7 @@ struct Opening {
             // A merge that is not finished leaves the alarm.
             memory.hold()
         } else if let memory {
-            if isAccepted {
-                try log.accept(view, of: store, in: memory)
-            }
+            if isAccepted { try log.accept(view, of: store, in: memory) }
             do {
                 try unlocker.remember(view.unlocked) { () throws(LogError) in
                     try log.flush(view, of: store, in: memory)

@@ -147,9 +147,11 @@ extension LogView {
     /// - Parameters:
     ///   - isAccepted: whether nothing tells that this log includes it: it is a new vault, or one that is accepted in
     ///     spite of an alarm.
-    ///   - joined: those of the copies that are merged next.
-    func takePlaceOfCopy(isAccepted: Bool = false, joining joined: [JoinedHistory] = []) throws(LogError) {
-        if !store.isAsKept, let kept = store.keptHead, !joined.contains(where: { $0.includes(kept) }),
+    ///   - isJoined: whether a copy that is merged next includes a position.
+    func takePlaceOfCopy(
+        isAccepted: Bool = false, unless isJoined: (LogPosition) -> Bool = { _ in false }
+    ) throws(LogError) {
+        if !store.isAsKept, let kept = store.keptHead, !isJoined(kept),
             try isAccepted ? includes(kept) != .included : alarm(against: kept) != nil
         {
             try store.keepCopy { (copy) throws(LogError) in

@@ -1,23 +1,10 @@
 private import FoundationEssentials
 private import LinuxSystem
 
-/// What other programs leave beside a vault that was changed in two places: the everyday cause of an alarm.
-package struct CopiesBeside: Hashable, Sendable {
-    /// The paths of copies that are to be merged, in the order of their names.
-    package private(set) var files: [String] = []
-    /// The paths of files that are still being written.
-    package private(set) var unfinished: [String] = []
-    /// What git calls the other side of a merge that it has not finished.
-    package private(set) var gitReference: String?
-    /// The folder and the name of the vault.
-    package let (folder, name): (String, String)
-
-    package var isEmpty: Bool { files.isEmpty && unfinished.isEmpty && gitReference == nil }
-
+extension CopiesBeside {
     /// Looks into the folder of a vault file. There is nothing beside a vault in a database.
     package init(_ vault: String) {
-        let path = resolvedPath(vault)
-        (folder, name) = (path.parentFolder, path.lastPathComponent)
+        self.init(beside: vault)
         guard !VaultPlaces.isURL(vault) else { return }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for other in names.sorted() where other != name {
@@ -25,14 +12,6 @@ package struct CopiesBeside: Hashable, Sendable {
             if Self.isUnfinished(other, of: name) { unfinished.append("\(folder)/\(other)") }
         }
         gitReference = Self.gitReference(in: folder)
-    }
-
-    /// The same without files that were tried already.
-    package func without(_ paths: [String]) -> CopiesBeside {
-        var rest = self
-        let tried = Set(paths.map(resolvedPath))
-        rest.files.removeAll { tried.contains(resolvedPath($0)) }
-        return rest
     }
 
     /// Whether a name is the one that Syncthing, Nextcloud or Dropbox gives to a copy of a file: `a.vault` becomes
@@ -77,24 +56,5 @@ package struct CopiesBeside: Hashable, Sendable {
         guard let text = try? String(contentsOfFile: git, encoding: .utf8), text.hasPrefix(prefix) else { return git }
         let target = String(text.dropFirst(prefix.count).prefix { !$0.isNewline })
         return target.hasPrefix("/") ? target : "\(folder)/\(target)"
-    }
-}
-
-extension CopiesBeside {
-    /// What to do before an alarm is accepted, in sentences.
-    var advice: String {
-        var sentences: [String] = []
-        if !unfinished.isEmpty {
-            sentences.append("\(unfinished.joined(separator: ", ")) may still be under way: wait until it is complete.")
-        }
-        switch files.count {
-        case 0: break
-        case 1: sentences.append("A file synchronization has left another copy beside it, \(files[0]): merge that.")
-        default:
-            sentences.append(
-                "A file synchronization has left other copies beside it: \(files.joined(separator: ", ")). Merge them.")
-        }
-        if gitReference != nil { sentences.append("git has not finished a merge there: merge the other side's copy.") }
-        return sentences.joined(separator: " ")
     }
 }

@@ -1,11 +1,8 @@
-/// A store that another one may take the place of, since that one has all that is in it. A vault is replaced in no other
-/// way: ``RecordStore/publish(over:_:)`` asks for one.
-package struct Replaceable: Sendable {
-    /// Its exclusive lock is held until the other one is in its place.
-    package let store: any RecordStore
+// The two ways to know that another store has all that is in one.
 
+extension Replaceable {
     /// The store of a log that a compaction has copied up to its newest record.
-    init(compacted view: LogView) { store = view.store }
+    init(compacted view: LogView) { self.init(contained: view.store) }
 
     /// A store that was found where a copy is to be.
     ///
@@ -18,7 +15,7 @@ package struct Replaceable: Sendable {
         _ store: any RecordStore, copiedWith history: CopiedHistory,
         _ unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) {
-        self.store = store
+        self.init(contained: store)
         // A program may have created an empty file to reserve the name.
         if try store.size() == 0 { return }
         switch history.positions.includes(try history.head(of: store, &unlocker)) {

@@ -1,0 +1,47 @@
+private import LinuxSystem
+
+/// What other programs leave beside a vault that was changed in two places: the everyday cause of an alarm.
+package struct CopiesBeside: Hashable, Sendable {
+    /// The paths of copies that are to be merged, in the order of their names.
+    package internal(set) var files: [String] = []
+    /// The paths of files that are still being written.
+    package internal(set) var unfinished: [String] = []
+    /// What git calls the other side of a merge that it has not finished.
+    package internal(set) var gitReference: String?
+    /// The folder and the name of the vault.
+    package let (folder, name): (String, String)
+
+    package var isEmpty: Bool { files.isEmpty && unfinished.isEmpty && gitReference == nil }
+
+    init(beside vault: String) {
+        let path = resolvedPath(vault)
+        (folder, name) = (path.parentFolder, path.lastPathComponent)
+    }
+
+    /// The same without files that were tried already.
+    package func without(_ paths: [String]) -> CopiesBeside {
+        var rest = self
+        let tried = Set(paths.map(resolvedPath))
+        rest.files.removeAll { tried.contains(resolvedPath($0)) }
+        return rest
+    }
+}
+
+extension CopiesBeside {
+    /// What to do before an alarm is accepted, in sentences.
+    var advice: String {
+        var sentences: [String] = []
+        if !unfinished.isEmpty {
+            sentences.append("\(unfinished.joined(separator: ", ")) may still be under way: wait until it is complete.")
+        }
+        switch files.count {
+        case 0: break
+        case 1: sentences.append("A file synchronization has left another copy beside it, \(files[0]): merge that.")
+        default:
+            sentences.append(
+                "A file synchronization has left other copies beside it: \(files.joined(separator: ", ")). Merge them.")
+        }
+        if gitReference != nil { sentences.append("git has not finished a merge there: merge the other side's copy.") }
+        return sentences.joined(separator: " ")
+    }
+}

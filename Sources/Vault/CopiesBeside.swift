@@ -8,10 +8,12 @@ package struct CopiesBeside: Hashable, Sendable {
     package internal(set) var unfinished: [String] = []
     /// What git calls the other side of a merge that it has not finished.
     package internal(set) var gitReference: String?
+    /// Whether the vault is in a folder of git, which exchanges files.
+    package internal(set) var isInRepository = false
     /// The folder and the name of the vault.
     package let (folder, name): (String, String)
 
-    package var isEmpty: Bool { files.isEmpty && unfinished.isEmpty && gitReference == nil }
+    package var isEmpty: Bool { files.isEmpty && unfinished.isEmpty && !isInRepository }
 
     init(beside vault: String) {
         let path = resolvedPath(vault)
@@ -41,7 +43,11 @@ extension CopiesBeside {
             sentences.append(
                 "A file synchronization has left other copies beside it: \(files.joined(separator: ", ")). Merge them.")
         }
-        if gitReference != nil { sentences.append("git has not finished a merge there: merge the other side's copy.") }
+        if gitReference != nil {
+            sentences.append("git has not finished a merge there: merge the other side's copy.")
+        } else if isInRepository, files.isEmpty, unfinished.isEmpty {
+            sentences.append("It is in a git repository, which may have checked out another version of it.")
+        }
         return sentences.joined(separator: " ")
     }
 }

@@ -54,8 +54,28 @@ def test_a_checkout_of_another_branch_is_no_alarm(clone: Clone) -> None:
 
 def test_without_the_setting_it_is_an_alarm(clone: Clone) -> None:
     clone.git("checkout", "--quiet", "main~1")
-    clone.home.refusal(ALARM, "--vault", str(clone.vault), "get", "one")
+    told = clone.home.refusal(ALARM, "--vault", str(clone.vault), "get", "one")
+    assert "git repository" in told and "`kept-in = git`" in told and "--accept-rolled-back" in told
     assert vault(clone, "get", "one") == b"one"
+
+
+def test_the_advice_leads_there(clone: Clone) -> None:
+    """A vault that was in git before the configuration said so."""
+    config = clone.home.folder / ".config/vault/config"
+    text = config.read_text()
+    config.write_text(text.replace("kept-in = git\n", ""))
+    (heads,) = clone.home.memory.glob("*.heads")
+    heads.unlink()
+    commit(clone, "four")
+    clone.git("checkout", "--quiet", "feature")
+    assert "`kept-in = git`" in clone.home.refusal(ALARM, "--vault", "project", "ls")
+    config.write_text(text)
+    told = clone.home.refusal(ALARM, "--vault", "project", "ls")
+    assert "--accept-" in told and "kept-in" not in told
+    vault(clone, "ls", "--accept-diverged", "--accept-rolled-back")
+    for branch in ("main", "feature", "main"):
+        clone.git("checkout", "--quiet", branch)
+        assert names(clone) == (["one", "two"] if branch == "feature" else ["four", "one", "three"])
 
 
 def test_a_rebase_merges_and_is_no_alarm(clone: Clone) -> None:

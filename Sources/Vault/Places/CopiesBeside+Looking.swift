@@ -11,7 +11,11 @@ extension CopiesBeside {
             if Self.isConflict(other, of: name) { files.append("\(folder)/\(other)") }
             if Self.isUnfinished(other, of: name) { unfinished.append("\(folder)/\(other)") }
         }
-        gitReference = Self.gitReference(in: folder)
+        guard let git = Self.gitFolder(above: folder) else { return }
+        isInRepository = true
+        gitReference = ["MERGE_HEAD", "REBASE_HEAD", "CHERRY_PICK_HEAD"].first {
+            FileManager.default.fileExists(atPath: "\(git)/\($0)")
+        }
     }
 
     /// Whether a name is the one that Syncthing, Nextcloud or Dropbox gives to a copy of a file: `a.vault` becomes
@@ -34,17 +38,12 @@ extension CopiesBeside {
         return copied.map { $0 == name || isConflict($0, of: name) } ?? false
     }
 
-    /// Finds a merge, a rebase or a cherry-pick that waits for a person, in the repository of a folder.
-    private static func gitReference(in folder: String) -> String? {
+    /// Finds git's folder of the repository that a folder is in.
+    private static func gitFolder(above folder: String) -> String? {
         var folder = folder
         while true {
             let git = folder == "/" ? "/.git" : "\(folder)/.git"
-            if FileManager.default.fileExists(atPath: git) {
-                let target = gitFolder(at: git, in: folder)
-                return ["MERGE_HEAD", "REBASE_HEAD", "CHERRY_PICK_HEAD"].first {
-                    FileManager.default.fileExists(atPath: "\(target)/\($0)")
-                }
-            }
+            if FileManager.default.fileExists(atPath: git) { return gitFolder(at: git, in: folder) }
             guard folder != "/" else { return nil }
             folder = folder.parentFolder
         }

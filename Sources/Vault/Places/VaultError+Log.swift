@@ -36,7 +36,9 @@ extension VaultError {
     /// - Parameter tried: the paths of copies that were to be merged, and that have not what this machine remembers.
     static func alarm(_ error: LogError, _ places: VaultPlaces, tried: [String]) -> VaultError? {
         guard let code = codes[error.code], [.rolledBack, .diverged].contains(code) else { return nil }
-        let copies = CopiesBeside(places.vault).without(tried)
+        var copies = CopiesBeside(places.vault).without(tried)
+        // It was said already, and is no reason for this alarm.
+        if places.isInGit, copies.gitReference == nil { copies.isInRepository = false }
         guard !copies.isEmpty || !tried.isEmpty else { return nil }
         let rest = tried.joined(separator: ", ")
         let sentences = [

@@ -116,6 +116,11 @@ extension CommandError {
                 "`git -C \(ShellQuoting.quoted(copies.folder)) show \(ShellQuoting.quoted(place)) > "
                     + "\(ShellQuoting.quoted(other))` writes it to a file, and `\(merging([other]))` merges it.")
         }
+        if tried.isEmpty, copies.gitReference == nil, copies.isInRepository {
+            sentences.append(
+                "If it has, write `kept-in = git` in the vault's section of the configuration (see `vault help places`), "
+                    + "and accept this version once.")
+        }
         if tried.isEmpty {
             sentences.append(
                 "Accept the vault as it is only if nothing else explains it: run a command once with \(option.spelling)."

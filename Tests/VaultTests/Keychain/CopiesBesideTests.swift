@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 import VaultTesting
@@ -46,5 +47,19 @@ struct CopiesBesideTests {
         #expect(copies.without([copies.files[0]]).files == [copies.files[1]])
         #expect(CopiesBeside("postgresql://localhost/db").isEmpty)
         #expect(CopiesBeside(folder.file("b.vault")).isEmpty)
+    }
+
+    @Test func aRepositoryIsFoundAboveTheVault() throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: folder.file("git/deep"), withIntermediateDirectories: true)
+        #expect(!CopiesBeside(folder.file("git/deep/a.vault")).isInRepository)
+        try FileManager.default.createDirectory(atPath: folder.file("git/.git"), withIntermediateDirectories: false)
+        let copies = CopiesBeside(folder.file("git/deep/a.vault"))
+        #expect(copies.isInRepository && copies.gitReference == nil && !copies.isEmpty)
+        #expect(copies.advice.contains("git repository"))
+        try overwrite(folder.file("git/.git/REBASE_HEAD"), [1])
+        #expect(CopiesBeside(folder.file("git/deep/a.vault")).gitReference == "REBASE_HEAD")
+        #expect(CopiesBeside(folder.file("git/deep/a.vault")).advice.contains("not finished a merge"))
+        #expect(!CopiesBeside(folder.file("a.vault")).isInRepository)
     }
 }

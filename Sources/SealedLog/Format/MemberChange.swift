@@ -27,6 +27,8 @@ struct MemberRecord: Hashable, Sendable {
     /// The start of the hash of its encoding, by which other changes name this one.
     let id: Authenticator
     let encodedSize: Int
+    /// Whether a device adds itself.
+    var addsItsAuthor: Bool { !change.isRemoval && authorship.author == change.device.id }
 
     init(change: MemberChange, authorship: Authorship) {
         (self.change, self.authorship) = (change, authorship)

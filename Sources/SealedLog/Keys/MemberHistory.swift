@@ -32,6 +32,9 @@ struct MemberHistory: Sendable {
 
     func device(_ id: DeviceID) -> Device? { devices[id] }
 
+    /// Whether a device is the one that counts of those with its id.
+    func counts(_ device: Device) -> Bool { devices[device.id] == device }
+
     func contains(_ id: Authenticator) -> Bool { indices[id] != nil }
 
     /// The changes that no other one follows: what the author of the next one knows.
@@ -59,8 +62,7 @@ struct MemberHistory: Sendable {
             before.insert(index)
         }
         let (change, authorship) = (record.change, record.authorship)
-        let isOwn = !change.isRemoval && authorship.author == change.device.id
-        guard let author = devices[authorship.author] ?? (isOwn ? change.device : nil),
+        guard let author = devices[authorship.author] ?? (record.addsItsAuthor ? change.device : nil),
             authorship.isValid(for: Statement(change, in: vaultID), by: author)
         else { throw .damaged("a change of the members that was not signed by whom it names") }
         devices[change.device.id] = devices[change.device.id] ?? change.device
@@ -89,8 +91,7 @@ struct MemberHistory: Sendable {
     private func mayAuthor(_ index: Int, by holding: IndexSet1024) -> Bool {
         let record = records[index]
         let members = members(by: known[index].intersection(holding))
-        let isOwn = !record.change.isRemoval && record.change.device.id == record.authorship.author
-        return members.contains(record.authorship.author) || isOwn && members.isEmpty
+        return members.contains(record.authorship.author) || record.addsItsAuthor && members.isEmpty
     }
 
     /// A removal takes away what its author knew of a device. What it did not know is another matter.
@@ -98,7 +99,7 @@ struct MemberHistory: Sendable {
         var additions: [DeviceID: [Int]] = [:]
         for index in records.indices where holding.contains(index) {
             let device = records[index].change.device
-            guard devices[device.id] == device else { continue }
+            guard counts(device) else { continue }
             if records[index].change.isRemoval {
                 additions[device.id]?.removeAll { known[index].contains($0) }
             } else {

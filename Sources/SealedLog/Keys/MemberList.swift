@@ -250,7 +250,7 @@ package struct MemberList: Sendable {
         for index in history.counting {
             let record = history[index]
             let (device, authorship) = (record.change.device, record.authorship)
-            guard history.device(device.id) == device else { continue }
+            guard history.counts(device) else { continue }
             if !record.change.isRemoval {
                 let isMember = standings[device.id]?.isMember ?? false
                 guard !isMember, mayAdd(record.change.name, authorship.author) else { continue }

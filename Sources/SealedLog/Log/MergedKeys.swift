@@ -17,6 +17,7 @@ struct MergedKeys {
     private let relation: Relation
     private let theirs: LogView
     private let manifest: Manifest
+    private let ownMembers: MemberList
     /// Whether this vault has had the other copy's data key.
     private let isOfKnownKey: Bool
     /// The changes of the members that the other copy has and this vault has not.
@@ -24,10 +25,12 @@ struct MergedKeys {
 
     init(_ ours: LogView, _ theirs: LogView) throws(LogError) {
         self.theirs = theirs
-        manifest = try theirs.manifest()
-        broughtChanges = try Set(manifest.members.map(\.id)).subtracting(ours.members().records.map(\.id))
+        let ownManifest = try ours.manifest()
+        ownMembers = try ours.members(in: ownManifest)
+        do throws(LogError) { manifest = try theirs.manifest() } catch { throw error.ofCopy }
+        broughtChanges = Set(manifest.members.map(\.id)).subtracting(ownMembers.records.map(\.id))
         let (own, other) = (ours.keys.memoryKey, theirs.keys.memoryKey)
-        isOfKnownKey = try ours.manifest().formerMemoryKeys.contains(other)
+        isOfKnownKey = ownManifest.formerMemoryKeys.contains(other)
         if own == other {
             (relation, choice) = (.same, ours.header.slots == theirs.header.slots ? .same : .own)
         } else if manifest.formerMemoryKeys.contains(own) {
@@ -60,9 +63,9 @@ struct MergedKeys {
         return try own.joined(with: manifest.members)
     }
 
-    func bringsMembers(to ours: LogView) throws(LogError) -> Bool {
-        let own = try ours.members()
-        return try members(own).records.count > own.records.count
+    /// Whether the copy has changes of the members that this vault takes over.
+    var bringsMembers: Bool {
+        get throws(LogError) { try members(ownMembers).records.count > ownMembers.records.count }
     }
 
     /// - Parameters:

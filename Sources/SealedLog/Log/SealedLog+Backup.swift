@@ -8,9 +8,9 @@ extension SealedLog {
     ///   - isReplacing: whether what is at the target is replaced if the copy has all that is in it; otherwise it is an
     ///     error.
     ///   - unlocker: is asked if this vault's keys do not open what is at the target.
-    /// - Throws: `exists`; what ``Replaceable`` throws; `damaged` if the vault is, or if the copy is not as it was written; `busy` if another
-    ///   process writes a file for the target; `unavailable`: there is no copy then, and the file at the target is as
-    ///   it was. `outcomeUnknown` if the copy is there, and may not outlast a power loss.
+    /// - Throws: `exists`; what ``Replaceable`` throws; `damaged` if the vault is, or if the copy is not as it was
+    ///   written; `busy` if another process writes a file for the target; `unavailable`: there is no copy then, and the
+    ///   file at the target is as it was. `outcomeUnknown` if the copy is there, and may not outlast a power loss.
     package func backUp(
         to target: any RecordPlace, replacing isReplacing: Bool, with unlocker: inout some Unlocker & ~Copyable,
         _ counter: UpkeepProgress? = nil

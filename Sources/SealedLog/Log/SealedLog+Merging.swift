@@ -73,7 +73,7 @@ extension SealedLog {
         (report.keys, report.isOfFormerKey) = (keys.choice, keys.isOfFormerKey)
         try ofCopy { () throws(LogError) in try checkNonces(of: theirs, past, keys) }
         // Under the same data key, values are known by their nonces; and who has signed a state is named before it.
-        let bringsMembers = try ofCopy { () throws(LogError) in try keys.bringsMembers(to: ours) }
+        let bringsMembers = try ofCopy { () throws(LogError) in try keys.bringsMembers }
         if keys.choice == .other || bringsMembers { try change(keys, nil, timeout: timeout, nil) }
         let source = MergedCopy(view: theirs, past: past, keys: keys, taken: taken, keptAttribute: keptAttribute)
         try mergeEntries(of: source, timeout: timeout, counter, &report)
@@ -221,7 +221,7 @@ extension SealedLog {
         let key = copy.taken.isNone ? nil : try signingKey(among: members)
         return MergeGate(
             isOfFormerKey: copy.keys.isOfFormerKey, members: members, brought: copy.keys.broughtChanges,
-            taken: copy.taken, signer: key.map { StateSigner(key: $0, vaultID: vaultID, seen: ours.head) })
+            taken: copy.taken, signer: key.map(ours.signer))
     }
 
     private func merge(
@@ -253,8 +253,7 @@ extension SealedLog {
             if guarded != nil, let key = try signingKey(among: gate.members) {
                 // Nobody has signed this state.
                 merged.modified += 1
-                let signer = StateSigner(key: key, vaultID: vaultID, seen: ours.head)
-                merged.authorship = try signer.authorship(of: merged, ours.value(of: merged, boxes))
+                merged.authorship = try ours.signer(key).authorship(of: merged, ours.value(of: merged, boxes))
             }
             batch.move(merged, boxes, replacing: old)
             report.changed.append(entry.name.text)
@@ -272,7 +271,7 @@ extension SealedLog {
 }
 
 extension LogError {
-    fileprivate var ofCopy: LogError { code == .damaged ? LogError(.copyDamaged, detail) : self }
+    var ofCopy: LogError { code == .damaged ? LogError(.copyDamaged, detail) : self }
 
     static let serverGone = LogError(
         .unreachable,

@@ -174,7 +174,7 @@ extension SealedLog {
             let head = view.head
             let circumstances = Circumstances(
                 now: now, sequence: head.sequence + 1, history: view.header.history,
-                signer: key.map { StateSigner(key: $0, vaultID: vaultID, seen: head) })
+                signer: key.map(view.signer))
             while let pending = rest.first {
                 do throws(LogError) {
                     let changes = try pending.changes.sealed(under: view.keys)

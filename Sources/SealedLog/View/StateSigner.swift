@@ -14,3 +14,8 @@ struct StateSigner: Sendable {
 
     func sign(_ statement: Statement) throws(LogError) -> Authorship { try key.sign(statement, after: seen) }
 }
+
+extension LogView {
+    /// Returns what signs the states that follow what this view ends with.
+    func signer(_ key: DeviceKey) -> StateSigner { StateSigner(key: key, vaultID: header.vaultID, seen: head) }
+}

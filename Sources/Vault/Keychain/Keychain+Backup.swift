@@ -10,9 +10,9 @@ extension Keychain {
     ///
     /// - Parameter isReplacing: whether an earlier copy of the vault at the path is replaced, if this one has all that
     ///   is in it. Any other file is left alone.
-    /// - Throws: ``VaultError`` with `exists` if there is a file at the path that is not replaced, `invalid` for a path that cannot be meant
-    ///   and for the vault's own; `damaged`, `busy`, `unavailable`: the file at the path is as it was; `outcomeUnknown`
-    ///   if the copy is there, and may not outlast a power loss.
+    /// - Throws: ``VaultError`` with `exists` if there is a file at the path that is not replaced, `invalid` for a path
+    ///   that cannot be meant and for the vault's own; `damaged`, `busy`, `unavailable`: the file at the path is as it
+    ///   was; `outcomeUnknown` if the copy is there, and may not outlast a power loss.
     public func backUp(to path: String, replacing isReplacing: Bool = false) throws(VaultError) {
         _ = try backUp(to: path, replacing: isReplacing, progress: nil)
     }

@@ -234,7 +234,7 @@ class Command:
     def members(self) -> list[list[str]]:
         """The names of the members and their devices."""
         shown = json.loads(self.run("member", "ls", "--json"))["members"]
-        return [[member["name"], device] for member in shown for device in member["devices"]]
+        return [[member["name"], device["device"]] for member in shown for device in member["devices"]]
 
     def names(self) -> list[str]:
         return self.run("ls").decode().split("\n")[:-1]

@@ -9,7 +9,7 @@ from interop_support import ALARM, VECTORS, Command, StoredVector
 from reading import memory
 from reading.vault import Vault, open_vault
 from writing.members import Device
-from writing.memory import coded, members_file, path_file, seen_file, upkeep_file
+from writing.memory import coded, heads_file, members_file, path_file, seen_file, upkeep_file
 
 
 @pytest.fixture
@@ -249,3 +249,60 @@ def test_the_command_heeds_what_python_wrote_of_members(without_others: Command)
         without_others.run("member", "ls", expecting=expecting)
         if expecting == 0:
             assert seen_of_members(without_others) == known, "it is written anew"
+
+
+@pytest.fixture
+def in_git(kept: Command) -> Command:
+    """The same, and the configuration says that the vault lives in git."""
+    config = kept.home / ".config/vault/config"
+    config.write_text(f"[default]\nvault = {kept.places[0]}\nkey-file = {kept.places[1]}\nkept-in = git\n")
+    config.chmod(0o600)
+    return kept
+
+
+def heads_path(command: Command) -> Path:
+    return folder(command) / memory.heads_name(command.vault().header.vault_id)
+
+
+def seen_heads(command: Command) -> list[tuple[int, bytes]] | None:
+    vault = command.vault()
+    return memory.read_heads(heads_path(command).read_bytes(), vault.header.vault_id, vault.keys.memory)
+
+
+def test_python_finds_what_the_command_has_seen_a_vault_in_git_end_with(in_git: Command) -> None:
+    before = newest(in_git.vault())
+    expected = [before]
+    for change in (["set", "c"], ["set", "d"], ["compact"]):
+        in_git.run(*change, standard_input=b"value")
+        expected.append(newest(in_git.vault()))
+        # A compaction announces itself by a record, which is another end.
+        found = [head for head in seen_heads(in_git) if head[0] != expected[-1][0] - 1 or change != ["compact"]]
+        assert found == expected
+    assert len(heads_path(in_git).read_bytes()) == memory.HEADS_SIZE
+    in_git.run("key", "rotate")
+    in_git.set("e", b"value")
+    assert seen_heads(in_git)[:3] == expected[:3], "those under the former key stay"
+
+
+def test_the_command_heeds_heads_that_python_wrote(in_git: Command) -> None:
+    vault, path = in_git.vault(), in_git.places[0]
+    vault_id, key, older = vault.header.vault_id, vault.keys.memory, path.read_bytes()
+    head = newest(vault)
+    in_git.set("c", b"value")
+    for heads, count, used_key, expecting in (
+        ([head], None, key, 0),
+        ([(1, bytes(16)), head, (9, bytes(16))], None, key, 0),
+        ([(vault.header.sequence, vault.header.authenticator)], None, key, 0),
+        ([(head[0], bytes(16))], None, key, ALARM),
+        ([], None, key, ALARM),
+        ([head], 1025, key, ALARM),
+        ([head], None, bytes(32), ALARM),
+        ([(9, bytes(16))] * 1023 + [head], None, key, 0),
+    ):
+        path.write_bytes(older)
+        seen_path(in_git).write_bytes(seen_file(vault_id, head[0] + 1, bytes(16), key))
+        data = heads_file(vault_id, heads, used_key, count)
+        heads_path(in_git).write_bytes(data)
+        is_known = count is None and used_key == key
+        assert memory.read_heads(data, vault_id, key) == (heads if is_known else None)
+        in_git.run("get", "a", expecting=expecting)

@@ -186,7 +186,7 @@ extension RollbackMemory {
         isForced: Bool = false
     ) {
         // Also the one that is about to be forgotten: it may be from before heads were kept.
-        if keepsHeads, !isHeld { add(heads: [seen()?.position, previous, position].compactMap { $0 }) }
+        if keepsHeads, !isHeld { add(heads: [previous, seen()?.position, position].compactMap { $0 }) }
         write(position, isFlushed, isForced: isForced) { old in
             guard !isForced, let old else { return true }
             return old.position.sequence < position.sequence

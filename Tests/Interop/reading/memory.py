@@ -13,9 +13,9 @@ from .sealing import hash256
 from .signatures import LogPosition
 from .vault import Vault
 
-SEEN, PATH, UPKEEP, MEMBERS = b"vltseen1", b"vltpath1", b"vltkeep1", b"vltmemb1"
+SEEN, PATH, UPKEEP, MEMBERS, HEADS = b"vltseen1", b"vltpath1", b"vltkeep1", b"vltmemb1", b"vltheads"
 CODE_SIZE = 32
-FILE_SIZE, UPKEEP_SIZE, MEMBERS_SIZE = 88, 213, 2112
+FILE_SIZE, UPKEEP_SIZE, MEMBERS_SIZE, HEADS_SIZE = 88, 213, 2112, 24_640
 MOST_WORDS = 127
 
 
@@ -57,6 +57,10 @@ def upkeep_name(vault_id: bytes) -> str:
 
 def members_name(vault_id: bytes) -> str:
     return f"{vault_id.hex()}.members"
+
+
+def heads_name(vault_id: bytes) -> str:
+    return f"{vault_id.hex()}.heads"
 
 
 def read_seen(data: bytes, vault_id: bytes, memory_key: bytes) -> Seen | None:
@@ -123,6 +127,18 @@ def read_members(data: bytes, vault_id: bytes, memory_key: bytes) -> list[bytes]
         return None
     try:
         return [cursor.take(16, "members seen") for _ in range(cursor.fixed(8, "members seen"))]
+    except Damaged:
+        return None
+
+
+def read_heads(data: bytes, vault_id: bytes, memory_key: bytes) -> list[tuple[int, bytes]] | None:
+    """What a vault in git was seen to end with, oldest first."""
+    cursor = body(data, HEADS, vault_id, memory_key, size=HEADS_SIZE)
+    if cursor is None:
+        return None
+    try:
+        count = cursor.fixed(8, "heads")
+        return [(cursor.fixed(8, "sequence number"), cursor.take(16, "authenticator")) for _ in range(count)]
     except Damaged:
         return None
 

@@ -29,5 +29,14 @@ def members_file(vault_id: bytes, changes: list[bytes], memory_key: bytes, count
     return coded(start + b"".join(changes) + bytes(2048 - 16 * len(changes)), memory_key)
 
 
+def heads_file(
+    vault_id: bytes, heads: list[tuple[int, bytes]], memory_key: bytes, count: int | None = None
+) -> bytes:
+    """`count` is stated in place of that of the heads."""
+    start = b"vltheads" + vault_id + u64(len(heads) if count is None else count)
+    positions = b"".join(u64(sequence) + authenticator for sequence, authenticator in heads)
+    return coded(start + positions + bytes(24_576 - len(positions)), memory_key)
+
+
 def coded(content: bytes, memory_key: bytes, context: bytes = b"") -> bytes:
     return content + hash256(content + context, key=memory_key)

@@ -127,6 +127,29 @@ struct KeptHeadsTests {
         #expect(try open().text("a") == "first")
     }
 
+    /// A state in which a member is one again is shown, and nobody writes to it.
+    @Test func aRemovalOfAMemberIsNotUndoneByACheckout() throws {
+        let vault = try SharedVault()
+        func open() throws -> SealedLog {
+            var options = vault.fixture.options(remembering: true)
+            options.keepsHeads = true
+            options.deviceKey = { () throws(LogError) in vault.mia }
+            return try openApart(vault.fixture.path, options: options, readKey: vault.fixture.key)
+        }
+        let log = try open()
+        try vault.addMembers(to: log)
+        try log.set("a", "1")
+        let older = try vault.fixture.bytes
+        try vault.remove("tom", from: log)
+        let newer = try vault.fixture.bytes
+        try replace(vault.fixture.path, with: older)
+        #expect(try open().text("a") == "1")
+        #expect(try LogError.code { try open().set("a", "2") } == .diverged)
+        try replace(vault.fixture.path, with: newer)
+        try open().set("a", "2")
+        #expect(try open().text("a") == "2")
+    }
+
     @Test(arguments: [-1, 0, 1]) func theNewestAreKept(_ difference: Int) throws {
         let log = try open()
         let memory = try #require(log.memory)

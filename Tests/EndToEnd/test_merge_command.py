@@ -232,7 +232,12 @@ def test_the_keys_of_a_copy_that_was_rotated_count(apart: Copies) -> None:
     for home in apart.both:
         home.output("key", "add", "--file", "second.key")
     apart.right.output("key", "rotate", "--drop", "2")
-    report = merge(apart.left, apart.right.vault)
+    before, state = all_values(apart.left), apart.left.vault.read_bytes()
+    # Whoever was locked out may have put this file in the vault's place.
+    failed = apart.left.refusal(ALARM, "merge", str(apart.right.vault))
+    assert "Nothing was merged" in failed and "\n  both\n  left\n" in failed
+    assert all_values(apart.left) == before and apart.left.vault.read_bytes() == state
+    report = merge(apart.left, apart.right.vault, "--all-from-former-key")
     assert report["keys"] == "of-other-copy" and report["conflicts"] == ["both"]
     assert all_values(apart.left) == MERGED and keys(apart.left) == keys(apart.right)
     apart.left.refusal(LOCKED, "get", "both", "--key-file", "second.key")
@@ -261,7 +266,17 @@ def test_a_copy_from_before_a_rotation_is_taken_by_name_alone(apart: Copies) -> 
     assert all_values(apart.left) == before | {"right": [b"canary-right"]}
     assert apart.left.output("merge", "--from-former-key", "both", "--from-former-key", "gone", str(apart.right.vault))
     assert all_values(apart.left) == MERGED
-    assert merge(apart.left, apart.right.vault) == NOTHING
+    assert merge(apart.left, apart.right.vault) == NOTHING | {"keys": "of-this-copy"}
+
+
+def test_what_a_rotation_has_shut_out_is_left_out_the_other_way(apart: Copies) -> None:
+    """As the message says."""
+    apart.right.output("key", "rotate")
+    right = all_values(apart.right)
+    failed = apart.left.refusal(ALARM, "merge", str(apart.right.vault))
+    command = failed.split("the other way, `vault ", 1)[1].split("`", 1)[0]
+    finished = apart.left.run(*shlex.split(command))
+    assert finished.returncode == ALARM and all_values(apart.right) == right
 
 
 # While others write, and killed

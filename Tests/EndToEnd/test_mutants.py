@@ -68,6 +68,10 @@ def test_a_mutant_becomes_a_switch(tmp_path: Path) -> None:
         ({"around": "if isSound {", "original": "use()"}, "its `around` has this text 0 times, not once"),
         ({"file": "Module/Other.swift"}, "there is no file Sources/Module/Other.swift"),
         ({"kind": "statement", "original": "isSound"}, "a part of a statement"),
+        ({"original": "if isSound"}, "no expression"),
+        ({"original": "isSound {"}, "no expression"),
+        ({"replacement": "? true : false"}, "no expression"),
+        ({"replacement": "!"}, "no expression"),
         ({"promise": "Damage is repaired."}, "SECURITY.md does not say: Damage is repaired."),
         ({"tests": "DamageTests|OtherTests"}, "there is no test OtherTests"),
         ({"tests": "DamageTests/isRepaired"}, "there is no test DamageTests/isRepaired"),
@@ -79,7 +83,7 @@ def test_a_list_that_is_stale_is_told(tmp_path: Path, change: dict[str, str], co
 
 
 def test_mutants_that_overlap_are_told(tmp_path: Path) -> None:
-    (told,) = read(tmp_path, ENTRY, ENTRY | {"name": "another", "original": "isSound { use"}).complaints()
+    (told,) = read(tmp_path, ENTRY, ENTRY | {"name": "another", "original": "Sound"}).complaints()
     assert "overlaps" in told
 
 

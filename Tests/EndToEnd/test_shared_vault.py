@@ -287,8 +287,9 @@ def test_offline_changes_from_before_a_rotation_are_set_aside(shared: Home, tmp_
     assert "from before the data key was rotated here" in message and "were not taken over:\n  a\n" in message
     assert shared.run("get", "a").stderr == b"", "it is told once"
     advice = message.splitlines()[-1].split("over: vault ", 1)[1].replace("NAME", "a")
-    assert shared.output(*shlex.split(advice)) == (
-        b"Merged: 1 changed.\nThe copies have different keys. Those of this one count: see `vault key ls`.\n"
+    assert shared.output(*shlex.split(advice)).decode() == (
+        "Merged: 1 changed.\nThe copies have different keys. Those of this one count: see `vault key ls`.\n"
+        f"You may delete {shlex.split(advice)[-1]}.\n"
     )
     # As if the merge had been cut before it was known to be stored.
     pending.write_bytes(kept)

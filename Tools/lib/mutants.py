@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 # A statement, or a part of one.
-NO_EXPRESSION = re.compile(r"^\s*(?:guard|if|return|throw|let|var|for|while|defer|case)\b|(?:\belse|[-+&|=])\s*$|^\s*[+&|?]")
+NO_EXPRESSION = re.compile(r"^\s*(?:guard|if|return|throw|let|var|for|while|defer|case)\b|(?:\belse|[-+&|=!])\s*$|^\s*[+&|?]")
 KEYS = {"name", "file", "around", "original", "replacement", "kind", "reason", "promise", "tests", "simulator", "traces"}
 BEFORE_STATEMENT = re.compile(r"([\n{};:]|\bin) *$")
 AFTER_STATEMENT = re.compile(r" *(?!else\b)[^ ]")

@@ -25,6 +25,13 @@ package struct SlotTable: Sendable {
     /// The index of the slot that opened the vault; nil if it has been removed since.
     package var own: Int? { keys.slot.flatMap { own in slots.firstIndex { $0.salt == own.salt } } }
 
+    /// What is shown of the slots.
+    package var shown: [LogKeySlot] {
+        zip(slots, labels).map { slot, label in
+            LogKeySlot(slot, label, isOwn: slot.salt == (rotated ?? keys).slot?.salt)
+        }
+    }
+
     /// Adds a slot.
     ///
     /// - Parameters:

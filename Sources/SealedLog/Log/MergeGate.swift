@@ -9,6 +9,7 @@ package enum NamesTaken: Sendable {
     package static let none = NamesTaken.some([])
 
     var isNone: Bool { if case .some(let names) = self { names.isEmpty } else { false } }
+    var isAll: Bool { if case .all = self { true } else { false } }
 
     func contains(_ name: EntryName) -> Bool {
         switch self {

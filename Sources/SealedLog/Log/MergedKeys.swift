@@ -18,6 +18,7 @@ struct MergedKeys {
     private let theirs: LogView
     private let manifest: Manifest
     private let ownMembers: MemberList
+    private let otherMembers: MemberList
     /// Whether this vault has had the other copy's data key.
     private let isOfKnownKey: Bool
     /// The changes of the members that the other copy has and this vault has not.
@@ -27,7 +28,10 @@ struct MergedKeys {
         self.theirs = theirs
         let ownManifest = try ours.manifest()
         ownMembers = try ours.members(in: ownManifest)
-        do throws(LogError) { manifest = try theirs.manifest() } catch { throw error.ofCopy }
+        do throws(LogError) {
+            manifest = try theirs.manifest()
+            otherMembers = try theirs.members(in: manifest)
+        } catch { throw error.ofCopy }
         broughtChanges = Set(manifest.members.map(\.id)).subtracting(ownMembers.records.map(\.id))
         let (own, other) = (ours.keys.memoryKey, theirs.keys.memoryKey)
         isOfKnownKey = ownManifest.formerMemoryKeys.contains(other)
@@ -56,11 +60,23 @@ struct MergedKeys {
     /// Those of the other copy, if they count.
     var taken: KeyRing? { relation == .otherIsNewer ? theirs.keys : nil }
 
-    /// Returns the members of this side, with those whom members have added in the other copy.
+    /// Returns the members of this side, with those whom members have added in the other copy. If the data key was
+    /// rotated there, it is the other way round.
     func members(_ own: MemberList) throws(LogError) -> MemberList {
         // Who founds the members of a vault that had none decides who they are.
         if isOfFormerKey, own.records.isEmpty { return own }
+        if relation == .otherIsNewer { return try otherMembers.joined(with: own.records) }
         return try own.joined(with: manifest.members)
+    }
+
+    /// Returns what keeps out of the other copy what this side has; nil if nothing has to. Somebody who was shut out
+    /// there may have put this file in the vault's place.
+    func gateOfOther(taking taken: NamesTaken) -> MergeGate? {
+        let brought = Set(ownMembers.records.map(\.id)).subtracting(otherMembers.records.map(\.id))
+        guard relation == .otherIsNewer || relation == .same && !broughtChanges.isEmpty else { return nil }
+        return MergeGate(
+            isOfFormerKey: relation == .otherIsNewer, members: otherMembers, brought: brought, taken: taken,
+            signer: nil)
     }
 
     /// Whether the copy has changes of the members that this vault takes over.
@@ -70,9 +86,10 @@ struct MergedKeys {
 
     /// - Parameters:
     ///   - isTaken: whether this side has the keys that count already.
-    ///   - known: what is merged; nil if the rest is still to come.
+    ///   - known: the positions that count as merged; nil if there are none yet.
+    ///   - isWhole: whether the copy counts as merged.
     func change(
-        _ header: Header, _ table: SlotTable, isTaken: Bool, merging known: KnownPositions?
+        _ header: Header, _ table: SlotTable, isTaken: Bool, merging known: KnownPositions?, isWhole: Bool
     ) throws(LogError) -> HeaderChange {
         let members = try members(table.members).records
         // If both were rotated, machines may remember the vault under any of these keys.
@@ -80,7 +97,7 @@ struct MergedKeys {
             switch relation {
             case .same: [[UInt8]]()
             case .otherIsNewer: manifest.formerMemoryKeys
-            case .otherIsForeign: known == nil ? [] : manifest.formerMemoryKeys + [theirs.keys.memoryKey]
+            case .otherIsForeign: isWhole ? manifest.formerMemoryKeys + [theirs.keys.memoryKey] : []
             }
         // What one copy wants recorded does not go unrecorded because of the other one.
         let isAccessLogged = header.isAccessLogged || !isOfFormerKey && theirs.header.isAccessLogged

@@ -18,7 +18,7 @@ extension Replaceable {
         self.init(contained: store)
         // A program may have created an empty file to reserve the name.
         if try store.size() == 0 { return }
-        switch history.positions.includes(try history.head(of: store, &unlocker)) {
+        switch try history.inclusion(of: store, &unlocker) {
         case .included: return
         case .excluded: throw LogError(.notContained, store.location)
         case .unknown: throw LogError(.notCompared, store.location)
@@ -30,22 +30,27 @@ extension Replaceable {
 struct CopiedHistory {
     private let vaultID: [UInt8]
     private let keys: KeyRing
-    fileprivate let positions: KnownHistory
+    /// The memory subkeys of the data keys that the copy has, or once had.
+    private let memoryKeys: Set<[UInt8]>
+    private let positions: KnownHistory
 
     /// Reads and authenticates all records.
     init(of view: LogView) throws(LogError) {
         (vaultID, keys) = (view.header.vaultID, view.keys)
+        memoryKeys = try Set(view.manifest().formerMemoryKeys + [view.keys.memoryKey])
         positions = try KnownHistory(of: view)
     }
 
-    /// Returns the newest position of another copy, while no process can write to it.
-    fileprivate func head(
+    /// Returns whether all of another copy is in this one, while no process can write to it.
+    fileprivate func inclusion(
         of store: any RecordStore, _ unlocker: inout some Unlocker & ~Copyable
-    ) throws(LogError) -> LogPosition {
+    ) throws(LogError) -> Inclusion {
         do throws(LogError) {
             // Nobody is asked for the passphrase of another vault.
             guard try HeaderImage(of: store).header.get().vaultID == vaultID else { throw LogError(.notACopy) }
-            return try LogView.settled(store, keys, orUnlockedBy: &unlocker).head
+            let view = try LogView.settled(store, keys, orUnlockedBy: &unlocker)
+            // Positions are no secret. A copy from before a rotation can claim those that came after it.
+            return memoryKeys.contains(view.keys.memoryKey) ? positions.includes(view.head) : .excluded
         } catch {
             throw error.isPassing ? error : LogError(.notACopy, store.location)
         }

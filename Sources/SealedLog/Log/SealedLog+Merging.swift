@@ -20,10 +20,15 @@ package struct MergeReport: Hashable, Sendable {
     package fileprivate(set) var refused: [String] = []
     /// Whether the copy is under a data key that this vault has given up, or has never had.
     package fileprivate(set) var isOfFormerKey = false
+    /// Whether what was refused is in this vault: the copy has shut somebody out who may have written it. Then nothing
+    /// was merged.
+    package fileprivate(set) var refusesOwn = false
     /// Where the copy is from now on, of changes that were kept on this machine and of which something was refused.
     package fileprivate(set) var keptAt: String?
     /// Whose key slots count from now on.
     package fileprivate(set) var keys = Keys.same
+    /// The positions that members have signed in a copy under a former data key.
+    fileprivate var signedPositions: Set<LogPosition> = []
 }
 
 extension SealedLog {
@@ -72,13 +77,41 @@ extension SealedLog {
         if !isPinned { try keys.checkThatDataKeyIsKnown() }
         (report.keys, report.isOfFormerKey) = (keys.choice, keys.isOfFormerKey)
         try ofCopy { () throws(LogError) in try checkNonces(of: theirs, past, keys) }
+        if let gate = keys.gateOfOther(taking: taken) {
+            report.refused = try refusedNames(of: ours, by: gate, with: theirs)
+            report.refusesOwn = !report.refused.isEmpty
+            if report.refusesOwn { return report }
+        }
         // Under the same data key, values are known by their nonces; and who has signed a state is named before it.
         let bringsMembers = try ofCopy { () throws(LogError) in try keys.bringsMembers }
-        if keys.choice == .other || bringsMembers { try change(keys, nil, timeout: timeout, nil) }
+        if keys.choice == .other || bringsMembers { try change(keys, nil, isWhole: false, timeout: timeout, nil) }
         let source = MergedCopy(view: theirs, past: past, keys: keys, taken: taken, keptAttribute: keptAttribute)
         try mergeEntries(of: source, timeout: timeout, counter, &report)
-        if report.refused.isEmpty { try change(keys, history.positions, timeout: timeout, counter) }
+        guard report.refused.isEmpty else { return report }
+        // Positions are no secret: what a copy under a former key says of its history may be made up. Only what members
+        // have signed counts, unless a person takes all of the copy over.
+        let isBelieved = !keys.isOfFormerKey || taken.isAll
+        let signed = KnownPositions(positions: Array(report.signedPositions), first: 0)
+        if isBelieved || !signed.positions.isEmpty {
+            try change(keys, isBelieved ? history.positions : signed, isWhole: isBelieved, timeout: timeout, counter)
+        }
         return report
+    }
+
+    /// Returns the names of this side with states that the other one has not, and that its gate keeps out.
+    private func refusedNames(
+        of ours: LogView, by gate: MergeGate, with theirs: LogView
+    ) throws(LogError) -> [String] {
+        let isRotated = try theirs.keys.fingerprint(of: vaultID) != ours.keys.fingerprint(of: vaultID)
+        var (names, theirs) = ([String](), theirs)
+        var values = try CopiedValues(of: ours, resealing: isRotated ? theirs.keys : nil)
+        var merge = try ours.entries()
+        while let entry = try merge.next() {
+            let known = try ofCopy { () throws(LogError) in try theirs.find(entry.name) }
+            var foreign = try ForeignEntry(entry, of: &values, knownAs: known, in: theirs)
+            if try !foreign.pass(gate, entry, knownAs: known, &values).isWhole { names.append(entry.name.text) }
+        }
+        return names
     }
 
     /// Refuses a copy in which different values share a nonce with each other, or with one of this vault.
@@ -163,10 +196,10 @@ extension SealedLog {
     }
 
     private func change(
-        _ keys: MergedKeys, _ merged: KnownPositions?, timeout: Duration, _ counter: UpkeepProgress?
+        _ keys: MergedKeys, _ merged: KnownPositions?, isWhole: Bool, timeout: Duration, _ counter: UpkeepProgress?
     ) throws(LogError) {
         _ = try changeHeader(timeout: timeout, counter) { (header, table) throws(LogError) in
-            try keys.change(header, table, isTaken: self.keys === keys.taken, merging: merged)
+            try keys.change(header, table, isTaken: self.keys === keys.taken, merging: merged, isWhole: isWhole)
         }
     }
 
@@ -213,6 +246,7 @@ extension SealedLog {
         report.conflicts += merged.conflicts
         report.dropped += merged.dropped
         report.refused += merged.refused
+        report.signedPositions.formUnion(merged.signedPositions)
     }
 
     /// Returns what keeps out what others may not bring in. The members are those of now, while nobody can change them.
@@ -237,6 +271,9 @@ extension SealedLog {
         } catch { throw error.ofCopy }
         if !passed.isWhole { report.refused.append(entry.name.text) }
         guard !passed.isEmpty else { return }
+        if copy.keys.isOfFormerKey {
+            report.signedPositions.formUnion(foreign.entry.signedStates.compactMap(\.authorship?.seen))
+        }
         let pair = copy.pair(old, foreign.entry, changedAs: entry)
         var result = old
         let (history, now) = (ours.header.history, Clock.milliseconds)

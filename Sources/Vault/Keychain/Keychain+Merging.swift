@@ -21,6 +21,8 @@ extension Keychain {
         package let keys: MergeReport.Keys
         /// Whether the copy is under a data key that this vault has given up, or has never had.
         package let isOfFormerKey: Bool
+        /// Whether what was refused is in this vault, so that nothing was merged.
+        package let refusesOwn: Bool
         /// Where what was refused of this machine's offline changes is.
         package let keptAt: String?
     }
@@ -82,6 +84,6 @@ extension Keychain.Merge {
     init(_ report: MergeReport) {
         (changed, conflicts, dropped) = (report.changed, report.conflicts, report.dropped)
         (refused, keys) = (report.refused, report.keys)
-        (isOfFormerKey, keptAt) = (report.isOfFormerKey, report.keptAt)
+        (isOfFormerKey, refusesOwn, keptAt) = (report.isOfFormerKey, report.refusesOwn, report.keptAt)
     }
 }

@@ -70,6 +70,10 @@ extension Keychain.Key {
         salt = slot.salt
     }
 
+    static func all(_ slots: [LogKeySlot]) -> [Keychain.Key] {
+        slots.enumerated().map { Keychain.Key($1, number: $0 + 1) }
+    }
+
     /// The key at the start of a sentence: `Key 2 (laptop)`.
     var words: String { "Key \(number) (\(label.isEmpty ? kind.name : label))" }
 }

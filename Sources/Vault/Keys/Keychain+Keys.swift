@@ -7,7 +7,7 @@ extension Keychain {
     ///
     /// - Throws: as ``item(_:)``.
     public func vaultKeys() throws(VaultError) -> [Key] {
-        try information().keySlots.enumerated().map { Key($1, number: $0 + 1) }
+        Key.all(try information().keySlots)
     }
 
     /// Returns the vault's fingerprint, in eight groups of four hex digits: people compare it before they open the
@@ -82,8 +82,11 @@ extension Keychain {
     /// - Parameter key: one of ``vaultKeys()``.
     /// - Throws: ``VaultError`` with `absent` if it was removed or replaced since, `invalid` for the last one; as
     ///   ``eraseRemoved()``.
-    public func removeKey(_ key: Key) throws(VaultError) {
-        try changeKeys { (table) throws(LogError) in try table.remove(key.salt) }
+    public func removeKey(_ key: Key) throws(VaultError) { _ = try removeKey(key, isShown: true) }
+
+    /// Does the same, and returns the keys that open the vault from then on.
+    package func removeKey(_ key: Key, isShown: Bool) throws(VaultError) -> [Key] {
+        try changeKeys { (table) throws(LogError) in try table.remove(key.salt) }.keys
     }
 
     /// Lets another key file open the vault in the place of one: the former one opens it no more. It is generated if
@@ -113,13 +116,19 @@ extension Keychain {
 
     // MARK: The table
 
+    /// Returns also the keys that open the vault from then on: to read them would be another chance to fail.
     @discardableResult
     func changeKeys(
         _ progress: UpkeepProgress? = nil, _ edit: (inout SlotTable) throws(LogError) -> Void
-    ) throws(VaultError) -> CompactionReport {
-        try waiting(progress) { (timeout) throws(LogError) in
-            try log.changeKeys(timeout: timeout, progress, edit)
+    ) throws(VaultError) -> (report: CompactionReport, keys: [Key]) {
+        var slots: [LogKeySlot] = []
+        let report = try waiting(progress) { (timeout) throws(LogError) in
+            try log.changeKeys(timeout: timeout, progress) { (table) throws(LogError) in
+                try edit(&table)
+                slots = table.shown
+            }
         }
+        return (report, Key.all(slots))
     }
 
     /// Reads the key file at a path, which is generated if there is none, and runs `body`. One that was generated is

@@ -13,6 +13,8 @@ extension Keychain {
         public let unopened: [String]
         /// The paths of the new key files.
         package let generatedKeyFiles: [String]
+        /// The keys that open the vault now.
+        package let keys: [Key]
     }
 
     /// Generates a new data key and seals everything anew under it, into a new file. Who kept the old one can open
@@ -61,10 +63,11 @@ extension Keychain {
             let renewals = try renewals(dropping: gone, replacing: replaced, secret, &generated)
             let sharingNonces = try translated(log.namesSharingNonces())
             hasBegun = true
-            let report = try rotate(by: renewals, progress, edit)
+            let (report, keys) = try rotate(by: renewals, progress, edit)
             // Here the vault is known, by whichever key.
             rememberNewFingerprint()
-            return Rotation(sharingNonces: sharingNonces, unopened: report.unopened, generatedKeyFiles: generated)
+            return Rotation(
+                sharingNonces: sharingNonces, unopened: report.unopened, generatedKeyFiles: generated, keys: keys)
         } catch {
             if !hasBegun || error.leavesKeysAlone {
                 for path in generated { try? place.files.remove(resolvedPath(path)) }
@@ -76,7 +79,7 @@ extension Keychain {
     private func rotate(
         by renewals: [[UInt8]: SlotTable.Renewal], _ progress: UpkeepProgress?,
         _ edit: (inout SlotTable) throws(LogError) -> Void
-    ) throws(VaultError) -> CompactionReport {
+    ) throws(VaultError) -> (report: CompactionReport, keys: [Key]) {
         var isAdded = false
         do throws(VaultError) {
             return try changeKeys(progress) { (table) throws(LogError) in

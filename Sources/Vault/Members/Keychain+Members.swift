@@ -52,8 +52,8 @@ extension Keychain {
     /// - Parameters:
     ///   - device: the text of the one device that is removed; nil for all.
     ///   - allowsNobody: whether the last member may be removed.
-    /// - Throws: ``VaultError`` with `invalid` for a name that no member has, and for a device that is not the member's;
-    ///   as ``vaultKeys()``.
+    /// - Throws: ``VaultError`` with `invalid` for a name that no member has, and for a device that is not the
+    ///   member's; as ``vaultKeys()``.
     package func memberToRemove(
         _ name: String, device: String?, allowingNobody allowsNobody: Bool
     ) throws(VaultError) -> RemovedMember {
@@ -71,15 +71,16 @@ extension Keychain {
             name: name, device: parsed, allowsNobody: allowsNobody, removedKeys: Set(removed), sharedKeys: shared)
     }
 
-    /// Removes a member: its devices sign no more, and its recipients open the vault no more. Who had the data key has
-    /// it still: ``removeMember(_:rotatingAndDropping:replacing:progress:_:)`` rotates it too.
+    /// Removes a member: its devices sign no more, and its recipients open the vault no more. Returns the keys that open
+    /// it still. Who had the data key has it still: ``removeMember(_:rotatingAndDropping:replacing:progress:_:)`` rotates it too.
     ///
     /// - Throws: ``VaultError`` with `invalid` for the last member; `locked` if this machine is no member's; as
     ///   ``removeKey(_:)``.
-    package func removeMember(_ member: RemovedMember) throws(VaultError) {
+    package func removeMember(_ member: RemovedMember) throws(VaultError) -> [Key] {
         let key = try translated(places.readDeviceKey())
-        try changeKeys { (table) throws(LogError) in try table.remove(member, signedBy: key) }
+        let keys = try changeKeys { (table) throws(LogError) in try table.remove(member, signedBy: key) }.keys
         _ = try members()
+        return keys
     }
 
     /// Removes a member and rotates the data key, in one change.

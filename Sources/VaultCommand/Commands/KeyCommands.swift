@@ -84,9 +84,9 @@ enum KeyRemoveCommand: Command {
         let number = try invocation.number(invocation.name, "NUMBER")
         let keychain = try invocation.openVault()
         let key = try keychain.key(number)
-        try keychain.removeKey(key)
+        let left = try keychain.removeKey(key, isShown: true)
         return try invocation.finish(json: key.report) {
-            "Removed key \(number): \(key.line)\n" + keychain.openers
+            "Removed key \(number): \(key.line)\n" + left.openers
                 + "Whoever had it may still have the data key. Rotate it: `vault key rotate`\n"
         }
     }
@@ -115,18 +115,10 @@ enum KeyCheckCommand: Command {
     }
 }
 
-extension Keychain {
-    /// Tells which keys open the vault, after others were shut out.
-    var openers: String {
-        guard let keys = try? vaultKeys() else { return "`vault key ls` lists who can open the vault now.\n" }
-        return "Whoever has one of these keys can open the vault now:\n" + keys.lines
-    }
-
-    /// The keys that open the vault; none if the server has gone.
-    var keyReports: [JSONObject] { ((try? vaultKeys()) ?? []).map(\.report) }
-}
-
 extension [Keychain.Key] {
+    /// Tells which keys open the vault, after others were shut out.
+    var openers: String { "Whoever has one of these keys can open the vault now:\n" + lines }
+
     /// A line for each, with its number.
     var lines: String { map { "\($0.isInUse ? "*" : " ") \($0.number)  \($0.line)\n" }.joined() }
 }

@@ -70,10 +70,12 @@ enum KeyRotateCommand: Command {
         }
         rotation.tell(invocation)
         let report: JSONObject = try [
-            "fingerprint": keychain.fingerprint(), "dropped": choices.dropped.sorted(), "keys": keychain.keyReports,
+            "fingerprint": keychain.fingerprint(), "dropped": choices.dropped.sorted(),
+            "keys": rotation.keys.map(\.report),
         ]
         return try invocation.finish(json: report) {
-            "Everything is sealed under a new data key.\n" + keychain.openers + advice + keychain.newFingerprintAdvice
+            "Everything is sealed under a new data key.\n" + rotation.keys.openers + advice
+                + keychain.advice(forRecipientsAmong: rotation.keys)
         }
     }
 }
@@ -156,11 +158,8 @@ extension Keychain {
     }
 
     /// What people who open the vault by an age identity have to be told after a rotation.
-    var newFingerprintAdvice: String {
-        // A server that goes away now makes no failure of what is done.
-        guard let keys = try? vaultKeys(), keys.contains(where: { $0.kind == .recipient }),
-            let fingerprint = try? fingerprint()
-        else { return "" }
+    func advice(forRecipientsAmong keys: [Key]) -> String {
+        guard keys.contains(where: { $0.kind == .recipient }), let fingerprint = try? fingerprint() else { return "" }
         return "Tell the recipients the new fingerprint: \(fingerprint)\n"
     }
 }

@@ -109,8 +109,8 @@ enum MemberRemoveCommand: Command {
                     + member.sharedKeys.lines + "Rotate it now? [y/N] ")
         }
         guard rotates else {
-            try keychain.removeMember(member)
-            return try finish(invocation, keychain, member, rotated: nil)
+            let keys = try keychain.removeMember(member)
+            return try finish(invocation, member, keys, rotated: nil)
         }
         try choices.complete(with: member.sharedKeys, of: name)
         let advice = try keychain.adviceForReplacedKey(choices.replaced)
@@ -120,26 +120,28 @@ enum MemberRemoveCommand: Command {
                 replacing: choices.keys(choices.replaced.keys, of: keychain), progress: progress, choices.secret)
         }
         rotation.tell(invocation)
-        return try finish(invocation, keychain, member, rotated: advice)
+        return try finish(
+            invocation, member, rotation.keys, rotated: advice + keychain.advice(forRecipientsAmong: rotation.keys))
     }
 
     /// - Parameter advice: for whoever has rotated the data key; nil if it was not rotated.
     private static func finish(
-        _ invocation: Invocation, _ keychain: Keychain, _ member: Keychain.RemovedMember, rotated advice: String?
+        _ invocation: Invocation, _ member: Keychain.RemovedMember, _ keys: [Keychain.Key], rotated advice: String?
     ) throws -> ExitCode {
         let name = invocation.name.forTerminal
-        let report: JSONObject = ["name": invocation.name, "rotated": advice != nil, "keys": keychain.keyReports]
+        let report: JSONObject = [
+            "name": invocation.name, "rotated": advice != nil, "keys": keys.map(\.report),
+        ]
         return try invocation.finish(json: report) {
             let removed = member.isOfDevice ? "Removed that device of \(name)." : "Removed \(name)."
             guard let advice else {
                 let shared = member.sharedKeys.map { String($0.number) }.joined(separator: ", ")
-                let keys = shared.isEmpty ? "" : ", and may have these keys too: \(shared)"
-                return "\(removed)\n" + keychain.openers + "\(name) may still have the data key\(keys). "
+                let shown = shared.isEmpty ? "" : ", and may have these keys too: \(shared)"
+                return "\(removed)\n" + keys.openers + "\(name) may still have the data key\(shown). "
                     + "Before the next secret is stored, run `vault key rotate`"
                     + (shared.isEmpty ? ".\n" : " with --replace NUMBER=PATH for each.\n")
             }
-            return "\(removed) Everything is sealed under a new data key.\n" + keychain.openers
-                + advice + keychain.newFingerprintAdvice
+            return "\(removed) Everything is sealed under a new data key.\n" + keys.openers + advice
         }
     }
 }

@@ -87,7 +87,8 @@ enum MergeCommand: Command {
             }
         }
         guard refusals.isEmpty else {
-            let message = refusals.map { $0.merge.refusal(of: $0.path) }.joined(separator: "\n")
+            let vault = keychain.places.vault
+            let message = refusals.map { $0.merge.refusal(of: $0.path, mergedInto: vault) }.joined(separator: "\n")
             throw CommandError(code: "diverged", exit: .alarm, message: message)
         }
         return .success
@@ -135,7 +136,8 @@ extension Keychain.Merge {
     }
 
     /// What was not taken over, why, and how it is.
-    fileprivate func refusal(of copy: String) -> String {
+    fileprivate func refusal(of copy: String, mergedInto vault: String) -> String {
+        if refusesOwn { return refusal(of: vault, shutOutBy: copy) }
         let reason =
             isOfFormerKey
             ? "\(copy) is from before the data key was rotated here, so that somebody who was shut out by that may "
@@ -144,6 +146,15 @@ extension Keychain.Merge {
         return reason + " These were not taken over:" + CommandError.lines(refused)
             + "\nIf you know that one is right, take it over: vault merge --from-former-key NAME "
             + ShellQuoting.quoted(copy)
+    }
+
+    /// What is in the vault, and was left out by others.
+    private func refusal(of vault: String, shutOutBy copy: String) -> String {
+        let (vault, copy) = (ShellQuoting.quoted(vault), ShellQuoting.quoted(copy))
+        return "Nothing was merged: \(copy) has shut somebody out, by a rotation of the data key or as a member. That "
+            + "person may have written these in \(vault):" + CommandError.lines(refused)
+            + "\nTo leave them out, merge the other way, `vault --vault \(copy) merge \(vault)`, and put \(copy) in "
+            + "the vault's place. If you know that one is right, keep it: vault merge --from-former-key NAME \(copy)"
     }
 
     /// What became of what was changed while no server answered.
@@ -156,7 +167,7 @@ extension Keychain.Merge {
                 refused.isEmpty ? "What was changed offline is in the vault already.\n" : ""
             }
         let text = stored + list(conflicts, sides)
-        return keptAt.map { text + refusal(of: $0) } ?? String(text.dropLast())
+        return keptAt.map { text + refusal(of: $0, mergedInto: "the vault") } ?? String(text.dropLast())
     }
 
     private func list(_ names: [String], _ title: String) -> String {

@@ -57,10 +57,10 @@ extension PostgresPlace {
     func keepCopy(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError) {
         // Another process may have kept more.
         mirror?.reread()
-        guard let keptPath, let mirror, let head = mirror.head else { return }
+        guard let last = keptPaths.last, let mirror, let head = mirror.head else { return }
         let isComplete = mirror.completePath != nil
-        let path = "\(keptPath)-\(Clock.milliseconds).vault"
-        do throws(SystemError) { try files.makeFolders(path.parentFolder) } catch { throw LogError(error, path) }
+        let usable = keptPaths.first { (try? files.makeFolders($0.parentFolder)) != nil } ?? last
+        let path = "\(usable)-\(Clock.milliseconds).vault"
         try write(mirror, as: head, to: path) { (copy) throws(LogError) in
             if let end = try? end(copy), end < head.size { try copy.clear(from: end) }
         }

@@ -28,7 +28,7 @@ package final class PostgresPlace: RecordPlace {
     /// Where changes are kept that are made while no server answers.
     let pendingPath: String?
     /// What files begin with that keep a copy which the vault does not include.
-    let keptPath: String?
+    let keptPaths: [String]
     /// When the server was heard of last, if the copy stands in for it and nobody was told; 0 otherwise.
     private let offlineSince = Atomic<UInt64>(0)
     /// Tells of the files in which a former copy was kept.
@@ -55,9 +55,10 @@ package final class PostgresPlace: RecordPlace {
         let foreign = places.cache.flatMap(files.folderOfAnotherUser)
         cacheDistrust = foreign.map { LogError(.untrustworthy, Distrust.anotherOwner.reason(of: $0)) }
         mirror = foreign == nil ? places.cache.map { Mirror(of: url.location, in: $0, files) } : nil
-        let ownFiles = (places.rollbackMemory ?? places.cache).map { "\($0)/\(Mirror.name(of: url.location))" }
-        pendingPath = places.rollbackMemory == nil ? nil : ownFiles.map { "\($0)-offline.vault" }
-        keptPath = ownFiles.map { "\($0)-kept" }
+        let file = Mirror.name(of: url.location)
+        pendingPath = places.rollbackMemory.map { "\($0)/\(file)-offline.vault" }
+        // The cache may be emptied at any time, but is better than nothing.
+        keptPaths = [places.rollbackMemory, places.cache].compactMap { $0.map { "\($0)/\(file)-kept" } }
         (location, isLocal) = (url.location, url.isLocal)
         asksAhead = options.readsAtOnce && url.isLocal
         pool = ConnectionPool(url.hosts, url.passwordEntry.map(DatabasePassword.init(inEntry:)))

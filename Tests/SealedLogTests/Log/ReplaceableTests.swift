@@ -113,6 +113,24 @@ struct ReplaceableTests {
         if count > 0 { try isLeftAlone(.notContained) } else { try isReplaced() }
     }
 
+    /// Positions are no secret: a copy from before a rotation can claim those that came after it.
+    @Test func aCopyFromBeforeARotationReplacesNothingSinceIt() throws {
+        let later = fixture.folder.file("later.vault")
+        try overwrite(later, try fixture.bytes)
+        try open(later).rotate()
+        try open(later).set("there", "1")
+        try overwrite(target, try contents(later))
+        let claimed = try open(later).view.withLock { $0.head }
+        _ = try log.changeHeader(timeout: SealedLog.patience, nil) { (header, table) in
+            HeaderChange(
+                old: header, table, members: nil, keys: nil,
+                merged: KnownPositions(positions: [claimed], first: claimed.sequence), formerMemoryKeys: [],
+                isAccessLogged: false)
+        }
+        #expect(try KnownHistory(of: log.view.withLock { $0 }).includes(claimed) == .included)
+        try isLeftAlone(.notContained)
+    }
+
     /// The manifest knows the newest positions alone.
     @Test(arguments: [-1, 0, 1]) func aStateOfWhichNothingIsKnownIsLeftAlone(beyond distance: Int) throws {
         try copy()

@@ -66,6 +66,79 @@ struct MergeGateTests {
         try log.verify()
     }
 
+    /// Somebody puts a copy under a former data key in the vault's place, and the vault beside it.
+    @Test func whatWasShutOutStaysOutIfItIsTheOtherCopyThatWasRotated() throws {
+        let log = try vault.open(as: nil)
+        for name in ["a", "b", "removed"] { try log.set(name, "of both") }
+        let former = try vault.forked(as: nil)
+        try former.set("a", "evil")
+        try former.set("new", "evil")
+        try former.remove("removed")
+        try log.rotate()
+        try log.set("b", "since")
+        let (states, keys) = (try former.states(), former.keys.memoryKey)
+        let report = try merge(log, into: former)
+        #expect(report.refused == ["a", "new", "removed"] && report.refusesOwn && report.changed == [])
+        #expect(try former.states() == states && former.keys.memoryKey == keys)
+        // By name, and only if all that is left is.
+        #expect(try merge(log, into: former, taking: .some(["new", "a"])).refused == ["removed"])
+        #expect(try merge(log, into: former, taking: .some(["new", "a", "removed"])).changed == ["b"])
+        #expect(try former.text("a") == "evil" && former.text("b") == "since" && former.keys.memoryKey != keys)
+        try former.verify()
+    }
+
+    /// With members, what one of now has signed is no obstacle.
+    @Test func aMembersOwnCopyGoesOnWithTheOneThatWasRotated() throws {
+        let log = try vault.founded()
+        try log.set("a", "of both")
+        let away = try vault.forked(as: vault.tom)
+        try away.set("of Tom", "1")
+        try log.rotate()
+        try log.set("a", "since")
+        #expect(try merge(log, into: away).refused == [])
+        #expect(try away.text("of Tom") == "1" && away.text("a") == "since")
+        try away.plant("planted", "evil", under: NonceSource.one())
+        try log.rotate()
+        #expect(try merge(log, into: away).refused == ["planted"])
+    }
+
+    /// The removal comes with the copy: what the member signs in the vault's place does not count either.
+    @Test func whatARemovedMemberHasSignedInTheVaultsPlaceIsNamed() throws {
+        let log = try vault.founded()
+        let place = try vault.forked(as: vault.tom)
+        try place.set("a", "evil")
+        try open(place, as: vault.mia).set("b", "of Mia")
+        try vault.remove("tom", from: log)
+        let members = try place.members().records
+        let report = try merge(log, into: open(place, as: vault.mia))
+        #expect(report.refused == ["a"] && report.refusesOwn && report.changed == [])
+        #expect(try open(place, as: vault.mia).members().records == members)
+    }
+
+    /// Positions are no secret. What others have written since must not count as merged.
+    @Test func theHistoryOfACopyUnderAFormerKeyIsNotBelieved() throws {
+        let log = try vault.open(as: nil)
+        try log.set("a", "of both")
+        let forged = try vault.forked(as: nil)
+        try log.rotate()
+        let colleague = try vault.forked("colleague.vault", as: nil)
+        try colleague.set("only there", "1")
+        let (claimed, leap) = (colleague.view.withLock { $0.head }, UInt64(1) << 61)
+        for position in [claimed, LogPosition(sequence: leap, authenticator: .zero)] {
+            _ = try forged.changeHeader(timeout: SealedLog.patience, nil) { (header, table) in
+                HeaderChange(
+                    old: header, table, members: nil, keys: nil,
+                    merged: KnownPositions(positions: [position], first: position.sequence), formerMemoryKeys: [],
+                    isAccessLogged: false)
+            }
+            let report = try merge(forged, into: log)
+            #expect(report.refused == [] && report.changed == [])
+            #expect(log.view.withLock { $0.head.sequence } < 100)
+        }
+        #expect(try merge(colleague, into: log).changed == ["only there"])
+        #expect(try log.text("only there") == "1")
+    }
+
     /// Of a copy whose data key this vault never had, the same holds: whoever had a former one can have drawn it.
     @Test func soIsACopyThatWasRotatedApart() throws {
         let log = try vault.open(as: nil)

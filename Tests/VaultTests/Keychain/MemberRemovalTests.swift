@@ -44,7 +44,7 @@ struct MemberRemovalTests {
         _ = try addPhone(recipients.phone)
         let member = try mia.memberToRemove("tom", device: nil, allowingNobody: false)
         #expect(shared(member) == [nil, recipients.unknown])
-        try mia.removeMember(member)
+        _ = try mia.removeMember(member)
         #expect(try recipientsLeft() == [nil, recipients.unknown, recipients.mia])
         #expect(try mia.members().map(\.name) == ["mia"])
     }
@@ -54,7 +54,7 @@ struct MemberRemovalTests {
         let member = try mia.memberToRemove("tom", device: phone, allowingNobody: false)
         // What opens the vault on his laptop is on his laptop.
         #expect(shared(member) == [nil, recipients.unknown])
-        try mia.removeMember(member)
+        _ = try mia.removeMember(member)
         #expect(try recipientsLeft() == [nil, recipients.unknown, recipients.mia, recipients.laptop])
         #expect(try mia.members().map(\.machines.count) == [1, 1])
     }
@@ -64,7 +64,7 @@ struct MemberRemovalTests {
         let phone = try addPhone(recipients.laptop)
         let member = try mia.memberToRemove("tom", device: phone, allowingNobody: false)
         #expect(shared(member) == [nil, recipients.unknown, recipients.laptop])
-        try mia.removeMember(member)
+        _ = try mia.removeMember(member)
         #expect(try recipientsLeft() == [nil, recipients.unknown, recipients.mia, recipients.laptop])
     }
 

@@ -37,37 +37,6 @@ public struct LogInformation: Hashable, Sendable {
     public let keysAreLockedInMemory: Bool
 }
 
-/// One way to open a vault.
-package struct LogKeySlot: Hashable, Sendable {
-    /// nil for a kind that a later version has added.
-    package let kind: KeySlot.Kind?
-    /// Those of Argon2id; nil for a secret that is not stretched.
-    package let limits: KeyDerivation.StretchLimits?
-    /// The label that the slot was given when it was created; it is sealed in the file.
-    package let label: String
-    /// When the slot was created: milliseconds since 1970.
-    package let creation: UInt64
-    /// The public key of a recipient; empty for other kinds.
-    package let recipient: String
-    /// The command whose output is the key; empty if it is in a file.
-    package let command: String
-    /// Identifies the slot in its vault.
-    package let salt: [UInt8]
-    /// Whether this slot has opened the vault.
-    package let isOwn: Bool
-
-    package init(_ slot: KeySlot, _ label: SlotLabel, isOwn: Bool) {
-        kind = KeySlot.Kind(rawValue: slot.kind)
-        limits = slot.limits.passes == 0 ? nil : slot.limits
-        self.label = label.text
-        creation = label.created
-        recipient = label.recipient
-        command = slot.command ?? ""
-        salt = slot.salt
-        self.isOwn = isOwn
-    }
-}
-
 extension SealedLog {
     /// What this machine remembers of a vault.
     package enum MemoryState: Sendable {

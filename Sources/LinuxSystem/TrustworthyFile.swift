@@ -3,8 +3,8 @@ private import Glibc
 /// An open file that only root or this process's user can have written. What a process believes decides which programs
 /// it runs, which vault it opens, and which state it takes for the newest one: it is read through this type alone.
 ///
-/// The opened file is checked, since its path may lead elsewhere by now. Root believes its own files alone: a user's are
-/// only read.
+/// The opened file is checked, since its path may lead elsewhere by now. Root believes its own files alone: it only
+/// reads a user's.
 package struct TrustworthyFile: ~Copyable, Sendable {
     package let descriptor: FileDescriptor
     package let status: FileStatus

@@ -1,5 +1,5 @@
-/// A store that another one may take the place of, since that one has all that is in it. A vault is replaced in no other
-/// way: ``RecordStore/publish(over:_:)`` asks for one.
+/// A store that another one may replace, since that one has all that is in it. A vault is replaced in no other way:
+/// ``RecordStore/publish(over:_:)`` asks for one.
 package struct Replaceable: Sendable {
     /// Its exclusive lock is held until the other one is in its place.
     package let store: any RecordStore

@@ -82,10 +82,10 @@ extension Keychain {
     /// - Parameter key: one of ``vaultKeys()``.
     /// - Throws: ``VaultError`` with `absent` if it was removed or replaced since, `invalid` for the last one; as
     ///   ``eraseRemoved()``.
-    public func removeKey(_ key: Key) throws(VaultError) { _ = try removeKey(key, isShown: true) }
+    public func removeKey(_ key: Key) throws(VaultError) { _ = try keysLeft(afterRemoving: key) }
 
-    /// Does the same, and returns the keys that open the vault from then on.
-    package func removeKey(_ key: Key, isShown: Bool) throws(VaultError) -> [Key] {
+    /// Removes a key, and returns those that open the vault from then on. Throws as ``removeKey(_:)``.
+    package func keysLeft(afterRemoving key: Key) throws(VaultError) -> [Key] {
         try changeKeys { (table) throws(LogError) in try table.remove(key.salt) }.keys
     }
 

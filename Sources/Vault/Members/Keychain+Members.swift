@@ -71,8 +71,9 @@ extension Keychain {
             name: name, device: parsed, allowsNobody: allowsNobody, removedKeys: Set(removed), sharedKeys: shared)
     }
 
-    /// Removes a member: its devices sign no more, and its recipients open the vault no more. Returns the keys that open
-    /// it still. Who had the data key has it still: ``removeMember(_:rotatingAndDropping:replacing:progress:_:)`` rotates it too.
+    /// Removes a member: its devices sign no more, and its recipients open the vault no more. Returns the keys that
+    /// still open it. The member may have kept the data key, which
+    /// ``removeMember(_:rotatingAndDropping:replacing:progress:_:)`` rotates too.
     ///
     /// - Throws: ``VaultError`` with `invalid` for the last member; `locked` if this machine is no member's; as
     ///   ``removeKey(_:)``.

@@ -84,7 +84,7 @@ enum KeyRemoveCommand: Command {
         let number = try invocation.number(invocation.name, "NUMBER")
         let keychain = try invocation.openVault()
         let key = try keychain.key(number)
-        let left = try keychain.removeKey(key, isShown: true)
+        let left = try keychain.keysLeft(afterRemoving: key)
         return try invocation.finish(json: key.report) {
             "Removed key \(number): \(key.line)\n" + left.openers
                 + "Whoever had it may still have the data key. Rotate it: `vault key rotate`\n"

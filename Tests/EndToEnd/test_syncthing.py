@@ -11,9 +11,10 @@ import pytest
 
 from copies import Copies, copies
 from homes import Home
+from key_slots import keys
 from tracing import CHANGING, trace, with_fault
 
-ALARM = 9
+LOCKED, ALARM = 5, 9
 CONFLICT = "default.sync-conflict-20260101-120000-ABCDEFG.vault"
 BOTH = {"base": b"0", "left": b"1", "right": b"2"}
 
@@ -95,6 +96,25 @@ def test_an_older_file_in_its_place_is_merged_too(apart: Copies) -> None:
     assert "older copy" in sentence
     advised(left, sentence)
     assert left.values() == {"base": b"0", "left": b"1", "later": b"1"}
+
+
+def test_a_key_that_was_removed_does_not_come_back_with_an_older_file(apart: Copies) -> None:
+    left = apart.left
+    left.output("key", "add", "--file", "lost.key")
+    left.set("left", b"1")
+    older = Path(shutil.copy(left.vault, left.folder / "older"))
+    left.output("key", "rm", "2")
+    left.output("history", "--keep", "3,30")
+    left.set("later", b"4")
+    leave(left, older)
+    shown = advised(left, left.refusal(ALARM, "ls"))
+    assert b"Those of the other one count now" in shown
+    assert len(keys(left)) == 1
+    for number in range(5):
+        left.set("often", f"{number}".encode())
+    assert len(json.loads(left.output("history", "often", "--json"))["versions"]) == 3
+    left.refusal(LOCKED, "ls", "--key-file", "lost.key")
+    assert left.values() == {"base": b"0", "left": b"1", "later": b"4", "often": b"4"}
 
 
 def test_the_alarm_stays_if_no_copy_has_what_is_remembered(apart: Copies, tmp_path: Path) -> None:

@@ -134,6 +134,7 @@ def stated(vault: Vault) -> dict:
         "recipients": [label.recipient for label in vault.manifest.labels],
         "former_memory_keys": [key.hex() for key in vault.manifest.former_memory_keys],
         "members": [[name, device_text(device)] for name, device in vault.members.present],
+        "known_to_key": [identifier.hex() for identifier in vault.manifest.known_to_key],
         "foreign": foreign(vault),
         "sharing_nonces": sharing_nonces(vault),
         "merged": [[position.sequence, position.authenticator.hex()] for position in vault.manifest.merged],

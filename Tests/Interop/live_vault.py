@@ -56,7 +56,8 @@ class ContinuedVault(VaultBuilder):
             self.slots.append(KeptSlot(slot.kind, image[start : start + SLOT_SIZE], slot.parameters))
         self.history = vault.header.history.versions, vault.header.history.days
         self.is_access_logged = vault.header.is_access_logged
-        self.members = Changes([change.encoded for change in vault.manifest.members], vault.members.heads)
+        changes = [change.encoded for change in vault.manifest.members]
+        self.members = Changes(changes, vault.members.heads, vault.manifest.known_to_key)
         self.read_keys = vault.keys
         self.vault_id, self.header_authenticator = vault.header.vault_id, vault.header.authenticator
         last = vault.log.records[-1] if vault.log.records else vault.header
@@ -274,7 +275,7 @@ def compacted(image: bytes, vault: Vault, changes: Iterable[Change] = ()) -> byt
     positions = [varint(position.sequence) + position.authenticator for position in merged]
     content = varint(vault.manifest.created) + builder.totals() + listed(chain) + b"".join(labels)
     content += listed(settings) + listed(keys) + listed(positions)
-    content += listed(builder.members.encoded) if builder.members.encoded else b""
+    content += builder.members.in_manifest
     builder.begin(entries, 40, changes=CheckpointChanges(edit_manifest=lambda _: content))
     return bytes(builder.data)
 

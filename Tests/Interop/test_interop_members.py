@@ -96,6 +96,22 @@ def test_python_finds_who_has_signed_what_the_command_wrote(commands: Command) -
     assert authors(commands)["a"][0] == "Ann"
 
 
+def test_a_rotation_knows_the_changes_of_the_members_that_are_there(commands: Command) -> None:
+    commands.run("member", "add", "Bob", "--device", BOB.text)
+    assert commands.vault().manifest.known_to_key == []
+    commands.run("key", "rotate")
+    known = commands.vault().members.heads
+    assert commands.vault().manifest.known_to_key == known and len(known) == 1
+    commands.run("member", "rm", "Bob")
+    commands.run("compact")
+    assert commands.vault().manifest.known_to_key == known != commands.vault().members.heads
+    with python(commands) as vault:
+        vault.compact()
+    assert commands.vault().manifest.known_to_key == known
+    commands.run("key", "rotate")
+    assert commands.vault().manifest.known_to_key == commands.vault().members.heads != known
+
+
 def test_python_goes_on_as_a_member_of_a_vault_of_the_command(commands: Command) -> None:
     commands.set("a", b"Ann's")
     commands.run("member", "add", "Bob", "--device", BOB.text)

@@ -24,6 +24,9 @@ struct Manifest: Hashable, Sendable {
     /// The changes of the members, each behind those that its author knew.
     var members: [MemberRecord] = []
 
+    /// Those that were there when the data key was made, but for those that one of these follows.
+    var membersKnownToKey: [Authenticator] = []
+
     static let mergedLimit = 4 * Limits.chainLength
 
     /// Returns whether the history before the header, which is at `origin`, includes an earlier log position.
@@ -104,19 +107,30 @@ extension Manifest {
                 try reader.memberRecord()
             }
             guard !members.isEmpty else { throw Malformed("members that are not there") }
+            membersKnownToKey = try reader.list(upTo: MemberChange.limit) { (reader) throws(Malformed) in
+                try reader.authenticator()
+            }
+            guard Set(membersKnownToKey).isSubset(of: members.map(\.id)) else {
+                throw Malformed("changes of the members that are not there")
+            }
         }
         try reader.finish()
     }
 
     /// Makes the chain a part of what was merged, together with another history's positions.
     ///
-    /// - Parameter end: a position whose number follows the chain.
-    mutating func merge(_ other: KnownPositions, before end: LogPosition, upTo count: Int) {
-        let own = positions(before: end)
+    /// - Parameters:
+    ///   - end: a position whose number follows the chain.
+    ///   - isBelieved: whether this history's own positions count. Otherwise the newest one does alone.
+    mutating func merge(
+        _ other: KnownPositions, before end: LogPosition, isBelieved: Bool, upTo count: Int
+    ) {
+        let all = positions(before: end)
+        let own = isBelieved ? all : KnownPositions(all.positions.suffix(1), first: 0)
         // Below that, one of the two may have had others.
         let first = max(own.first, other.first)
-        let all = Set(own.positions + other.positions).filter { $0.sequence >= first }
-        let sorted = all.sorted { $0.sequence < $1.sequence }
+        let both = Set(own.positions + other.positions).filter { $0.sequence >= first }
+        let sorted = both.sorted { $0.sequence < $1.sequence }
         let dropped = sorted.dropLast(count).last
         merged = sorted.suffix(count).filter { $0.sequence != dropped?.sequence }
         chain = []
@@ -151,7 +165,10 @@ extension Manifest {
             $0.varint($1.sequence)
             $0.authenticator($1.authenticator)
         }
-        if !members.isEmpty { writer.list(members) { $0.memberRecord($1) } }
+        if !members.isEmpty {
+            writer.list(members) { $0.memberRecord($1) }
+            writer.list(membersKnownToKey) { $0.authenticator($1) }
+        }
         writer.pad()
         return writer.bytes
     }
@@ -159,9 +176,15 @@ extension Manifest {
 
 /// Log positions of a history: all of them, from a number on.
 struct KnownPositions: Sendable {
+    /// In ascending order of their numbers.
     private(set) var positions: [LogPosition]
     /// The number from which on they are complete.
     let first: UInt64
+
+    init(_ positions: some Sequence<LogPosition>, first: UInt64) {
+        self.positions = positions.sorted { $0.sequence < $1.sequence }
+        self.first = first
+    }
 
     /// Adds the next one.
     mutating func append(_ position: LogPosition) { positions.append(position) }
@@ -175,8 +198,8 @@ extension Manifest {
             LogPosition(sequence: start + UInt64(offset), authenticator: authenticator)
         }
         guard let first = merged.first, let last = merged.last, last.sequence + 1 == start else {
-            return KnownPositions(positions: chain, first: start)
+            return KnownPositions(chain, first: start)
         }
-        return KnownPositions(positions: merged + chain, first: first.sequence)
+        return KnownPositions(merged + chain, first: first.sequence)
     }
 }

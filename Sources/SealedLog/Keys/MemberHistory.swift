@@ -30,6 +30,11 @@ struct MemberHistory: Sendable {
     /// Whether the author of a change knew another one.
     func knows(_ index: Int, _ other: Int) -> Bool { known[index].contains(other) }
 
+    /// Whether a change is one of others, or one that they follow.
+    func isIncluded(_ index: Int, by others: [Authenticator]) -> Bool {
+        others.compactMap { indices[$0] }.contains { $0 == index || knows($0, index) }
+    }
+
     func device(_ id: DeviceID) -> Device? { devices[id] }
 
     /// Whether a device is the one that counts of those with its id.

@@ -47,13 +47,17 @@ package struct MemberList: Sendable {
 
     private(set) var history = MemberHistory()
     private let vaultID: [UInt8]
+    /// The changes that were there when the data key was made, but for those that one of these follows.
+    private let knownToKey: [Authenticator]
     /// What the history ends with, for what is signed now.
     private let head: LogPosition
     private var standings: [DeviceID: Standing] = [:]
 
     /// - Throws: `damaged` if a change was not signed by whom it names.
-    init(_ records: [MemberRecord], in vaultID: [UInt8], at head: LogPosition) throws(LogError) {
-        (self.vaultID, self.head) = (vaultID, head)
+    init(
+        _ records: [MemberRecord], knownToKey: [Authenticator] = [], in vaultID: [UInt8], at head: LogPosition
+    ) throws(LogError) {
+        (self.vaultID, self.head, self.knownToKey) = (vaultID, head, knownToKey)
         for record in records { try history.append(record, in: vaultID) }
         evaluate()
     }
@@ -97,6 +101,11 @@ package struct MemberList: Sendable {
     /// Whether a member was ever removed by another change than these.
     func hasRemovals(otherThan brought: Set<Authenticator>) -> Bool {
         records.contains { $0.change.isRemoval && !brought.contains($0.id) }
+    }
+
+    /// Whether a member was removed who may have the data key: it was there before.
+    var hasRemovalsUnknownToKey: Bool {
+        records.indices.contains { records[$0].change.isRemoval && !history.isIncluded($0, by: knownToKey) }
     }
 
     /// Returns this list with the changes that members of it have made in another copy. Those of others, and of who was

@@ -12,8 +12,13 @@ struct HeaderChange: Sendable {
     let members: [MemberRecord]?
     /// Those of a new data key, under which everything is sealed anew; nil if it stays.
     let keys: KeyRing?
+    /// The changes of the members that the new data key's maker knew, but for those that one of these follows; nil if
+    /// the data key stays.
+    let membersKnownToKey: [Authenticator]?
     /// The log positions of another history that was merged into this one.
     let merged: KnownPositions?
+    /// Whether this history's own positions count beside them.
+    let isOwnHistoryBelieved: Bool
     /// The memory subkeys of data keys that machines may remember this vault under, besides its own and former ones.
     let formerMemoryKeys: [[UInt8]]
     var isNewHistory: Bool { history != old.history }
@@ -24,19 +29,22 @@ struct HeaderChange: Sendable {
         members = table.members.records.count > oldMembers ? table.members.records : nil
         (slots, labels, history, keys) = (table.slots, table.labels, table.history, table.rotated)
         isAccessLogged = table.isAccessLogged
-        (merged, formerMemoryKeys) = (nil, [])
+        membersKnownToKey = table.rotated.map { _ in table.members.history.heads }
+        (merged, isOwnHistoryBelieved, formerMemoryKeys) = (nil, true, [])
     }
 
     /// - Parameters:
     ///   - table: the slots of the merged vault.
     ///   - keys: those of another data key than this vault's, if its slots are for that.
+    ///   - membersKnownToKey: the changes of the members that this one's maker knew.
     init(
-        old: Header, _ table: SlotTable, members: [MemberRecord]?, keys: KeyRing?, merged: KnownPositions?,
-        formerMemoryKeys: [[UInt8]], isAccessLogged: Bool
+        old: Header, _ table: SlotTable, members: [MemberRecord]?, keys: KeyRing?, membersKnownToKey: [Authenticator]?,
+        merged: KnownPositions?, isOwnHistoryBelieved: Bool = true, formerMemoryKeys: [[UInt8]], isAccessLogged: Bool
     ) {
-        self.members = members
+        self.isOwnHistoryBelieved = isOwnHistoryBelieved
+        (self.members, self.membersKnownToKey) = (members, membersKnownToKey)
         (self.old, self.keys, self.merged, self.formerMemoryKeys) = (old, keys, merged, formerMemoryKeys)
-        (slots, labels, history) = (table.slots, table.labels, old.history)
+        (slots, labels, history) = (table.slots, table.labels, table.history)
         self.isAccessLogged = isAccessLogged
     }
 
@@ -84,6 +92,7 @@ struct Compactor: ~Copyable {
         if let change {
             manifest.labels = change.labels
             manifest.members = change.members ?? manifest.members
+            manifest.membersKnownToKey = change.membersKnownToKey ?? manifest.membersKnownToKey
             manifest.addFormer(ofCopy: change.formerMemoryKeys)
         }
         if change?.keys != nil { manifest.addFormer(memoryKey: old.keys.memoryKey) }
@@ -240,7 +249,7 @@ struct Compactor: ~Copyable {
         if let merged = change?.merged, let last = merged.positions.last {
             // The numbers of both histories end here.
             let end = LogPosition(sequence: sequence, authenticator: notice.authenticator)
-            manifest.merge(merged, before: end, upTo: mergedLength)
+            manifest.merge(merged, before: end, isBelieved: change?.isOwnHistoryBelieved ?? true, upTo: mergedLength)
             sequence = max(sequence, last.sequence + 1)
         }
         guard sequence < Limits.sequence else { throw LogError(.invalid, "the vault has used up its sequence numbers") }

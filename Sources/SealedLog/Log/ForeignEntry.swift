@@ -3,8 +3,8 @@ import Sealing
 
 /// An entry of another copy, with this side's versions in place of those that are the same.
 ///
-/// Under the same data key, a version has the same nonce on both sides, and its box stays as it is. Otherwise, it is
-/// sealed anew.
+/// Under the same data key, the box of a version stays as it is, and most often has the same nonce on both sides.
+/// Otherwise, it is sealed anew.
 struct ForeignEntry {
     private(set) var entry: Entry
     /// The boxes of the versions that are sealed anew.
@@ -16,8 +16,8 @@ struct ForeignEntry {
         var (states, boxes) = (entry.states[...], [Nonce: [UInt8]]())
         try self.entry.forEachVersion { (version) throws(LogError) in
             guard let state = states.popFirst() else { return }
-            for own in known where try copy.isSame(state, as: own, in: ours) {
-                version = own.version
+            if let own = try copy.ownVersion(of: state, among: known, in: ours) {
+                version = own
                 return
             }
             guard let resealed = try copy.resealed(version) else { return }
@@ -93,18 +93,27 @@ struct CopiedValues: ~Copyable {
         try resealer?.reseal(version)
     }
 
-    /// Returns whether a state of the copy is one of this side: under another data key, if one was sealed anew from the
-    /// other, or if it was set at the same time to the same value.
-    func isSame(_ state: EarlierVersion, as own: EarlierVersion, in ours: LogView) throws(LogError) -> Bool {
-        let (version, ownVersion) = (state.version, own.version)
-        guard resealer != nil else { return version.nonce == ownVersion.nonce }
-        guard version.kind == ownVersion.kind, version.length == ownVersion.length else { return false }
+    /// Returns this side's version of a state of the copy: the same box, one that was set at the same time to the same
+    /// value, or, under another data key, one that was sealed anew from the other.
+    func ownVersion(
+        of state: EarlierVersion, among known: [EarlierVersion], in ours: LogView
+    ) throws(LogError) -> StoredVersion? {
+        let (version, isResealed) = (state.version, resealer != nil)
+        if !isResealed, let same = known.first(where: { $0.version.nonce == version.nonce }) { return same.version }
+        // Under one data key too: what was sealed anew twice on one side, and once on the other, has other nonces.
+        let candidates = known.filter { own in
+            own.version.kind == version.kind && own.version.length == version.length
+                && (isResealed || own.modified == state.modified)
+        }
+        guard !candidates.isEmpty else { return nil }
         let hash = try copy.valueHash(of: version)
         // A damaged value of this side is none of the copy's.
-        guard try ours.hasValue(ownVersion, ofHash: hash) else { return false }
-        if own.modified == state.modified { return true }
-        if try ours.keys.reseals(version, hash, as: ownVersion) { return true }
-        return try copy.keys.reseals(ownVersion, hash, as: version)
+        for own in candidates where try ours.hasValue(own.version, ofHash: hash) {
+            if own.modified == state.modified { return own.version }
+            if try ours.keys.reseals(version, hash, as: own.version) { return own.version }
+            if try copy.keys.reseals(own.version, hash, as: version) { return own.version }
+        }
+        return nil
     }
 }
 

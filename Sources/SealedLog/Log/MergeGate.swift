@@ -26,6 +26,8 @@ package enum NamesTaken: Sendable {
 struct MergeGate {
     /// Whether the copy is under a data key that was given up.
     let isOfFormerKey: Bool
+    /// Whether what the copy says of its history counts.
+    let isBelieved: Bool
     let members: MemberList
     /// The changes of the members that come with the copy alone.
     let brought: Set<Authenticator>
@@ -45,8 +47,8 @@ struct MergeGate {
         guard isOfFormerKey || !members.isEmpty && members.hasRemovals(otherThan: brought) else { return (entry, true) }
         var entry = entry
         let isTaken = taken.contains(entry.name)
-        // Nobody signs these. What this side has forgotten or joined, it knows by itself.
-        if isOfFormerKey, !isTaken { (entry.forgotten, entry.joined) = (nil, nil) }
+        // What this side has forgotten or joined, it knows by itself.
+        if !isBelieved, !isTaken { entry.disbelieve() }
         let known = old?.signedStates ?? []
         var doubtful: [Int] = []
         for (index, states) in zip(entry.signedStates, copied.signedStates).enumerated() {

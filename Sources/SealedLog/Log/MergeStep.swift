@@ -1,18 +1,38 @@
 /// Another copy of a vault while it is merged.
 struct MergedCopy {
     let view: LogView
-    let past: CommonPast
+    private let past: CommonPast
+    /// Whether what this side says of its history counts. Somebody who was shut out may have put it in the vault's place
+    /// unless this machine has seen it as the vault, and positions are no secret.
+    let isOwnBelieved: Bool
+    /// The same of the copy.
+    let isBelieved: Bool
     let keys: MergedKeys
     let taken: NamesTaken
     /// The key of an attribute that a name keeps if either side has it and both have changed.
     let keptAttribute: String?
 
+    init(
+        view: LogView, past: CommonPast, isOwnBelieved: Bool, isBelieved: Bool, keys: MergedKeys, taken: NamesTaken,
+        keptAttribute: String?
+    ) {
+        (self.view, self.past, self.isOwnBelieved, self.isBelieved) = (view, past, isOwnBelieved, isBelieved)
+        (self.keys, self.taken, self.keptAttribute) = (keys, taken, keptAttribute)
+    }
+
+    private var areHistoriesBelieved: Bool { isOwnBelieved && isBelieved }
+
+    /// Whether this side may lack an entry of the copy.
+    func mayBringIn(_ entry: Entry) -> Bool { !areHistoriesBelieved || past.hasOtherChanged(entry) != false }
+
     /// - Parameters:
     ///   - other: what counts of an entry of the copy.
     ///   - entry: the entry as it is in the copy.
     func pair(_ own: Entry?, _ other: Entry, changedAs entry: Entry) -> EntryPair {
-        // Somebody who was shut out may have numbered his changes as he liked: times decide, which are signed.
-        guard !keys.isOfFormerKey || taken.contains(entry.name) else {
+        var own = own
+        if !isOwnBelieved, !taken.contains(entry.name) { own?.disbelieve() }
+        // Times are signed, and decide then.
+        guard areHistoriesBelieved else {
             return EntryPair(own: own, other: other, hasOwnChanged: nil, hasOtherChanged: nil)
         }
         return EntryPair(
@@ -21,9 +41,14 @@ struct MergedCopy {
     }
 }
 
+extension Entry {
+    /// Leaves out what nobody signs of what was here before.
+    mutating func disbelieve() { (forgotten, joined) = (nil, nil) }
+}
+
 /// Entries of another copy that are merged together, while nobody else can write.
 struct MergeStep {
-    /// Those that have changed there since this side took its state over.
+    /// Those that may have changed there since this side took its state over.
     private(set) var entries: [Entry] = []
     private(set) var size: UInt64 = 0
     /// Whether there was nothing left.
@@ -31,11 +56,11 @@ struct MergeStep {
 
     private static let limits = (entries: 20_000, size: UInt64(64 << 20))
 
-    init(_ merge: inout EntryMerge, _ past: CommonPast) throws(LogError) {
+    init(_ merge: inout EntryMerge, of copy: MergedCopy) throws(LogError) {
         while entries.count < MergeStep.limits.entries, size < MergeStep.limits.size, let entry = try merge.next() {
             isEnd = false
             size += entry.footprint
-            if past.hasOtherChanged(entry) != false { entries.append(entry) }
+            if copy.mayBringIn(entry) { entries.append(entry) }
         }
     }
 }

@@ -13,8 +13,10 @@ struct MergedKeys {
         case otherIsForeign
     }
 
-    let choice: MergeReport.Keys
     private let relation: Relation
+    /// Whether the keys and the limits of the other copy count.
+    private var countsOther: Bool
+    private let areSlotsSame: Bool
     private let theirs: LogView
     private let manifest: Manifest
     private let ownMembers: MemberList
@@ -36,12 +38,21 @@ struct MergedKeys {
         let (own, other) = (ours.keys.memoryKey, theirs.keys.memoryKey)
         isOfKnownKey = ownManifest.formerMemoryKeys.contains(other)
         if own == other {
-            (relation, choice) = (.same, ours.header.slots == theirs.header.slots ? .same : .own)
-        } else if manifest.formerMemoryKeys.contains(own) {
-            (relation, choice) = (.otherIsNewer, .other)
+            relation = .same
         } else {
-            (relation, choice) = (.otherIsForeign, .own)
+            relation = manifest.formerMemoryKeys.contains(own) ? .otherIsNewer : .otherIsForeign
         }
+        areSlotsSame = ours.header.slots == theirs.header.slots
+        countsOther = relation == .otherIsNewer
+    }
+
+    /// Lets the keys of the other copy count, which this machine has seen as the vault: this side may be an older file,
+    /// with keys that were removed since.
+    mutating func countOther() { if relation == .same { countsOther = true } }
+
+    var choice: MergeReport.Keys {
+        if relation == .same, areSlotsSame { return .same }
+        return countsOther ? .other : .own
     }
 
     /// Throws `pinWrong` unless this vault has, or once had, the data key of the copy: anybody can make a vault that a
@@ -57,8 +68,22 @@ struct MergedKeys {
     /// Whether somebody who was shut out of this vault may have written the other copy.
     var isOfFormerKey: Bool { relation == .otherIsForeign }
 
-    /// Those of the other copy, if they count.
+    /// Those of the other copy's data key, if it counts.
     var taken: KeyRing? { relation == .otherIsNewer ? theirs.keys : nil }
+
+    /// Whether what the other copy says of its history counts: it is under a data key that nobody has who was removed
+    /// here. Once the last member was removed, the vault is as one that never had members.
+    var isOtherHistoryBelieved: Bool {
+        get throws(LogError) {
+            switch relation {
+            case .same: return ownMembers.isEmpty || !ownMembers.hasRemovalsUnknownToKey
+            case .otherIsNewer:
+                let members = try members(ownMembers)
+                return members.isEmpty || !members.hasRemovals(otherThan: Set(manifest.members.map(\.id)))
+            case .otherIsForeign: return false
+            }
+        }
+    }
 
     /// Returns the members of this side, with those whom members have added in the other copy. If the data key was
     /// rotated there, it is the other way round.
@@ -75,21 +100,24 @@ struct MergedKeys {
         let brought = Set(ownMembers.records.map(\.id)).subtracting(otherMembers.records.map(\.id))
         guard relation == .otherIsNewer || relation == .same && !broughtChanges.isEmpty else { return nil }
         return MergeGate(
-            isOfFormerKey: relation == .otherIsNewer, members: otherMembers, brought: brought, taken: taken,
+            isOfFormerKey: relation == .otherIsNewer, isBelieved: false, members: otherMembers, brought: brought,
+            taken: taken,
             signer: nil)
     }
 
     /// Whether the copy has changes of the members that this vault takes over.
     var bringsMembers: Bool {
-        get throws(LogError) { try members(ownMembers).records.count > ownMembers.records.count }
+        get throws(LogError) { try members(ownMembers).records.map(\.id) != ownMembers.records.map(\.id) }
     }
 
     /// - Parameters:
     ///   - isTaken: whether this side has the keys that count already.
     ///   - known: the positions that count as merged; nil if there are none yet.
     ///   - isWhole: whether the copy counts as merged.
+    ///   - isOwnBelieved: whether this side's positions count.
     func change(
-        _ header: Header, _ table: SlotTable, isTaken: Bool, merging known: KnownPositions?, isWhole: Bool
+        _ header: Header, _ table: SlotTable, isTaken: Bool, merging known: KnownPositions?, isWhole: Bool,
+        isOwnBelieved: Bool
     ) throws(LogError) -> HeaderChange {
         let members = try members(table.members).records
         // If both were rotated, machines may remember the vault under any of these keys.
@@ -103,8 +131,10 @@ struct MergedKeys {
         let isAccessLogged = header.isAccessLogged || !isOfFormerKey && theirs.header.isAccessLogged
         return HeaderChange(
             old: header,
-            choice == .other ? SlotTable(theirs.header, manifest.labels, table.members, theirs.keys) : table,
-            members: members.count > table.members.records.count ? members : nil, keys: isTaken ? nil : taken,
-            merged: known, formerMemoryKeys: former, isAccessLogged: isAccessLogged)
+            countsOther ? SlotTable(theirs.header, manifest.labels, table.members, theirs.keys) : table,
+            members: members.map(\.id) == table.members.records.map(\.id) ? nil : members,
+            keys: isTaken ? nil : taken, membersKnownToKey: taken.map { _ in manifest.membersKnownToKey },
+            merged: known, isOwnHistoryBelieved: isOwnBelieved, formerMemoryKeys: former,
+            isAccessLogged: isAccessLogged)
     }
 }

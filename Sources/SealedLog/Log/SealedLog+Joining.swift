@@ -18,14 +18,25 @@ struct JoinedHistory {
     /// Whether a vault raises an alarm only since it lacks what is in the copy. The copy's keys tell what the memory
     /// says, too: the vault may be from before a rotation.
     func explains(_ alarm: LogError, _ remembered: Remembered?) -> Bool {
-        guard [.rolledBack, .diverged].contains(alarm.code), let position = try? remembered?.position(of: view) else {
-            return false
-        }
-        return includes(position)
+        [.rolledBack, .diverged].contains(alarm.code) && (remembered?.isIncluded(in: history, of: view) ?? false)
+    }
+}
+
+extension Remembered {
+    /// Whether a history that the keys of a view open includes what is remembered.
+    fileprivate func isIncluded(in history: KnownHistory, of view: LogView) -> Bool {
+        guard let position = try? position(of: view) else { return false }
+        return history.includes(position) == .included
     }
 }
 
 extension SealedLog {
+    /// Whether this vault was opened to be merged, and a copy has what is remembered of it.
+    func isRemembered(_ view: LogView, _ history: KnownHistory) -> Bool {
+        guard let memory, memory.isHeld else { return false }
+        return Remembered(memory)?.isIncluded(in: history, of: view) ?? false
+    }
+
     func joinedHistory() throws(LogError) -> JoinedHistory {
         try read(isSure: true) { (view) throws(LogError) in try JoinedHistory(of: view) }
     }

@@ -94,7 +94,10 @@ extension LogView {
     }
 
     func members(in manifest: Manifest) throws(LogError) -> MemberList {
-        do throws(LogError) { return try MemberList(manifest.members, in: header.vaultID, at: head) } catch {
+        do throws(LogError) {
+            return try MemberList(
+                manifest.members, knownToKey: manifest.membersKnownToKey, in: header.vaultID, at: head)
+        } catch {
             throw .damaged(error.detail, at: header.manifest.offset)
         }
     }

@@ -24,10 +24,10 @@ package struct MergeReport: Hashable, Sendable {
     /// was merged.
     package fileprivate(set) var refusesOwn = false
     /// Where the copy is from now on, of changes that were kept on this machine and of which something was refused.
-    package fileprivate(set) var keptAt: String?
+    package internal(set) var keptAt: String?
     /// Whose key slots count from now on.
     package fileprivate(set) var keys = Keys.same
-    /// The positions that members have signed in a copy under a former data key.
+    /// The positions that members have signed in the copy, with what was taken over.
     fileprivate var signedPositions: Set<LogPosition> = []
 }
 
@@ -55,7 +55,7 @@ extension SealedLog {
         return try merge(theirs, isPinned: isPinned, taken, keptAttribute, timeout: timeout, counter)
     }
 
-    private func merge(
+    func merge(
         _ theirs: LogView, isPinned: Bool, _ taken: NamesTaken, _ keptAttribute: String?, timeout: Duration,
         _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> MergeReport {
@@ -68,32 +68,37 @@ extension SealedLog {
             }
             return view
         }
-        // What this history includes has nothing new.
-        if try ours.includes(theirs.head) == .included { return report }
+        var keys = try MergedKeys(ours, theirs)
+        // What this history includes has nothing new. But whoever was shut out may have written this file.
+        if keys.taken == nil, try ours.includes(theirs.head) == .included { return report }
         counter?.begin(2 * theirs.end)
         let history = try ofCopy { () throws(LogError) in try KnownHistory(of: theirs) }
-        let past = CommonPast(try KnownHistory(of: ours), history)
-        let keys = try MergedKeys(ours, theirs)
+        let ownHistory = try KnownHistory(of: ours)
+        if isRemembered(theirs, history) && !isRemembered(ours, ownHistory) { keys.countOther() }
         if !isPinned { try keys.checkThatDataKeyIsKnown() }
         (report.keys, report.isOfFormerKey) = (keys.choice, keys.isOfFormerKey)
-        try ofCopy { () throws(LogError) in try checkNonces(of: theirs, past, keys) }
-        if let gate = keys.gateOfOther(taking: taken) {
-            report.refused = try refusedNames(of: ours, by: gate, with: theirs)
+        let gateOfOther = keys.gateOfOther(taking: taken)
+        let isBelieved = try keys.isOtherHistoryBelieved
+        let source = MergedCopy(
+            view: theirs, past: CommonPast(ownHistory, history),
+            isOwnBelieved: taken.isAll || gateOfOther == nil || memory?.isHeld == false,
+            isBelieved: isBelieved, keys: keys, taken: taken, keptAttribute: keptAttribute)
+        try ofCopy { () throws(LogError) in try checkNonces(of: source) }
+        if let gateOfOther {
+            report.refused = try refusedNames(of: ours, by: gateOfOther, with: theirs)
             report.refusesOwn = !report.refused.isEmpty
             if report.refusesOwn { return report }
         }
         // Under the same data key, values are known by their nonces; and who has signed a state is named before it.
         let bringsMembers = try ofCopy { () throws(LogError) in try keys.bringsMembers }
-        if keys.choice == .other || bringsMembers { try change(keys, nil, isWhole: false, timeout: timeout, nil) }
-        let source = MergedCopy(view: theirs, past: past, keys: keys, taken: taken, keptAttribute: keptAttribute)
+        if keys.choice == .other || bringsMembers { try change(keys, nil, timeout: timeout, nil) }
         try mergeEntries(of: source, timeout: timeout, counter, &report)
-        guard report.refused.isEmpty else { return report }
-        // Positions are no secret: what a copy under a former key says of its history may be made up. Only what members
-        // have signed counts, unless a person takes all of the copy over.
-        let isBelieved = !keys.isOfFormerKey || taken.isAll
-        let signed = KnownPositions(positions: Array(report.signedPositions), first: 0)
-        if isBelieved || !signed.positions.isEmpty {
-            try change(keys, isBelieved ? history.positions : signed, isWhole: isBelieved, timeout: timeout, counter)
+        // Where the copy's history is not believed, what members have signed of it counts.
+        let isWhole = report.refused.isEmpty && (isBelieved || taken.isAll)
+        let known = isWhole ? history.positions : KnownPositions(report.signedPositions, first: 0)
+        if isWhole || !known.positions.isEmpty {
+            try change(
+                keys, known, isWhole: isWhole, isOwnBelieved: source.isOwnBelieved, timeout: timeout, counter)
         }
         return report
     }
@@ -115,91 +120,23 @@ extension SealedLog {
     }
 
     /// Refuses a copy in which different values share a nonce with each other, or with one of this vault.
-    private func checkNonces(of theirs: LogView, _ past: CommonPast, _ keys: MergedKeys) throws(LogError) {
-        var isShared = try !theirs.namesSharingNonces().isEmpty
+    private func checkNonces(of copy: MergedCopy) throws(LogError) {
+        var isShared = try !copy.view.namesSharingNonces().isEmpty
         // Otherwise they are sealed anew, and apart.
-        if !isShared, keys.areOfOneDataKey {
-            isShared = try read { (view) throws(LogError) in try view.sharesNonces(with: theirs, past) }
+        if !isShared, copy.keys.areOfOneDataKey {
+            isShared = try read { (view) throws(LogError) in try view.sharesNonces(with: copy) }
         }
         if isShared { throw .damaged("different values under one nonce, which `vault verify` names there") }
     }
 
-    /// Takes over what was changed in a copy of this vault on this machine, and removes the copy. If something of it is
-    /// refused, the copy gets another name.
-    ///
-    /// If the connection is lost, it is tried again; if the server has gone, the log is that of the copy afterwards.
-    ///
-    /// - Parameters:
-    ///   - unlocker: is asked if the keys have changed since the copy was begun.
-    ///   - keptAttribute: as for ``merge(_:isPinned:taking:keeping:timeout:_:)``.
-    /// - Returns: nil if another process has done it.
-    /// - Throws: as ``merge(_:isPinned:taking:keeping:timeout:_:)``; `keyWrong`, or what the unlocker throws.
-    package func mergePending(
-        _ copy: FilePlace, with unlocker: inout some Unlocker & ~Copyable, keeping keptAttribute: String? = nil,
-        timeout: Duration
-    ) throws(LogError) -> MergeReport? {
-        do throws(LogError) { return try mergeOnce(copy, &unlocker, keptAttribute, timeout: timeout) } catch {
-            guard [.unreachable, .outcomeUnknown].contains(error.code) else { throw error }
-        }
-        // This process holds the copy's lock no more.
-        try settle()
-        guard !isProvisional else { throw LogError.serverGone }
-        return try mergeOnce(copy, &unlocker, keptAttribute, timeout: timeout)
-    }
-
-    private func mergeOnce(
-        _ copy: FilePlace, _ unlocker: inout some Unlocker & ~Copyable, _ keptAttribute: String?, timeout: Duration
-    ) throws(LogError) -> MergeReport? {
-        // Nobody adds to it meanwhile: it would be lost.
-        guard let lock = try lockPending(copy, until: Deadline(after: timeout)) else {
-            // What is shown may have been read before that.
-            try settle()
-            return nil
-        }
-        holdsPending.withLock { $0 = true }
-        defer { holdsPending.withLock { $0 = false } }
-        // Not by a log of its own: where something in it is doubtful, that would wait for the lock, which is held here.
-        let theirs: LogView
-        do throws(LogError) { theirs = try LogView.settled(lock.store, keys, orUnlockedBy: &unlocker) } catch {
-            throw error.ofCopy
-        }
-        var report = try merge(theirs, isPinned: false, .none, keptAttribute, timeout: timeout)
-        // If a power loss brought the copy back, it would hide offline what was written since.
-        if report.refused.isEmpty {
-            try translated(WholeFile(copy.location, in: copy.files).remove(), at: copy.location)
-        } else {
-            report.keptAt = try setAside(copy)
-        }
-        lock.release()
-        return report
-    }
-
-    /// Renames a copy that stays, and returns its new path.
-    private func setAside(_ copy: FilePlace) throws(LogError) -> String {
-        let path = "\(copy.location).\(Clock.milliseconds).refused.vault"
-        try translated(copy.files.rename(copy.location, to: path, replacing: false), at: copy.location)
-        try translated(copy.files.synchronizeFolder(path.parentFolder), at: path)
-        return path
-    }
-
-    private func lockPending(_ copy: FilePlace, until deadline: Deadline) throws(LogError) -> StoreLock? {
-        do throws(LogError) {
-            let lock = try copy.open(.fresh).lock(.exclusive, until: deadline)
-            if try lock.store.isCurrent() { return lock }
-            lock.release()
-            // A compaction may have replaced it.
-            return try copy.exists() ? lockPending(copy, until: deadline) : nil
-        } catch {
-            guard error.code == .missing else { throw error }
-            return nil
-        }
-    }
-
     private func change(
-        _ keys: MergedKeys, _ merged: KnownPositions?, isWhole: Bool, timeout: Duration, _ counter: UpkeepProgress?
+        _ keys: MergedKeys, _ merged: KnownPositions?, isWhole: Bool = false, isOwnBelieved: Bool = true,
+        timeout: Duration, _ counter: UpkeepProgress?
     ) throws(LogError) {
         _ = try changeHeader(timeout: timeout, counter) { (header, table) throws(LogError) in
-            try keys.change(header, table, isTaken: self.keys === keys.taken, merging: merged, isWhole: isWhole)
+            try keys.change(
+                header, table, isTaken: self.keys === keys.taken, merging: merged, isWhole: isWhole,
+                isOwnBelieved: isOwnBelieved)
         }
     }
 
@@ -208,7 +145,7 @@ extension SealedLog {
     ) throws(LogError) {
         var merge = try ofCopy { () throws(LogError) in try copy.view.entries() }
         while true {
-            let step = try ofCopy { () throws(LogError) in try MergeStep(&merge, copy.past) }
+            let step = try ofCopy { () throws(LogError) in try MergeStep(&merge, of: copy) }
             guard !step.isEnd else { return }
             if !step.entries.isEmpty { try write(step, of: copy, timeout: timeout, &report) }
             counter?.advance(by: step.size)
@@ -254,7 +191,8 @@ extension SealedLog {
         let members = try ours.members()
         let key = copy.taken.isNone ? nil : try signingKey(among: members)
         return MergeGate(
-            isOfFormerKey: copy.keys.isOfFormerKey, members: members, brought: copy.keys.broughtChanges,
+            isOfFormerKey: copy.keys.isOfFormerKey, isBelieved: copy.isBelieved, members: members,
+            brought: copy.keys.broughtChanges,
             taken: copy.taken, signer: key.map(ours.signer))
     }
 
@@ -271,9 +209,7 @@ extension SealedLog {
         } catch { throw error.ofCopy }
         if !passed.isWhole { report.refused.append(entry.name.text) }
         guard !passed.isEmpty else { return }
-        if copy.keys.isOfFormerKey {
-            report.signedPositions.formUnion(foreign.entry.signedStates.compactMap(\.authorship?.seen))
-        }
+        report.signedPositions.formUnion(foreign.entry.signedStates.compactMap(\.authorship?.seen))
         let pair = copy.pair(old, foreign.entry, changedAs: entry)
         var result = old
         let (history, now) = (ours.header.history, Clock.milliseconds)
@@ -309,10 +245,6 @@ extension SealedLog {
 
 extension LogError {
     var ofCopy: LogError { code == .damaged ? LogError(.copyDamaged, detail) : self }
-
-    static let serverGone = LogError(
-        .unreachable,
-        "The server has gone while what was changed offline was merged. It waits until the server is back.")
 }
 
 extension LogView {

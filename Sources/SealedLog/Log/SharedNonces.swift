@@ -80,20 +80,20 @@ extension LogView {
 
 extension LogView {
     /// Whether values that another copy would bring, under the same data key, have the nonces of other values here.
-    func sharesNonces(with copy: LogView, _ past: CommonPast) throws(LogError) -> Bool {
+    func sharesNonces(with copy: MergedCopy) throws(LogError) -> Bool {
         var ours = self
         // By the first 8 bytes: that two of a million are equal by chance is as likely as one in 40 million.
         var brought: Set<UInt64> = []
-        var merge = try copy.entries()
+        var merge = try copy.view.entries()
         while let entry = try merge.next() {
-            guard past.hasOtherChanged(entry) != false else { continue }
+            guard copy.mayBringIn(entry) else { continue }
             let known = try ours.find(entry.name)?.versions ?? []
             for version in entry.versions {
                 guard let same = known.first(where: { $0.nonce == version.nonce }) else {
                     brought.insert(version.nonce.start)
                     continue
                 }
-                if try !same.hasSameBox(in: store, as: version, in: copy.store) { return true }
+                if try !same.hasSameBox(in: store, as: version, in: copy.view.store) { return true }
             }
         }
         if brought.isEmpty { return false }

@@ -188,7 +188,7 @@ extension MergeReport.Keys {
         switch self {
         case .same: ""
         case .own: "The copies have different keys. Those of this one count: see `vault key ls`.\n"
-        case .other: "The data key was rotated in the other copy. Its keys count now: see `vault key ls`.\n"
+        case .other: "The copies have different keys. Those of the other one count now: see `vault key ls`.\n"
         }
     }
 }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from .credentials import RECIPIENT
 from .cursor import Cursor
 from .header import Header
-from .members import MemberChange, read_changes
+from .members import MemberChange, read_changes, read_known_to_key
 from .sealing import open_box
 from .signatures import LogPosition
 
@@ -40,7 +40,8 @@ class Label:
 class Manifest:
     """`chain` holds the authenticators of the sequence numbers right before the header's, oldest first.
 
-    `merged` holds the log positions of the histories that were merged before the chain.
+    `merged` holds the log positions of the histories that were merged before the chain, `known_to_key` the ids of those
+    changes of the members that were there when the data key was made and that no other one of them follows.
     """
 
     created: int
@@ -51,6 +52,7 @@ class Manifest:
     former_memory_keys: list[bytes]
     merged: list[LogPosition]
     members: list[MemberChange]
+    known_to_key: list[bytes]
 
 
 def setting(cursor: Cursor) -> str:
@@ -69,8 +71,9 @@ def read_manifest(image: bytes, header: Header, page_key: bytes) -> Manifest:
     former_memory_keys = [cursor.take(32, "former memory keys") for _ in range(count)]
     merged = read_merged(cursor, header)
     members = read_changes(cursor) if header.has_members else []
+    known_to_key = read_known_to_key(cursor, members) if header.has_members else []
     cursor.finish_padding("manifest")
-    return Manifest(created, totals, chain, labels, settings, former_memory_keys, merged, members)
+    return Manifest(created, totals, chain, labels, settings, former_memory_keys, merged, members, known_to_key)
 
 
 def read_label(cursor: Cursor, kind: int) -> Label:

@@ -201,6 +201,13 @@ def read_changes(cursor: Cursor) -> list[MemberChange]:
     return [read_change(cursor) for _ in range(cursor.varint("members", 1, MOST_CHANGES))]
 
 
+def read_known_to_key(cursor: Cursor, changes: list[MemberChange]) -> list[bytes]:
+    known = [cursor.take(16, "known to the key") for _ in range(cursor.varint("known to the key", 0, MOST_CHANGES))]
+    if not set(known) <= {change.id for change in changes}:
+        raise cursor.fail("known to the key: not there")
+    return known
+
+
 def read_change(cursor: Cursor) -> MemberChange:
     start = cursor.place
     flags, time = cursor.fixed(1, "members"), cursor.varint("members")

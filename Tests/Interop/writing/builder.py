@@ -46,8 +46,7 @@ class VaultBuilder(Draft):
         settings, keys = varint(0), varint(len(self.former_memory_keys)) + b"".join(self.former_memory_keys)
         merged = b"".join(varint(sequence) + authenticator for sequence, authenticator in self.merged)
         content = varint(MADE) + self.totals() + chain + labels + settings + keys + varint(len(self.merged)) + merged
-        changes = self.members.encoded
-        content += varint(len(changes)) + b"".join(changes) if changes else b""
+        content += self.members.in_manifest
         nonce = self.random.take(24)
         box = seal(padded(edit(content)), nonce, self.key(2))
         reference = Reference(len(self.data), len(box), nonce)

@@ -73,10 +73,15 @@ class Change:
 
 
 class Changes:
-    """The changes of the members of a vault, and which of them the next one follows."""
+    """The changes of the members of a vault, and which of them the next one follows.
 
-    def __init__(self, encoded: list[bytes] | None = None, heads: list[bytes] | None = None) -> None:
-        self.encoded, self.heads = encoded or [], heads or []
+    `known_to_key` are the heads of those that were there when the data key was made.
+    """
+
+    def __init__(
+        self, encoded: list[bytes] | None = None, heads: list[bytes] | None = None, known_to_key: list[bytes] | None = None
+    ) -> None:
+        self.encoded, self.heads, self.known_to_key = encoded or [], heads or [], known_to_key or []
         self.ids: dict[Change, bytes] = {}
 
     def add(self, change: Change, vault_id: bytes, seen: Position) -> None:
@@ -85,6 +90,13 @@ class Changes:
         self.ids[change] = hash256(encoded)[:16]
         self.heads = [head for head in self.heads if head not in known] + [self.ids[change]]
         self.encoded.append(encoded)
+
+    @property
+    def in_manifest(self) -> bytes:
+        if not self.encoded:
+            return b""
+        known = varint(len(self.known_to_key)) + b"".join(self.known_to_key)
+        return varint(len(self.encoded)) + b"".join(self.encoded) + known
 
 
 def removed_statement(name: bytes, modified: int) -> bytes:

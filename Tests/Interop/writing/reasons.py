@@ -74,6 +74,8 @@ REFUSED = {
     ),
     "key slots: same salt": "slots-of-one-salt",
     "key slots: number": "header-without-slots header-with-17-slots",
+    "known to the key: bounds": "members-known-to-the-key-1025",
+    "known to the key: not there": "members-known-to-the-key-and-gone",
     "labels: bounds": "recipient-of-4097-bytes",
     "labels: cut": "manifest-cut",
     "labels: recipient of another kind": "recipient-of-a-key-file",

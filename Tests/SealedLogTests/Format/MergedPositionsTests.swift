@@ -14,12 +14,9 @@ struct MergedPositionsTests {
         let otherFirst: Int
 
         init(_ generator: inout SeededGenerator) {
-            func positions(_ numbers: Range<Int>) -> [LogPosition] {
-                numbers.map { LogPosition(sequence: UInt64($0), authenticator: randomAuthenticator()) }
-            }
-            let past = positions(0..<Int.random(in: 1..<12, using: &generator))
-            own = past + positions(past.count..<past.count + Int.random(in: 1..<9, using: &generator))
-            other = past + positions(past.count..<past.count + Int.random(in: 1..<9, using: &generator))
+            let past = randomPositions(0..<Int.random(in: 1..<12, using: &generator))
+            own = past + randomPositions(past.count..<past.count + Int.random(in: 1..<9, using: &generator))
+            other = past + randomPositions(past.count..<past.count + Int.random(in: 1..<9, using: &generator))
             ownFirst = .random(in: 0..<own.count, using: &generator)
             otherFirst = .random(in: 0..<other.count, using: &generator)
         }
@@ -44,7 +41,7 @@ struct MergedPositionsTests {
             var positions = other.positions(before: histories.other[end])
             positions.append(histories.other[end])
             let limit = Int.random(in: 1..<30, using: &generator)
-            manifest.merge(positions, before: origin, upTo: limit)
+            manifest.merge(positions, before: origin, isBelieved: true, upTo: limit)
             #expect(manifest.chain.isEmpty && manifest.merged.count <= limit)
             // The header follows both histories.
             let header = LogPosition(sequence: 100, authenticator: randomAuthenticator())
@@ -62,4 +59,20 @@ struct MergedPositionsTests {
         }
         #expect(known > 1_000 && unknown > 1_000)
     }
+
+    @Test(arguments: [true, false]) func aHistoryThatIsNotBelievedLeavesTheOtherOneAlone(_ isBelieved: Bool) {
+        var generator = SeededGenerator(7)
+        let (own, other) = (randomPositions(3..<9), randomPositions(1..<6).shuffled(using: &generator))
+        var manifest = Histories.manifest(of: own, from: 0)
+        manifest.merge(KnownPositions(other, first: 2), before: own[5], isBelieved: isBelieved, upTo: 30)
+        #expect(
+            Set(manifest.merged)
+                == Set(other.filter { $0.sequence >= (isBelieved ? 3 : 2) } + (isBelieved ? own.dropLast() : [own[4]])))
+        #expect(zip(manifest.merged, manifest.merged.dropFirst()).allSatisfy { $0.sequence <= $1.sequence })
+        #expect(manifest.chain.isEmpty)
+    }
+}
+
+private func randomPositions(_ numbers: Range<Int>) -> [LogPosition] {
+    numbers.map { LogPosition(sequence: UInt64($0), authenticator: randomAuthenticator()) }
 }

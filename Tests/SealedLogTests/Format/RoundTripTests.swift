@@ -100,6 +100,11 @@ struct RoundTripTests {
         }
         header.hasMembers = true
         #expect(try Manifest(parsing: manifest.encoded, of: header) == manifest)
+        manifest.membersKnownToKey = [2, 0].map { manifest.members[$0].id }
+        #expect(try Manifest(parsing: manifest.encoded, of: header) == manifest)
+        manifest.membersKnownToKey.append(randomAuthenticator())
+        #expect(throws: Malformed.self) { try Manifest(parsing: manifest.encoded, of: header) }
+        manifest.membersKnownToKey = []
         manifest.members = []
         #expect(throws: Malformed.self) { try Manifest(parsing: manifest.encoded, of: header) }
     }

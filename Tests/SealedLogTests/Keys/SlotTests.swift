@@ -9,7 +9,6 @@ import Testing
 /// Each way to open a vault, and changes to them.
 @Suite("Key slots")
 struct SlotTests {
-    private static let limits = KeyDerivation.StretchLimits(passes: 1, memory: 8 << 10)
 
     private let fixture: LogFixture
     private let log: SealedLog
@@ -19,12 +18,6 @@ struct SlotTests {
         log = try fixture.open()
         try log.set("a", "value")
     }
-
-    private func secret(_ text: String) throws(LogError) -> SecretBytes {
-        try translated(SecretBytes(copyOf: Array(text.utf8)))
-    }
-
-    private func passphrase(_ text: String = "abc") throws(LogError) -> Credential { try .passphrase(secret(text)) }
 
     /// A key file with any content.
     private func otherKey(_ text: String = "any other file") throws(LogError) -> KeyFile {
@@ -60,10 +53,10 @@ struct SlotTests {
 
     @Test func eachKindOpensWithItsSecretAndWithNoOther() throws {
         try change { (table) throws(LogError) in
-            try table.add(.keyFile(otherKey()), limits: SlotTests.limits, label: "another file")
-            try table.add(passphrase(), limits: SlotTests.limits, label: "a passphrase")
-            try table.add(.passphrase(secret("both"), with: fixture.key()), limits: SlotTests.limits, label: "both")
-            try table.add(recipient(1), limits: SlotTests.limits, parameters: [1, 2], label: "r", recipient: "age1")
+            try table.add(.keyFile(otherKey()), limits: .low, label: "another file")
+            try table.add(passphrase(), limits: .low, label: "a passphrase")
+            try table.add(.passphrase(secret("both"), with: fixture.key()), limits: .low, label: "both")
+            try table.add(recipient(1), limits: .low, parameters: [1, 2], label: "r", recipient: "age1")
         }
         #expect(try log.keySlots().slots.map(\.kind) == [1, 2, 3, 4, 5])
 
@@ -90,8 +83,8 @@ struct SlotTests {
 
     @Test func aWrappingKeyOpensItsOwnSlotAndNoOther() throws {
         try change { (table) throws(LogError) in
-            try table.add(passphrase(), limits: SlotTests.limits, label: "")
-            try table.add(recipient(1), limits: SlotTests.limits, label: "")
+            try table.add(passphrase(), limits: .low, label: "")
+            try table.add(recipient(1), limits: .low, label: "")
         }
         let slots = try fixture.header.slots
         for (index, slot) in slots.enumerated() {
@@ -123,7 +116,7 @@ struct SlotTests {
     /// The slots are read before anything is authentic.
     @Test(arguments: SlotTests.unbearable)
     func limitsOutOfBoundsAreDamageBeforeAnyWork(_ limits: KeyDerivation.StretchLimits) throws {
-        try change { (table) throws(LogError) in try table.add(passphrase(), limits: SlotTests.limits, label: "") }
+        try change { (table) throws(LogError) in try table.add(passphrase(), limits: .low, label: "") }
         var slots = try fixture.header.slots
         // Behind one that the secret opens.
         slots.append(slots[1])
@@ -137,7 +130,7 @@ struct SlotTests {
     }
 
     @Test func theSlotsOfOneKindTogetherKeepTheBound() throws {
-        try change { (table) throws(LogError) in try table.add(passphrase(), limits: SlotTests.limits, label: "") }
+        try change { (table) throws(LogError) in try table.add(passphrase(), limits: .low, label: "") }
         var slots = try fixture.header.slots
         for _ in 0..<2 { slots.append(slots[1]) }
         for index in [2, 3] { slots[index].limits = KeyDerivation.StretchLimits(passes: 6, memory: 64 << 20) }
@@ -155,7 +148,7 @@ struct SlotTests {
 
     @Test func whatOneSlotTakesLeavesRoomForMore() throws {
         var table = try log.keySlots()
-        #expect(try table.affordable(SlotTests.limits, for: passphrase()) == SlotTests.limits)
+        #expect(try table.affordable(.low, for: passphrase()) == .low)
         let most = KeyDerivation.StretchLimits(passes: 3, memory: 256 << 20)
         for number in 0..<3 {
             let limits = try table.affordable(most, for: passphrase())
@@ -179,13 +172,13 @@ struct SlotTests {
     @Test func aSlotIsAddedAndRemovedWithItsLabel() throws {
         let before = Clock.milliseconds
         try change { (table) throws(LogError) in
-            try table.add(passphrase(), limits: SlotTests.limits, label: "ä passphrase")
+            try table.add(passphrase(), limits: .low, label: "ä passphrase")
         }
         var information = try fixture.open().information().keySlots
         #expect(information.map(\.label) == ["a label", "ä passphrase"])
         #expect(information.map(\.kind) == [.generatedKey, .passphrase])
         #expect(information.map(\.isOwn) == [true, false])
-        #expect(information.map(\.limits) == [nil, SlotTests.limits])
+        #expect(information.map(\.limits) == [nil, .low])
         #expect((before...Clock.milliseconds).contains(information[1].creation))
         #expect(information[0].creation <= before)
         #expect(try log.keySlots().own == 0)
@@ -213,7 +206,7 @@ struct SlotTests {
     @Test func aSlotThatIsGoneIsNoneToChange() throws {
         var table = try log.keySlots()
         #expect(try LogError.code { try table.remove(SlotTests.salt) } == .slotGone)
-        let code = try LogError.code { try table.replace(SlotTests.salt, by: passphrase(), limits: SlotTests.limits) }
+        let code = try LogError.code { try table.replace(SlotTests.salt, by: passphrase(), limits: .low) }
         #expect(code == .slotGone)
         #expect(try table.slots == fixture.header.slots)
     }
@@ -222,13 +215,13 @@ struct SlotTests {
         let costly = KeyDerivation.StretchLimits(passes: 2, memory: 16 << 10)
         var table = try log.keySlots()
         try table.add(passphrase(), limits: costly, label: "")
-        try table.replace(table.slots[1].salt, by: passphrase("new"), limits: SlotTests.limits)
+        try table.replace(table.slots[1].salt, by: passphrase("new"), limits: .low)
         #expect(table.slots[1].limits == costly)
     }
 
     /// A slot is known by its salt: who could give two slots the same could pass one off for the other.
     @Test func twoSlotsWithOneSaltAreDamage() throws {
-        try change { (table) throws(LogError) in try table.add(passphrase(), limits: SlotTests.limits, label: "") }
+        try change { (table) throws(LogError) in try table.add(passphrase(), limits: .low, label: "") }
         var header = try fixture.header
         header.slots[1].salt = header.slots[0].salt
         let bytes = header.encoded + [UInt8](repeating: 0, count: Header.size - Header.macOffset)
@@ -236,9 +229,9 @@ struct SlotTests {
     }
 
     @Test func aReplacedSlotOpensWithTheNewSecretAlone() throws {
-        try change { (table) throws(LogError) in try table.add(passphrase(), limits: SlotTests.limits, label: "p") }
+        try change { (table) throws(LogError) in try table.add(passphrase(), limits: .low, label: "p") }
         try change { (table) throws(LogError) in
-            try table.replace(table.slots[1].salt, by: passphrase("new"), limits: SlotTests.limits)
+            try table.replace(table.slots[1].salt, by: passphrase("new"), limits: .low)
         }
         #expect(try !opens { () throws(LogError) in try passphrase() })
         #expect(try opens { () throws(LogError) in try passphrase("new") })
@@ -246,8 +239,8 @@ struct SlotTests {
     }
 
     @Test func theCostOfAGuessIsOnlyEverRaised() throws {
-        try change { (table) throws(LogError) in try table.add(passphrase(), limits: SlotTests.limits, label: "p") }
-        let (created, higher) = (try log.information().keySlots[1].creation, SlotTests.limits.memory * 2)
+        try change { (table) throws(LogError) in try table.add(passphrase(), limits: .low, label: "p") }
+        let (created, higher) = (try log.information().keySlots[1].creation, KeyDerivation.StretchLimits.low.memory * 2)
         try change { (table) throws(LogError) in
             try table.raise(passphrase(), to: .init(passes: 1, memory: higher))
         }
@@ -272,12 +265,12 @@ struct SlotTests {
     @Test func aVaultHas16SlotsAndNoMore() throws {
         try change { (table) throws(LogError) in
             for number in 1..<16 {
-                try table.add(passphrase("\(number)"), limits: SlotTests.limits, label: "\(number)")
+                try table.add(passphrase("\(number)"), limits: .low, label: "\(number)")
             }
         }
         #expect(try opens { () throws(LogError) in try passphrase("15") })
         var table = try log.keySlots()
-        let code = try LogError.code { try table.add(passphrase("16"), limits: SlotTests.limits, label: "") }
+        let code = try LogError.code { try table.add(passphrase("16"), limits: .low, label: "") }
         #expect(code == .invalid)
         #expect(table.slots.count == 16 && table.labels.count == 16)
         #expect(try log.information().keySlots.map(\.label) == ["a label"] + (1..<16).map(String.init))
@@ -293,7 +286,7 @@ struct SlotTests {
         func add(_ size: Int) throws(LogError) {
             let salt = RandomBytes.array(KeyDerivation.saltSize)
             try table.add(
-                recipient(1, salt: salt), limits: SlotTests.limits, parameters: [UInt8](repeating: 9, count: size),
+                recipient(1, salt: salt), limits: .low, parameters: [UInt8](repeating: 9, count: size),
                 label: "", recipient: "age1")
         }
         try add(1_000)
@@ -310,8 +303,8 @@ struct SlotTests {
     @Test func aLabelThatIsTooLongIsRefused() throws {
         var table = try log.keySlots()
         let longest = String(repeating: "x", count: 256)
-        try table.add(passphrase(), limits: SlotTests.limits, label: longest)
-        let code = try LogError.code { try table.add(passphrase(), limits: SlotTests.limits, label: longest + "x") }
+        try table.add(passphrase(), limits: .low, label: longest)
+        let code = try LogError.code { try table.add(passphrase(), limits: .low, label: longest + "x") }
         #expect(code == .invalid)
         #expect(table.slots.count == 2)
     }
@@ -321,7 +314,7 @@ struct SlotTests {
     /// Who can write the file, in the header and in its copy, but has no key.
     @Test func aSlotThatIsAddedRemovedReorderedOrChangedIsDamage() throws {
         try change { (table) throws(LogError) in
-            for text in ["abc", "def"] { try table.add(passphrase(text), limits: SlotTests.limits, label: "") }
+            for text in ["abc", "def"] { try table.add(passphrase(text), limits: .low, label: "") }
         }
         let (bytes, slots) = (try fixture.bytes, try fixture.header.slots)
         func code(_ changed: [KeySlot], of text: String = "abc") throws -> LogError.Code? {
@@ -339,7 +332,7 @@ struct SlotTests {
         }
         #expect(try code(slots) == nil)
         // One that the attacker can open, with a data key of theirs.
-        let own = try KeySlot(for: passphrase("mine"), limits: SlotTests.limits)
+        let own = try KeySlot(for: passphrase("mine"), limits: .low)
         var scratch = try SecretBytes(zeros: SecretBox.keySize)
         let added = try scratch.withUnsafeMutableBytes { scratch in
             let dataKey = [UInt8](repeating: 5, count: SecretBox.keySize)

@@ -33,6 +33,10 @@ struct JoiningTests {
         return try openApart(fixture.path, options: options, readKey: fixture.key)
     }
 
+    private func add(_ text: String, to table: inout SlotTable) throws(LogError) {
+        try table.add(passphrase(text), limits: .low, label: text)
+    }
+
     private var alarm: LogError.Code? {
         get throws { try LogError.code { _ = try fixture.open(remembering: true) } }
     }
@@ -79,6 +83,40 @@ struct JoiningTests {
         #expect(try fixture.open(remembering: true).text("here") == "1")
     }
 
+    /// The file in the vault's place is older: a key that was removed since is in it still.
+    @Test(arguments: [true, false]) func theKeysAndLimitsOfTheCopyThatIsRememberedCount(isFirst: Bool) throws {
+        try replace(fixture.path, with: try contents(copy))
+        let log = try fixture.open(remembering: true)
+        _ = try log.changeKeys(timeout: SealedLog.patience) { (table) throws(LogError) in
+            try add("of who has left", to: &table)
+        }
+        try log.set("meanwhile", "4")
+        try overwrite(older, try fixture.bytes)
+        let lost = try log.keySlots().slots[1].salt
+        _ = try log.changeKeys(timeout: SealedLog.patience) { (table) throws(LogError) in
+            try table.remove(lost)
+            try add("of who has come", to: &table)
+            table.history = KeptHistory(versions: 3, days: 7)
+        }
+        let header = try fixture.header
+        try overwrite(copy, try fixture.bytes)
+        // It has gone on apart, and another copy has what nobody remembers.
+        let other = fixture.folder.file("third.vault")
+        try overwrite(other, try contents(older))
+        try apart(older).set("apart", "5")
+        try apart(other).set("elsewhere", "6")
+        try replace(fixture.path, with: try contents(older))
+        let joined = try open(joining: [copy])
+        let order = isFirst ? [copy, other] : [other, copy]
+        let reports = try order.map { try joined.merge(self.apart($0), timeout: SealedLog.patience) }
+        try joined.finishJoining()
+        let expected: [MergeReport.Keys] = isFirst ? [.other, .own] : [.same, .other]
+        #expect(reports.map(\.keys) == expected)
+        #expect(try fixture.header.slots == header.slots && fixture.header.history == header.history)
+        #expect(try joined.keySlots().labels.map(\.text) == ["a label", "of who has come"])
+        #expect(try Set(joined.state().keys) == ["base", "here", "meanwhile", "apart", "elsewhere"])
+    }
+
     /// What this machine remembers was written under a data key that the file in the vault's place does not know.
     @Test func theCopysKeysTellWhatIsRemembered() throws {
         let other = try fixture.bytes
@@ -97,6 +135,26 @@ struct JoiningTests {
         try log.finishJoining()
         #expect(try alarm == nil)
         #expect(try fixture.open(remembering: true).state().count == 4)
+    }
+
+    /// The file in the vault's place is from before a rotation, and claims to have had anything.
+    @Test(arguments: [-1, 0, 1]) func itsOwnHistoryIsNotBelievedThen(ahead distance: Int) throws {
+        try replace(fixture.path, with: try contents(copy))
+        let forged = fixture.folder.file("forged.vault")
+        try overwrite(forged, try contents(copy))
+        let log = try fixture.open(remembering: true)
+        try log.rotate()
+        try log.set("since", "1")
+        try overwrite(copy, try fixture.bytes)
+        let head = log.view.withLock { $0.head }
+        let claimed = LogPosition(sequence: UInt64(Int(head.sequence) + distance), authenticator: head.authenticator)
+        try apart(forged).forge(claiming: claimed)
+        try replace(fixture.path, with: try contents(forged))
+        let joined = try open(joining: [copy])
+        #expect(try joined.merge(apart(copy), timeout: SealedLog.patience).changed == ["since"])
+        try joined.finishJoining()
+        #expect(try alarm == nil)
+        #expect(try fixture.open(remembering: true).text("since") == "1")
     }
 
     @Test func anotherVaultIsNeverExplained() throws {

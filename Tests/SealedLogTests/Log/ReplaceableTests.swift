@@ -121,12 +121,7 @@ struct ReplaceableTests {
         try open(later).set("there", "1")
         try overwrite(target, try contents(later))
         let claimed = try open(later).view.withLock { $0.head }
-        _ = try log.changeHeader(timeout: SealedLog.patience, nil) { (header, table) in
-            HeaderChange(
-                old: header, table, members: nil, keys: nil,
-                merged: KnownPositions(positions: [claimed], first: claimed.sequence), formerMemoryKeys: [],
-                isAccessLogged: false)
-        }
+        try log.forge(claiming: claimed)
         #expect(try KnownHistory(of: log.view.withLock { $0 }).includes(claimed) == .included)
         try isLeftAlone(.notContained)
     }

@@ -29,12 +29,6 @@ struct RotationTests {
         try log.make(changes: [log.restoring("name 0", 1)])
     }
 
-    private static let limits = KeyDerivation.StretchLimits(passes: 1, memory: 8 << 10)
-
-    private func passphrase(_ text: String) throws(LogError) -> Credential {
-        try .passphrase(translated(SecretBytes(copyOf: Array(text.utf8))))
-    }
-
     // MARK: What is kept
 
     @Test func everythingReadsAsBefore() throws {
@@ -133,7 +127,7 @@ struct RotationTests {
 
     @Test(arguments: [true, false]) func aLogWhoseSlotWasDroppedIsLockedOut(isRotated: Bool) throws {
         _ = try log.changeKeys(timeout: SealedLog.patience) { (table) throws(LogError) in
-            try table.add(passphrase("abc"), limits: RotationTests.limits, label: "to be dropped")
+            try table.add(passphrase("abc"), limits: .low, label: "to be dropped")
         }
         var unlocker = CredentialUnlocker { () throws(LogError) in try passphrase("abc") }
         let dropped = try Opening(place: fixture.place, options: fixture.options())
@@ -209,7 +203,7 @@ struct RotationTests {
         let code = try LogError.code {
             _ = try log.changeKeys(timeout: .milliseconds(500)) { (table) throws(LogError) in
                 _ = try? other.rotate()
-                try table.add(passphrase("abc"), limits: RotationTests.limits, label: "")
+                try table.add(passphrase("abc"), limits: .low, label: "")
             }
         }
         #expect(code == .conflict)
@@ -307,7 +301,7 @@ struct RotationTests {
 
     @Test func aSecretThatOpensNoSlotChangesNothing() throws {
         _ = try log.changeKeys(timeout: SealedLog.patience) { (table) throws(LogError) in
-            try table.add(passphrase("abc"), limits: RotationTests.limits, label: "")
+            try table.add(passphrase("abc"), limits: .low, label: "")
         }
         func renewal(_ text: String, _ slot: KeySlot) throws(LogError) -> SlotTable.Renewal {
             guard let renewal = try SlotTable.Renewal(of: slot, openedBy: passphrase(text)) else {

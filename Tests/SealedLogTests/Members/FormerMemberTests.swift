@@ -13,10 +13,16 @@ final class FormerMember {
     private let eve: DeviceKey
     private let friend: DeviceKey
     /// The vault as Mia has it open.
-    private let log: SealedLog
+    private var log: SealedLog
     private var chance: SeededGenerator
     /// What honest people have set, Eve too as long as she was one of them, and what was planted before her removal.
-    private var truth: [String: String] = [:]
+    private var truth: [String: String] = [:] {
+        didSet {
+            for (name, text) in oldValue where truth[name] != text { past[name, default: []].append(text) }
+        }
+    }
+    /// What each name has had before: no merge forgets it.
+    private var past: [String: [String]] = [:]
     private var copies: [[UInt8]] = []
     /// Tom's, which was away.
     private var laptop: SealedLog?
@@ -43,6 +49,15 @@ final class FormerMember {
     }
 
     func run() throws {
+        do { try runSteps() } catch let error as LogError { throw Failure(error: error, steps: steps) }
+    }
+
+    private struct Failure: Error {
+        let error: LogError
+        let steps: [String]
+    }
+
+    private func runSteps() throws {
         for _ in 0..<Int.random(in: 4..<10, using: &chance) { try takeStepBefore() }
         try remove()
         for _ in 0..<Int.random(in: 3..<8, using: &chance) {
@@ -163,7 +178,7 @@ final class FormerMember {
     }
 
     private func tamper(with copy: SealedLog) throws {
-        let (name, number) = (name(), draw(8))
+        let (name, number) = (name(), draw(9))
         note("tampering \(number) with \(name)")
         switch number {
         case 0: try sign(name, in: copy, by: eve, isBackdated: false)
@@ -194,6 +209,9 @@ final class FormerMember {
             let eve = eve
             guard try copy.members().isMember(eve.device), try copy.members().isMember(vault.mia.device) else { return }
             try copy.changeMembers { (members) throws(LogError) in try members.remove("mia", signedBy: eve) }
+        case 7:
+            // Positions are no secret.
+            try copy.forge(claiming: log.view.withLock { $0.head })
         default:
             guard var entry = try copy.history(.sample(name)) else { return }
             entry.earlier = []
@@ -221,17 +239,39 @@ final class FormerMember {
         let present = try vault.fixture.bytes
         let copy = try copy(copies[draw(copies.count)], as: eve)
         if draw(2) == 0 { try tamper(with: copy) }
-        try overwrite(vault.fixture.path, contents(copy.view.withLock { $0.store.location }))
+        try replace(vault.fixture.path, with: contents(copy.view.withLock { $0.store.location }))
         note("an older file is in place")
         let code = try LogError.code { _ = try vault.open(as: vault.mia, remembering: true).text("a") }
         try #require(code.map(LogError.Code.alarms.contains) == true, "no alarm: \(steps)")
-        try overwrite(vault.fixture.path, present)
+        if try draw(2) == 1 || !mergeIntoPlace(present) { try replace(vault.fixture.path, with: present) }
+        // A program that has the vault open looks for another file from time to time alone.
+        log = try vault.open(as: vault.mia, remembering: true)
+    }
+
+    /// Mia merges the vault, of which a copy is left, into what is in its place. Returns whether that was done.
+    private func mergeIntoPlace(_ present: [UInt8]) throws -> Bool {
+        let left = try self.copy(present, as: vault.mia)
+        let joined = try vault.open(as: vault.mia, remembering: true, joining: [left])
+        var report: MergeReport?
+        let code = try LogError.code { report = try joined.merge(left, timeout: SealedLog.patience) }
+        note(
+            "merged the vault into its place: \(report?.changed ?? []), refused \(report?.refused ?? []), \(code as Any)"
+        )
+        // A signature in the older file may not hold.
+        try #require(code == nil || code == .damaged, "\(steps)")
+        guard let report, !report.refusesOwn else { return false }
+        try joined.finishJoining()
+        return true
     }
 
     private func check(isRotated: Bool = true) throws {
         let states = try log.states()
         let present = states.compactMapValues(\.present)
         try #require(present == truth, "\(present) instead of \(truth): \(steps)")
+        for (name, texts) in past {
+            let earlier = states[name]?.earlier.map(\.text) ?? []
+            try #require(Set(texts.suffix(10)).isSubset(of: earlier), "\(earlier) of \(name), not \(texts): \(steps)")
+        }
         let all = states.values.flatMap { [$0.present].compactMap { $0 } + $0.earlier.map(\.text) }
         try #require(!all.contains { $0.hasPrefix(FormerMember.evil) }, "\(steps)")
         try #require(try log.members().members.map(\.name) == ["mia", "tom"], "\(steps)")

@@ -283,11 +283,7 @@ struct MemberTests {
         try log.changeMembers { (members) throws(LogError) in try members.remove("tom", signedBy: mia) }
         try log.set("a", "1")
         let attacker = try open(as: tom)
-        _ = try attacker.changeHeader(timeout: SealedLog.patience, nil) { (header, table) in
-            HeaderChange(
-                old: header, table, members: table.members.records.dropLast(), keys: nil, merged: nil,
-                formerMemoryKeys: [], isAccessLogged: false)
-        }
+        try attacker.forge(members: attacker.members().records.dropLast())
         try attacker.set("a", "of Tom")
         #expect(try LogError.code { try log.set("a", "2") } == .diverged)
         #expect(try LogError.code { _ = try log.members() } == .diverged)
@@ -298,19 +294,10 @@ struct MemberTests {
         try open(as: mia, remembering: true).set("a", "4")
     }
 
-    /// Somebody with the data key puts a list of members in the place of the one that was there.
-    private func replaceMembers(by records: [MemberRecord]) throws {
-        _ = try open(as: nil).changeHeader(timeout: SealedLog.patience, nil) { (header, table) in
-            HeaderChange(
-                old: header, table, members: records, keys: nil, merged: nil, formerMemoryKeys: [],
-                isAccessLogged: false)
-        }
-    }
-
     @Test func membersThatAreMissingAltogetherAreNoticed() throws {
         let log = try founded(remembering: true)
         try log.set("a", "1")
-        try replaceMembers(by: [])
+        try open(as: nil).forge(members: [])
         #expect(try LogError.code { try open(as: nil, remembering: true).set("a", "2") } == .diverged)
     }
 
@@ -321,7 +308,7 @@ struct MemberTests {
         let change = MemberChange(isRemoval: false, time: 1, name: "eve", device: eve.device, recipient: "", known: [])
         let first = MemberRecord(
             change: change, authorship: try eve.sign(Statement(change, in: log.vaultID), after: head))
-        try replaceMembers(by: [first])
+        try open(as: nil).forge(members: [first])
         #expect(try LogError.code { try log.set("a", "1") } == .diverged)
         #expect(try open(as: eve).members().members.map(\.name) == ["eve"])
     }
@@ -352,7 +339,7 @@ struct MemberTests {
         _ = try open(as: mia).changeKeys(timeout: SealedLog.patience) { (table) throws(LogError) in
             try table.rotate { (_) throws(LogError) in throw LogError(.conflict) }
         }
-        try replaceMembers(by: records)
+        try open(as: nil).forge(members: records)
         #expect(try LogError.code { try open(as: mia, remembering: true).set("a", "2") } == .diverged)
     }
 
@@ -367,7 +354,7 @@ struct MemberTests {
             let authorship = try mia.sign(Statement(longest, in: log.vaultID), after: head)
             records.append(MemberRecord(change: longest, authorship: authorship))
         }
-        #expect(try LogError.code { try replaceMembers(by: records) } == .invalid)
+        #expect(try LogError.code { try open(as: nil).forge(members: records) } == .invalid)
         try log.set("a", "1")
     }
 
@@ -446,9 +433,9 @@ struct MemberTests {
         #expect(try other.verify().ofNonMembers == [] && other.verify().unsigned == [])
         // A machine that has seen the removals notices a file in which they are missing.
         let records = try log.members().records
-        try replaceMembers(by: Array(records.dropLast()))
+        try open(as: nil).forge(members: Array(records.dropLast()))
         #expect(try LogError.code { try open(as: mia, remembering: true).set("a", "3") } == .diverged)
-        try replaceMembers(by: records)
+        try open(as: nil).forge(members: records)
         // Somebody may begin anew.
         try open(as: tom).changeMembers { (members) throws(LogError) in
             try members.add("tom", tom.device, signedBy: tom)

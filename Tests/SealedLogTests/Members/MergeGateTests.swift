@@ -125,18 +125,76 @@ struct MergeGateTests {
         try colleague.set("only there", "1")
         let (claimed, leap) = (colleague.view.withLock { $0.head }, UInt64(1) << 61)
         for position in [claimed, LogPosition(sequence: leap, authenticator: .zero)] {
-            _ = try forged.changeHeader(timeout: SealedLog.patience, nil) { (header, table) in
-                HeaderChange(
-                    old: header, table, members: nil, keys: nil,
-                    merged: KnownPositions(positions: [position], first: position.sequence), formerMemoryKeys: [],
-                    isAccessLogged: false)
-            }
+            try forged.forge(claiming: position)
             let report = try merge(forged, into: log)
             #expect(report.refused == [] && report.changed == [])
             #expect(log.view.withLock { $0.head.sequence } < 100)
         }
         #expect(try merge(colleague, into: log).changed == ["only there"])
         #expect(try log.text("only there") == "1")
+    }
+
+    /// Until the data key is rotated, whoever was removed can write under it.
+    @Test func theHistoryOfACopyIsNotBelievedBetweenARemovalAndTheRotation() throws {
+        let log = try vault.founded()
+        try log.set("a", "first")
+        try log.set("a", "second")
+        let forged = try vault.forked(as: nil)
+        let colleague = try vault.forked("colleague.vault", as: vault.mia)
+        try colleague.set("only there", "1")
+        try vault.remove("tom", from: log)
+        // It claims to have merged everything, and then to have set the earlier value again.
+        for position in [log, colleague].map({ $0.view.withLock { $0.head } }) { try forged.forge(claiming: position) }
+        var replayed = try #require(try forged.history(.sample("a"))?.former)
+        replayed.sequence = 1 << 40
+        try forged.write(replayed, [nil])
+        #expect(try forged.text("a") == "first")
+        #expect(try merge(forged, into: log).refused == [])
+        #expect(try log.text("a") == "second" && log.earlierTexts("a") == ["first"])
+        #expect(log.view.withLock { $0.head.sequence } < 100)
+        #expect(try merge(colleague, into: log).changed == ["only there"])
+        try log.verify()
+    }
+
+    /// A rotation that knows of the removal shuts him out: what others merge counts as merged, as in any vault.
+    @Test(arguments: [true, false]) func itIsBelievedOnceARotationKnewOfTheRemoval(_ isRotated: Bool) throws {
+        let log = try vault.founded()
+        try vault.remove("tom", from: log)
+        if isRotated { try log.rotate() }
+        let other = try vault.forked(as: vault.mia)
+        try other.set("new", "1")
+        try log.set("a", "2")
+        _ = try merge(other, into: log)
+        let head = other.view.withLock { $0.head }
+        #expect(try log.text("new") == "1")
+        #expect(try KnownHistory(of: log.view.withLock { $0 }).includes(head) == (isRotated ? .included : .excluded))
+        // The next removal is another matter, also if the rotation is taken over from a copy.
+        let ann = try DeviceKey(.generate())
+        try log.changeMembers { (members) throws(LogError) in try members.add("ann", ann.device, signedBy: vault.mia) }
+        #expect(try log.members().hasRemovalsUnknownToKey == !isRotated)
+        try vault.remove("ann", from: log)
+        #expect(try log.members().hasRemovalsUnknownToKey)
+        let away = try vault.forked("away.vault", as: vault.mia)
+        try log.rotate()
+        #expect(try !log.members().hasRemovalsUnknownToKey)
+        #expect(try merge(log, into: away).keys == .other)
+        #expect(try !away.members().hasRemovalsUnknownToKey)
+    }
+
+    /// A removal that only this side knows, whose data key the other side has given up, was made under the former one.
+    @Test func aRemovalThatTheOtherSidesRotationDidNotKnowStaysUnknownToIt() throws {
+        let log = try vault.founded()
+        let away = try vault.forked(as: vault.mia)
+        try vault.remove("tom", from: away)
+        try log.set("a", "1")
+        try log.rotate()
+        #expect(try merge(log, into: away).keys == .other)
+        #expect(try away.members().members.map(\.name) == ["mia"])
+        #expect(try away.members().hasRemovalsUnknownToKey)
+        // He may have the new one, and have written this copy: what it says of its history is not believed.
+        #expect(try away.text("a") == "1")
+        let head = log.view.withLock { $0.head }
+        #expect(try KnownHistory(of: away.view.withLock { $0 }).includes(head) == .excluded)
     }
 
     /// Of a copy whose data key this vault never had, the same holds: whoever had a former one can have drawn it.
@@ -177,6 +235,19 @@ struct MergeGateTests {
         let verified = try log.verify()
         #expect(verified.foreign == [] && verified.unsigned == [])
         #expect(try merge(other, into: log).changed == [])
+    }
+
+    /// Their positions may come after those of this side, and in any order.
+    @Test(arguments: 0..<8) func whatAMemberHasSignedLaterIsTakenToo(_ round: Int) throws {
+        let log = try vault.founded()
+        let other = try vault.forked(as: vault.tom)
+        for number in 0..<12 { try other.set("of Tom \(number)", "\(round)") }
+        try log.rotate()
+        #expect(try merge(other, into: log).changed.count == 12)
+        let opened = try open(log, as: vault.mia)
+        try opened.verify()
+        #expect(try opened.text("of Tom 11") == "\(round)")
+        #expect(try opened.view.withLock { $0.head.sequence > (try $0.manifest().merged.last?.sequence ?? .max) })
     }
 
     /// Whoever had the data key writes into the copy, without a member's device.

@@ -18,6 +18,15 @@ func randomKeys() throws -> KeyRing {
     }
 }
 
+func secret(_ text: String) throws(LogError) -> SecretBytes { try translated(SecretBytes(copyOf: Array(text.utf8))) }
+
+func passphrase(_ text: String = "abc") throws(LogError) -> Credential { try .passphrase(secret(text)) }
+
+extension KeyDerivation.StretchLimits {
+    /// So that tests are quick.
+    static let low = KeyDerivation.StretchLimits(passes: 1, memory: 8 << 10)
+}
+
 extension EntryName {
     /// - Throws: `invalid` for what is no name.
     static func sample(_ text: String) throws -> EntryName {

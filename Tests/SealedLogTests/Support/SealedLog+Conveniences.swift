@@ -134,6 +134,17 @@ extension SealedLog {
         try write(entry, [Array(sealed.box)] + earlier.map { _ in nil })
     }
 
+    /// Writes what only somebody would who was shut out: other changes of the members, or a position that this vault
+    /// claims to have merged.
+    func forge(members: [MemberRecord]? = nil, claiming position: LogPosition? = nil) throws {
+        _ = try changeHeader(timeout: SealedLog.patience, nil) { (header, table) in
+            HeaderChange(
+                old: header, table, members: members, keys: nil, membersKnownToKey: members.map { _ in [] },
+                merged: position.map { KnownPositions([$0], first: $0.sequence) }, formerMemoryKeys: [],
+                isAccessLogged: false)
+        }
+    }
+
     func nonce(of name: String) throws -> Nonce {
         try #require(try history(.sample(name))?.content).current.nonce
     }

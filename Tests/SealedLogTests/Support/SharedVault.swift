@@ -19,9 +19,10 @@ struct SharedVault {
 
     func open(
         _ path: String? = nil, as key: DeviceKey?, remembering: Bool = false, accepting: [LogError.Code] = [],
-        in files: any FileSystem = PosixFileSystem()
+        joining joined: [SealedLog] = [], in files: any FileSystem = PosixFileSystem()
     ) throws -> SealedLog {
         var options = fixture.options(remembering: remembering, accepting: accepting)
+        options.joined = joined
         if let key { options.deviceKey = { () throws(LogError) in key } }
         return try openApart(path ?? fixture.path, options: options, in: files, readKey: fixture.key)
     }

@@ -222,3 +222,17 @@ def members_without_their_flag(vault: VaultBuilder) -> None:
         header[FLAGS_PLACE] = 0
 
     with_members(vault).begin([put("a")], changes=CheckpointChanges(edit_header=edit_header))
+
+
+@catalogue.damaged("the data key's maker knew a change of the members that is not there")
+def members_known_to_the_key_and_gone(vault: VaultBuilder) -> None:
+    with_members(vault, joining(ANN, BOB, 1))
+    vault.members.known_to_key = [*vault.members.heads, vault.random.take(16)]
+    vault.begin([put("a")])
+
+
+@catalogue.damaged("the data key's maker knew 1,025 changes of the members")
+def members_known_to_the_key_1025(vault: VaultBuilder) -> None:
+    with_members(vault, joining(ANN, BOB, 1))
+    vault.members.known_to_key = vault.members.heads * 1025
+    vault.begin([put("a")])

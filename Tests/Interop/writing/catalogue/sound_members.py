@@ -185,6 +185,16 @@ def members_by_clocks_that_go_back(vault: VaultBuilder) -> None:
     state_members(vault, ANN, CAROL, BOB)
 
 
+@catalogue.ok("the data key was made when some of the changes of the members were there, and two that followed none of them")
+def members_known_to_the_key(vault: VaultBuilder) -> None:
+    bob = joining(ANN, BOB, 1)
+    with_members(vault, bob, joining(ANN, CAROL, 2, known=(bob,)), leaving(ANN, BOB, 3, known=(bob,)))
+    vault.members.known_to_key = list(vault.members.heads)
+    vault.stated["known_to_key"] = [identifier.hex() for identifier in vault.members.heads]
+    vault.change_members(leaving(ANN, CAROL, 4)).begin([vault.signed(put("a"), ANN)])
+    state_members(vault, ANN)
+
+
 @catalogue.ok("a member's name of 256 bytes, a recipient of 4,096, and the largest numbers of log positions and times")
 def members_of_the_largest_sizes(vault: VaultBuilder) -> None:
     with_members(vault, joining(ANN, BOB, 1, name="b" * 256, recipient="r" * 4096))

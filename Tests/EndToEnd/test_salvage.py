@@ -187,6 +187,20 @@ def test_another_history_is_doubtful_though_it_was_compacted_since(filled: Home)
     assert finished.returncode == 6 and b"last value: 0." in finished.stdout
 
 
+def test_a_file_from_before_a_rotation_is_doubtful(filled: Home) -> None:
+    older = filled.vault.read_bytes()
+    filled.output("key", "rotate")
+    rotated = filled.vault.read_bytes()
+    filled.vault.write_bytes(older)
+    filled.refusal(9, "ls")
+    finished = filled.run("salvage", "out")
+    assert finished.returncode == 6 and b"last value: 0." in finished.stdout
+    assert b"this machine has seen this vault under another data key, after a rotation" in finished.stdout
+    (filled.folder / "out").unlink()
+    filled.vault.write_bytes(rotated)
+    assert b"last value: 6." in filled.output("salvage", "out")
+
+
 def test_a_bit_in_the_same_sector_of_header_and_copy_costs_nothing(filled: Home) -> None:
     sound = filled.vault.read_bytes()
     for number, (first, second) in enumerate([(12, 40), (0, 1), (40, 120), (13, 130), (20, 270)]):

@@ -25,7 +25,7 @@ struct SalvagedHistory {
     ) throws(LogError) {
         self.remains = remains
         damage = remains.damage
-        let seen = memory?.seen()?.position
+        let (seen, isOfFormerKey) = try SalvagedHistory.seen(memory, by: remains.view.keys, manifest)
         let start = remains.isAuthentic ? remains.view.header.checkpointEnd : Limits.checkpointStart
         var scan = try RecordScan(of: remains.view, from: start, counter)
         let foreign = try scan.classifyEnd()
@@ -34,6 +34,7 @@ struct SalvagedHistory {
         }
         (records, breaks) = SalvagedHistory.chain(found, after: remains.origin)
         if !remains.isAuthentic { lose() }
+        if isOfFormerKey { lose("this machine has seen this vault under another data key, after a rotation") }
         // A guessed header may lead to an outdated manifest.
         let agreed = agreement(with: seen, remains.isAuthentic ? manifest : nil)
         let standing = origin.sequence
@@ -48,6 +49,19 @@ struct SalvagedHistory {
         }
         forgeable = try namesSharingNonces()
         if !forgeable.isEmpty { damage.append("different values under one nonce, as no program of ours leaves them") }
+    }
+
+    /// Returns what this machine remembers, or whether that is under a data key which came after this one.
+    private static func seen(
+        _ memory: RollbackMemory?, by keys: KeyRing, _ manifest: Manifest?
+    ) throws(LogError) -> (position: LogPosition?, isOfFormerKey: Bool) {
+        let remembered = memory.flatMap(Remembered.init)
+        do throws(LogError) {
+            return (try remembered?.seen(under: keys) { manifest?.formerMemoryKeys ?? [] }?.position, false)
+        } catch {
+            guard error.code == .rolledBack else { throw error }
+            return (nil, true)
+        }
     }
 
     private func namesSharingNonces() throws(LogError) -> Set<EntryName> {

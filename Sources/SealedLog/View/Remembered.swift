@@ -14,9 +14,14 @@ struct Remembered: Sendable {
     /// key, which is none of the vault's former ones.
     func seen(of view: LogView) throws(LogError) -> RollbackMemory.Seen? {
         guard !view.store.isProvisional else { return nil }
-        return try memory.seen(in: bytes, under: view.keys) { () throws(LogError) in
-            try view.manifest().formerMemoryKeys
-        }
+        return try seen(under: view.keys) { () throws(LogError) in try view.manifest().formerMemoryKeys }
+    }
+
+    /// Does the same by the vault's keys, and the memory subkeys of its former data keys.
+    func seen(
+        under keys: KeyRing, _ formerKeys: () throws(LogError) -> [[UInt8]]
+    ) throws(LogError) -> RollbackMemory.Seen? {
+        try memory.seen(in: bytes, under: keys, formerKeys)
     }
 
     func position(of view: LogView) throws(LogError) -> LogPosition? { try seen(of: view)?.position }

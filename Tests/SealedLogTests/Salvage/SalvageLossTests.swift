@@ -113,6 +113,20 @@ struct SalvageLossTests {
         #expect(salvaged.report.damage.count == 1)
     }
 
+    @Test func aFileFromBeforeARotationThatThisMachineHasSeenIsDoubtful() throws {
+        let (old, state) = try remembered()
+        try fixture.open().rotate()
+        let rotated = try fixture.bytes
+        // What it remembers so far is under a data key that the file has had.
+        let present = try SalvagedVault(fixture, rotated, remembering: true)
+        #expect(present.report.isComplete && present.report.certain == 4 && present.report.damage == [])
+        _ = try fixture.open(remembering: true).state()
+        let salvaged = try SalvagedVault(fixture, old, remembering: true)
+        #expect(salvaged.state == state && !salvaged.report.isComplete)
+        #expect(salvaged.report.certain == 0 && salvaged.report.doubtful.count == 4)
+        #expect(salvaged.report.damage == ["this machine has seen this vault under another data key, after a rotation"])
+    }
+
     @Test func junkBehindTheChangeThatThisMachineHasSeenMeansNothing() throws {
         var (bytes, state) = try remembered()
         bytes[try RecordList(fixture.path).end + 3] = 1

@@ -10,6 +10,8 @@ package struct LocalSocket: ~Copyable {
         guard descriptor.number >= 0 else { throw SystemError(errno, "connect") }
     }
 
+    package var peer: LocalPeer { get throws(SystemError) { try LocalPeer(of: descriptor.number) } }
+
     package func send(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -179,12 +179,14 @@ def test_the_value_reaches_the_tool_by_its_standard_input_alone(home: Home) -> N
     tool.write_text('#!/bin/sh\necho "$@" > "$HOME/words"; env > "$HOME/variables"; cat > "$HOME/input"\n')
     tool.chmod(0o755)
     path = f"{folder}:{os.environ['PATH']}"
-    home = home.with_variables(PATH=path, WAYLAND_DISPLAY="wayland-0", XDG_RUNTIME_DIR="/run/user/1")
+    runtime = home.folder / "runtime"
+    runtime.mkdir(mode=0o700)
+    home = home.with_variables(PATH=path, WAYLAND_DISPLAY="wayland-0", XDG_RUNTIME_DIR=str(runtime))
     home.output("copy", "u.token", "--clear-after", "0")
     assert (home.folder / "input").read_bytes() == VALUE
     assert (home.folder / "words").read_text() == "--type text/plain --sensitive\n"
     variables = (home.folder / "variables").read_bytes()
-    assert VALUE not in variables and b"TMPDIR=/run/user/1\n" in variables
+    assert VALUE not in variables and f"TMPDIR={runtime}\n".encode() in variables
 
 
 def test_a_parent_that_ignores_its_children_changes_nothing(home: Home, x11: dict[str, str]) -> None:

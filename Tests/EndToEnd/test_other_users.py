@@ -1,7 +1,12 @@
 """Root in another user's environment: what it believes is root's own, what it reads may be the user's."""
 
+import json
 import os
 import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +16,7 @@ from key_slots import fingerprint, lose_key_file, new_identity, private_file
 from postgres import Cluster
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
-LOCKED, ALARM = 5, 9
+LOCKED, INPUT_OUTPUT, ALARM = 5, 8, 9
 # What a message tells root to do.
 ADVICE = "run this with root's own HOME, as `sudo -H` does, and without that user's XDG variables"
 
@@ -99,6 +104,13 @@ def test_a_read_by_root_is_recorded_in_the_users_log(user: Home) -> None:
     assert b"user 0" in user.output("log") and owners(user.folder) == {NOBODY}
 
 
+def test_a_warning_is_written_once(user: Home) -> None:
+    """A rotation opens the memory several times."""
+    for words in (("key", "rotate"), ("get", "u.token"), ("key", "add", "--file", "new.key"), ("compact",)):
+        finished = root_of(user).run(*words)
+        assert finished.returncode == 0 and finished.stderr.decode().count("belongs to another user") == 1, finished
+
+
 # What a person has agreed to
 
 
@@ -167,6 +179,174 @@ def test_root_signs_with_no_key_of_a_users(user: Home) -> None:
     sentence = root_of(user).refusal(LOCKED, "member", "device")
     assert f"{key} belongs to another user" in sentence and ADVICE in sentence
     assert owners(user.folder) == {NOBODY}
+
+
+# Files that root writes in a user's folder
+
+
+def victim(folder: Path) -> Path:
+    """A file of root's, where the user's links lead."""
+    target = folder / "victim"
+    target.write_bytes(b"of root\n")
+    return target
+
+
+def linked(path: Path, target: Path, owner: int = NOBODY) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(target)
+    os.chown(path, owner, owner, follow_symlinks=False)
+    return path
+
+
+def refused(root: Home, link: Path, *words: str, **options: object) -> None:
+    finished = root.run(*words, **options)
+    assert finished.returncode == INPUT_OUTPUT and finished.stdout == b"", finished
+    assert f"{link} is a symbolic link of another user" in finished.stderr.decode()
+
+
+OUTPUTS = [
+    ("export", "json", "--plaintext", "-o", "OUT"), ("drop", "-o", "OUT", "a", "--to", "BOX"),
+    ("inject", "-i", "in", "-o", "OUT", "--force"), ("backup", "OUT"), ("clone", "VAULT", "OUT"), ("salvage", "OUT"),
+    ("key", "add", "--file", "OUT"), ("key", "replace", "OUT"), ("key", "rotate", "--replace", "1=OUT"),
+    ("init", "--vault", "OUT"), ("init", "--vault", "new.vault", "--key-file", "OUT"),
+]
+
+
+@pytest.mark.parametrize("words", OUTPUTS, ids=" ".join)
+@pytest.mark.parametrize("is_there", [True, False])
+def test_root_writes_no_output_through_a_users_link(
+    user: Home, tmp_path: Path, words: tuple[str, ...], is_there: bool
+) -> None:
+    root, target = root_as_told(user, tmp_path / "root"), victim(tmp_path)
+    (root.folder / "in").write_text("x")
+    if not is_there:
+        target.unlink()
+    elif words[0] not in ("export", "drop", "inject", "backup", "clone", "salvage"):
+        pytest.skip("it reads what is there")
+    before = target.read_bytes() if is_there else None
+    link = linked(user.folder / "out", target)
+    box = json.loads(root.output("info", "--json"))["drop_box"]
+    given = [word.replace("BOX", box).replace("VAULT", str(user.vault)).replace("OUT", str(link)) for word in words]
+    refused(root, link, *given, stdin=b"x")
+    assert (target.read_bytes() if target.exists() else None) == before
+
+
+@pytest.mark.parametrize(("command", "folder", "name"), [("direnv", ".config", "direnv/direnvrc"), ("docker", ".docker", "config.json"), ("aws", ".aws", "config")])
+@pytest.mark.parametrize("is_folder", [True, False])
+def test_root_sets_up_nothing_through_a_users_link(
+    user: Home, tmp_path: Path, command: str, folder: str, name: str, is_folder: bool
+) -> None:
+    """The last part of the path is a link, or a folder above."""
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / name).parent.mkdir(parents=True)
+    target = elsewhere / name
+    target.write_text("{}" if command == "docker" else "# of root\n")
+    before = target.read_bytes()
+    shutil.rmtree(user.folder / folder, ignore_errors=True)
+    link = user.folder / folder if is_folder else user.folder / folder / name
+    linked(link, elsewhere if is_folder else target)
+    words = {"docker": ("setup", "docker", "registry.example.org"), "aws": ("setup", "aws", "work")}
+    root = root_of(user).with_variables(VAULT_FILE=str(user.vault), VAULT_KEY_FILE="/nowhere")
+    refused(root, link, *words.get(command, ("setup", command)))
+    assert target.read_bytes() == before and [path for path in elsewhere.rglob("*") if path.is_file()] == [target]
+    # Root follows links of its own.
+    os.chown(link, 0, 0, follow_symlinks=False)
+    assert b"of another user" not in root.run(*words.get(command, ("setup", command))).stderr
+
+
+@pytest.mark.parametrize("name", [".gitattributes", ".git/config"])
+def test_root_sets_up_no_repository_through_a_users_link(user: Home, tmp_path: Path, name: str) -> None:
+    repository = user.folder / "repository"
+    subprocess.run(["git", "init", "--quiet", repository], check=True)
+    target = victim(tmp_path)
+    path = repository / name
+    target.write_bytes(path.read_bytes() if path.exists() else b"*.png binary\n")
+    before = target.read_bytes()
+    path.unlink(missing_ok=True)
+    link = linked(path, target)
+    trusted = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
+    environment = root_of(user).with_variables(**trusted).environment
+    words = [user.binary, "setup", "git-merge", "--key-command", "true"]
+    finished = subprocess.run(words, cwd=repository, env=environment, capture_output=True, text=True)
+    assert finished.returncode == INPUT_OUTPUT and f"{link} is a symbolic link of another user" in finished.stderr
+    assert target.read_bytes() == before and not (repository / ".git/config.lock").exists()
+    assert "vault" not in (repository / ".git/config").read_text()
+
+
+def test_root_writes_no_preferences_through_a_users_link(user: Home, tmp_path: Path) -> None:
+    target = victim(tmp_path)
+    file = Path(json.loads(user.output("prefs", "set", "--suite", "mail", "a", "1", "--json"))["file"])
+    before = file.read_bytes()
+    target.write_bytes(before)
+    file.unlink()
+    link = linked(file, target)
+    refused(root_of(user), link, "prefs", "set", "--suite", "mail", "b", "2")
+    assert target.read_bytes() == before
+    assert root_of(user).output("prefs", "get", "--suite", "mail", "a").strip() == b"1"
+
+
+# Where a secret is for a moment
+
+
+@pytest.fixture
+def runtime() -> Iterator[Path]:
+    """The folder in memory of the user's session."""
+    folder = Path(tempfile.mkdtemp(dir="/dev/shm", prefix="vault-test-"))
+    yield give(folder)
+    shutil.rmtree(folder)
+
+
+def test_root_edits_no_value_in_a_users_folder(user: Home, runtime: Path) -> None:
+    seen = user.folder / "seen"
+    editor = user.folder / "editor"
+    editor.write_text(f'#!/bin/sh\ndirname "$1" > {seen}\n')
+    editor.chmod(0o755)
+    seen.touch()
+    give(seen)
+    variables = {"XDG_RUNTIME_DIR": str(runtime), "EDITOR": str(editor)}
+    root_of(user).with_variables(**variables).run("edit", "u.token")
+    assert seen.read_text().startswith("/dev/shm/vault-edit-")
+    give(runtime, 0)
+    runtime.chmod(0o777)
+    root_of(user).with_variables(**variables).run("edit", "u.token")
+    assert seen.read_text().startswith("/dev/shm/vault-edit-")
+    give(runtime)
+    runtime.chmod(0o700)
+    user.with_variables(**variables).output("edit", "u.token")
+    assert seen.read_text().startswith(f"{runtime}/vault-edit-") and list(runtime.iterdir()) == []
+
+
+def test_root_lets_no_program_copy_a_value_into_a_users_folder(user: Home, runtime: Path) -> None:
+    folder, seen = user.folder / "bin", user.folder / "seen"
+    folder.mkdir()
+    (folder / "wl-copy").write_text(f'#!/bin/sh\ncat > /dev/null; echo "$TMPDIR" > {seen}\n')
+    (folder / "wl-copy").chmod(0o755)
+    variables = {"XDG_RUNTIME_DIR": str(runtime), "WAYLAND_DISPLAY": "x", "PATH": f"{folder}:{os.environ['PATH']}"}
+    root_of(user).with_variables(**variables).run("copy", "u.token", "--clear-after", "0")
+    assert seen.read_text() == "\n"
+    give(seen)
+    user.with_variables(**variables).run("copy", "u.token", "--clear-after", "0")
+    assert seen.read_text() == f"{runtime}\n"
+
+
+def test_root_hands_no_key_to_a_users_agent(user: Home, tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+    user.output("set", "ssh", stdin=key.read_bytes())
+    socket = user.folder / "agent"
+    agent = subprocess.Popen([*user.through, "ssh-agent", "-D", "-a", str(socket)], stdout=subprocess.DEVNULL)
+    try:
+        while not socket.exists():
+            time.sleep(0.01)
+        variables = {"SSH_AUTH_SOCK": str(socket)}
+        sentence = root_of(user).with_variables(**variables).run("ssh-add", "ssh").stderr.decode()
+        assert f"The SSH agent at {socket} belongs to another user" in sentence
+        listed = subprocess.run(["ssh-add", "-l"], env=os.environ | variables, capture_output=True, text=True)
+        assert "no identities" in listed.stdout
+        user.with_variables(**variables).output("ssh-add", "ssh")
+    finally:
+        agent.terminate()
+        agent.wait()
 
 
 # A vault in a database

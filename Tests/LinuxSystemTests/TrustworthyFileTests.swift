@@ -95,4 +95,25 @@ struct TrustworthyFileTests {
         #expect(files.folderOfAnotherUser(above: "\(theirs)/a/b") == nil, "it is root's")
         #expect(files.folderOfAnotherUser(above: "/dev/null/a") == nil)
     }
+
+    /// Another user's link decides where root writes, in the last part of a path as in those above it.
+    @Test(.enabled(if: geteuid() == 0, "only root can give a link away"), arguments: [0, 1, 65_534] as [uid_t])
+    func aLinkOfAnotherUserIsFoundWhereverItIs(owner: uid_t) throws {
+        let folder = try TemporaryFolder()
+        let root = resolvedPath(folder.file("."))
+        try #require(mkdir(root + "/real", 0o755) == 0)
+        for (link, target) in [("folder", "real"), ("file", "real/x"), ("chain", "file"), ("absolute", root + "/real")]
+        {
+            try #require(symlink(target, "\(root)/\(link)") == 0 && lchown("\(root)/\(link)", owner, owner) == 0)
+        }
+        try #require(symlink("folder", root + "/own") == 0)
+        for path in ["folder", "folder/x", "file", "chain", "absolute/x/y", "own/x", "./real/../folder/x"] {
+            let link = linkOfAnotherUser(in: "\(root)/\(path)")
+            #expect((link != nil) == (owner != 0), "\(path)")
+            if path == "own/x" { #expect(link == (owner == 0 ? nil : root + "/folder")) }
+        }
+        for path in ["real/x", "real/y/z", "none", "..", ""] {
+            #expect(linkOfAnotherUser(in: "\(root)/\(path)") == nil)
+        }
+    }
 }

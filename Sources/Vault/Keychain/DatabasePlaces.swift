@@ -24,12 +24,12 @@ extension VaultPlaces {
         try place(in: PosixFileSystem()).preparation
     }
 
-    /// Does the same for another vault than that of these places.
+    /// Does the same for another vault than that of these places, which is written.
     func place(of vault: String, _ what: String, in files: any FileSystem) throws(VaultError) -> any RecordPlace {
         if VaultPlaces.isURL(vault) {
             return try DatabasePlaces.place(at: vault, self, Keychain.Options(), in: files)
         }
-        try Self.check(vault, what)
+        try Self.checkWritten(vault, what)
         return FilePlace(resolvedPath(vault), in: files)
     }
 }

@@ -97,7 +97,7 @@ extension Keychain {
         from places: VaultPlaces, to target: String, options: Options = Options(), progress: UpkeepProgress? = nil
     ) throws(VaultError) -> SalvageReport {
         let opening = try KeychainOpening(places, options)
-        try VaultPlaces.check(target, "The new vault's path")
+        try VaultPlaces.checkWritten(target, "The new vault's path")
         do { return try opening.salvage(to: target, progress) } catch {
             throw opening.refusal.translated(error, places)
         }

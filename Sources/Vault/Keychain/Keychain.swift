@@ -121,9 +121,11 @@ public final class Keychain: ValueStore, SecretStore {
         options: Options = Options(), failures: FailureLog = FailureLog()
     ) throws(VaultError) -> Keychain {
         let opening = try KeychainOpening(places, options)
-        let created = try places.translated(
-            opening.create(label: label, cost: cost, isAskedFor: true, replacingGone: isReplacing))
-        return Keychain(opening, created, failures)
+        do throws(LogError) {
+            let created = try opening.create(
+                label: label, cost: cost, isAskedFor: true, replacingGone: isReplacing)
+            return Keychain(opening, created, failures)
+        } catch { throw opening.refusal.translated(error, places) }
     }
 
     private init(

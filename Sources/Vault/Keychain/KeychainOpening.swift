@@ -1,3 +1,4 @@
+private import Glibc
 import LinuxSystem
 import SealedLog
 
@@ -150,12 +151,14 @@ struct KeychainOpening {
             places.isInDatabase
             ? nil : try FolderLock.acquire(forFile: place.location, in: fileSystem, until: deadline)
         guard try !place.exists() else { throw LogError(.exists, place.location) }
+        if !places.isInDatabase { try checkLinks(in: places.vault) }
         if !isReplacing { try checkThatNoneIsGone() }
         if !isAskedFor { try checkThatNoSecretIsMissing() }
         var created = Keychain.Created(vault: true, keyFileIsBesideVault: isKeyBesideVault)
         let key: KeyFile
         // The key comes first: a vault without a key would be lost from the start.
         let isGenerated = try places.readsKeyFile(options.unlocking) ? !keyFileMayExist() : false
+        if isGenerated { try checkLinks(in: places.keyFile) }
         if isGenerated,
             let new = try KeyFile.create(
                 at: places.keyFile, isFolderLocked: created.keyFileIsBesideVault, in: fileSystem, until: deadline)
@@ -209,6 +212,14 @@ struct KeychainOpening {
     }
 
     // MARK: Checks
+
+    /// Checks the path of a new vault or key file.
+    private func checkLinks(in path: String) throws(LogError) {
+        do throws(VaultError) { try VaultPlaces.checkLinks(in: path) } catch {
+            refusal.set(error)
+            throw LogError(.unavailable, "write \(path)", systemError: EACCES)
+        }
+    }
 
     /// Returns true as well if the key file cannot be looked at: reading it will tell why.
     private func keyFileMayExist() throws(LogError) -> Bool {

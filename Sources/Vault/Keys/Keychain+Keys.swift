@@ -155,6 +155,7 @@ extension Keychain {
         }
         let files = place.files
         guard (try? files.status(at: path)) == nil else { return false }
+        try VaultPlaces.checkLinks(in: path)
         let deadline = Deadline(after: options.lockTimeout)
         return try places.withKeyFile(path).translated(
             KeyFile.create(at: resolvedPath(path), isFolderLocked: false, in: files, until: deadline)) != nil

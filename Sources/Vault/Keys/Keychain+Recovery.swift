@@ -60,7 +60,7 @@ extension Keychain {
     /// - Throws: ``VaultError`` with `invalid` if a share is mistyped or of another set, or if there are too few; `exists`,
     ///   `busy`, `unavailable`.
     public static func joinKeyFile(_ shares: borrowing SecretBytes, to path: String) throws(VaultError) {
-        try VaultPlaces.check(path, "The key file's path", isKeyFile: true)
+        try VaultPlaces.checkWritten(path, "The key file's path", isKeyFile: true)
         let key: KeyFile
         do { key = try KeyFile.join(shares) } catch {
             if error.code == .outOfMemory { throw .noGuardedMemory }

@@ -51,7 +51,10 @@ public final class Preferences: ValueStore {
         _ path: Result<String, VaultError>, _ interval: Duration? = nil, _ failures: FailureLog = FailureLog(),
         in fileSystem: any FileSystem
     ) {
-        file = path.map { PreferencesFile(file: WholeFile(resolvedPath($0), in: fileSystem)) }
+        file = path.map { path in
+            PreferencesFile(
+                file: WholeFile(resolvedPath(path), in: fileSystem), foreignLink: linkOfAnotherUser(in: path))
+        }
         self.interval = interval
         self.failures = failures
         changes = (try? file.get()).map { ChangeFeed(watching: $0.path, in: fileSystem) } ?? ChangeFeed()

@@ -42,7 +42,7 @@ enum Clipboard: String, CaseIterable {
             // With a type it starts no program to guess one. Versions before 2.3 do not know --sensitive.
             let words = ["wl-copy", "--type", "text/plain"]
             // It copies its input to a temporary file first. The folder that every Wayland session has is in memory.
-            if let folder = environmentVariable("XDG_RUNTIME_DIR") { setenv("TMPDIR", folder, 1) }
+            if let folder = ScratchFolder.runtimeFolder { setenv("TMPDIR", folder, 1) }
             return try Clipboard.feed(text, to: words + ["--sensitive"]) || Clipboard.feed(text, to: words)
         case .xclip: return try Clipboard.feed(text, to: Clipboard.xclipInput)
         case .xsel: return try Clipboard.feed(text, to: ["xsel", "--clipboard", "--input"])

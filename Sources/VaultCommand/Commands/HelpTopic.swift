@@ -35,7 +35,7 @@ enum HelpTopic: String, CaseIterable {
         ("PATH", "Where age plugins and other programs are searched."),
         ("VISUAL, EDITOR", "The editor of `vault edit`."),
         ("WAYLAND_DISPLAY, DISPLAY", "Which clipboard `vault copy` uses."),
-        ("XDG_RUNTIME_DIR", "Where wl-copy keeps a value for a moment, and `vault edit` its file."),
+        ("XDG_RUNTIME_DIR", "Where wl-copy keeps a value for a moment, and `vault edit` its file, if it is your own."),
         ("SSH_AUTH_SOCK", "The agent of `vault ssh-add`."),
         ("DOCKER_CONFIG, AWS_CONFIG_FILE", "Where `vault setup` finds the files of docker and AWS."),
     ]

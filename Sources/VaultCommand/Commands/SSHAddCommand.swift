@@ -87,13 +87,26 @@ enum SSHAddCommand: Command {
                 message: "SSH_AUTH_SOCK is not set: no SSH agent is running. Start one with `eval $(ssh-agent)`.")
         }
         let answer: [UInt8]
+        var isOthers = false
         do throws(SystemError) {
             let agent = try LocalSocket(connectingTo: path)
-            try message.withUnsafeBytes { (message) throws(SystemError) in try agent.send(message) }
-            answer = try agent.receive(SSHAgentMessage.answerSize)
+            isOthers = try !agent.peer.isTrustworthy
+            answer = isOthers ? [] : try ask(agent, message)
         } catch { throw .system("The SSH agent at \(path) does not answer", error.number) }
+        guard !isOthers else {
+            throw .refused(
+                "The SSH agent at \(path) belongs to another user, who could use the key. Start one of your own with "
+                    + "`eval $(ssh-agent)`.")
+        }
         guard SSHAgentMessage.isSuccess(answer) else {
             throw .refused("The SSH agent at \(path) refuses the key. It may be locked: `ssh-add -X` unlocks it.")
         }
+    }
+
+    private static func ask(
+        _ agent: borrowing LocalSocket, _ message: borrowing SecretBytes
+    ) throws(SystemError) -> [UInt8] {
+        try message.withUnsafeBytes { (message) throws(SystemError) in try agent.send(message) }
+        return try agent.receive(SSHAgentMessage.answerSize)
     }
 }

@@ -1,6 +1,7 @@
 import LinuxSystem
 
-/// A file of another program in which a command changes some lines. Symbolic links to it are followed.
+/// A file of another program in which a command changes some lines. Symbolic links to it are followed, by root only its
+/// own.
 struct EditedFile {
     let path: String
     /// Empty if there is no file.
@@ -9,6 +10,7 @@ struct EditedFile {
 
     /// - Parameter mode: of a new file. An existing one keeps its own.
     init(_ path: String, mode: UInt32 = 0o600) throws(CommandError) {
+        try NewFile.checkLinks(in: path)
         do throws(SystemError) {
             if let found = try WholeFile(path, in: PosixFileSystem()).read(upTo: 16 << 20) {
                 (contents, self.mode) = (found.bytes, found.status.mode)

@@ -1,6 +1,7 @@
 import LinuxSystem
 import SealedLog
 import Sealing
+import Vault
 
 /// A file that a command writes for a person, whole or not at all.
 enum NewFile {
@@ -27,9 +28,15 @@ enum NewFile {
         }
     }
 
+    /// Throws for root, if another user decides by a symbolic link where a path leads.
+    static func checkLinks(in path: String) throws(CommandError) {
+        do throws(VaultError) { try VaultPlaces.checkLinks(in: path) } catch { throw CommandError(error) }
+    }
+
     private static func write(
         _ bytes: UnsafeRawBufferPointer, to path: String, mode: UInt32, replacing: Bool
     ) throws(CommandError) {
+        try checkLinks(in: path)
         let (files, path) = (PosixFileSystem(), resolvedPath(path))
         // It cannot be meant, and nothing would bring the vault back.
         guard !replacing || SealedLog.vaultID(at: FilePlace(path, in: files)) == nil else {

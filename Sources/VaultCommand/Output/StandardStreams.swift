@@ -74,8 +74,12 @@ enum Notes {
         write("vault: " + error.message, asJSON ? ["error": error] : nil)
     }
 
-    /// Reports a problem that did not stop the command.
+    private static let warned = Mutex<Set<String>>([])
+
+    /// Reports a problem that did not stop the command. What was reported is not reported again: a command may open the
+    /// vault and its memory several times.
     static func warn(_ error: CommandError, asJSON: Bool) {
+        guard warned.withLock({ $0.insert(error.message).inserted }) else { return }
         let text = "vault: warning: " + error.message
         write(text, asJSON ? ["warning": ["code": error.code, "message": error.message]] : nil)
     }

@@ -39,11 +39,21 @@ struct ScratchFolder: ~Copyable {
     /// Leaves the folder to the person, whose work would be lost with it.
     consuming func keep() { isKept = true }
 
+    /// The folder that a session has in memory; nil if there is none, or if others can write to it. Root in a user's
+    /// environment would find that user's: the user could exchange what root keeps there.
+    static var runtimeFolder: String? {
+        let files = PosixFileSystem()
+        guard let path = environmentVariable("XDG_RUNTIME_DIR"), path.isAbsolutePath,
+            let folder = try? files.open(path, .folder), let status = try? files.status(of: folder)
+        else { return nil }
+        do { try status.checkTrustworthy() } catch { return nil }
+        return path
+    }
+
     /// Returns the path of a new folder of mode 0700.
     private static func newFolder() throws -> String {
         let files = PosixFileSystem()
-        let places = [environmentVariable("XDG_RUNTIME_DIR"), "/dev/shm"].compactMap(\.self)
-        for place in places where place.isAbsolutePath {
+        for place in [runtimeFolder, "/dev/shm"].compactMap(\.self) {
             guard let parent = try? files.open(place, .folder), files.volume(of: parent).isInMemory else { continue }
             let folder = place + "/vault-edit-" + String(UInt64.random(in: .min ... .max), radix: 36)
             if mkdir(folder, 0o700) == 0 { return folder }

@@ -190,13 +190,25 @@ def test_of_several_drops_all_are_stored_or_none(owner: Home, sender: Home) -> N
 
 
 def test_what_a_stranger_has_written_cannot_command_the_terminal(owner: Home, sender: Home) -> None:
-    send(sender, owner, "a\u202eb", CANARY, "-a", "k\x1b[2J=v\x1b[1m")
-    with Terminal(owner, "collect", "a\u202eb.drop") as terminal:
+    send(sender, owner, "ab", CANARY, "-a", "k\x1b[2J=v\x1b[1m\u202e")
+    with Terminal(owner, "collect", "ab.drop") as terminal:
         terminal.answer(QUESTION, "n\n")
         terminal.end()
         shown = terminal.everything
-    assert b"a\\u{202e}b" in shown and b"k\\x1b[2J=v" in shown
+    assert b"k\\x1b[2J=v" in shown and b"\\u{202e}" in shown
     assert b"\x1b" not in shown and "\u202e".encode() not in shown
+
+
+@pytest.mark.parametrize("name", [" u.token", "u.token ", "u.token\u200b", "u\u202e.token", "u\u00a0.token"], ids=ascii)
+def test_a_name_that_looks_like_another_is_neither_dropped_nor_collected(
+    owner: Home, sender: Home, name: str
+) -> None:
+    sentence = sender.refusal(USAGE, "drop", "--to", drop_box(owner), "-o", "x.drop", name, stdin=b"x")
+    assert "may look like another one" in sentence and sender.files() == []
+    # Somebody else's program seals it all the same.
+    file = seal_by_age(owner, contents(name.encode(), b"\x00\x00"))
+    assert "may look like another one" in owner.refusal(USAGE, "collect", "--force", file)
+    assert owner.names() == ["u.token"]
 
 
 # What is no drop for this vault

@@ -34,6 +34,10 @@ def tom(mia: Home, tmp_path: Path) -> Home:
     return tom
 
 
+def members(home: Home) -> list[dict]:
+    return json.loads(home.output("member", "ls", "--json"))["members"]
+
+
 def changes(home: Home, *options: str) -> list[tuple[str, str | None, bool]]:
     found = json.loads(home.output("log", "--changes", "--json", *options))["changes"]
     return [(change["name"], change["author"], change["removed"]) for change in found]
@@ -224,3 +228,81 @@ def test_a_merge_keeps_who_has_made_what(mia: Home, tom: Home, tmp_path: Path) -
     mia.output("merge", str(copy))
     assert changes(mia)[1:] == [("b", "tom", False), ("c", "mia", False)]
     assert json.loads(mia.output("verify", "--json"))["foreign"] == []
+
+
+# Names that people tell apart
+
+
+LOOKALIKES = [" tom", "tom ", "to\u200bm", "\u202etom", "tom\u200d", "t\u00adom", "tom\u00a0b", "tom\u2003b", "Tom", "TOM"]
+
+
+@pytest.mark.parametrize("name", LOOKALIKES, ids=ascii)
+def test_a_name_that_looks_like_another_members_is_refused(
+    mia: Home, tom: Home, tmp_path: Path, name: str
+) -> None:
+    other = person(mia, tmp_path / "other")
+    assert "look" in mia.refusal(2, "member", "add", name, "--device", device(other))
+    assert [member["name"] for member in members(mia)] == ["mia", "tom"]
+    # Another device of his own, under the same name.
+    tom.output("member", "add", "tom", "--device", device(other))
+    assert len(members(mia)[1]["devices"]) == 2
+
+
+@pytest.mark.parametrize("names", [("Zo\u00eb", "Zoe\u0308"), ("Zoe\u0308", "Zo\u00eb")], ids=ascii)
+def test_equal_characters_of_other_scalars_are_no_other_member(home: Home, tmp_path: Path, names: tuple[str, str]) -> None:
+    home.output("init")
+    home.output("member", "add", names[0])
+    other = person(home, tmp_path / "other")
+    assert "looks like another" in home.refusal(2, "member", "add", names[1], "--device", device(other))
+    home.output("member", "add", names[0], "--device", device(other))
+
+
+@pytest.mark.parametrize("name", ["mia b", "Zo\u00eb", "\u674e\u96f7", "mia-2"], ids=ascii)
+def test_other_names_are_taken(home: Home, tmp_path: Path, name: str) -> None:
+    home.output("init")
+    home.output("member", "add", "mia")
+    home.output("member", "add", name, "--device", device(person(home, tmp_path / "other")))
+    assert [member["name"] for member in members(home)] == ["mia", name]
+
+
+def test_two_members_have_no_identity_in_common(mia: Home, tmp_path: Path) -> None:
+    """The removal of one would leave the other's key, or take it away."""
+    recipient = new_identity(tmp_path / "identity")
+    tom, ann = (person(mia, tmp_path / name) for name in ("tom", "ann"))
+    mia.output("member", "add", "tom", "--device", device(tom), "--recipient", recipient)
+    failed = mia.refusal(2, "member", "add", "ann", "--device", device(ann), "--recipient", recipient)
+    assert "another member's" in failed and len(members(mia)) == 2
+    # Another device of his may open the vault by the same identity.
+    tom.output("member", "add", "tom", "--device", device(ann), "--recipient", recipient)
+
+
+@pytest.mark.parametrize("label", [" usb", "usb ", "us\u200bb"], ids=ascii)
+def test_a_label_that_looks_like_another_is_refused(home: Home, label: str) -> None:
+    home.output("init", "--label", "usb")
+    assert "label" in home.refusal(2, "key", "add", "--file", "new.key", "--label", label)
+    assert len(keys(home)) == 1 and not (home.folder / "new.key").exists()
+
+
+# Whom a member has brought in
+
+
+def test_a_removal_names_whom_the_member_has_added_before_it_is_done(mia: Home, tom: Home, tmp_path: Path) -> None:
+    bob, eve, ann, zoe = (person(mia, tmp_path / name) for name in ("bob", "eve", "ann", "zoe"))
+    tom.output("member", "add", "bob", "--device", device(bob))
+    tom.output("member", "add", "eve", "--device", device(eve))
+    eve.output("member", "add", "ann", "--device", device(ann))
+    mia.output("member", "add", "zoe", "--device", device(zoe))
+    told = "vault: tom added bob, eve; eve added ann. They stay."
+    # Also where it is refused: nothing was changed yet.
+    assert told in mia.run("member", "rm", "tom", "--rotate").stderr.decode()
+    finished = mia.run("member", "rm", "tom", "--keep", "1")
+    assert finished.returncode == 0 and told in finished.stderr.decode() and b"bob" not in finished.stdout
+    mia.output("member", "add", "tom", "--device", device(tom))
+    finished = mia.run("member", "rm", "eve", "--keep", "1", "--json")
+    assert json.loads(finished.stdout)["added"] == ["ann"] and finished.stderr == b""
+    finished = mia.run("member", "rm", "zoe", "--keep", "1")
+    assert (finished.returncode, finished.stderr) == (0, b"")
+    with Terminal(mia, "member", "rm", "tom") as terminal:
+        terminal.answer("Rotate it now? [y/N] ", "n\n")
+        assert terminal.end()[0] == 0
+    assert json.loads(mia.output("member", "rm", "bob", "--keep", "1", "--json"))["added"] == []

@@ -299,6 +299,26 @@ def test_a_key_file_without_a_key_of_that_number_is_refused(with_two: Home, text
     assert with_two.vault.read_bytes() == before
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize("kind", ["generated", "other"])
+def test_one_file_does_not_replace_two_keys(with_two: Home, is_there: bool, kind: str) -> None:
+    """It would be one key with two numbers: whoever drops one of them has dropped nothing."""
+    new = with_two.folder / "new.key"
+    if kind == "other":
+        private_file(new, b"a passphrase in a file, of some length")
+    elif is_there:
+        with_two.output("key", "add", "--file", "new.key")
+        with_two.output("key", "rm", "3")
+    before, was_there = with_two.vault.read_bytes(), new.exists()
+    for names in (("new.key", "new.key"), ("new.key", "./new.key")):
+        failed = with_two.refusal(USAGE, "key", "rotate", "--replace", f"1={names[0]}", "--replace", f"2={names[1]}")
+        assert "cannot replace two keys" in failed
+        assert with_two.vault.read_bytes() == before and new.exists() == was_there
+    with_two.output("key", "rotate", "--replace", "1=new.key", "--replace", "2=newer.key")
+    for file in ("new.key", "newer.key"):
+        assert with_two.output("get", "u.token", "--key-file", file) == b"tok"
+
+
 def test_the_key_in_use_cannot_be_dropped(with_two: Home) -> None:
     before = with_two.vault.read_bytes()
     assert "in use" in with_two.refusal(USAGE, *ROTATE, "--drop", "1", "--file", "2=second.key")

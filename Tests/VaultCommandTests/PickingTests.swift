@@ -1,3 +1,4 @@
+import SealedLog
 import Testing
 
 @testable import VaultCommand

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SealedLog
 import Testing
 import Vault
 

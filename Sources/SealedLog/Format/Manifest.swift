@@ -68,6 +68,13 @@ extension SlotLabel {
         }
         self.init(created: Clock.milliseconds, text: text, recipient: recipient)
     }
+
+    /// Labels a new slot with a text that nobody has labelled a slot with. Throws `invalid` for one that may look like
+    /// another, too.
+    init(ofNew text: String, recipient: String = "") throws(LogError) {
+        if let unseen = text.unseenPart { throw LogError(.invalid, "the label cannot be used, since \(unseen)") }
+        try self.init(text: text, recipient: recipient)
+    }
 }
 
 extension Manifest {

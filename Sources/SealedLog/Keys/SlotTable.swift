@@ -37,13 +37,13 @@ package struct SlotTable: Sendable {
     /// - Parameters:
     ///   - limits: Argon2id's, unless the kind does not use it.
     ///   - recipient: the public key, for a recipient.
-    /// - Throws: `invalid` if there is no room, or for a label or limits out of bounds; `keyWrong` if the slot that
+    /// - Throws: `invalid` if there is no room, or for a label that may look like another or limits out of bounds; `keyWrong` if the slot that
     ///   opened the vault has been removed meanwhile.
     package mutating func add(
         _ credential: borrowing Credential, limits: KeyDerivation.StretchLimits, parameters: [UInt8] = [],
         label: String, recipient: String = ""
     ) throws(LogError) {
-        let label = try SlotLabel(text: label, recipient: recipient)
+        let label = try SlotLabel(ofNew: label, recipient: recipient)
         let slot = try KeySlot(for: credential, limits: limits, parameters: parameters)
         try (slots + [slot]).check()
         slots.append(try wrapped(slot, with: credential))
@@ -101,12 +101,7 @@ package struct SlotTable: Sendable {
 
     /// Finds the slot that a credential opens; nil if there is none. Throws `damaged` for too much work.
     package func index(openedBy credential: borrowing Credential) throws(LogError) -> Int? {
-        do throws(LogError) {
-            return try slots.unlock(with: credential).slot.flatMap(slots.firstIndex)
-        } catch {
-            guard error.code == .keyWrong else { throw error }
-            return nil
-        }
+        try slots.index(openedBy: credential)
     }
 
     /// Returns limits whose cost leaves room for two more slots of the kind, or takes what others leave.
@@ -181,12 +176,13 @@ package struct SlotTable: Sendable {
     ///   - ownRenewal: what ``own`` is wrapped with; nil if it stays.
     ///   - renew: returns what another slot is wrapped with.
     /// - Throws: `slotGone` if the slot that opened the vault has been removed meanwhile; `slotExists` if a secret that
-    ///   is to replace another one opens the vault already; what `renew` throws.
+    ///   is to replace another one opens the vault already; `invalid` if one is to replace two; what `renew` throws.
     package mutating func rotate(
         own ownRenewal: Renewal? = nil, _ renew: (KeySlot) throws(LogError) -> Renewal
     ) throws(LogError) {
         guard let own else { throw LogError(.slotGone) }
         var (renewed, labels) = (slots, labels)
+        var replacements: [KeySlot] = []
         rotated = try KeyRing { (dataKey, wrappingKey) throws(LogError) in
             RandomBytes.fill(dataKey)
             let newKey = UnsafeRawBufferPointer(dataKey)
@@ -196,6 +192,12 @@ package struct SlotTable: Sendable {
                     labels[index] = try SlotLabel(text: labels[index].text)
                 }
                 renewed[index] = try renewal.wrapping(newKey, for: slots[index], wrappingKey)
+                if renewal.isReplacement {
+                    guard try replacements.index(openedBy: renewal.credential) == nil else {
+                        throw LogError(.invalid, "one key file cannot replace two keys")
+                    }
+                    replacements.append(renewed[index])
+                }
             }
             for index in slots.indices where index != own { try wrap(index, with: renew(slots[index])) }
             // The last one leaves its wrapping key in the buffer.
@@ -231,6 +233,14 @@ extension KeySlot {
 }
 
 extension [KeySlot] {
+    /// Finds the slot that a credential opens; nil if there is none. Throws `damaged` for too much work.
+    fileprivate func index(openedBy credential: borrowing Credential) throws(LogError) -> Int? {
+        do throws(LogError) { return try unlock(with: credential).slot.flatMap(firstIndex) } catch {
+            guard error.code == .keyWrong else { throw error }
+            return nil
+        }
+    }
+
     /// Unwraps the data key by the wrapping key of the slot that opened the vault. Throws `keyWrong`.
     fileprivate func unwrap(
         with keys: KeyRing, into dataKey: UnsafeMutableRawBufferPointer, _ wrappingKey: UnsafeMutableRawBufferPointer

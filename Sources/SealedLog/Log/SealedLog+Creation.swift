@@ -16,7 +16,7 @@ extension SealedLog {
         _ place: any RecordPlace, secret: borrowing Credential, limits: KeyDerivation.StretchLimits = .recommended,
         parameters: [UInt8] = [], label: String, history: KeptHistory = .none, options: Options
     ) throws(LogError) -> SealedLog {
-        let label = try SlotLabel(text: label)
+        let label = try SlotLabel(ofNew: label)
         let (keys, slot) = try newKeys { (dataKey, wrappingKey) throws(LogError) in
             let slot = try KeySlot(for: secret, limits: limits, parameters: parameters)
             return try slot.wrapping(dataKey, with: secret, wrappingKey)

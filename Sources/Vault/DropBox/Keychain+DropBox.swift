@@ -38,6 +38,7 @@ extension Keychain {
         to recipient: String, asking prompter: any PluginPrompter
     ) throws(VaultError) -> [UInt8] {
         guard let entry = EntryName(name) else { throw Naming.name.refusal(of: name) }
+        try Naming.name.checkLooks(name)
         guard value.count <= maximumValueSize else {
             throw VaultError(.invalid, "A value may have at most \(maximumValueSize >> 20) MiB.")
         }
@@ -82,14 +83,18 @@ extension Keychain {
     ///   `unavailable`.
     public func openDrop(_ file: [UInt8]) throws(VaultError) -> Drop {
         let plaintext = try plaintext(of: file)
+        let drop: Drop
         do throws(LogError) {
             let contents = try DropContents(parsing: plaintext)
             guard contents.hasReadableValue else { throw LogError(.damaged, "no program could read its value") }
-            return Drop(contents)
+            drop = Drop(contents)
         } catch {
             guard error.code == .damaged else { throw .noGuardedMemory }
             throw VaultError(.invalid, "This is an age file, but no drop for a vault: \(error.detail).")
         }
+        // Nothing says who has named it.
+        try Naming.name.checkLooks(drop.name)
+        return drop
     }
 
     private func plaintext(of file: [UInt8]) throws(VaultError) -> SecretBytes {

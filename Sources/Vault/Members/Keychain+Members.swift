@@ -17,8 +17,8 @@ extension Keychain {
     ///   - device: its text; nil for this machine's own.
     ///   - recipient: the member's public key of age, by which it opens the vault; nil if it has another key.
     /// - Throws: ``VaultError`` with `invalid` for a text that is no device or recipient, a device that is a member's
-    ///   already, or a first member that is not this machine; `locked` if this machine is no member's; as
-    ///   ``addRecipient(_:label:)``.
+    ///   already, a new name that may look like another one, a recipient that is another member's, or a first member
+    ///   that is not this machine; `locked` if this machine is no member's; as ``addRecipient(_:label:)``.
     package func addMember(_ name: String, device: String?, recipient: String?) throws(VaultError) {
         let key = try translated(places.readDeviceKey())
         let device = try device.map { (text) throws(VaultError) in try parsedDevice(text) } ?? key.device
@@ -26,6 +26,7 @@ extension Keychain {
             WrappedRecipient(recipient, try WrappedFileKey(for: recipient, asking: options.pluginPrompter))
         }
         try changeKeys { (table) throws(LogError) in
+            try table.members.checkAddition(of: name, recipient: recipient)
             try table.members.add(name, device, recipient: recipient ?? "", signedBy: key)
             guard let wrapped, !table.labels.contains(where: { $0.recipient == wrapped.recipient }) else { return }
             try table.add(wrapped.fileKey, for: wrapped.recipient, label: name)
@@ -45,6 +46,8 @@ extension Keychain {
         fileprivate let removedKeys: Set<Key>
         /// The keys that it may have besides, and that stay: whatever is not another member's own.
         package let sharedKeys: [Key]
+        /// Members who stay, although it has added them, or somebody whom it has added; and who has.
+        package let added: [(name: String, by: String)]
     }
 
     /// Returns what the removal of a member comes to. Nothing is changed.
@@ -68,7 +71,8 @@ extension Keychain {
             return recipients.contains(recipient) == others.contains(recipient)
         }
         return RemovedMember(
-            name: name, device: parsed, allowsNobody: allowsNobody, removedKeys: Set(removed), sharedKeys: shared)
+            name: name, device: parsed, allowsNobody: allowsNobody, removedKeys: Set(removed), sharedKeys: shared,
+            added: try members().added(by: name))
     }
 
     /// Removes a member: its devices sign no more, and its recipients open the vault no more. Returns the keys that
@@ -115,6 +119,42 @@ private func parsedDevice(_ text: String) throws(VaultError) -> Device {
         throw VaultError(.invalid, "This is no device, or it is mistyped. It begins with vault-device-1-.")
     }
     return device
+}
+
+extension [MemberList.Member] {
+    /// Returns whom a member has added, and whom they have added in turn.
+    fileprivate func added(by name: String) -> [(name: String, by: String)] {
+        var found: [(name: String, by: String)] = []
+        var (authors, next) = ([name], 0)
+        while next < authors.count {
+            let author = authors[next]
+            for member in self where member.addedBy == author && !authors.contains(member.name) {
+                found.append((member.name, author))
+                authors.append(member.name)
+            }
+            next += 1
+        }
+        return found
+    }
+}
+
+extension MemberList {
+    /// Throws `invalid` for a new name that may look like another member's, and for another member's recipient: who has
+    /// signed a change, and whose key is removed, is told by them.
+    fileprivate func checkAddition(of name: String, recipient: String?) throws(LogError) {
+        for member in members where !member.name.utf8.elementsEqual(name.utf8) {
+            guard !member.name.looksLike(name) else {
+                throw LogError(.invalid, "the name looks like another member's; write it as that one, or give another")
+            }
+            guard recipient == nil || !member.machines.contains(where: { $0.recipient == recipient }) else {
+                throw LogError(.invalid, "this public key is another member's")
+            }
+        }
+        let isKnown = members.contains { $0.name.utf8.elementsEqual(name.utf8) }
+        if !isKnown, let unseen = name.unseenPart {
+            throw LogError(.invalid, "the name cannot be used, since \(unseen): it may look like another one")
+        }
+    }
 }
 
 extension SlotTable {

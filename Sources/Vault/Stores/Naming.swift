@@ -11,6 +11,17 @@ package enum Naming: String, Sendable {
         guard Naming.isValid(text) else { throw refusal(of: text) }
     }
 
+    /// Checks a name that somebody else is to tell from others by its looks.
+    ///
+    /// - Throws: as ``check(_:)``; `invalid` for one that begins or ends with a space, or has a character that is not
+    ///   seen.
+    package func checkLooks(_ text: String) throws(VaultError) {
+        try check(text)
+        if let unseen = text.unseenPart {
+            throw VaultError(.invalid, "Invalid \(rawValue): \(unseen), so that it may look like another one.")
+        }
+    }
+
     static func isValid(_ text: String) -> Bool { EntryName.isValid(text) }
 
     func refusal(of text: String) -> VaultError {

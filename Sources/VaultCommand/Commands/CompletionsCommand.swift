@@ -1,4 +1,5 @@
 import Glibc
+import SealedLog
 import Vault
 
 enum CompletionsCommand: Command {

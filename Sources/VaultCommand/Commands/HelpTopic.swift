@@ -153,7 +153,7 @@ enum HelpTopic: String, CaseIterable {
           member add
                     MEMBER: {"name", "added_by",
                      "devices": [{"device", "since", "recipient"}]}
-          member rm {"name", "rotated", "keys": [KEY]}
+          member rm {"name", "rotated", "keys": [KEY], "added": [NAME]}
           member device
                     {"device"}
           unlock    {"vault", "seconds"}

@@ -102,6 +102,8 @@ enum MemberRemoveCommand: Command {
         let member = try keychain.memberToRemove(
             invocation.name, device: invocation.value(of: .device), allowingNobody: invocation.has(.force))
         let name = invocation.name.forTerminal
+        // Before anything is changed.
+        if !member.added.isEmpty, !invocation.wantsJSON { Notes.tell(member.words(of: member.added)) }
         var rotates = invocation.has(.rotate) || !choices.isEmpty
         if !rotates {
             rotates = Confirmation.ask(
@@ -131,6 +133,7 @@ enum MemberRemoveCommand: Command {
         let name = invocation.name.forTerminal
         let report: JSONObject = [
             "name": invocation.name, "rotated": advice != nil, "keys": keys.map(\.report),
+            "added": member.added.map(\.name),
         ]
         return try invocation.finish(json: report) {
             let removed = member.isOfDevice ? "Removed that device of \(name)." : "Removed \(name)."
@@ -143,6 +146,19 @@ enum MemberRemoveCommand: Command {
             }
             return "\(removed) Everything is sealed under a new data key.\n" + keys.openers + advice
         }
+    }
+}
+
+extension Keychain.RemovedMember {
+    /// Tells whom the member has brought in, and what to do about those who are not known.
+    fileprivate func words(of added: [(name: String, by: String)]) -> String {
+        var authors: [String] = []
+        for (_, author) in added where authors.last != author { authors.append(author) }
+        let parts = authors.map { author in
+            "\(author) added " + added.filter { $0.by == author }.map(\.name).joined(separator: ", ")
+        }
+        return parts.joined(separator: "; ")
+            + ". They stay. Remove each whom you do not know: `vault member rm NAME`."
     }
 }
 

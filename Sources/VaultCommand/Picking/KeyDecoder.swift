@@ -1,3 +1,5 @@
+import SealedLog
+
 /// Decodes what a terminal sends into keys.
 struct KeyDecoder {
     enum Key: Equatable {

@@ -1,3 +1,5 @@
+import SealedLog
+
 /// Escapes bytes for a terminal, and for the inside of a JSON string. They are emitted one by one through `put`, so
 /// that a secret stays in guarded memory.
 enum Escaping {
@@ -81,19 +83,5 @@ extension String {
     var forTerminal: String {
         guard unicodeScalars.contains(where: { $0.isUnsafeOnTerminal && $0 != "\n" && $0 != "\t" }) else { return self }
         return String(decoding: Escaping.escaped(self, Escaping.terminal), as: UTF8.self)
-    }
-}
-
-extension Unicode.Scalar {
-    /// Whether a terminal might obey the character, or show the text around it as another text: control characters,
-    /// line separators, and what Unicode calls default-ignorable: direction marks, zero-width spaces, fillers. Emoji's
-    /// joiners and variation selectors too: two names that look alike are worse than an emoji in pieces.
-    var isUnsafeOnTerminal: Bool {
-        switch value {
-        // Most names have only these. A look-up in Unicode's table takes 80 ns, and a list may have a million names.
-        case 0x20..<0x7F, 0xAE..<0x34F, 0x3165..<0xFE00: false
-        case 0..<0x20, 0x7F..<0xA0, 0x2028...0x2029: true
-        default: properties.isDefaultIgnorableCodePoint
-        }
     }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SealedLog
 
 /// What is written as JSON, except values and lists. The keys are as `vault help json` lists them.
 struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {

@@ -1,4 +1,6 @@
+import Age
 import Foundation
+import SealedLog
 import Sealing
 import TestSupport
 import Testing
@@ -33,6 +35,18 @@ struct DropBoxTests {
         try keychain.collect([opened])
         #expect(try keychain.text("token") == "from outside")
         #expect(try keychain.item("token")?.attributes == ["from": "ci"])
+    }
+
+    /// Nothing says who has named it.
+    @Test(arguments: [" token", "token ", "tok\u{200B}en", "\u{202E}token", "tok\u{2003}en"])
+    func aNameThatMayLookLikeAnotherIsNeitherSealedNorOpened(name: String) throws {
+        #expect(try VaultError.code { _ = try drop(name) } == .invalid)
+        let contents = try DropContents(
+            name: #require(EntryName(name)), kind: 0, attributes: [], value: secret("from outside"))
+        let recipient = try Recipient(keychain.dropBoxRecipient())
+        let file = try AgeFile.seal(contents.encoded(), to: [recipient], asking: NoPrompts())
+        let error = try VaultError.error { _ = try keychain.openDrop(file) }
+        #expect(error?.code == .invalid && error?.message.contains("may look like another one") == true)
     }
 
     @Test func aDropReplacesAValueOnlyIfThatIsWanted() throws {

@@ -134,6 +134,40 @@ struct KeysTests {
         #expect(try Keychain(at: new[1]).text("a") == "later")
     }
 
+    /// Whoever drops one of them would have dropped nothing.
+    @Test(arguments: [nil, "a passphrase in a file, of some length"]) func oneFileDoesNotReplaceTwoKeys(
+        contents text: String?
+    ) throws {
+        try keychain.addKeyFile(at: fixture.places(keyFile: "second.key").keyFile)
+        let new = fixture.folder.file("new.key")
+        if let text {
+            try overwrite(new, text.utf8)
+            try #require(chmod(new, 0o600) == 0)
+        }
+        let before = try contents(fixture.places.vault)
+        let error = try VaultError.error {
+            let keys = Set(try keychain.vaultKeys())
+            try keychain.rotateDataKey(replacing: keys) { _ throws(VaultError) in try .keyFile(new) }
+        }
+        #expect(error?.code == .invalid && error?.message.contains("cannot replace two keys") == true)
+        #expect(try contents(fixture.places.vault) == before)
+        #expect(FileManager.default.fileExists(atPath: new) == (text != nil))
+        let newer = fixture.folder.file("newer.key")
+        try keychain.rotateDataKey(replacing: Set(keychain.vaultKeys())) { (key) throws(VaultError) in
+            try .keyFile(key.number == 1 ? new : newer)
+        }
+        #expect(try [new, newer].allSatisfy { try opens(fixture.places(keyFile: $0.lastPathComponent)) })
+    }
+
+    @Test(arguments: [" usb", "usb ", "us\u{200B}b", "us\u{A0}b"]) func aLabelThatMayLookLikeAnotherIsRefused(
+        label: String
+    ) throws {
+        let new = fixture.folder.file("new.key")
+        #expect(try VaultError.code { try keychain.addKeyFile(at: new, label: label) } == .invalid)
+        #expect(!FileManager.default.fileExists(atPath: new))
+        try keychain.addKeyFile(at: new, label: "us b")
+    }
+
     @Test func aKeyIsNotReplacedByOneThatOpensTheVaultAndNoNewFileIsLeft() throws {
         let second = fixture.places(keyFile: "second.key")
         try keychain.addKeyFile(at: second.keyFile)

@@ -40,6 +40,47 @@ struct MemberRemovalTests {
 
     private func recipientsLeft() throws -> [String?] { try mia.vaultKeys().map(\.recipient) }
 
+    /// Adds somebody with a machine of their own, who opens the vault by it.
+    private func add(_ name: String, by keychain: Keychain, recipient: String? = nil) throws -> Keychain {
+        var places = fixture.places
+        places.deviceKey = fixture.folder.file("\(name.utf8.count).\(name.hashValue).device")
+        let other = try Keychain(at: places)
+        try keychain.addMember(name, device: other.places.device(), recipient: recipient)
+        return other
+    }
+
+    @Test func namesWhomTheMemberHasAddedAndWhomTheyHave() throws {
+        let (bob, eve) = (try add("bob", by: tom), try add("eve", by: tom))
+        _ = (try add("ann", by: eve), try add("zoe", by: mia), try add("ben", by: bob))
+        let added = try mia.memberToRemove("tom", device: nil, allowingNobody: false).added
+        #expect(added.map(\.name) == ["bob", "eve", "ben", "ann"] && added.map(\.by) == ["tom", "tom", "bob", "eve"])
+        #expect(try mia.memberToRemove("zoe", device: nil, allowingNobody: false).added.isEmpty)
+        // Those of the founder, who has added herself.
+        #expect(try mia.memberToRemove("mia", device: nil, allowingNobody: false).added.count == 6)
+    }
+
+    /// Names are told apart by the ones who read them.
+    @Test(arguments: [" tom", "tom ", "to\u{200B}m", "\u{202E}tom", "to\u{2060}m", "t\u{A0}m", "Tom"])
+    func nobodyGetsANameThatLooksLikeAnothers(name: String) throws {
+        #expect(try VaultError.code { _ = try add(name, by: mia) } == .invalid)
+        #expect(try mia.members().map(\.name) == ["mia", "tom"])
+    }
+
+    @Test(arguments: [("Zo\u{EB}", "Zoe\u{308}"), ("Zoe\u{308}", "Zo\u{EB}")])
+    func equalCharactersOfOtherScalarsAreNoOtherName(names: (String, String)) throws {
+        _ = try add(names.0, by: mia)
+        let error = try VaultError.error { _ = try add(names.1, by: mia) }
+        #expect(error?.message.contains("looks like another member's") == true)
+        #expect(try mia.members().count == 3)
+    }
+
+    @Test func twoMembersHaveNoIdentityInCommon() throws {
+        let error = try VaultError.error { _ = try add("ann", by: mia, recipient: recipients.laptop) }
+        #expect(error?.code == .invalid && error?.message.contains("another member's") == true)
+        _ = try addPhone(recipients.laptop)
+        #expect(try mia.members().map(\.machines.count) == [1, 2])
+    }
+
     @Test func namesEachKeyThatIsNotAnothersOwn() throws {
         _ = try addPhone(recipients.phone)
         let member = try mia.memberToRemove("tom", device: nil, allowingNobody: false)

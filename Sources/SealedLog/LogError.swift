@@ -17,6 +17,8 @@ package struct LogError: Error, Hashable, Sendable {
         case notContained, notCompared, notACopy
         /// The caller's mistake: a name, a value or a transaction out of bounds.
         case invalid
+        /// The vault has used up its sequence numbers: no header can follow.
+        case usedUp
         /// There is no key file, or it cannot be read.
         case keyMissing, keyUnreadable
         /// Others can read or write the key file; `keyShared` if it belongs to root, and they can only read it.

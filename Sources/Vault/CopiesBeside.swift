@@ -10,14 +10,14 @@ package struct CopiesBeside: Hashable, Sendable {
     package internal(set) var gitReference: String?
     /// Whether the vault is in a folder of git, which exchanges files.
     package internal(set) var isInRepository = false
-    /// The folder and the name of the vault.
-    package let (folder, name): (String, String)
+    /// Where the vault is, as it was named, and its folder and name.
+    package let (vault, folder, name): (String, String, String)
 
     package var isEmpty: Bool { files.isEmpty && unfinished.isEmpty && !isInRepository }
 
     init(beside vault: String) {
         let path = resolvedPath(vault)
-        (folder, name) = (path.parentFolder, path.lastPathComponent)
+        (self.vault, folder, name) = (vault, path.parentFolder, path.lastPathComponent)
     }
 
     /// The same without files that were tried already.

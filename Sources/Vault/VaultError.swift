@@ -31,6 +31,14 @@ public struct VaultError: Error, Hashable, Sendable {
         self.causes = causes
     }
 
+    /// Returns the same error, of a copy that was to be merged.
+    var ofMergedCopy: VaultError {
+        VaultError(code, message, systemError: systemError, causes: [.unusableCopy(code)] + causes)
+    }
+
+    /// Whether it concerns a copy that was to be merged, so that others can be merged still.
+    package var isOfMergedCopy: Bool { causes.contains { if case .unusableCopy = $0 { true } else { false } } }
+
     /// Returns the same error with one more sentence, and with what that depends on.
     func followed(by sentence: String, _ cause: Cause?) -> VaultError {
         VaultError(
@@ -54,6 +62,12 @@ public struct VaultError: Error, Hashable, Sendable {
         /// A field that needs the policy of the login that would leave it.
         case fieldLeft(String, policy: String)
         case goneFromDatabase(url: String)
+        /// The vault at a path is damaged.
+        case damagedVault(String)
+        /// The vault at a path has used up its sequence numbers.
+        case usedUpVault(String)
+        /// A copy that was to be merged cannot be; and what it may be, from its code.
+        case unusableCopy(Code)
         /// What is beside a vault that raises an alarm, which is accepted by its code, and the copies that were to be
         /// merged and have not what this machine remembers.
         case copiesBeside(CopiesBeside, tried: [String], alarm: Code)

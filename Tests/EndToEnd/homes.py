@@ -89,6 +89,16 @@ class Home:
         streams = {name: subprocess.PIPE for name in ("stdin", "stdout", "stderr")} | options
         return subprocess.Popen(self.command(*arguments), env=self.environment, cwd=self.folder, **streams)
 
+    def shell(self, line: str) -> subprocess.CompletedProcess:
+        """Runs what a message advises, letter by letter. `vault` is the tested command."""
+        name = self.folder.parent / f"{self.folder.name}-commands" / "vault"
+        name.parent.mkdir(exist_ok=True)
+        if not name.is_symlink():
+            name.symlink_to(self.binary)
+        environment = self.environment | {"PATH": f"{name.parent}:{os.environ['PATH']}"}
+        words = [*self.through, "sh", "-c", line]
+        return subprocess.run(words, env=environment, cwd=self.folder, capture_output=True, timeout=60)
+
     # What most tests do
 
     def keep_no_history(self) -> None:

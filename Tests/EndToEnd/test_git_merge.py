@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -216,6 +217,143 @@ def test_a_copy_under_a_former_data_key_is_a_conflict(apart: tuple[Clone, Clone]
     assert finished.returncode == 1 and "CONFLICT" in finished.stdout
     assert "from before the data key was rotated here" in finished.stderr
     assert two.values == before
+
+
+# What the driver's messages advise, letter by letter
+
+
+def advised(finished: subprocess.CompletedProcess[str], label: str) -> str:
+    (command,) = re.findall(rf"{label}: (.*?)(?:, and tell git: .*)?$", finished.stderr, re.MULTILINE)
+    return command
+
+
+def told(clone: Clone, finished: subprocess.CompletedProcess[str]) -> tuple[str, str, str]:
+    """The commands that write the other side to a file, merge that, and tell git; git's own files are not named."""
+    assert finished.returncode == 1 and "CONFLICT" in finished.stdout and str(clone.vault) in finished.stderr, finished
+    assert ".merge_file_" not in finished.stdout + finished.stderr
+    first = advised(finished, "write the other side to a file")
+    (merge, add) = re.findall(r"Once it can be merged: (.*), and tell git: (.*)$", finished.stderr, re.MULTILINE)[0]
+    return first, merge, add
+
+
+def by_shell(clone: Clone, line: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["sh", "-c", line], env=clone.home.environment, cwd=folder or clone.home.folder, capture_output=True, text=True)
+
+
+def test_without_the_key_the_advice_merges_once_it_is_there(apart: tuple[Clone, Clone]) -> None:
+    _, two = apart
+    first, merge, add = told(two, pull(two, VAULT_KEY_FILE="/nowhere/team.key"))
+    for line in (first, merge, add):
+        finished = by_shell(two, line)
+        assert finished.returncode == 0, (line, finished)
+    assert two.git("status", "--porcelain", "--untracked-files=no") == "M  team.vault\n"
+    two.git("commit", "--quiet", "--no-edit")
+    assert two.values == {"base": [CANARY], "of-one": [b"1"], "of-two": [b"2"]}
+
+
+@pytest.mark.parametrize("option", ["--no-rebase", "--rebase"])
+def test_a_damaged_other_side_is_named_as_the_file_that_the_advice_writes(
+    apart: tuple[Clone, Clone], option: str
+) -> None:
+    one, two = apart
+    content = bytearray(one.vault.read_bytes())
+    content[8_300] ^= 1
+    one.vault.write_bytes(content)
+    one.git("commit", "--quiet", "--all", "--message", "damaged")
+    one.git("push", "--quiet")
+    finished = pull(two, option)
+    first, merge, _ = told(two, finished)
+    assert by_shell(two, first).returncode == 0
+    other = Path(f"{two.vault}.other")
+    if option == "--no-rebase":
+        assert other.read_bytes() == bytes(content)
+        assert f"The vault {other} is damaged" in finished.stderr
+        assert by_shell(two, merge).returncode == 6
+    salvage = re.search(r"`(vault .*? salvage OUT)`", finished.stderr)[1]
+    assert by_shell(two, salvage).returncode in (0, 6)
+
+
+def test_a_copy_under_a_former_data_key_is_taken_by_name_as_the_message_says(apart: tuple[Clone, Clone]) -> None:
+    _, two = apart
+    two.home.output("key", "rotate", "--vault", str(two.vault))
+    two.git("commit", "--quiet", "--all", "--message", "rotate")
+    finished = pull(two)
+    first, _, add = told(two, finished)
+    assert f"The other side of {two.vault} is from before" in finished.stderr and "\n  of-one\n" in finished.stderr
+    take = advised(finished, "take it over").replace("NAME", "of-one")
+    for line in (first, take, add):
+        ended = by_shell(two, line)
+        assert ended.returncode == 0, (line, ended)
+    two.git("commit", "--quiet", "--no-edit")
+    assert two.values == {"base": [CANARY], "of-one": [b"1"], "of-two": [b"2"]}
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_what_a_rotation_on_the_other_side_shuts_out_is_kept_or_left_out_as_the_message_says(
+    apart: tuple[Clone, Clone], is_kept: bool
+) -> None:
+    one, two = apart
+    one.home.output("key", "rotate", "--vault", str(one.vault))
+    one.git("commit", "--quiet", "--all", "--message", "rotate")
+    one.git("push", "--quiet")
+    finished = pull(two)
+    first, _, add = told(two, finished)
+    assert f"The other side of {two.vault} has shut somebody out" in finished.stderr
+    second = advised(finished, "keep them" if is_kept else "in the vault's place")
+    assert by_shell(two, first).returncode == 0
+    ended = by_shell(two, second)
+    assert ended.returncode == (0 if is_kept else 9), ended
+    assert by_shell(two, add).returncode == 0
+    two.git("commit", "--quiet", "--no-edit")
+    both = {"base": [CANARY], "of-one": [b"1"]}
+    assert two.values == (both | {"of-two": [b"2"]} if is_kept else both)
+    two.home.output("set", "afterwards", "--vault", str(two.vault), stdin=b"3")
+
+
+def test_another_vault_on_the_other_side_is_told(apart: tuple[Clone, Clone]) -> None:
+    one, two = apart
+    one.vault.unlink()
+    one.home.output("init", "--vault", str(one.vault), "--force")
+    one.git("commit", "--quiet", "--all", "--message", "another")
+    one.git("push", "--quiet")
+    finished = pull(two)
+    first, merge, _ = told(two, finished)
+    assert f"{two.vault}.other is another vault, not a copy" in finished.stderr
+    assert by_shell(two, first).returncode == 0
+    assert "is another vault, not a copy" in by_shell(two, merge).stderr
+
+
+def test_the_advice_names_the_key_that_the_driver_was_given_and_any_path(apart: tuple[Clone, Clone]) -> None:
+    """The vault is in a folder, and both have names that a shell would take for its own."""
+    one, two = apart
+    key = two.home.key.rename(two.home.folder / "it's 100%A $HOME.key")
+    two.set_up("--key-file", str(key))
+    folder = "it's $HOME"
+    for clone, name in ((one, "one"), (two, "two")):
+        (clone.folder / folder).mkdir(exist_ok=True)
+    assert pull(two).returncode == 0
+    two.git("mv", "team.vault", f"{folder}/a vault.vault")
+    two.git("commit", "--quiet", "--message", "moved")
+    two.git("push", "--quiet", "origin", "HEAD")
+    one.git("pull", "--quiet")
+    for clone in (one, two):
+        vault = clone.folder / folder / "a vault.vault"
+        options = ["--key-file", str(key)] if clone is two else []
+        clone.home.output("set", clone.folder.parent.name, "--vault", str(vault), *options, stdin=b"5")
+        clone.git("commit", "--quiet", "--all", "--message", "changed")
+    one.git("push", "--quiet")
+    hidden = key.rename(key.with_name("hidden"))
+    finished = pull(two)
+    hidden.rename(key)
+    (first,) = re.findall(r"write the other side to a file: (.*)$", finished.stderr, re.MULTILINE)
+    (merge, add) = re.findall(r"Once it can be merged: (.*), and tell git: (.*)$", finished.stderr, re.MULTILINE)[0]
+    for line in (first, merge, add):
+        ended = by_shell(two, line)
+        assert ended.returncode == 0, (line, ended)
+    two.git("commit", "--quiet", "--no-edit")
+    listed = two.home.output("ls", "--vault", str(two.folder / folder / "a vault.vault"), "--key-file", str(key))
+    assert listed == b"base\nof-one\nof-two\none\ntwo\n"
 
 
 def test_a_file_that_one_side_has_removed_is_a_conflict_and_stays(apart: tuple[Clone, Clone]) -> None:

@@ -274,9 +274,25 @@ def test_what_a_rotation_has_shut_out_is_left_out_the_other_way(apart: Copies) -
     apart.right.output("key", "rotate")
     right = all_values(apart.right)
     failed = apart.left.refusal(ALARM, "merge", str(apart.right.vault))
-    command = failed.split("the other way, `vault ", 1)[1].split("`", 1)[0]
-    finished = apart.left.run(*shlex.split(command))
-    assert finished.returncode == ALARM and all_values(apart.right) == right
+    command = failed.split("in the vault's place: ", 1)[1]
+    finished = apart.left.shell(command)
+    assert finished.returncode == ALARM and b"These were not taken over:\n  both\n  left\n" in finished.stderr
+    assert all_values(apart.left) == right and apart.left.values() == {"both": b"canary-right", "right": b"canary-right", "stays": b"canary-base"}
+    apart.left.set("afterwards", b"1")
+    before = apart.left.vault.with_name(apart.left.vault.name + ".before")
+    apart.left.output("merge", "--all-from-former-key", str(before))
+    assert all_values(apart.left) == MERGED | {"afterwards": [b"1"]}
+
+
+def test_what_this_machine_has_changed_during_a_rotation_is_kept_by_one_command(apart: Copies) -> None:
+    """A laptop that was offline: the message has the command, with each name."""
+    apart.left.set("it's a \"name\"", b"canary-left")
+    apart.right.output("key", "rotate")
+    failed = apart.left.refusal(ALARM, "merge", str(apart.right.vault))
+    (command,) = [line.split("keep them: ", 1)[1] for line in failed.splitlines() if "keep them: " in line]
+    assert apart.left.shell(command).returncode == 0
+    assert all_values(apart.left) == MERGED | {"it's a \"name\"": [b"canary-left"]}
+    assert keys(apart.left) == keys(apart.right) and b"intact" in apart.left.output("verify")
 
 
 # While others write, and killed

@@ -1,7 +1,10 @@
 """`vault salvage`: a damaged vault's way back into service."""
 
 import json
+import re
+import shutil
 import time
+from pathlib import Path
 
 import pytest
 
@@ -207,3 +210,26 @@ def test_a_bit_in_the_same_sector_of_header_and_copy_costs_nothing(filled: Home)
         filled.vault.write_bytes(sound)
         flip(filled, first, HEADER + second)
         assert b"Nothing is missing." in filled.output("salvage", f"out {number}")
+
+
+def test_a_vault_that_has_used_up_its_sequence_numbers_names_the_way_on(home: Home) -> None:
+    """Letter by letter, as it is told."""
+    vectors = Path(__file__).parents[1] / "Interop/Vectors"
+    home.set("a", b"1")
+    for file, ending in ((home.vault, "vault"), (home.key, "key")):
+        shutil.copyfile(vectors / f"sequence-near-its-limit.{ending}", file)
+    assert home.output("ls", "--accept-exchanged") == b"b\nc\ntoken\n"
+    home.set("still", b"2")
+    for words in (("compact",), ("key", "rotate"), ("history", "--keep", "1,1")):
+        sentence = home.refusal(2, *words)
+        assert "used up its sequence numbers" in sentence
+    command = re.search(r"`(vault salvage NEW)`", sentence)[1]
+    assert home.shell(command.replace("NEW", "new.vault")).returncode == 0
+    (command,) = re.findall(r"`(vault help salvage)`", sentence)
+    assert home.shell(command).returncode == 0
+    home.vault.rename(home.folder / "old.vault")
+    (home.folder / "new.vault").rename(home.vault)
+    assert home.output("ls", "--accept-exchanged") == b"b\nc\nstill\ntoken\n"
+    home.output("compact")
+    home.output("key", "rotate")
+    assert home.get("still") == b"2"

@@ -1,10 +1,12 @@
 """Two laptops whose vault a file synchronization copies: what it leaves is merged, and nothing of either is lost."""
 
 import json
+import os
 import re
 import shlex
 import shutil
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -130,6 +132,8 @@ def test_the_alarm_stays_if_no_copy_has_what_is_remembered(apart: Copies, tmp_pa
     for words in (("merge",), ("merge", str(conflict)), ("merge", str(kept))):
         sentence = left.refusal(ALARM, *words)
         assert "nothing was merged" in sentence and left.vault.read_bytes() == before
+        # Not what has just failed.
+        assert f"`vault {shlex.join(words)}`".replace(str(words[-1]), f"'{words[-1]}'") not in sentence
     left.refusal(ALARM, "ls")
     assert deleted(left, left.output("merge", str(newest))) == newest
     left.output("merge")
@@ -215,7 +219,7 @@ def test_a_merge_of_git_that_waits_is_named(apart: Copies) -> None:
     assert "has not finished" not in left.refusal(ALARM, "ls")
     (git / "MERGE_HEAD").touch()
     sentence = left.refusal(ALARM, "ls")
-    assert "show 'MERGE_HEAD:./default.vault'" in sentence and sentence.index("vault merge") < sentence.index("ccept ")
+    assert "show --no-textconv 'MERGE_HEAD:./default.vault'" in sentence and sentence.index("vault merge") < sentence.index("ccept ")
 
 
 def test_a_merge_that_is_killed_leaves_the_alarm_or_everything(apart: Copies, tmp_path: Path) -> None:
@@ -247,6 +251,150 @@ def test_a_copy_of_which_something_is_refused_is_not_to_be_deleted(apart: Copies
     left.output("key", "rotate")
     refused = left.run("merge", str(apart.right.vault))
     assert refused.returncode == ALARM and b"You may delete" not in refused.stdout + refused.stderr
+
+
+# Copies that cannot be merged
+
+USAGE, LOCKED, DAMAGED, INPUT_OUTPUT = 2, 5, 6, 8
+NAMES = [CONFLICT.replace("20260101", f"2026010{number}") for number in range(1, 4)]
+
+
+def half(path: Path, other: Home) -> None:
+    path.write_bytes(other.vault.read_bytes()[:6_000])
+
+
+def damaged(path: Path, other: Home) -> None:
+    content = bytearray(other.vault.read_bytes())
+    content[8_300] ^= 1
+    path.write_bytes(content)
+
+
+def of_somebody_else(path: Path, other: Home) -> None:
+    strange = other.copy(other.folder.with_name("strange"))
+    for file in (strange.vault, strange.key):
+        file.unlink()
+    strange.output("init", "--force")
+    shutil.copy(strange.vault, path)
+
+
+def another_of_the_same_key(path: Path, other: Home) -> None:
+    strange = other.copy(other.folder.with_name("strange"))
+    strange.vault.unlink()
+    strange.output("init", "--force")
+    shutil.copy(strange.vault, path)
+
+
+UNUSABLE = [
+    ("empty", lambda path, other: path.touch(), DAMAGED, "still being copied"),
+    ("half of it", half, DAMAGED, "still being copied"),
+    ("zeros", lambda path, other: path.write_bytes(bytes(20_000)), DAMAGED, "still being copied"),
+    ("damaged", damaged, DAMAGED, "still being copied"),
+    ("a named pipe", lambda path, other: os.mkfifo(path), INPUT_OUTPUT, "named pipe"),
+    ("a folder", lambda path, other: path.mkdir(), INPUT_OUTPUT, "is a folder"),
+    ("a link to nothing", lambda path, other: path.symlink_to("nothing"), 3, "no vault at"),
+    ("somebody else's", of_somebody_else, LOCKED, "a copy from before this key"),
+    ("another one of the same key", another_of_the_same_key, USAGE, "is another vault, not a copy"),
+]
+
+
+@pytest.mark.parametrize("is_named", [False, True])
+@pytest.mark.parametrize(("break_it", "code", "words"), [row[1:] for row in UNUSABLE], ids=[row[0] for row in UNUSABLE])
+def test_a_copy_that_cannot_be_merged_does_not_stop_the_others(
+    apart: Copies, tmp_path: Path, break_it: Callable[[Path, Home], object], code: int, words: str, is_named: bool
+) -> None:
+    left = apart.left
+    third = left.copy(tmp_path / "third")
+    third.set("third", b"3")
+    good = [beside(left, apart.right.vault, NAMES[0]), beside(left, third.vault, NAMES[2])]
+    bad = left.vault.with_name(NAMES[1])
+    break_it(bad, apart.right)
+    named = [str(path) for path in sorted([*good, bad])] if is_named else []
+    finished = left.run("merge", *named)
+    shown, sentence = finished.stdout.decode(), finished.stderr.decode()
+    assert finished.returncode == code, finished
+    assert str(bad) in sentence and words in sentence and str(left.vault) not in sentence
+    for path in good:
+        assert f"You may delete {path}." in shown and str(path) not in sentence
+    assert str(bad) not in shown and left.values() == BOTH | {"third": b"3"}
+    left.output("verify")
+    # The others are gone then, and what is left is told again.
+    for path in good:
+        path.unlink()
+    assert left.refusal(code, "merge") == sentence
+    if code == DAMAGED:
+        assert f"`vault --vault '{bad}' salvage OUT`" in sentence
+
+
+def test_of_a_bad_copy_and_a_good_one_json_has_both(apart: Copies) -> None:
+    bad, good = apart.left.vault.with_name(NAMES[0]), beside(apart.left, apart.right.vault, NAMES[1])
+    bad.touch()
+    finished = apart.left.run("merge", "--json")
+    report, error = json.loads(finished.stdout), json.loads(finished.stderr)["error"]
+    assert (report["files"], report["copies"][0]["changed"]) == ([str(good)], ["right"])
+    assert finished.returncode == error["exit"] == DAMAGED and str(bad) in error["message"]
+
+
+def test_a_bad_copy_does_not_keep_the_alarm_from_being_explained(apart: Copies) -> None:
+    """The other machine's file is in the vault's place, this machine's beside it, and another one is half copied."""
+    left = apart.left
+    conflict = leave(left, apart.right.vault, NAMES[1])
+    bad = left.vault.with_name(NAMES[0])
+    half(bad, apart.right)
+    finished = left.run("merge")
+    assert finished.returncode == DAMAGED and f"You may delete {conflict}." in finished.stdout.decode()
+    assert left.values() == BOTH
+    left.set("afterwards", b"1")
+
+
+def test_an_alarm_that_only_a_bad_copy_could_explain_says_what_is_wrong_with_that(apart: Copies) -> None:
+    left = apart.left
+    conflict = leave(left, apart.right.vault)
+    whole = conflict.read_bytes()
+    conflict.write_bytes(whole[:6_000])
+    for words in (("merge",), ("merge", str(conflict))):
+        sentence = left.refusal(ALARM, *words)
+        assert "Nothing was merged. The vault " in sentence and "still being copied" in sentence
+        assert sentence.index("still being copied") < sentence.index("--accept-diverged")
+        assert "vault merge" not in sentence
+    conflict.write_bytes(whole)
+    left.output("merge")
+    assert left.values() == BOTH
+
+
+def test_damage_of_a_copy_that_has_what_is_remembered_is_told_as_its_own(apart: Copies, tmp_path: Path) -> None:
+    """The copy that has what this machine remembers opens: a value in it is damaged."""
+    left = apart.left
+    third = left.copy(tmp_path / "third")
+    third.set("third", b"3")
+    left.set("large", bytes(8_000))
+    left.set("later", b"4")
+    other = leave(left, apart.right.vault, NAMES[1])
+    beside(left, third.vault, NAMES[0])
+    content = bytearray(other.read_bytes())
+    end = len(bytes(content).rstrip(b"\0"))
+    content[end - 4_000] ^= 1
+    other.write_bytes(content)
+    finished = left.run("merge")
+    sentence = finished.stderr.decode()
+    assert finished.returncode == ALARM and f"not in {left.vault.with_name(NAMES[0])} either" in sentence, finished
+    assert f"`vault --vault '{other}' salvage OUT`" in sentence and f"{left.vault} is damaged" not in sentence
+    assert "`vault merge" not in sentence
+    left.refusal(ALARM, "ls")
+
+
+def test_the_advice_names_the_vault_and_the_key_of_the_command(apart: Copies) -> None:
+    left = apart.left
+    key = left.key.rename(left.folder / "my key")
+    conflict = leave(left, apart.right.vault)
+    for words in (("ls",), ("backup", "backup.vault"), ("key", "ls")):
+        sentence = left.refusal(ALARM, *words, "--key-file", str(key))
+        assert f"`vault --key-file '{key}' merge '{conflict}'`" in sentence
+    vault = left.vault.rename(left.vault.with_name("moved.vault"))
+    moved = conflict.rename(conflict.with_name(conflict.name.replace("default", "moved")))
+    sentence = left.refusal(ALARM, "clone", str(vault), "clone.vault", "--key-file", str(key))
+    assert f"`vault --vault '{vault}' --key-file '{key}' merge '{moved}'`" in sentence
+    assert left.shell(re.search(r"`(vault .*?)`", sentence)[1]).returncode == 0
+    assert left.output("ls", "--vault", str(vault), "--key-file", str(key)) == b"base\nleft\nright\n"
 
 
 def test_doctor_names_the_copies(apart: Copies) -> None:

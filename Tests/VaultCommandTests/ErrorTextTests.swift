@@ -79,7 +79,7 @@ import Vault
         (.exists, "exists", .refused, nil),
         (.invalid, "invalid", .usage, nil),
         (.locked, "locked", .locked, nil),
-        (.damaged, "damaged", .damaged, "vault salvage"),
+        (.damaged, "damaged", .damaged, nil),
         (.busy, "busy", .busy, "--timeout"),
         (.unavailable, "unavailable", .inputOutput, nil),
         (.outcomeUnknown, "outcome-unknown", .inputOutput, "vault verify"),
@@ -117,6 +117,9 @@ import Vault
             .targetLacked("db:1", target: "db:2", isOffline: true),
             ["`vault --vault 'db:1' --offline backup FILE`", "`vault --vault 'db:2' merge FILE`"]
         ),
+        (.damagedVault("/v/a b"), ["`vault --vault '/v/a b' salvage OUT`"]),
+        (.usedUpVault("/v/a b"), ["`vault --vault '/v/a b' salvage NEW`", "`vault help salvage`"]),
+        (.unusableCopy(.damaged), ["still being copied", "merge again"]),
         (.copyKept("/v/a b", isComplete: true), ["`vault merge '/v/a b'`"]),
         (.copyKept("/v/a b", isComplete: false), ["not complete", "`vault --vault '/v/a b' salvage OUT`"]),
     ])

@@ -37,7 +37,7 @@ import Vault
             try ReadingPolicy.check(["policy": "run"], of: "bank", for: "get")
         }
         #expect(
-            error.map(CommandError.init)
+            error.map { CommandError($0) }
                 == .refused("Only `vault run` may read \"bank\". To lift that, run `vault attr bank policy=`."))
     }
 }

@@ -252,7 +252,7 @@ struct Compactor: ~Copyable {
             manifest.merge(merged, before: end, isBelieved: change?.isOwnHistoryBelieved ?? true, upTo: mergedLength)
             sequence = max(sequence, last.sequence + 1)
         }
-        guard sequence < Limits.sequence else { throw LogError(.invalid, "the vault has used up its sequence numbers") }
+        guard sequence < Limits.sequence else { throw LogError(.usedUp) }
         let store = checkpoint.store
         try checkpoint.write(manifest, reserved)
         let header = Header(

@@ -37,7 +37,15 @@ extension SealedLog {
         return Remembered(memory)?.isIncluded(in: history, of: view) ?? false
     }
 
+    /// Returns the history of this copy. Throws `copyDamaged` if it cannot be read.
     func joinedHistory() throws(LogError) -> JoinedHistory {
+        do throws(LogError) { return try ownHistory() } catch { throw error.ofCopy }
+    }
+
+    /// Reads the history, which another vault's opening relies on if this is a copy of that.
+    package func checkHistory() throws(LogError) { _ = try ownHistory() }
+
+    private func ownHistory() throws(LogError) -> JoinedHistory {
         try read(isSure: true) { (view) throws(LogError) in try JoinedHistory(of: view) }
     }
 

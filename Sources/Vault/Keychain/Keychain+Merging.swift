@@ -51,7 +51,7 @@ extension Keychain {
         if !VaultPlaces.isURL(path) { try VaultPlaces.check(path, "The other copy's path") }
         var otherPlaces = places
         otherPlaces.vault = path
-        let (other, isPinned) = try KeychainOpening.openCopy(otherPlaces, options, in: place.files)
+        let (other, isPinned) = try opened(otherPlaces)
         let report: MergeReport
         do throws(LogError) {
             report = try options.waiting(for: places.vault) { (timeout) throws(LogError) in
@@ -61,9 +61,9 @@ extension Keychain {
             }
         } catch {
             switch error.code {
-            case .copyDamaged: throw VaultError(LogError(.damaged, error.detail), otherPlaces)
-            case .pinWrong: throw VaultError(error, otherPlaces)
-            default: throw VaultError(error, places)
+            case .copyDamaged: throw VaultError(LogError(.damaged, error.detail), otherPlaces).ofMergedCopy
+            case .pinWrong: throw VaultError(error, otherPlaces).ofMergedCopy
+            default: throw refusal(error, merging: [path])
             }
         }
         progress?.finish()
@@ -77,7 +77,25 @@ extension Keychain {
     /// Remembers the vault again that was opened to be merged with what this machine remembers.
     ///
     /// - Throws: the alarm, if it has not all of that.
-    package func finishMerging() throws(VaultError) { try translated(log.finishJoining()) }
+    package func finishMerging() throws(VaultError) {
+        do throws(LogError) { try log.finishJoining() } catch { throw refusal(error, merging: []) }
+    }
+
+    /// Translates an error of this vault. An alarm does not advise to merge what was just to be merged.
+    private func refusal(_ error: LogError, merging paths: [String]) -> VaultError {
+        let tried = options.mergedNext.isEmpty ? paths : options.mergedNext
+        return VaultError.alarm(error, places, tried: tried) ?? VaultError(error, places)
+    }
+
+    private func opened(_ copy: VaultPlaces) throws(VaultError) -> (log: SealedLog, isPinned: Bool) {
+        do throws(VaultError) {
+            let opened = try KeychainOpening.openCopy(copy, options, in: place.files)
+            guard opened.log.vaultID == log.vaultID else {
+                throw VaultError(.invalid, "\(copy.vault) is another vault, not a copy of this one.")
+            }
+            return opened
+        } catch { throw error.ofMergedCopy }
+    }
 }
 
 extension Keychain.Merge {

@@ -73,14 +73,19 @@ struct KeychainOpening {
                 guard !options.mergedNext.isEmpty, [.rolledBack, .diverged].contains(error.code) else { throw error }
             }
         }
-        // A copy that cannot be opened has nothing that counts; the merge would say why.
-        let copies = options.mergedNext.compactMap { path in
+        // A copy that cannot be opened, or read, explains no alarm. The error names what is wrong with it.
+        var (copies, unusable) = ([SealedLog](), [(path: String, error: VaultError)]())
+        for path in options.mergedNext {
             var copy = places
             copy.vault = path
-            return try? KeychainOpening.openCopy(copy, options, in: fileSystem).log
+            do throws(VaultError) {
+                let log = try KeychainOpening.openCopy(copy, options, in: fileSystem).log
+                try copy.translated(log.checkHistory())
+                copies.append(log)
+            } catch { unusable.append((path, error.ofMergedCopy)) }
         }
         do throws(LogError) { return try open(joining: copies) } catch {
-            refusal.set(VaultError.alarm(error, places, tried: options.mergedNext))
+            refusal.set(VaultError.alarm(error, places, tried: options.mergedNext, unusable: unusable))
             throw error
         }
     }

@@ -21,21 +21,27 @@ extension CopiesBeside {
     /// Whether a name is the one that Syncthing, Nextcloud or Dropbox gives to a copy of a file: `a.vault` becomes
     /// `a.sync-conflict-20260101-120000-ABCDEFG.vault` or `a (mia's conflicted copy 2026-01-01).vault`.
     static func isConflict(_ other: String, of name: String) -> Bool {
-        let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 } ?? name.endIndex
+        // By bytes: a combining mark makes one character with what is before it, and other bytes can be equal text.
+        let (other, name) = (Array(other.utf8), Array(name.utf8))
+        let dot = name.lastIndex(of: UInt8(ascii: ".")).flatMap { $0 == 0 ? nil : $0 } ?? name.endIndex
         let (stem, ending) = (name[..<dot], name[dot...])
-        guard other.utf8.count > name.utf8.count, other.hasPrefix(stem), other.hasSuffix(ending) else { return false }
-        let middle = other.dropFirst(stem.count).dropLast(ending.count)
-        return middle.hasPrefix(".sync-conflict-")
-            || middle.hasPrefix(" (") && middle.hasSuffix(")") && middle.contains("conflicted copy")
+        guard other.count > name.count, other.starts(with: stem), other.suffix(ending.count) == ending else {
+            return false
+        }
+        let middle = other[stem.count..<(other.count - ending.count)]
+        return middle.starts(with: ".sync-conflict-".utf8)
+            || middle.starts(with: " (".utf8) && middle.last == UInt8(ascii: ")")
+                && middle.contains("conflicted copy".utf8)
     }
 
     /// Whether Syncthing is writing a file under that name.
     static func isUnfinished(_ other: String, of name: String) -> Bool {
-        guard other.hasSuffix(".tmp") else { return false }
-        let copied = [".syncthing.", "~syncthing~"].first(where: other.hasPrefix).map {
-            String(other.dropFirst($0.count).dropLast(".tmp".count))
-        }
-        return copied.map { $0 == name || isConflict($0, of: name) } ?? false
+        let (bytes, ending) = (Array(other.utf8), ".tmp".utf8)
+        guard let mark = [".syncthing.", "~syncthing~"].first(where: { bytes.starts(with: $0.utf8) }),
+            bytes.count >= mark.utf8.count + ending.count, bytes.suffix(ending.count).elementsEqual(ending)
+        else { return false }
+        let copied = bytes[mark.utf8.count..<(bytes.count - ending.count)]
+        return copied.elementsEqual(name.utf8) || isConflict(String(decoding: copied, as: UTF8.self), of: name)
     }
 
     /// Finds git's folder of the repository that a folder is in.

@@ -10,7 +10,7 @@ extension VaultError {
     static let codes: [LogError.Code: Code] = [
         .missing: .noVault, .gone: .gone, .notAFile: .unavailable, .exists: .exists, .slotExists: .exists,
         .notContained: .exists, .notCompared: .exists, .notACopy: .exists,
-        .invalid: .invalid,
+        .invalid: .invalid, .usedUp: .invalid,
         .damaged: .damaged, .copyDamaged: .damaged, .newerFormat: .newerFormat, .rolledBack: .rolledBack,
         .diverged: .diverged,
         .exchanged: .exchanged, .busy: .busy, .unavailable: .unavailable, .outcomeUnknown: .outcomeUnknown,
@@ -24,8 +24,13 @@ extension VaultError {
             self = alarm
             return
         }
-        let isGoneFromDatabase = error.code == .gone && places.isInDatabase
-        let cause = isGoneFromDatabase ? .goneFromDatabase(url: places.vault) : VaultError.causes[error.code]
+        let cause: Cause? =
+            switch error.code {
+            case .gone where places.isInDatabase: .goneFromDatabase(url: places.vault)
+            case .damaged: .damagedVault(places.vault)
+            case .usedUp: .usedUpVault(places.vault)
+            default: VaultError.causes[error.code]
+            }
         self.init(
             VaultError.codes[error.code] ?? .locked, VaultError.sentence(for: error, places),
             systemError: error.systemError, causes: cause.map { [$0] } ?? [])
@@ -33,22 +38,28 @@ extension VaultError {
 
     /// Returns the error of an alarm that copies beside the vault explain; nil if there is none.
     ///
-    /// - Parameter tried: the paths of copies that were to be merged, and that have not what this machine remembers.
-    static func alarm(_ error: LogError, _ places: VaultPlaces, tried: [String]) -> VaultError? {
+    /// - Parameters:
+    ///   - tried: the paths of copies that were to be merged, and that have not what this machine remembers.
+    ///   - unusable: those of them that cannot be opened, with the reasons.
+    static func alarm(
+        _ error: LogError, _ places: VaultPlaces, tried: [String], unusable: [(path: String, error: VaultError)] = []
+    ) -> VaultError? {
         guard let code = codes[error.code], [.rolledBack, .diverged].contains(code) else { return nil }
         var copies = CopiesBeside(places.vault).without(tried)
         // It was said already, and is no reason for this alarm.
         if places.isInGit, copies.gitReference == nil { copies.isInRepository = false }
         guard !copies.isEmpty || !tried.isEmpty else { return nil }
-        let rest = tried.joined(separator: ", ")
-        let sentences = [
-            fact(of: error, places.vault),
-            tried.isEmpty ? "" : "What this machine has seen is not in \(rest) either, so nothing was merged.",
-            copies.advice,
-        ]
+        let opened = tried.filter { path in !unusable.contains { $0.path == path } }.joined(separator: ", ")
+        let outcome =
+            opened.isEmpty
+            ? "Nothing was merged."
+            : "What this machine has seen is not in \(opened) either, so nothing was merged."
+        let sentences =
+            [fact(of: error, places.vault), tried.isEmpty ? "" : outcome] + unusable.map(\.error.message)
+            + [copies.advice]
         return VaultError(
             code, sentences.filter { !$0.isEmpty }.joined(separator: " "),
-            causes: [.copiesBeside(copies, tried: tried, alarm: code)])
+            causes: unusable.flatMap(\.error.causes) + [.copiesBeside(copies, tried: tried, alarm: code)])
     }
 
     /// Returns what is wrong with a vault that raises an alarm.
@@ -94,6 +105,9 @@ extension VaultError {
             return "\(detail) is no copy of this vault, or cannot be opened as one; it was left alone. "
                 + "Move it away if you do not need it there."
         case .invalid: return "Not possible: \(detail)."
+        case .usedUp:
+            return "\(vault) has used up its sequence numbers, so it can be neither compacted nor merged, and its keys "
+                + "stay as they are. Salvage it into a new vault, which counts from the beginning."
         case .keyMissing: return "The key file \(key) is missing. Mount it, or restore it from its backup."
         case .keyUnreadable where number == EINVAL:
             return "The key file \(key) is not a regular file. Name one that is."
@@ -110,7 +124,9 @@ extension VaultError {
             return "\(keyWords(detail)). Name another one, or restore the right one from its backup."
         case .keyWrong:
             let source = places.keyCommand.map { "The output of `\($0)`" } ?? "The key file \(key)"
-            return "\(source) does not open \(vault): it is another vault's key, or the key slot is damaged."
+            return
+                "\(source) does not open \(vault). It is the wrong key, or that is a copy from before this key "
+                + "replaced another one, or the key slot is damaged. Name the key that it had when it was written."
         case .keysChanged: return "The keys of \(vault) have changed since this machine used it last. Try again."
         case .slotGone: return "That key of \(vault) is gone: it was removed or replaced meanwhile."
         case .passphraseNeeded: return "\(vault) needs its passphrase."
@@ -134,12 +150,13 @@ extension VaultError {
             return "Your identity\(identity) no longer opens \(vault): its key was removed. "
                 + "Ask somebody who can open it."
         case .unpinned:
-            return "The fingerprint of \(vault) is \(detail), and this machine does not know it. Compare it with the "
-                + "one that its owner sees; if they are equal, name it when you open the vault."
+            return
+                "The fingerprint of \(vault) is \(Fingerprint.text(detail)), and this machine does not know it. Compare "
+                + "it with the one that its owner sees; if they are equal, name it when you open the vault."
         case .pinWrong:
             return
-                "\(vault) is not the vault that this machine knows: its fingerprint is \(detail). Either its data key "
-                + "was rotated, or somebody has made another vault for you. Ask its owner for the fingerprint."
+                "\(vault) is not the vault that this machine knows: its fingerprint is "
+                + "\(Fingerprint.text(detail)). Either its data key was rotated, or somebody has made another vault for you. Ask its owner for the fingerprint."
         case .damaged:
             return "The vault \(vault) is damaged or was tampered with: \(detail). Nothing is written to it. "
                 + "Restore it from a backup, or salvage what is intact."
@@ -195,14 +212,16 @@ extension VaultError {
             self.init(
                 .damaged,
                 "The vault \(vault) is damaged and cannot be compacted: \(error.detail). Outdated "
-                    + "values stay in the file until it is restored from a backup or salvaged.")
+                    + "values stay in the file until it is restored from a backup or salvaged.",
+                causes: [.damagedVault(vault)])
         case .compactionFailed(let error):
-            let isTold = [.unavailable, .unreachable, .serverRefused].contains(error.code)
+            let isTold = [.unavailable, .unreachable, .serverRefused, .usedUp].contains(error.code)
             let reason = isTold ? " (\(VaultError(error, places).message.dropLast()))" : ""
             self.init(
                 .unavailable,
                 "The vault \(vault) could not be compacted\(reason). Outdated values stay in the file "
-                    + "until the next try.", systemError: error.systemError)
+                    + "until the next try.", systemError: error.systemError,
+                causes: error.code == .usedUp ? [.usedUpVault(vault)] : [])
         }
     }
 }

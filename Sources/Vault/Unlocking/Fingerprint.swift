@@ -2,8 +2,11 @@ import Sealing
 
 /// How a vault's fingerprint is shown: eight groups of four hex digits, to be compared aloud.
 enum Fingerprint {
-    static func text(_ fingerprint: [UInt8]) -> String {
-        let digits = Array(Hexadecimal.string(of: fingerprint))
+    static func text(_ fingerprint: [UInt8]) -> String { text(Hexadecimal.string(of: fingerprint)) }
+
+    /// Groups hex digits, as the errors of the log have them.
+    static func text(_ digits: String) -> String {
+        let digits = Array(digits)
         return stride(from: 0, to: digits.count, by: 4).map { String(digits[$0..<min($0 + 4, digits.count)]) }
             .joined(separator: "-")
     }

@@ -235,7 +235,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         // Whoever does not know the secret of another key could not have made a vault that it opens.
         guard options.checksFingerprint, vault.isOfRecipient || options.fingerprint != nil else { return }
         let fingerprint = try vault.fingerprint()
-        let text = Fingerprint.text(fingerprint)
+        let text = Hexadecimal.string(of: fingerprint)
         if let given = options.fingerprint {
             guard Fingerprint.matches(given, fingerprint) else { throw LogError(.pinWrong, text) }
             return

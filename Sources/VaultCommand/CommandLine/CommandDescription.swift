@@ -143,6 +143,7 @@ enum OptionName: String, CaseIterable, Sendable, Encodable {
     case detached, keep, output, to
     case fromFormerKey = "from-former-key"
     case allFromFormerKey = "all-from-former-key"
+    case gitPath = "git-path"
     case dryRun = "dry-run"
     case at, next, head
     case sql

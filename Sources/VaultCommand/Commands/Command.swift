@@ -138,12 +138,8 @@ extension Invocation {
         // What creates a vault writes to it.
         options.readsAtOnce = !isCreating
         options.mergedNext = copies
-        do {
-            return try announced(
-                Keychain(at: places(), creatingIfAbsent: isCreating, options: options, failures: warnings))
-        } catch let error as VaultError where [.rolledBack, .diverged].contains(error.code) {
-            throw CommandError(error, vault: value(of: .vault))
-        }
+        return try announced(
+            Keychain(at: places(), creatingIfAbsent: isCreating, options: options, failures: warnings))
     }
 
     /// Opens a vault that an argument names.
@@ -174,12 +170,16 @@ extension Invocation {
     }
 
     private var warnings: FailureLog {
-        FailureLog { [wantsJSON] error, _ in Notes.warn(CommandError(error), asJSON: wantsJSON) }
+        FailureLog { [wantsJSON, advised = AdvisedCommand(self)] error, _ in
+            Notes.warn(CommandError(error, advising: advised), asJSON: wantsJSON)
+        }
     }
 
     private func announced(_ keychain: Keychain) -> Keychain {
         if keychain.created.vault || keychain.created.keyFile { Notes.reportCreated(keychain, asJSON: wantsJSON) }
-        if let merge = keychain.offlineChanges, !wantsJSON { Notes.tell(merge.offlineText) }
+        if let merge = keychain.offlineChanges, !wantsJSON {
+            Notes.tell(merge.offlineText(keychain.places.vault, AdvisedCommand(self)))
+        }
         return keychain
     }
 

@@ -17,6 +17,9 @@ enum MergeCommand: Command {
                 name: .fromFormerKey, value: "NAME", isRepeatable: true,
                 help: "Take this name over, although somebody who was shut out may have changed it."),
             .init(name: .allFromFormerKey, help: "Take all of them over."),
+            .init(
+                name: .gitPath, value: "PATH",
+                help: "Where git has the vault. git's merge driver says so, since it gives files of its own."),
         ],
         details: [
             """
@@ -42,6 +45,10 @@ enum MergeCommand: Command {
             beside it. The vault is then merged although it lacks what this machine has seen, if one of the copies has \
             that. Without OTHER, the copies are found by the names that Syncthing, Nextcloud and Dropbox give them.
             """,
+            """
+            A copy that cannot be merged does not stop the others. It is named with what is wrong with it, and the exit \
+            code is the one of that.
+            """,
         ],
         examples: [
             .init("vault merge", "what Syncthing has left beside the vault"),
@@ -63,35 +70,77 @@ enum MergeCommand: Command {
                 "There is no other copy beside \(StandardOutput.shown(vault)) to merge.\n"
             }
         }
-        let keychain = try invocation.openVault(mergingNext: paths)
-        let taken: NamesTaken =
-            invocation.has(.allFromFormerKey) ? .all : .some(Set(invocation.options[.fromFormerKey] ?? []))
-        var merges: [(path: String, merge: Keychain.Merge)] = []
-        for path in paths {
-            merges.append(
-                (path, try invocation.withProgress("Merging") { try keychain.merge(path, taking: taken, progress: $0) })
-            )
+        guard let path = invocation.value(of: .gitPath) else { return try merge(paths, invocation) }
+        let conflict = GitConflict(of: path, invocation)
+        do { return try merge(paths, as: conflict.sides, invocation) } catch {
+            throw conflict.told(CommandError(error, advising: AdvisedCommand(invocation)))
         }
-        let refusals = merges.filter { !$0.merge.refused.isEmpty }
-        if refusals.isEmpty { try keychain.finishMerging() }
-        if refusals.isEmpty || merges.contains(where: { !$0.merge.changed.isEmpty }) {
-            let reports = merges.map { report($0.merge) }
-            let json: JSONObject =
-                invocation.arguments.count == 1 ? reports[0] : ["copies": reports, "files": merges.map(\.path)]
-            _ = try invocation.finish(json: json) {
-                merges.map { (path, merge) in
-                    text(
-                        merge, of: path, isOneOfSeveral: merges.count > 1,
-                        isDeletable: isDeletable(path, besides: keychain.places.vault, invocation))
-                }.joined()
+    }
+
+    /// - Parameter sides: what messages call the vault and its copy, if they have other names than their paths.
+    private static func merge(
+        _ paths: [String], as sides: MergedSides? = nil, _ invocation: Invocation
+    ) throws -> ExitCode {
+        let advised = AdvisedCommand(invocation)
+        let keychain = try invocation.openVault(mergingNext: paths)
+        let vault = keychain.places.vault
+        let outcome = try Outcome(of: paths, into: keychain, invocation)
+        let refusals = outcome.merges.filter { !$0.merge.refused.isEmpty }
+        var errors = outcome.errors.map { CommandError($0, advising: advised) }
+        if !refusals.isEmpty {
+            let texts = refusals.map { path, merge in
+                merge.refusal(of: sides ?? MergedSides(vault: vault, copy: path, advised: advised))
+            }
+            errors.insert(
+                CommandError(code: "diverged", exit: .alarm, message: texts.joined(separator: "\n")), at: 0)
+        } else if !outcome.merges.isEmpty {
+            // A copy that could not be merged may be the one that has what this machine remembers.
+            do { try keychain.finishMerging() } catch { errors.append(CommandError(error, advising: advised)) }
+        }
+        let isOfUse = refusals.isEmpty || outcome.merges.contains { !$0.merge.changed.isEmpty }
+        if !outcome.merges.isEmpty, isOfUse { try write(outcome.merges, of: paths.count, keychain, invocation) }
+        guard let first = errors.first else { return .success }
+        let message = errors.map(\.message).joined(separator: "\n")
+        throw CommandError(code: first.code, exit: first.exit, message: message)
+    }
+
+    /// What has become of each copy.
+    private struct Outcome {
+        var merges: [(path: String, merge: Keychain.Merge)] = []
+        var errors: [VaultError] = []
+
+        /// Merges what can be merged. An error of the vault itself ends it.
+        init(of paths: [String], into keychain: Keychain, _ invocation: Invocation) throws {
+            let names: NamesTaken =
+                invocation.has(.allFromFormerKey) ? .all : .some(Set(invocation.options[.fromFormerKey] ?? []))
+            for path in paths {
+                do {
+                    let merge = try invocation.withProgress("Merging") { progress in
+                        try keychain.merge(path, taking: names, progress: progress)
+                    }
+                    merges.append((path, merge))
+                } catch let error as VaultError {
+                    errors.append(error)
+                    guard error.isOfMergedCopy else { return }
+                }
             }
         }
-        guard refusals.isEmpty else {
-            let vault = keychain.places.vault
-            let message = refusals.map { $0.merge.refusal(of: $0.path, mergedInto: vault) }.joined(separator: "\n")
-            throw CommandError(code: "diverged", exit: .alarm, message: message)
+    }
+
+    private static func write(
+        _ merges: [(path: String, merge: Keychain.Merge)], of count: Int, _ keychain: Keychain,
+        _ invocation: Invocation
+    ) throws {
+        let reports = merges.map { report($0.merge) }
+        let json: JSONObject =
+            invocation.arguments.count == 1 ? reports[0] : ["copies": reports, "files": merges.map(\.path)]
+        _ = try invocation.finish(json: json) {
+            merges.map { (path, merge) in
+                text(
+                    merge, of: path, isOneOfSeveral: count > 1,
+                    isDeletable: isDeletable(path, besides: keychain.places.vault, invocation))
+            }.joined()
         }
-        return .success
     }
 
     private static func paths(_ invocation: Invocation) throws -> [String] {
@@ -120,76 +169,6 @@ enum MergeCommand: Command {
         let files = PosixFileSystem()
         guard !invocation.has(.detached), let copy = try? files.status(at: path) else { return false }
         return copy.identity != (try? files.status(at: vault))?.identity
-    }
-}
-
-extension Keychain.Merge {
-    fileprivate var text: String {
-        let count = Quantity.number(changed.count)
-        let kept = Set(conflicts).subtracting(dropped)
-        let nothing = refused.isEmpty ? "Nothing new in the other copy.\n" : ""
-        return (changed.isEmpty ? nothing : "Merged: \(count) changed.\n")
-            + list(
-                conflicts.filter(kept.contains),
-                "Changed on both sides; the later change counts, see `vault history`:\n")
-            + list(dropped, "Changed on both sides; the other value is not kept:\n") + keys.advice
-    }
-
-    /// What was not taken over, why, and how it is.
-    fileprivate func refusal(of copy: String, mergedInto vault: String) -> String {
-        if refusesOwn { return refusal(of: vault, shutOutBy: copy) }
-        let reason =
-            isOfFormerKey
-            ? "\(copy) is from before the data key was rotated here, so that somebody who was shut out by that may "
-                + "have written it."
-            : "In \(copy), changes are signed by somebody who is no member any more, or by nobody."
-        return reason + " These were not taken over:" + CommandError.lines(refused)
-            + "\nIf you know that one is right, take it over: vault merge --from-former-key NAME "
-            + ShellQuoting.quoted(copy)
-    }
-
-    /// What is in the vault, and was left out by others.
-    private func refusal(of vault: String, shutOutBy copy: String) -> String {
-        let (vault, copy) = (ShellQuoting.quoted(vault), ShellQuoting.quoted(copy))
-        return "Nothing was merged: \(copy) has shut somebody out, by a rotation of the data key or as a member. That "
-            + "person may have written these in \(vault):" + CommandError.lines(refused)
-            + "\nTo leave them out, merge the other way, `vault --vault \(copy) merge \(vault)`, and put \(copy) in "
-            + "the vault's place. If you know that one is right, keep it: vault merge --from-former-key NAME \(copy)"
-    }
-
-    /// What became of what was changed while no server answered.
-    var offlineText: String {
-        let sides = "Changed by others too; the later change counts, see `vault history`:\n"
-        let stored =
-            if !changed.isEmpty {
-                "Stored what was changed offline: \(Quantity.number(changed.count)) changed.\n"
-            } else {
-                refused.isEmpty ? "What was changed offline is in the vault already.\n" : ""
-            }
-        let text = stored + list(conflicts, sides)
-        return keptAt.map { text + refusal(of: $0, mergedInto: "the vault") } ?? String(text.dropLast())
-    }
-
-    private func list(_ names: [String], _ title: String) -> String {
-        names.isEmpty ? "" : title + names.map { "  \(StandardOutput.shown($0))\n" }.joined()
-    }
-}
-
-extension MergeReport.Keys {
-    fileprivate var name: String {
-        switch self {
-        case .same: "same"
-        case .own: "of-this-copy"
-        case .other: "of-other-copy"
-        }
-    }
-
-    fileprivate var advice: String {
-        switch self {
-        case .same: ""
-        case .own: "The copies have different keys. Those of this one count: see `vault key ls`.\n"
-        case .other: "The copies have different keys. Those of the other one count now: see `vault key ls`.\n"
-        }
     }
 }
 

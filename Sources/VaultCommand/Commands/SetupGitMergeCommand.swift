@@ -40,12 +40,16 @@ enum SetupGitMergeCommand: Command {
         return try invocation.finish(json: ["attributes": path, "written": !invocation.has(.dryRun)]) { lines }
     }
 
-    /// Returns the settings of git, and their values. git runs them by the shell; %A is our copy, %B the other one.
+    /// Returns the settings of git, and their values. git runs them by the shell; %A is our copy, %B the other one, and
+    /// %P the path in the repository, which git quotes.
     private static func settings(namingKey options: String) -> [(name: String, value: String)] {
         let vault = OtherProgram.line([OtherProgram.ownWord])
         return [
             ("merge.vault.name", "merge of vaults"),
-            ("merge.vault.driver", "\(vault) merge --detached\(options.replacing("%", with: "%%")) --vault %A %B"),
+            (
+                "merge.vault.driver",
+                "\(vault) merge --detached\(options.replacing("%", with: "%%")) --git-path %P --vault %A %B"
+            ),
             ("diff.vault.textconv", "\(vault) ls --long --detached\(options) --vault"),
         ]
     }

@@ -14,11 +14,11 @@ struct CommandError: Error, Equatable, Encodable {
 }
 
 extension CommandError {
-    init(_ error: any Error) {
+    init(_ error: any Error, advising advised: AdvisedCommand = AdvisedCommand()) {
         switch error {
         case let error as CommandError: self = error
         case let error as UsageError: self.init(code: "usage", exit: .usage, message: error.description)
-        case let error as VaultError: self.init(error)
+        case let error as VaultError: self.init(error, advising: advised)
         case is SealingError:
             self.init(
                 code: "unavailable", exit: .inputOutput, message: "There is no guarded memory left for the value.")
@@ -63,14 +63,12 @@ extension CommandError {
         .init(code: "absent", exit: .notFound, message: "No entry named \"\(name)\".\(NearName.question(near))")
     }
 
-    init(_ error: VaultError) { self.init(error, vault: nil) }
-
-    /// - Parameter vault: what the command line names, for commands that are advised.
-    init(_ error: VaultError, vault: String?) {
+    /// - Parameter advised: how commands are advised.
+    init(_ error: VaultError, advising advised: AdvisedCommand = AdvisedCommand()) {
         let row = CommandError.row(of: error.code)
-        let hints =
-            error.causes.isEmpty ? [row.hint].compactMap(\.self) : error.causes.map { CommandError.hint($0, vault) }
-        self.init(code: row.code, exit: row.exit, message: ([error.message] + hints).joined(separator: " "))
+        let hints = error.causes.isEmpty ? [row.hint ?? ""] : error.causes.map { CommandError.hint($0, advised) }
+        let sentences = [error.message] + hints.filter { !$0.isEmpty }
+        self.init(code: row.code, exit: row.exit, message: sentences.joined(separator: " "))
     }
 
     /// Returns a library's code as programs and the shell see it, and this tool's hint after the library's message.
@@ -83,7 +81,7 @@ extension CommandError {
         case .guarded: ("refused", .refused, nil)
         case .invalid: ("invalid", .usage, nil)
         case .locked: ("locked", .locked, nil)
-        case .damaged: ("damaged", .damaged, "`vault salvage OUT` copies what is intact into a new vault.")
+        case .damaged: ("damaged", .damaged, nil)
         case .newerFormat: ("newer-format", .other, nil)
         case .busy: ("busy", .busy, "Use --timeout SECONDS to wait longer.")
         case .unavailable: ("unavailable", .inputOutput, nil)
@@ -98,23 +96,17 @@ extension CommandError {
 
     /// The everyday cause comes first, and accepting last.
     private static func hint(
-        _ copies: CopiesBeside, tried: [String], _ alarm: VaultError.Code, _ vault: String?
+        _ copies: CopiesBeside, tried: [String], _ alarm: VaultError.Code, _ advised: AdvisedCommand
     ) -> String {
         let option = alarm == .rolledBack ? OptionName.acceptRolledBack : .acceptDiverged
-        let merge = "vault\(vault.map { " --vault \(ShellQuoting.quoted($0))" } ?? "") merge"
-        func merging(_ files: [String]) -> String {
-            ([merge] + files.map { ShellQuoting.quoted($0) }).joined(separator: " ")
-        }
+        func merging(_ files: [String]) -> String { advised.merge(files, into: copies.vault) }
         var sentences: [String] = []
         if !copies.files.isEmpty {
             sentences.append("`\(merging(tried + copies.files))` does that, and loses nothing.")
         }
         if let reference = copies.gitReference {
-            let other = "\(copies.folder)/\(copies.name).other"
-            let place = "\(reference):./\(copies.name)"
-            sentences.append(
-                "`git -C \(ShellQuoting.quoted(copies.folder)) show \(ShellQuoting.quoted(place)) > "
-                    + "\(ShellQuoting.quoted(other))` writes it to a file, and `\(merging([other]))` merges it.")
+            let side = GitSide(reference, of: "\(copies.folder)/\(copies.name)")
+            sentences.append("`\(side.command)` writes it to a file, and `\(merging([side.file]))` merges it.")
         }
         if tried.isEmpty, copies.gitReference == nil, copies.isInRepository {
             sentences.append(
@@ -134,9 +126,16 @@ extension CommandError {
     private static let newVault = "To start a new one, run `vault init --force`."
 
     /// The hints that need to know more than the code.
-    private static func hint(_ cause: VaultError.Cause, _ vault: String?) -> String {
+    private static func hint(_ cause: VaultError.Cause, _ advised: AdvisedCommand) -> String {
         switch cause {
-        case .copiesBeside(let copies, let tried, let alarm): hint(copies, tried: tried, alarm, vault)
+        case .copiesBeside(let copies, let tried, let alarm): hint(copies, tried: tried, alarm, advised)
+        case .damagedVault(let vault):
+            "`\(advised.line("salvage OUT", of: vault))` copies what is intact into a new vault."
+        case .usedUpVault(let vault):
+            "`\(advised.line("salvage NEW", of: vault))` does that; `vault help salvage` says how NEW takes its place."
+        case .unusableCopy(.damaged):
+            "If that file is still being copied, wait until it is complete, and merge again. Otherwise get it once more."
+        case .unusableCopy: ""
         case .homeUnset: "Or use --vault and --key-file."
         case .oneFileForVaultAndKey: "Use --vault and --key-file for that."
         case .unexpandedTilde(let path, let isKeyFile):
@@ -156,13 +155,13 @@ extension CommandError {
         case .accessLogUnusable:
             "While the log is on, no value is read without it. Fix that, or run `vault log --off`."
         case .targetLacked(let vault, let target, isOffline: false):
-            "`vault --vault \(ShellQuoting.quoted(vault)) merge \(ShellQuoting.quoted(target))` does that."
+            "`\(advised.merge([target], into: vault))` does that."
         case .targetLacked(let vault, let target, isOffline: true):
-            "`vault --vault \(ShellQuoting.quoted(vault)) --offline backup FILE` and then "
-                + "`vault --vault \(ShellQuoting.quoted(target)) merge FILE` do that."
-        case .copyKept(let path, isComplete: true): "`vault merge \(ShellQuoting.quoted(path))` takes it over."
+            "`\(advised.line("--offline backup FILE", of: vault))` and then "
+                + "`\(advised.line("merge FILE", of: target))` do that."
+        case .copyKept(let path, isComplete: true): "`\(advised.merge([path]))` takes it over."
         case .copyKept(let path, isComplete: false):
-            "It is not complete: `vault --vault \(ShellQuoting.quoted(path)) salvage OUT` copies what is there."
+            "It is not complete: `\(advised.line("salvage OUT", of: path))` copies what is there."
         case .goneFromDatabase(let url):
             "If this machine has kept all of it, `vault clone --offline \(ShellQuoting.quoted(url)) "
                 + "\(ShellQuoting.quoted(url))` puts it back. \(newVault)"

@@ -108,7 +108,7 @@ struct VaultWork {
             _ = try log.verify(timeout: VaultWork.timeout)
         } catch {
             // One that has used up its sequence numbers takes no more, and one with members nothing of a stranger's.
-            let isRefused = error.code == .invalid || error.code == .notMember
+            let isRefused = error.code == .usedUp || error.code == .notMember
             check(isRefused, "a vault that verified cannot be worked on: \(error)")
         }
     }

@@ -65,7 +65,7 @@ struct VaultVectorTests {
             }
         } catch let error as LogError {
             // One that has used up its sequence numbers takes no more.
-            #expect(vector.outcome != .ok || error.code == .invalid, "\(error)")
+            #expect(vector.outcome != .ok || error.code == .usedUp, "\(error)")
         }
     }
 

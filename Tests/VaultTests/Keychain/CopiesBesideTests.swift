@@ -37,6 +37,21 @@ struct CopiesBesideTests {
         #expect(CopiesBeside.isUnfinished(name, of: "a.vault") == isUnfinished)
     }
 
+    /// Another name may have equal characters: its copies are of that file.
+    @Test(arguments: [
+        ("Zo\u{EB}.vault", "Zoe\u{308}.sync-conflict-1.vault"), ("Zoe\u{308}.vault", "Zo\u{EB}.sync-conflict-1.vault"),
+        ("a.vault", "a\u{301}.sync-conflict-1.vault"), ("a.\u{EB}", "a.sync-conflict-1.e\u{308}"),
+    ])
+    func areKnownByTheBytesOfTheirNames(_ name: String, _ other: String) {
+        #expect(!CopiesBeside.isConflict(other, of: name))
+        #expect(!CopiesBeside.isUnfinished(".syncthing.\(other).tmp", of: name))
+        let dot = name.lastIndex(of: ".") ?? name.endIndex
+        let copy = name[..<dot] + ".sync-conflict-1" + name[dot...]
+        #expect(CopiesBeside.isConflict(String(copy), of: name))
+        #expect(CopiesBeside.isUnfinished(".syncthing.\(name).tmp", of: name))
+        #expect(CopiesBeside.isConflict("a (x\u{301}'s conflicted copy 1)\u{301}.vault", of: "a.vault") == false)
+    }
+
     @Test func areFoundWhereALinkLeadsTo() throws {
         let folder = try TemporaryFolder()
         let names = ["a.sync-conflict-2.vault", "a.sync-conflict-1.vault", "a.vault", ".syncthing.a.vault.tmp"]

@@ -38,6 +38,9 @@ struct VaultErrorTests {
             words: ["/v/b.vault is no copy", "left alone", "Move it away"]),
         Case(log: LogError(.invalid, "it is too large"), code: .invalid, words: ["it is too large"]),
         Case(
+            log: LogError(.usedUp), code: .invalid, words: ["/v/a.vault has used up", "Salvage it"],
+            cause: .usedUpVault("/v/a.vault")),
+        Case(
             log: LogError(.keyMissing, "/k/a.key"), code: .locked, words: ["/k/a.key", "missing", "backup"],
             cause: .keyFileMissing),
         Case(
@@ -56,10 +59,12 @@ struct VaultErrorTests {
         Case(
             log: LogError(.keyShared, "/k/a.key"), code: .locked,
             words: ["/k/a.key", "chmod 600", "accept it as it is"], cause: .keyFileShared),
-        Case(log: LogError(.keyWrong), code: .locked, words: ["/k/a.key", "/v/a.vault", "another vault's key"]),
+        Case(
+            log: LogError(.keyWrong), code: .locked,
+            words: ["/k/a.key", "/v/a.vault", "is the wrong key", "a copy from before"]),
         Case(
             log: LogError(.damaged, "a page at byte 4096"), code: .damaged,
-            words: ["/v/a.vault", "byte 4096", "backup", "salvage"]),
+            words: ["/v/a.vault", "byte 4096", "backup", "salvage"], cause: .damagedVault("/v/a.vault")),
         Case(log: LogError(.copyDamaged, "a page at byte 4096"), code: .damaged, words: ["other copy", "byte 4096"]),
         Case(
             log: LogError(.newerFormat, "version 2"), code: .newerFormat, words: ["/v/a.vault", "version 2", "later"]),
@@ -112,10 +117,10 @@ struct VaultErrorTests {
             log: LogError(.identityRemoved, "/k/id"), code: .locked,
             words: ["Your identity /k/id no longer opens /v/a.vault", "Ask"]),
         Case(
-            log: LogError(.unpinned, "1234-5678"), code: .locked,
+            log: LogError(.unpinned, "12345678"), code: .locked,
             words: ["The fingerprint of /v/a.vault is 1234-5678", "Compare it"], cause: .fingerprintUnknown),
         Case(
-            log: LogError(.pinWrong, "1234-5678"), code: .locked,
+            log: LogError(.pinWrong, "12345678"), code: .locked,
             words: ["/v/a.vault", "1234-5678", "rotated", "Ask its owner"]),
         Case(
             log: LogError(.untrustworthy, "/s/1.trust belongs to another user"), code: .locked,
@@ -159,11 +164,26 @@ struct VaultErrorTests {
         #expect(!error.description.contains("--") && !error.description.contains("`vault"), "the command's own words")
     }
 
+    /// What was just to be merged does not explain it.
+    @Test func anAlarmOfAMergeNamesWhatWasTriedAndWhy() throws {
+        let bad = VaultError(.damaged, "The copy is cut.", causes: [.damagedVault("/v/b.vault")]).ofMergedCopy
+        let alarm = LogError(.diverged, "change 3")
+        let error = try #require(
+            VaultError.alarm(
+                alarm, VaultErrorTests.places, tried: ["/v/b.vault", "/v/c.vault"], unusable: [("/v/b.vault", bad)]))
+        #expect(error.message.contains("is not in /v/c.vault either, so nothing was merged. The copy is cut."))
+        #expect(error.causes.dropLast() == [.unusableCopy(.damaged), .damagedVault("/v/b.vault")])
+        let alone = try #require(
+            VaultError.alarm(alarm, VaultErrorTests.places, tried: ["/v/b.vault"], unusable: [("/v/b.vault", bad)]))
+        #expect(alone.message.contains("differs. Nothing was merged. The copy is cut."))
+    }
+
     @Test func thereIsOneForEveryErrorBelow() {
         // A new case below does not compile here until the table has it.
         func isInTable(_ code: LogError.Code) -> Bool {
             switch code {
-            case .missing, .gone, .notAFile, .exists, .invalid, .keyMissing, .keyUnreadable, .keyExposed, .keyShared,
+            case .missing, .gone, .notAFile, .exists, .invalid, .usedUp, .keyMissing, .keyUnreadable, .keyExposed,
+                .keyShared,
                 .keyDamaged, .keyUnsuitable, .keyWrong, .passphraseNeeded, .passphraseWrong, .commandFailed,
                 .commandUntrusted, .identityMissing, .identityUnreadable, .identityExposed, .identityWrong,
                 .identityRemoved,
@@ -175,7 +195,7 @@ struct VaultErrorTests {
             }
         }
         #expect(VaultErrorTests.cases.allSatisfy { isInTable($0.log.code) })
-        #expect(Set(VaultErrorTests.cases.map(\.log.code)).count == 47)
+        #expect(Set(VaultErrorTests.cases.map(\.log.code)).count == 48)
     }
 
     @Test func theirCodesAreStableWords() {

@@ -99,4 +99,19 @@ struct SeveralVaultsTests {
         #expect(error?.code == .invalid && error?.message.contains("another vault") == true)
         #expect(try VaultError.code { try keychain.merge(fixture.folder.file("none")) } == .noVault)
     }
+
+    /// So that others can be merged still.
+    @Test func anErrorOfACopyIsToldFromOneOfTheVault() throws {
+        let fixture = try KeychainFixture()
+        let keychain = try fixture.open()
+        try keychain.set("a", to: "1")
+        let copy = fixture.folder.file("copy.vault")
+        try keychain.backUp(to: copy)
+        try overwrite(copy, contents(copy).prefix(6_000))
+        let error = try #require(try VaultError.error { try keychain.merge(copy) })
+        #expect(error.isOfMergedCopy && error.causes == [.unusableCopy(.damaged), .damagedVault(copy)])
+        try overwrite(fixture.places.vault, contents(fixture.places.vault).prefix(6_000))
+        let own = try #require(try VaultError.error { _ = try fixture.open().merge(copy) })
+        #expect(!own.isOfMergedCopy && own.causes == [.damagedVault(fixture.places.vault)])
+    }
 }

@@ -239,3 +239,13 @@ extension Keychain {
         return .absent(name, near: NearName.nearest(to: name, among: names) ?? ofProgram)
     }
 }
+
+extension AdvisedCommand {
+    /// With what a command line has said of the vault and its key.
+    init(_ invocation: Invocation) {
+        let keyOptions = [OptionName.keyFile, .keyCommand, .identity].compactMap { name in
+            invocation.value(of: name).map { (option: name.spelling, value: $0) }
+        }
+        self.init(vault: (invocation.value(of: .vault), try? invocation.places().vault), keyOptions: keyOptions)
+    }
+}

@@ -1,6 +1,5 @@
 import Formats
 import LinuxSystem
-import Vault
 
 /// How messages advise a command, so that it can be copied to the letter: with what the command line has said of the
 /// vault and its key.
@@ -8,17 +7,12 @@ struct AdvisedCommand {
     /// What `--vault` has said, if it was given, and where the vault of the command line is.
     private var vault: (option: String?, path: String?)
     /// The options that name the key, each after a space.
-    private var keyOptions = ""
+    private let keyOptions: String
 
-    /// Of a command line that is not known.
-    init() {}
-
-    init(_ invocation: Invocation) {
-        vault = (invocation.value(of: .vault), try? invocation.places().vault)
-        for name in [OptionName.keyFile, .keyCommand, .identity] {
-            guard let value = invocation.value(of: name) else { continue }
-            keyOptions += " \(name.spelling) \(ShellQuoting.quoted(value))"
-        }
+    /// - Parameter keyOptions: those that name the key, as they are given.
+    init(vault: (option: String?, path: String?) = (nil, nil), keyOptions: [(option: String, value: String)] = []) {
+        self.vault = vault
+        self.keyOptions = keyOptions.map { " \($0.option) \(ShellQuoting.quoted($0.value))" }.joined()
     }
 
     /// Returns the same for another vault.

@@ -11,6 +11,8 @@ import Vault
 @Suite("A machine's copy of a vault that was put back", .timeLimit(.minutes(10)))
 struct DatabaseCopyTests {
     private let fixture: DatabaseFixture
+    /// Opened before the vault was put back.
+    private let early: Keychain
 
     /// One machine has seen a change that the database lacks now.
     init() throws {
@@ -19,6 +21,7 @@ struct DatabaseCopyTests {
         let place = try fixture.place()
         let older = try #require(try place.currentHead())
         try fixture.open().set("here", to: "2")
+        early = try fixture.open()
         _ = try place.flight([
             Statement("DELETE FROM vault.head WHERE name = $1", .bytes(place.name)),
             Statement(
@@ -45,6 +48,20 @@ struct DatabaseCopyTests {
             #expect(error?.code == alarm)
             #expect(try files().isEmpty, "nothing has taken its place yet")
         }
+        try accept(alarm, changes: changes)
+    }
+
+    /// It reads what the server has, to raise the alarm; the copy stays as it is meanwhile.
+    @Test(arguments: [0, 1, 2, 3]) func isLeftAsItIsByAProgramThatHasTheVaultOpen(changes: Int) throws {
+        try change(changes)
+        let alarm: VaultError.Code = changes == 0 ? .rolledBack : .diverged
+        #expect(throws: VaultError.self) { try early.set("late", to: "4") }
+        let error = #expect(throws: VaultError.self) { _ = try early.keys() }
+        #expect(error?.code == alarm)
+        try accept(alarm, changes: changes)
+    }
+
+    private func accept(_ alarm: VaultError.Code, changes: Int) throws {
         var options = Keychain.Options()
         options.acceptedAlarms = [alarm]
         let keychain = try Keychain(at: fixture.places(), options: options)

@@ -116,6 +116,32 @@ struct MirrorTests {
         #expect(bytes(of: next, 0..<4) == nil, "the file is gone")
     }
 
+    /// A process that keeps an old page must not take back the end that another process has kept since.
+    @Test func keepsWhatAnotherProcessHasAdded() {
+        mirror().keep(head(1, size: 4), [StoreBytes(offset: 0, bytes: [1, 2])], isNew: true)
+        let late = mirror()
+        #expect(late.head == head(1, size: 4))
+        mirror().keep(head(1, size: 6), [StoreBytes(offset: 4, bytes: [5, 6])], isNew: false)
+        late.keep(head(1, size: 4), [StoreBytes(offset: 2, bytes: [3, 4])], isNew: false)
+        let next = mirror()
+        #expect(next.head == head(1, size: 6) && bytes(of: next, 0..<6) == [1, 2, 3, 4, 5, 6])
+        late.keep(2..<3, of: 1)
+        #expect(mirror().savedHead == head(1, size: 6) && late.head == head(1, size: 4))
+    }
+
+    /// Another process has accepted a server that was put back, or has followed another history.
+    @Test(arguments: [4, 5, 6]) func addsNothingToAnotherHistory(sequence: UInt64) {
+        mirror().keep(head(1, size: 5), [StoreBytes(offset: 0, bytes: [1, 2, 3])], isNew: true)
+        let late = mirror()
+        #expect(late.head == head(1, size: 5))
+        let authenticator = [UInt8](repeating: 7, count: Authenticator.size).withUnsafeBytes { Authenticator($0) }
+        let other = StoreHead(
+            generation: 1, position: LogPosition(sequence: sequence, authenticator: authenticator), size: 9, hint: nil)
+        mirror().keep(other, [StoreBytes(offset: 0, bytes: [7])], isNew: true)
+        late.keep(head(1, size: 6), [StoreBytes(offset: 5, bytes: [6])], isNew: false)
+        #expect(mirror().head == other)
+    }
+
     @Test func aThreadThatIsLateDoesNotBringBackAnEarlierGeneration() {
         let mirror = mirror()
         mirror.keep(head(1, size: 6), [StoreBytes(offset: 0, bytes: [1, 2, 3])], isNew: true)

@@ -35,6 +35,8 @@ final class Mirror: Sendable {
 
     /// How exactly the time of the last contact is kept, in milliseconds.
     private static let contactPrecision: UInt64 = 1_000
+    /// How many bytes of a state are read at most.
+    private static let largestState: UInt64 = 16 << 20
 
     private let folder: String
     private let name: String
@@ -45,6 +47,8 @@ final class Mirror: Sendable {
     private struct Reading {
         var isDone = false
         var found: State?
+        /// Where the log ends in the file of the state, as this process has read or written it last.
+        var saved: LogPosition?
     }
 
     /// - Parameter location: of the database's vault.
@@ -55,7 +59,10 @@ final class Mirror: Sendable {
 
     private func withState<Result>(_ body: (inout State?) -> Result) -> Result {
         state.withLock { state in
-            if !state.isDone { state = Reading(isDone: true, found: read()) }
+            if !state.isDone {
+                let found = read()
+                state = Reading(isDone: true, found: found, saved: found?.head.position)
+            }
             return body(&state.found)
         }
     }
@@ -66,7 +73,8 @@ final class Mirror: Sendable {
     private func read() -> State? {
         // Another process may just be writing it.
         for _ in 0..<3 {
-            guard let saved = (try? WholeFile(statePath, in: files).readTrustworthy(upTo: 16 << 20)) ?? nil else {
+            guard let saved = (try? WholeFile(statePath, in: files).readTrustworthy(upTo: Mirror.largestState)) ?? nil
+            else {
                 return nil
             }
             guard var found = State(parsing: saved.bytes) else { continue }
@@ -94,6 +102,8 @@ final class Mirror: Sendable {
     var head: StoreHead? { withState { $0?.head } }
     /// When that was, in milliseconds since 1970.
     var contact: UInt64? { withState { $0?.contact } }
+    /// What the database said last to any process of this machine; nil if there is no copy.
+    var savedHead: StoreHead? { read()?.head }
 
     /// The path of the copy; nil if there is none.
     var path: String? { withState { $0.map { bytesPath($0.head.generation) } } }
@@ -156,7 +166,7 @@ final class Mirror: Sendable {
             state = new
             return (former, new)
         }
-        if let new { save(new) }
+        if let new { save(new, isNew: isNew) }
         if let former, former.head.generation != head.generation {
             try? files.remove(bytesPath(former.head.generation))
         }
@@ -169,7 +179,7 @@ final class Mirror: Sendable {
             state?.ranges.insert(range)
             return state
         }
-        if let changed { save(changed) }
+        if let changed { save(changed, isNew: false) }
     }
 
     /// Writes bytes, which count once they are kept. Returns whether it could.
@@ -204,10 +214,42 @@ final class Mirror: Sendable {
 
     /// Writes it in place: another file in its place costs ten times as much. Without a flush: what a power loss leaves
     /// does not authenticate, or is older.
-    private func save(_ state: State) {
-        let file = opened(statePath, .readWriteOrCreateNoFollow)
-        state.encoded.withRawBytes { bytes in _ = write(bytes, at: 0, to: file) }
+    ///
+    /// Another process may have kept later changes, which may be nowhere else once a server is put back: they stay.
+    ///
+    /// - Parameter isNew: whether nothing that was kept before counts.
+    private func save(_ new: State, isNew: Bool) {
+        // Another process that writes the file needs much less.
+        guard let file = opened(statePath, .readWriteOrCreateNoFollow),
+            (try? files.lock(file.descriptor, .exclusive, until: Deadline(after: .seconds(1)))) != nil
+        else { return }
+        defer { files.unlock(file.descriptor) }
+        var saved = new
+        if !isNew, let found = content(of: file) {
+            // Another process may have another history, or has gone on to a later generation. This one goes on to read
+            // what it knows.
+            guard found.head.generation == new.head.generation,
+                state.withLock({ $0.saved.map { found.head.position.mayFollow($0) } ?? true }),
+                new.head.position.mayFollow(found.head.position) || found.head.position.mayFollow(new.head.position)
+            else { return }
+            if found.head.position.sequence > new.head.position.sequence { saved.head = found.head }
+            for range in found.ranges.sorted { saved.ranges.insert(range) }
+        }
+        saved.encoded.withRawBytes { bytes in _ = write(bytes, at: 0, to: file) }
+        state.withLock { $0.saved = saved.head.position }
     }
+
+    private func content(of file: BytesFile) -> State? {
+        guard let size = try? files.status(of: file.descriptor).size, size <= Mirror.largestState else { return nil }
+        var bytes = [UInt8](repeating: 0, count: Int(size))
+        let count = bytes.withMutableRawBytes { bytes in try? files.read(file.descriptor, into: bytes, at: 0) }
+        return count == bytes.count ? State(parsing: bytes) : nil
+    }
+}
+
+extension LogPosition {
+    /// Whether nothing shows that another history ends here than the one that has ended there.
+    fileprivate func mayFollow(_ other: LogPosition) -> Bool { self == other || sequence > other.sequence }
 }
 
 // MARK: - The file of the state

@@ -60,7 +60,8 @@ extension PostgresPlace {
         guard let last = keptPaths.last, let mirror, let head = mirror.head else { return }
         let isComplete = mirror.completePath != nil
         let usable = keptPaths.first { (try? files.makeFolders($0.parentFolder)) != nil } ?? last
-        let path = "\(usable)-\(Clock.milliseconds).vault"
+        // Other processes may accept the same alarm in the same millisecond.
+        let path = "\(usable)-\(Clock.milliseconds)-\(UInt32.random(in: 0 ... .max)).vault"
         try write(mirror, as: head, to: path) { (copy) throws(LogError) in
             if let end = try? end(copy), end < head.size { try copy.clear(from: end) }
         }

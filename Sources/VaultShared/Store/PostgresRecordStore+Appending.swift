@@ -69,6 +69,7 @@ extension PostgresRecordStore {
         let hasListener = try rows[2].flag(0, 6)
         state.withLock { state in
             state.learn(found, tail, of: generation)
+            if found.generation == generation, !tail.bytes.isEmpty { state.unfollowed = tail }
             state.transaction = Transaction(connection: connection, hasListener: hasListener)
         }
     }

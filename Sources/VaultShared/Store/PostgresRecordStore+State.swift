@@ -23,7 +23,9 @@ extension PostgresRecordStore {
         /// New bytes that the log has not followed yet.
         var unfollowed: StoreBytes?
         /// What was read last and could not be kept: there is no copy, or its disk is full.
-        var block = StoreBytes(offset: 0)
+        private(set) var block = StoreBytes(offset: 0)
+        /// What was read for the copy, before it was known that the server has the history of the copy.
+        var unconfirmed: [StoreBytes] = []
         /// Whether the copy that this machine keeps is of this store. Until the log has accepted the store, it is that
         /// of another, which a server that was rolled back can be restored from.
         var isMirrored: Bool
@@ -67,9 +69,17 @@ extension PostgresRecordStore.State {
         head = found
     }
 
+    /// How many blocks wait at most until it is known that the copy may have them.
+    private static let mostUnconfirmed = 16
+
+    mutating func keep(_ block: StoreBytes) {
+        self.block = block
+        if isMirrored, unconfirmed.count < Self.mostUnconfirmed { unconfirmed.append(block) }
+    }
+
     /// Forgets all bytes. Returns whether they are those of the machine's copy, too.
     mutating func forgetBytes() -> Bool {
-        (pieces, tail, block) = ([], StoreBytes(offset: own.size), StoreBytes(offset: 0))
+        (pieces, tail, block, unconfirmed) = ([], StoreBytes(offset: own.size), StoreBytes(offset: 0), [])
         return exchange(&isMirrored, with: false)
     }
 

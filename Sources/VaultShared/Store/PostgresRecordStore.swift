@@ -89,16 +89,22 @@ final class PostgresRecordStore: RecordStore {
     private func fetch(
         _ wanted: Range<UInt64>, into buffer: UnsafeMutableRawBufferPointer
     ) throws(LogError) -> Int {
-        let (isMirrored, isWhole, size) = state.withLock { ($0.isMirrored, $0.construction == nil, $0.own.size) }
+        let (isMirrored, isAsKept, isWhole, own) = state.withLock {
+            ($0.isMirrored, $0.isAsKept, $0.construction == nil, $0.own)
+        }
         try checkServer()
+        let keptEnd = place.mirror?.head.map { $0.position == own.position ? 0 : $0.size } ?? 0
+        // A server that was put back must not change the copy: bytes before its end wait until the log has followed
+        // what the server has.
+        let mirror = isMirrored && !isAsKept && wanted.lowerBound >= keptEnd ? place.mirror : nil
         var range = wanted
         // What is under construction has gaps still.
         if isWhole {
             let blockSize = PostgresRecordStore.blockSize
             let blockEnd = (wanted.upperBound + blockSize - 1) / blockSize * blockSize
-            range = wanted.lowerBound / blockSize * blockSize..<max(wanted.upperBound, min(blockEnd, size))
+            let blockStart = max(wanted.lowerBound / blockSize * blockSize, mirror == nil ? 0 : keptEnd)
+            range = blockStart..<max(wanted.upperBound, min(blockEnd, own.size))
         }
-        let mirror = isMirrored ? place.mirror : nil
         var (isKept, block) = (true, [UInt8]())
         let end = try receive(range) { offset, piece in
             isKept = isKept && mirror?.write(piece, at: offset, of: generation) == true
@@ -114,7 +120,7 @@ final class PostgresRecordStore: RecordStore {
         if isKept {
             mirror?.keep(range.lowerBound..<end, of: generation)
         } else if !block.isEmpty {
-            state.withLock { $0.block = StoreBytes(offset: range.lowerBound, bytes: block) }
+            state.withLock { $0.keep(StoreBytes(offset: range.lowerBound, bytes: block)) }
         }
         return Int(max(wanted.lowerBound, min(wanted.upperBound, end)) - wanted.lowerBound)
     }
@@ -150,7 +156,7 @@ final class PostgresRecordStore: RecordStore {
 
     // MARK: The end
 
-    var keptHead: LogPosition? { place.mirror?.head?.position }
+    var keptHead: LogPosition? { place.mirror?.savedHead?.position }
 
     func keepCopy(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError) {
         try place.keepCopy(upTo: end)
@@ -213,7 +219,8 @@ final class PostgresRecordStore: RecordStore {
         let head = state.withLock { state in
             guard state.head.generation == generation else { return StoreHead?.none }
             isNew = !state.isMirrored
-            if isNew { pieces = state.pieces + [state.tail, state.block] }
+            let unconfirmed = exchange(&state.unconfirmed, with: [])
+            pieces = isNew ? state.pieces + [state.tail, state.block] : unconfirmed
             return state.head
         }
         guard let head else { return }
@@ -238,13 +245,14 @@ final class PostgresRecordStore: RecordStore {
     func distrust() throws(LogError) -> Bool {
         guard !isAsKept else { return false }
         try checkServer()
-        // A server that was put back to an older state, or is gone by now, can be restored from the copy. A holder of
-        // the lock must not wait for another connection.
+        // A server that was put back to another state, or is gone by now, can be restored from the copy: it is only
+        // replaced where both end alike. Otherwise the log follows the server first. A holder of the lock must not wait
+        // for another connection.
         let known = state.withLock { $0.isLocked ? $0.head : nil }
         guard let head = if let known { known } else { try place.currentHead() } else { throw place.absence }
         guard state.withLock({ $0.construction == nil && $0.forgetBytes() }), let kept = place.mirror?.head
         else { return true }
-        if kept.position.sequence <= head.position.sequence { mirror() }
+        if kept.position == head.position { mirror() }
         return true
     }
 

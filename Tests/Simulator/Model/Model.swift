@@ -27,6 +27,9 @@ final class Model {
     }
 
     private(set) var now = 0
+    /// Whether the store may lack what was acknowledged: its server was put back to an older state. Then only the values
+    /// must have been written once.
+    var isRestored = false
     private var writes: [String: [Write]] = [:]
     private let initial: Write
 
@@ -38,6 +41,9 @@ final class Model {
     }
 
     var names: [String] { Array(writes.keys) }
+
+    /// Returns how often a name was changed, or may have been.
+    func changes(of name: String) -> Int { writes[name]?.count ?? 0 }
 
     func tick() -> Int {
         now += 1
@@ -69,7 +75,8 @@ final class Model {
     func refuse(_ write: Write) -> String? {
         write.isRefused = true
         write.latest = tick()
-        return write.known < now ? "a write was refused after its value had been read: \(write.summary)" : nil
+        return write.known < now && !isRestored
+            ? "a write was refused after its value had been read: \(write.summary)" : nil
     }
 
     /// Its outcome is unknown, and is decided by now.
@@ -79,7 +86,7 @@ final class Model {
 
     /// Whoever counts on the same value as another has lost the other's change.
     private func lostUpdate(of write: Write) -> String? {
-        guard let base = write.base else { return nil }
+        guard let base = write.base, !isRestored else { return nil }
         for name in write.values.keys {
             let other = writes[name]?.first { $0 !== write && $0.base == base && $0.certain < .max }
             if let other { return "two changes of one value, \(base): \(other.summary) and \(write.summary)" }
@@ -96,7 +103,7 @@ final class Model {
     ///     while it is being written.
     ///   - isDisturbed: whether the file was exchanged meanwhile: then only the values must have been written once.
     func read(_ values: [String: String?], since start: Int, isDurable: Bool, isDisturbed: Bool) -> String? {
-        let end = tick()
+        let (end, isDisturbed) = (tick(), isDisturbed || isRestored)
         var shown: [Write] = []
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {
             guard let value else { continue }

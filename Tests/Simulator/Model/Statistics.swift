@@ -8,6 +8,8 @@ struct Statistics {
     private(set) var faults: [String: Int] = [:]
     /// The names that were changed while no server answered, and merged later.
     var mergedOffline = 0
+    /// Those that were merged from copies which machines had kept of a vault whose server was put back.
+    var mergedFromKept = 0
 
     mutating func count(operation: String, _ outcome: String) {
         operations[operation, default: 0] += 1
@@ -24,6 +26,7 @@ struct Statistics {
         outcomes.merge(other.outcomes, uniquingKeysWith: +)
         faults.merge(other.faults, uniquingKeysWith: +)
         mergedOffline += other.mergedOffline
+        mergedFromKept += other.mergedFromKept
     }
 
     var operationsDone: Int { operations.values.reduce(0, +) }
@@ -37,7 +40,7 @@ struct Statistics {
             operations: \(list(operations))
             outcomes: \(list(outcomes))
             faults: \(list(faults))
-            names changed offline, and merged: \(mergedOffline)
+            names changed offline, and merged: \(mergedOffline); merged from kept copies: \(mergedFromKept)
             """
     }
 }

@@ -4,9 +4,10 @@ import Glibc
 enum LastWords {
     nonisolated(unsafe) private static var words: UnsafeMutablePointer<CChar>?
 
-    static func prepare(_ text: String) {
+    /// Gives a run of a seed two minutes.
+    static func prepare(_ seed: Int) {
         free(words)
-        words = strdup(text)
+        words = strdup("seed \(seed) ended the simulator, or took more than two minutes\n")
         for number in [SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGABRT, SIGALRM] {
             signal(number) { number in
                 if let words = LastWords.words { _ = write(STDOUT_FILENO, words, strlen(words)) }

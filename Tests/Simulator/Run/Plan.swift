@@ -11,6 +11,10 @@ struct Plan {
             case copy, merge
             /// A program that may go on without the server sets a name of its own, and reads what it can.
             case setOffline, listOffline
+            /// Sets a name that nobody else sets, and removes such a name.
+            case setOnce, removeOnce
+            /// Merges a copy that the machine has kept of a vault whose server was put back.
+            case mergeKept
             case setPreference, getPreference, countPreference
             case rest
             case observe, observePreferences
@@ -42,9 +46,11 @@ struct Plan {
             case failingFlushes, failingFolderFlush
             case backUp, restoreBackUp, changeByte, exchangeVault
             case cut, crash, serverDown
+            /// The server's administrator dumps its tables, and puts them back to that for good.
+            case dump, restoreDump
 
             /// Whether it takes a server.
-            var isOfServer: Bool { [.cut, .crash, .serverDown].contains(self) }
+            var isOfServer: Bool { [.cut, .crash, .serverDown, .dump, .restoreDump].contains(self) }
         }
 
         let number: Int

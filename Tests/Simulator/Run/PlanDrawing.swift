@@ -6,7 +6,9 @@ struct PlanDrawing {
     private enum Style: CaseIterable {
         case calm, accidents, refusals, attacks, failingDisk, everything
         /// Only of a server's vault.
-        case offline
+        case offline, restores
+
+        var isOfServer: Bool { self == .offline || self == .restores }
 
         func faults(isInDatabase: Bool) -> [Plan.Fault.Kind] {
             switch self {
@@ -22,7 +24,11 @@ struct PlanDrawing {
                     .powerLossAtFlush, .powerLoss, .writeBack, .stall,
                 ]
             case .offline: [.serverDown, .serverDown, .serverDown, .kill, .powerLoss, .cut, .crash]
-            case .everything: Plan.Fault.Kind.allCases.filter { (isInDatabase || !$0.isOfServer) && $0 != .serverDown }
+            case .restores: [.dump, .restoreDump, .restoreDump, .restoreDump, .kill, .cut, .serverDown, .stall]
+            case .everything:
+                Plan.Fault.Kind.allCases.filter {
+                    (isInDatabase || !$0.isOfServer) && ![.serverDown, .dump, .restoreDump].contains($0)
+                }
             }
         }
     }
@@ -39,12 +45,14 @@ struct PlanDrawing {
     init(_ seed: Int, isInDatabase: Bool, keeping kept: Set<Int>?, isForEvents: Bool) {
         (self.isInDatabase, self.kept, self.isForEvents) = (isInDatabase, kept, isForEvents)
         generator = SeededGenerator(seed)
-        let styles = Style.allCases.filter { isInDatabase || $0 != .offline }
+        let styles = Style.allCases.filter { isInDatabase || !$0.isOfServer }
         style =
-            (styles + (isInDatabase ? [.offline] : [.failingDisk, .failingDisk])).randomElement(using: &generator)
+            (styles + (isInDatabase ? [.offline, .restores, .restores] : [.failingDisk, .failingDisk])).randomElement(
+                using: &generator)
             ?? .calm
         // What other machines share does not lose power.
-        machines = Int.random(in: 0..<10, using: &generator) < (style == .failingDisk ? 9 : 7) ? 1 : 2
+        let machines = Int.random(in: 0..<10, using: &generator) < (style == .failingDisk ? 9 : 7) ? 1 : 2
+        self.machines = style == .restores ? machines + 1 : machines
         image = Image.Kind.allCases.randomElement(using: &generator) ?? .none
     }
 
@@ -65,10 +73,15 @@ struct PlanDrawing {
         let isBrief = style == .failingDisk && Int.random(in: 0..<4, using: &generator) > 0
         let threads = isBrief ? 1 : [1, 1, 2, 3].randomElement(using: &generator) ?? 1
         let opensEachTime = Bool.random(using: &generator) || isBrief
-        let isOffline = style == .offline && Bool.random(using: &generator)
+        let isOffline = style.isOfServer && Bool.random(using: &generator)
         let isReader = isBrief && Int.random(in: 0..<3, using: &generator) == 0
-        let kinds: [Plan.Operation.Kind] = isOffline ? .offline : isReader ? .reading : isBrief ? .brief : .frequent
-        let operations = (0..<Int.random(in: 2...12, using: &generator)).compactMap { _ in operation(kinds) }
+        let kinds: [Plan.Operation.Kind] =
+            style == .restores
+            ? (isOffline ? .offline + [.mergeKept] : .recovering)
+            : isOffline ? .offline : isReader ? .reading : isBrief ? .brief : .frequent
+        let operations = (0..<Int.random(in: (style == .restores ? 6 : 2)...12, using: &generator)).compactMap { _ in
+            operation(kinds)
+        }
         return Plan.Program(
             machine: machine, threads: isForEvents ? 1 : threads, opensEachTime: opensEachTime,
             allowsOffline: isOffline, operations: operations)
@@ -98,11 +111,14 @@ struct PlanDrawing {
         let kinds = style.faults(isInDatabase: isInDatabase)
         var faults: [Plan.Fault] = []
         var step = 0
-        for _ in 0..<(kinds.isEmpty ? 0 : Int.random(in: 1...10, using: &generator)) {
+        for _ in 0..<(kinds.isEmpty ? 0 : Int.random(in: (style == .restores ? 3 : 1)...10, using: &generator)) {
             number += 1
             let gap = style == .failingDisk ? 100 : 300
-            step += Int.random(in: 1...(Bool.random(using: &generator) ? 30 : gap), using: &generator)
-            let kind = kinds.randomElement(using: &generator) ?? .kill
+            let isSoon = Bool.random(using: &generator) && style != .restores
+            step += Int.random(in: 1...(isSoon ? 30 : gap), using: &generator)
+            var kind = kinds.randomElement(using: &generator) ?? .kill
+            // Without a dump, there is nothing to restore.
+            if style == .restores, faults.isEmpty { kind = .dump }
             let fault = Plan.Fault(number: number, kind: kind, step: step, choices: choices())
             if isKept(number), !isForEvents || !kind.isAttack { faults.append(fault) }
         }
@@ -112,9 +128,15 @@ struct PlanDrawing {
 
 extension [Plan.Operation.Kind] {
     fileprivate static let frequent =
-        Plan.Operation.Kind.allCases.filter { !$0.isObserving && !$0.isOffline } + often + often
+        Plan.Operation.Kind.allCases.filter { !$0.isObserving && !$0.isOffline && !$0.isOfRestores }
+        + often + often
     private static let often: Self = [.set, .set, .set, .setSeveral, .count, .remove, .get, .list, .compact, .rest]
     fileprivate static let brief: Self = often + [.set, .get, .get, .list, .rotate, .rotate, .addKey, .removeKey]
     fileprivate static let offline: Self = [.setOffline, .setOffline, .setOffline, .listOffline, .rest, .setPreference]
+    fileprivate static let recovering: Self =
+        often + [
+            .setOnce, .setOnce, .setOnce, .setOnce, .setOnce, .removeOnce, .mergeKept, .mergeKept, .verify, .copy,
+            .merge,
+        ]
     fileprivate static let reading: Self = [.get, .get, .get, .get, .list, .list, .verify, .rest]
 }

@@ -22,7 +22,7 @@ struct Runner {
         let began = Clock.realTime
         var failures = 0
         for seed in options.seeds {
-            LastWords.prepare("seed \(seed) ended the simulator, or took more than two minutes\n")
+            LastWords.prepare(seed)
             let events = options.events == nil ? nil : EventLog()
             let (simulation, failure) = try run(plan(seed, options.kept), isTraced: options.isTraced, events)
             if let path = options.eventPath(seed), events?.write(to: path) != true {
@@ -86,6 +86,7 @@ struct Runner {
             var start = 0
             var isReduced = false
             while start < kept.count {
+                LastWords.prepare(seed)
                 let tried = Array(kept[..<start] + kept[min(start + size, kept.count)...])
                 if try run(plan(seed, Set(tried))).1 != nil {
                     kept = tried

@@ -63,6 +63,8 @@ extension Simulation {
         case .cut:
             sessions[index].process.cut = (Int(fault.choices[1] * 6), losesAnswer: fault.choices[2] < 0.6)
         case .crash: world.sockets?.crash()
+        case .dump: return takeDump()
+        case .restoreDump: return restoreDump()
         case .serverDown: world.sockets?.goDown(for: Int64(1e8 + fault.choices[1] * fault.choices[1] * 2e10))
         }
         return true
@@ -112,6 +114,7 @@ extension Simulation {
 
     private func kill(_ index: Int) {
         let process = sessions[index].process
+        restores.silenced.insert(process.machine)
         for attempt in attempts where attempt.session.process === process { attempt.abandon() }
         attempts.removeAll { $0.session.process === process }
         world.kill(process)

@@ -26,6 +26,7 @@ extension Simulation {
             judge(error, of: attempt)
             // Such a process writes nothing more to the vault.
             if error.code == .outcomeUnknown { session.keychain = nil }
+            if [.rolledBack, .diverged].contains(error.code) { noteAlarm(attempt) }
         }
         guard !session.process.isDead else { return }
         world.statistics.count(operation: "\(operation.kind)", outcome)
@@ -38,7 +39,8 @@ extension Simulation {
         case "outcomeUnknown": "unknown"
         // What was merged before an error stays; a copy leaves the vault alone.
         default:
-            operation.kind.writesVault && ![.merge, .copy].contains(operation.kind) ? "refused" : "error \(outcome)"
+            operation.kind.writesVault && ![.merge, .mergeKept, .copy].contains(operation.kind)
+                ? "refused" : "error \(outcome)"
         }
     }
 
@@ -57,6 +59,8 @@ extension Simulation {
         case .merge: try merge(attempt, keychain)
         case .setOffline: try setOffline(attempt, keychain)
         case .listOffline: try listOffline(attempt, keychain)
+        case .setOnce, .removeOnce: try changeOnce(attempt, keychain)
+        case .mergeKept: try mergeKept(attempt, keychain)
         case .verify: _ = try keychain.verify()
         default: try make(attempt, in: keychain)
         }
@@ -96,7 +100,7 @@ extension Simulation {
             expecting: ["count": base])
     }
 
-    private func write(
+    func write(
         _ values: [String: String?], _ attempt: Attempt, in store: any ValueStore,
         expecting expected: [String: StoredValue?] = [:]
     ) throws(VaultError) -> Bool {
@@ -125,6 +129,7 @@ extension Simulation {
         } else {
             if let wrong = attempt.model.acknowledge(write) { fail(wrong) }
             remember(write, attempt)
+            enter(write, attempt)
         }
     }
 
@@ -133,6 +138,12 @@ extension Simulation {
         guard attempt.isVault, !attempt.hasMetFault, write.values.values.contains(where: { $0 != nil }) else { return }
         let machine = attempt.session.process.machine
         remembered[machine] = max(remembered[machine] ?? write.start, write.start)
+    }
+
+    /// Notes a change that was acknowledged: it is on the machine now.
+    func enter(_ write: Model.Write, _ attempt: Attempt) {
+        guard attempt.isVault else { return }
+        ledger.note(write, on: attempt.session.process.machine, at: world.scheduler.steps)
     }
 
     // MARK: Reading
@@ -185,8 +196,9 @@ extension Simulation {
             // A key whose file another machine has was added meanwhile.
             case .locked:
                 isAttacked || attempt.hasMetFault || attempt.operation.kind == .rotate && plan.machines > 1
-            case .rolledBack, .diverged: isAttacked || isExcused(attempt)
-            case .damaged, .exchanged, .newerFormat: isAttacked
+            case .rolledBack, .diverged: isAttacked || isExcused(attempt) || isRestored(for: attempt)
+            case .damaged: isAttacked || isBesetByRestore(attempt)
+            case .exchanged, .newerFormat: isAttacked
             default: false
             }
         if !isExplained { fail("\(attempt.operation.number) \(attempt.operation.kind): \(error.code.name): \(error)") }
@@ -198,8 +210,11 @@ extension Plan.Operation.Kind {
         [.setPreference, .getPreference, .countPreference, .observePreferences].contains(self)
     }
     var isOffline: Bool { [.setOffline, .listOffline].contains(self) }
+    var isOfRestores: Bool { [.setOnce, .removeOnce, .mergeKept].contains(self) }
     var isObserving: Bool { [.observe, .observePreferences].contains(self) }
-    var writesVault: Bool { [.set, .setSeveral, .remove, .count, .compact, .copy].contains(self) || changesKeys }
+    var writesVault: Bool {
+        [.set, .setSeveral, .remove, .count, .compact, .copy, .setOnce, .removeOnce].contains(self) || changesKeys
+    }
     /// Whether it writes another header.
-    var changesKeys: Bool { [.rotate, .addKey, .removeKey, .merge].contains(self) }
+    var changesKeys: Bool { [.rotate, .addKey, .removeKey, .merge, .mergeKept].contains(self) }
 }

@@ -15,6 +15,8 @@ final class Simulation: @unchecked Sendable {
 
         /// Whether a copy stands in for a server that does not answer.
         let allowsOffline: Bool
+        /// When it began to open the vault, by the scheduler's steps.
+        var openedAt = 0
 
         init(_ process: Process, allowsOffline: Bool = false) {
             (self.process, self.allowsOffline) = (process, allowsOffline)
@@ -48,10 +50,16 @@ final class Simulation: @unchecked Sendable {
     /// Those of the vault file since the run began.
     var records: [RecordOfWrites] = []
     var losses: [Loss] = []
+    /// Whether there is a dump of the server.
+    var hasDump = false
+    var restores = Restores()
+    var ledger = Ledger()
     /// How many times the file was exchanged, or put back.
     var exchanges = 0
     /// Whether a compaction has kept damage, or a machine may remember an exchanged file: that cannot be undone.
     var isDamagedForGood = false
+    /// Whether all programs are over. What opens the vault then is no process of the plan.
+    private var isFinishing = false
 
     init(_ plan: Plan, _ image: Image, isTraced: Bool = false, events: EventLog? = nil) {
         (self.plan, self.image) = (plan, image)
@@ -115,7 +123,7 @@ final class Simulation: @unchecked Sendable {
     func fail(_ reason: String) {
         world.trace("VIOLATION: \(reason)")
         world.scheduler.fail(reason)
-        endProcesses()
+        if !isFinishing { endProcesses() }
     }
 
     func endProcesses() {
@@ -127,18 +135,23 @@ final class Simulation: @unchecked Sendable {
     /// Once all is over and nothing fails any more, the vault opens, holds what it must, and takes another value.
     private func finish() {
         vault_simulation_enter(1)
+        isFinishing = true
         defer { vault_simulation_enter(0) }
         world.sockets?.comeUp()
         (world.room, world.hang, world.folderHang) = (nil, nil, nil)
         for disk in world.disks.indices { world.disks[disk].forgetFailures() }
         endAttack()
         guard !isDamagedForGood else { return }
+        do throws(VaultError) { try mergeAllKept() } catch {
+            return fail("at the end, where copies are merged: \(error.code.name): \(error.message)")
+        }
         for machine in 0..<plan.machines {
             do throws(VaultError) { try finish(on: machine) } catch {
                 fail("at the end, on machine \(machine): \(error.code.name): \(error.message)")
             }
         }
         checkPromises()
+        do throws(VaultError) { try checkLedger() } catch { fail("at the end: \(error.code.name): \(error.message)") }
     }
 
     private func finish(on machine: Int) throws(VaultError) {
@@ -173,12 +186,27 @@ final class Simulation: @unchecked Sendable {
         if let keychain = session.keychain { return keychain }
         let process = session.process
         var options = Keychain.Options()
-        options.allowsOffline = session.allowsOffline
+        // An alarm is accepted of what the server has.
+        let isAlarmed = restores.alarmed.contains(process.machine)
+        options.allowsOffline = session.allowsOffline && !isAlarmed
         if acceptsLoss(on: process.machine) { options.acceptedAlarms = [.rolledBack] }
+        if isAlarmed { options.acceptedAlarms = [.rolledBack, .diverged] }
         let faultsMet = process.faultsMet
-        let keychain = try Keychain(
-            at: places, creatingIfAbsent: true, options: options, failures: FailureLog { _, _ in },
-            in: SimulatedFileSystem(world: world, process: process))
+        session.openedAt = world.scheduler.steps
+        let keychain: Keychain
+        do throws(VaultError) {
+            keychain = try Keychain(
+                at: places, creatingIfAbsent: true, options: options, failures: failures(of: process),
+                in: SimulatedFileSystem(world: world, process: process))
+        } catch {
+            // What it may have kept is kept once more at the next opening, which tells of that.
+            if isAlarmed { restores.silenced.insert(process.machine) }
+            throw error
+        }
+        if isAlarmed, !process.isDead {
+            restores.alarmed.remove(process.machine)
+            restores.accepted[process.machine] = world.scheduler.steps
+        }
         if !options.acceptedAlarms.isEmpty, process.faultsMet == faultsMet, !process.isDead {
             acceptLosses(on: process.machine)
         }

@@ -11,7 +11,7 @@ final class Database: @unchecked Sendable {
 
     /// The tables of a vault, or a copy of them.
     enum Tables {
-        case vault, backUp, former
+        case vault, backUp, former, dump
         case image(Image.Kind)
         case foreign(Image.Kind)
 

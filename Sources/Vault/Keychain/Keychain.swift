@@ -92,6 +92,11 @@ public final class Keychain: ValueStore, SecretStore {
         let opening = try KeychainOpening(places, options, fileSystem: fileSystem)
         let opened: KeychainOpening.Outcome
         do { opened = try opening.open(creatingIfAbsent: isCreating) } catch {
+            // A copy that was kept before the failure is named all the same.
+            for notice in opening.place.takeNotices() {
+                guard case .copyKept = notice else { continue }
+                failures.report(VaultError(notice, places), key: places.vault)
+            }
             throw opening.refusal.translated(error, places)
         }
         self.init(opening, opened, failures, part)

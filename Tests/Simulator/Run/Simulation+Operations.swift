@@ -140,9 +140,10 @@ extension Simulation {
         remembered[machine] = max(remembered[machine] ?? write.start, write.start)
     }
 
-    /// Notes a change that was acknowledged: it is on the machine now.
+    /// Notes a change that was acknowledged: it is on the machine now. If the server was put back during the operation,
+    /// it may be on the server alone: the machine's copy stays that of the former history.
     func enter(_ write: Model.Write, _ attempt: Attempt) {
-        guard attempt.isVault else { return }
+        guard attempt.isVault, !isBesetByRestore(attempt) else { return }
         ledger.note(write, on: attempt.session.process.machine, at: world.scheduler.steps)
     }
 

@@ -31,8 +31,7 @@ extension Simulation {
     // MARK: The administrator
 
     func takeDump() -> Bool {
-        guard let database = image.place.database, database.hasVault else { return false }
-        database.copy(to: .dump)
+        guard let database = image.place.database, database.hasVault, database.copy(to: .dump) else { return false }
         hasDump = true
         return true
     }

@@ -56,8 +56,9 @@ final class Database: @unchecked Sendable {
     /// Removes a vault.
     func clear() { run("DROP SCHEMA IF EXISTS vault CASCADE") }
 
-    /// Makes a copy of the tables, with what makes their rows unique.
-    func copy(_ source: Tables = .vault, to target: Tables) {
+    /// Makes a copy of the tables, with what makes their rows unique. Returns false if somebody else has locked them.
+    @discardableResult
+    func copy(_ source: Tables = .vault, to target: Tables) -> Bool {
         let (source, target) = (source.schema, target.schema)
         let tables = Database.tables.map {
             """
@@ -65,7 +66,7 @@ final class Database: @unchecked Sendable {
             INSERT INTO \(target).\($0) SELECT * FROM \(source).\($0);
             """
         }
-        run("DROP SCHEMA IF EXISTS \(target) CASCADE; CREATE SCHEMA \(target); \(tables.joined())")
+        return tryToRun("DROP SCHEMA IF EXISTS \(target) CASCADE; CREATE SCHEMA \(target); \(tables.joined())") != nil
     }
 
     /// Exchanges the rows of the vault. Returns false if somebody else has locked them.

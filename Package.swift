@@ -6,8 +6,8 @@ var settings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
-// Another compiler than ours may know other warnings. So they are errors where the environment asks for it, as Tools/test
-// does, and not in the build of a package that depends on this one.
+// Another compiler than ours may know other warnings. So they are errors where the environment asks for it, as
+// Tools/test does, and not in the build of a package that depends on this one.
 if Context.environment["VAULT_WARNINGS_AS_ERRORS"] == "1" { settings.append(.treatAllWarnings(as: .error)) }
 
 let package = Package(

@@ -12,8 +12,8 @@ package struct LogError: Error, Hashable, Sendable {
         case notAFile
         /// There is already a file at the path.
         case exists
-        /// A vault is not replaced by a copy that lacks something of it; `notCompared` if nothing tells whether it does;
-        /// `notACopy` if it is another vault or cannot be opened. The detail is where it is.
+        /// A vault is not replaced by a copy that lacks something of it; `notCompared` if nothing tells whether it
+        /// does; `notACopy` if it is another vault or cannot be opened. The detail is where it is.
         case notContained, notCompared, notACopy
         /// The caller's mistake: a name, a value or a transaction out of bounds.
         case invalid

@@ -168,5 +168,16 @@ def test_the_sources_pass_and_fail_with_a_force_unwrap(tmp_path: Path) -> None:
     assert result.returncode == 1 and "Page.swift" in result.stdout and "! can trap" in result.stdout
 
 
+def test_a_wide_comment_is_found(tmp_path):
+    file = tmp_path / "A.swift"
+    for width, code in [(119, 0), (120, 0), (121, 1)]:
+        comment = "    /// " + "ü" * (width - 8)
+        # Code and literals are swift-format's.
+        file.write_text(f"{comment}\nlet text = \"{'a' * 120}\"\n")
+        command = [sys.executable, LIBRARY / "columns.py", tmp_path]
+        result = subprocess.run(command, capture_output=True, text=True)
+        assert result.returncode == code and ("A.swift:1: " in result.stdout) == bool(code)
+
+
 def run(sources: Path) -> subprocess.CompletedProcess:
     return subprocess.run([sys.executable, LIBRARY / "limits.py", sources], capture_output=True, text=True)

@@ -86,7 +86,8 @@ package struct Disk: Sendable {
 
     package mutating func flush(_ file: Int) { files[file]?.flush() }
 
-    /// A flush that fails, as Linux leaves it: what was to be flushed counts as clean, and any part of it is on the disk.
+    /// A flush that fails, as Linux leaves it: what was to be flushed counts as clean, and any part of it is on the
+    /// disk.
     package mutating func failFlush(_ file: Int, _ generator: inout SeededGenerator) {
         files[file]?.failFlush(&generator)
     }

@@ -14,8 +14,8 @@ package func kernelText(_ path: String) throws -> String {
 }
 
 extension [UInt8] {
-    /// Returns whether other bytes are among these. The standard library's `contains` takes several times as long: it is
-    /// not specialized in a build of tests.
+    /// Returns whether other bytes are among these. The standard library's `contains` takes several times as long: it
+    /// is not specialized in a build of tests.
     package func holds(_ part: some Sequence<UInt8>) -> Bool { Data(self).range(of: Data(part)) != nil }
 }
 

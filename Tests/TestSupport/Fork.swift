@@ -11,7 +11,8 @@ package func inForkedChild(_ body: () throws -> Bool, meanwhile: () throws -> Vo
     let child = test_fork()
     guard child >= 0 else { throw POSIXError(.EAGAIN) }
     if child == 0 {
-        // Rather ended than waiting for ever for a lock that nobody can give back. The threads of tasks block the signal.
+        // Rather ended than waiting for ever for a lock that nobody can give back. The threads of tasks block the
+        // signal.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGALRM)

@@ -40,8 +40,8 @@ package enum ThisProcess {
 
     /// Waits until something holds.
     ///
-    /// - Throws: `timedOut` if it does not come about within two minutes, since a sanitized process beside many others may
-    ///   have to wait for its turn as long as that; what `condition` throws.
+    /// - Throws: `timedOut` if it does not come about within two minutes, since a sanitized process beside many others
+    ///   may have to wait for its turn as long as that; what `condition` throws.
     package static func wait(until condition: () throws -> Bool) async throws {
         for _ in 0..<12_000 {
             if try condition() { return }

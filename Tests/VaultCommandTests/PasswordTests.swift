@@ -24,8 +24,8 @@ struct PasswordTests {
         String(decoding: secret.unsafeArray(), as: UTF8.self)
     }
 
-    /// Returns how far draws are from being equally likely: Pearson's chi-square, less what it is on average, in standard
-    /// deviations. The seeds are fixed, so a test that passes does so in every run.
+    /// Returns how far draws are from being equally likely: Pearson's chi-square, less what it is on average, in
+    /// standard deviations. The seeds are fixed, so a test that passes does so in every run.
     private func deviation<Drawn: Hashable>(
         of possibilities: Int, _ draw: () throws -> Drawn
     ) rethrows -> Double {
@@ -45,7 +45,8 @@ struct PasswordTests {
         #expect(deviation(of: bound) { numbers.next(below: bound) } < 5)
     }
 
-    /// Bounds whose remainders favour the first numbers strongly, if none is drawn again: 1.5 times as likely, and twice.
+    /// Bounds whose remainders favour the first numbers strongly, if none is drawn again: 1.5 times as likely, and
+    /// twice.
     @Test(arguments: [26_214, 40_000]) func noRemainderIsMoreLikely(below bound: Int) throws {
         var numbers = try numbers(seed: bound)
         #expect(deviation(of: bound) { numbers.next(below: bound) } < 5)

@@ -18,7 +18,8 @@ struct DatabaseFailoverTests {
         VaultPlaces(vault: url, keyFile: folder.file("key"), rollbackMemory: folder.file("state"))
     }
 
-    /// A commit whose wait for the standby is cancelled is a success with a warning, and would be lost with the primary.
+    /// A commit whose wait for the standby is cancelled is a success with a warning, and would be lost with the
+    /// primary.
     @Test func aChangeIsStoredOnceTheStandbyHasIt() throws {
         let cluster = try Cluster()
         let keychain = try Keychain(at: places(cluster.url("team")), creatingIfAbsent: true)

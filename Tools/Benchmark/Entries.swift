@@ -5,8 +5,8 @@ enum Entries {
     static let prefix = "entry-"
     private static let digitCount = 14
 
-    /// `entry-` and 14 digits, as Tools/Benchmark/c/run.c writes them too. It costs about what printf does: it is called
-    /// within what is measured.
+    /// `entry-` and 14 digits, as Tools/Benchmark/c/run.c writes them too. It costs about what printf does: it is
+    /// called within what is measured.
     static func name(_ index: Int) -> String {
         let size = prefix.utf8.count + digitCount
         return String(unsafeUninitializedCapacity: size) { name in

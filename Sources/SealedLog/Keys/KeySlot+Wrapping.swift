@@ -96,7 +96,8 @@ extension KeySlot {
         return slot
     }
 
-    /// Unwraps the data key; false if the credential does not open this slot. Throws `damaged` for limits out of bounds.
+    /// Unwraps the data key; false if the credential does not open this slot. Throws `damaged` for limits out of
+    /// bounds.
     func unwrap(
         with credential: borrowing Credential, into dataKey: UnsafeMutableRawBufferPointer,
         _ wrappingKey: UnsafeMutableRawBufferPointer

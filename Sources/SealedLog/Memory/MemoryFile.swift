@@ -69,7 +69,8 @@ final class MemoryFile: Sendable {
     /// Returns the open file, if the path still leads to it; otherwise opens it. nil if there is none.
     private func open(_ kept: inout Opened?) throws(Notice) -> Opened? {
         if let opened = kept {
-            // Its folder need not be looked at again: who could move this file away cannot write another of this user's.
+            // Its folder need not be looked at again: who could move this file away cannot write another of this
+            // user's.
             let status = try folder.translated(unlessMissing(fileSystem.status(at: location)), at: location)
             if let status, status.identity == opened.file.status.identity, opened.process == getpid() {
                 try folder.check(status, location)

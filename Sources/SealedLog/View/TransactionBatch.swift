@@ -95,8 +95,8 @@ extension Entry {
 }
 
 extension [Attribute] {
-    /// Returns them with the value of a key that the newest of some states has which has one. If neither they nor a state
-    /// have one, it is `other`.
+    /// Returns them with the value of a key that the newest of some states has which has one. If neither they nor a
+    /// state have one, it is `other`.
     ///
     /// - Throws: `invalid` if they have another value than a state, or no room for it.
     func keeping(

@@ -79,8 +79,8 @@ extension Keychain {
     /// Opens what ``drop(_:_:attributes:to:)`` has sealed, for the vault's drop box or for an identity in the identity
     /// file of the places. Nothing is stored.
     ///
-    /// - Throws: ``VaultError`` with `locked` if it was sealed for somebody else; `damaged`, `invalid` if it is no drop,
-    ///   `unavailable`.
+    /// - Throws: ``VaultError`` with `locked` if it was sealed for somebody else; `damaged`, `invalid` if it is no
+    ///   drop, `unavailable`.
     public func openDrop(_ file: [UInt8]) throws(VaultError) -> Drop {
         let plaintext = try plaintext(of: file)
         let drop: Drop

@@ -56,8 +56,8 @@ extension Keychain {
         package var isShortLived = false
         /// Whether the program reads before anything else: a server is asked while the vault is opened.
         package var readsAtOnce = false
-        /// Whether a name keeps its policy (the attribute ``Login/policyKey``), whatever is stored there, and its fields
-        /// are not left without it. Only ``Keychain/setAttributes(of:_:ifMatching:)`` takes it away.
+        /// Whether a name keeps its policy (the attribute ``Login/policyKey``), whatever is stored there, and its
+        /// fields are not left without it. Only ``Keychain/setAttributes(of:_:ifMatching:)`` takes it away.
         package var keepsPolicies = false
         /// The attribute that entries keep.
         var keptAttribute: String? { keepsPolicies ? Login.policyKey : nil }

@@ -23,8 +23,8 @@ extension Keychain {
         return isCommitted
     }
 
-    /// Returns the policy that guards an entry, its own or that of the login whose field it is; nil for none. An expired
-    /// login still guards its fields.
+    /// Returns the policy that guards an entry, its own or that of the login whose field it is; nil for none. An
+    /// expired login still guards its fields.
     func policy(of name: EntryName) throws(VaultError) -> String? {
         if let own = try ownPolicy(of: name) { return own }
         guard let login = name.login else { return nil }

@@ -1,5 +1,5 @@
-/// Which command may read a value: the attribute `policy` of its entry, and of the login that it is a field of. It guards
-/// against slips. Whoever can open the vault can change it.
+/// Which command may read a value: the attribute `policy` of its entry, and of the login that it is a field of. It
+/// guards against slips. Whoever can open the vault can change it.
 package enum ReadingPolicy: String, CaseIterable {
     /// Only `vault run`, which hands the value to a program and shows it nowhere.
     case run

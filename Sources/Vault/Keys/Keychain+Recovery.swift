@@ -43,8 +43,8 @@ extension Keychain {
         return try Keychain(at: places, options: options, failures: failures)
     }
 
-    /// Splits a generated key file into shares by Shamir's scheme. So many of them as `threshold` restore it; fewer tell
-    /// nothing about it.
+    /// Splits a generated key file into shares by Shamir's scheme. So many of them as `threshold` restore it; fewer
+    /// tell nothing about it.
     ///
     /// - Throws: as ``keyFileText(at:options:)``; `invalid` unless 2 ≤ threshold ≤ count ≤ 32.
     public static func splitKeyFile(
@@ -57,8 +57,8 @@ extension Keychain {
     /// Restores a key file from the texts of its shares, in any order.
     ///
     /// - Parameter path: of a file that does not exist.
-    /// - Throws: ``VaultError`` with `invalid` if a share is mistyped or of another set, or if there are too few; `exists`,
-    ///   `busy`, `unavailable`.
+    /// - Throws: ``VaultError`` with `invalid` if a share is mistyped or of another set, or if there are too few;
+    ///   `exists`, `busy`, `unavailable`.
     public static func joinKeyFile(_ shares: borrowing SecretBytes, to path: String) throws(VaultError) {
         try VaultPlaces.checkWritten(path, "The key file's path", isKeyFile: true)
         let key: KeyFile

@@ -112,8 +112,8 @@ extension Invocation {
         return exit
     }
 
-    /// Tells a person which entries are guarded, of those that this command has stored: a value keeps the policy of what
-    /// it replaces. The change is made: if this cannot be read, it is not told.
+    /// Tells a person which entries are guarded, of those that this command has stored: a value keeps the policy of
+    /// what it replaces. The change is made: if this cannot be read, it is not told.
     ///
     /// - Parameter isScriptTold: whether to tell it also if standard error is no terminal.
     func tellPolicies(of names: [String], in keychain: Keychain, toScriptsToo isScriptTold: Bool = false) {

@@ -6,8 +6,8 @@ enum PassphrasePrompt {
     /// How often a person may try.
     static let attempts = 3
 
-    /// Asks for the passphrase of a vault, as ``Keychain/Options/passphrase`` does it; nil without a terminal, and after
-    /// the last attempt.
+    /// Asks for the passphrase of a vault, as ``Keychain/Options/passphrase`` does it; nil without a terminal, and
+    /// after the last attempt.
     static func ask(for vault: String, attempt: Int) throws(VaultError) -> SecretBytes? {
         guard attempt <= attempts else { return nil }
         let complaint = attempt > 1 ? "Wrong passphrase. Try again.\n" : ""

@@ -6,8 +6,8 @@ import Sealing
 /// Runs a program as a child, hides secrets in what it prints, and stands in for it towards everybody else: signals are
 /// passed on, and the end is the child's.
 ///
-/// If standard output or standard error is a terminal, the child has a terminal of its own in its place, in a session of
-/// its own. Otherwise it stays in this process's group, and the terminal's signals reach both.
+/// If standard output or standard error is a terminal, the child has a terminal of its own in its place, in a session
+/// of its own. Otherwise it stays in this process's group, and the terminal's signals reach both.
 struct RedactedRun: ~Copyable {
     /// Milliseconds after which a few bytes that may be the beginning of a secret are shown. So long is also waited for
     /// more output once the program has ended.

@@ -8,8 +8,8 @@ import Vault
 enum SharedProgram {
     private static let name = "vault-shared"
 
-    /// Lets it take this process over, with its arguments, if the vault is in a database. To be called before anything is
-    /// read from standard input.
+    /// Lets it take this process over, with its arguments, if the vault is in a database. To be called before anything
+    /// is read from standard input.
     static func takeOver(_ invocation: Invocation) throws(CommandError) {
         guard !DatabasePlaces.isAvailable else { return }
         guard

@@ -20,7 +20,8 @@ enum Escaping {
         }
     }
 
-    /// Writes the inside of a JSON string, without quotation marks. The bytes must be UTF-8; see ``UnsafeRawBufferPointer/isUTF8``.
+    /// Writes the inside of a JSON string, without quotation marks. The bytes must be UTF-8; see
+    /// ``UnsafeRawBufferPointer/isUTF8``.
     static func json(_ bytes: UnsafeRawBufferPointer, _ put: (UInt8) -> Void) {
         walk(bytes) { scalar, piece in
             switch scalar {

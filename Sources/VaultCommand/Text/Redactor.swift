@@ -72,8 +72,8 @@ struct Redactor {
         isMatching = [Bool](repeating: false, count: patterns.count)
     }
 
-    /// Whether the bytes that are held back are so few that they rather stand for themselves: a prompt must not wait for
-    /// the answer to it.
+    /// Whether the bytes that are held back are so few that they rather stand for themselves: a prompt must not wait
+    /// for the answer to it.
     var holdsLittle: Bool {
         guard let longest else { return false }
         return written < position && longest.count <= 3 && longest.count * 3 <= patterns[longest.pattern].count

@@ -4,9 +4,9 @@ import Sealing
 
 /// A copy of a vault's bytes on this machine, as sealed as in the database.
 ///
-/// It only saves time: what does not authenticate is read from the database again. But where the log ends is believed, so
-/// another user's files do not count. A file has the bytes, at the same offsets; another says which of them are there.
-/// Once all are, the first is a vault file.
+/// It only saves time: what does not authenticate is read from the database again. But where the log ends is believed,
+/// so another user's files do not count. A file has the bytes, at the same offsets; another says which of them are
+/// there. Once all are, the first is a vault file.
 final class Mirror: Sendable {
     struct State {
         /// What the database said last.

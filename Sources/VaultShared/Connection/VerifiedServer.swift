@@ -1,8 +1,8 @@
 import Formats
 import Vault
 
-/// A server that proves who it is, by its certificate or by being on this machine. Only such a one gets a password of this
-/// machine's vault: any server can ask for it in clear text.
+/// A server that proves who it is, by its certificate or by being on this machine. Only such a one gets a password of
+/// this machine's vault: any server can ask for it in clear text.
 struct VerifiedServer: Sendable {
     /// What to connect with: what was checked, whatever a service file says by then.
     let parameters: ConnectionParameters

@@ -21,7 +21,8 @@ extension Statement {
             """, .bytes(name))
     }
 
-    /// The newest extents, from the hint on, but no more than `count` bytes. Of a vault that is not larger, all of them.
+    /// The newest extents, from the hint on, but no more than `count` bytes. Of a vault that is not larger, all of
+    /// them.
     static func tail(of name: [UInt8], upTo count: UInt64) -> Statement {
         Statement(
             """
@@ -74,8 +75,8 @@ extension Statement {
 
     // MARK: Appending
 
-    /// Waits in line, since a queue for a row is not in order. CockroachDB's returned at once for years, so that nothing
-    /// but fairness may depend on it.
+    /// Waits in line, since a queue for a row is not in order. CockroachDB's returned at once for years, so that
+    /// nothing but fairness may depend on it.
     ///
     /// The server gives up by itself, also if this process is gone; and no setting of a role or a database makes a
     /// commit return before it is durable.

@@ -4,8 +4,8 @@ import Sealing
 /// A vault file whose boxes hold their plaintext, so that a fuzzer can change what is sealed.
 ///
 /// The bytes are the first 128 of the header, the first 16 of the hint, and all behind the header's copy. A box is 16
-/// zero bytes and the plaintext. What follows from other bytes (slots, MAC, hashes, checksums, the authenticators of the
-/// record before and of the header) is left out or zero, and set anew; where it is not zero it stays as it is.
+/// zero bytes and the plaintext. What follows from other bytes (slots, MAC, hashes, checksums, the authenticators of
+/// the record before and of the header) is left out or zero, and set anew; where it is not zero it stays as it is.
 ///
 /// Written from Format.md: it shares no code with the parsers that it feeds.
 struct OpenedVault {

@@ -84,7 +84,8 @@ struct CompactionBesideWritersTests {
         }
     }
 
-    /// Of that it learns only under the lock. A minor checkpoint it reads without the lock, unless one is written each time.
+    /// Of that it learns only under the lock. A minor checkpoint it reads without the lock, unless one is written each
+    /// time.
     @Test(arguments: [(1, 1), (300, 1), (300, 9)])
     func keepsWhatOthersWriteRightBeforeItTakesTheLock(count: Int, times: Int) throws {
         defer { files.heal() }

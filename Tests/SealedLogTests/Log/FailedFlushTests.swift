@@ -223,8 +223,8 @@ struct FailedFlushTests {
         #expect(try log.verify().entries == 3)
     }
 
-    /// Linux tells each descriptor once that a flush has failed. If it told a thread that reads, the one that writes would
-    /// acknowledge what is not on the disk.
+    /// Linux tells each descriptor once that a flush has failed. If it told a thread that reads, the one that writes
+    /// would acknowledge what is not on the disk.
     @Test(arguments: ["a record", "a header", "a location"])
     func isNotHiddenFromTheWriterByAThreadThatReads(_ what: String) throws {
         #expect(try fixture.open(remembering: true).text("a") == "old")

@@ -90,8 +90,8 @@ struct MergeTests {
         if seed.isMultiple(of: 4) { try checkNothingIsLeftToMerge(left.log, right.log, merged, seed) }
     }
 
-    /// What has to be kept of a name: all that both sides had, but for what one of them has forgotten on request, unless
-    /// the other one has set it since. Where one side alone has changed a name, what it has.
+    /// What has to be kept of a name: all that both sides had, but for what one of them has forgotten on request,
+    /// unless the other one has set it since. Where one side alone has changed a name, what it has.
     private func expected(_ left: Entry?, _ ofLeft: CopiedVault, _ right: Entry?, _ ofRight: CopiedVault) -> Set<Nonce>
     {
         guard let name = (left ?? right)?.name.text else { return [] }

@@ -1,5 +1,5 @@
-/// The changes of a vault that were acknowledged, for a server that may lose them: each is still on the machine that has
-/// made it. Names of their own are set once, and removed once at most.
+/// The changes of a vault that were acknowledged, for a server that may lose them: each is still on the machine that
+/// has made it. Names of their own are set once, and removed once at most.
 struct Ledger {
     private struct Entry {
         let write: Model.Write

@@ -27,8 +27,8 @@ final class Model {
     }
 
     private(set) var now = 0
-    /// Whether the store may lack what was acknowledged: its server was put back to an older state. Then only the values
-    /// must have been written once.
+    /// Whether the store may lack what was acknowledged: its server was put back to an older state. Then only the
+    /// values must have been written once.
     var isRestored = false
     private var writes: [String: [Write]] = [:]
     private let initial: Write

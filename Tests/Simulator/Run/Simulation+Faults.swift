@@ -6,8 +6,8 @@ import Vault
 struct Attack {
     /// Whether it is an older vault, or another one: nobody who has seen the newer one may write to it.
     let isRollback: Bool
-    /// When a vault that was open before has looked at its path again, by the scheduler's clock: it does so every 50 ms,
-    /// as the coarse clock counts them.
+    /// When a vault that was open before has looked at its path again, by the scheduler's clock: it does so every 50
+    /// ms, as the coarse clock counts them.
     let noticedAt: Int64
 }
 

@@ -15,8 +15,8 @@ private final class Display: @unchecked Sendable {
 }
 
 extension Simulation {
-    /// Follows a store as observers do: reads it once more whenever its file may have changed. Fails if what is shown is
-    /// older than the rounds in which the file is looked at.
+    /// Follows a store as observers do: reads it once more whenever its file may have changed. Fails if what is shown
+    /// is older than the rounds in which the file is looked at.
     func observe(_ attempt: Attempt) throws(VaultError) {
         let (display, process) = (Display(attempt), attempt.session.process)
         let watch: FileWatch

@@ -150,8 +150,8 @@ struct SimulatedFileSystem: FileSystem {
         return try offset < world.bytes(of: file(descriptor).key).count ? offset : nil
     }
 
-    /// A write that fails has written a part. If the disk fails, over existing bytes, that ends with a whole page, as the
-    /// kernel copies them; at a full disk it may be any part. Past a limit on the size of files nothing is written.
+    /// A write that fails has written a part. If the disk fails, over existing bytes, that ends with a whole page, as
+    /// the kernel copies them; at a full disk it may be any part. Past a limit on the size of files nothing is written.
     func write(
         _ descriptor: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at offset: UInt64
     ) throws(SystemError) {

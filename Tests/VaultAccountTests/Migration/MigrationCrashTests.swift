@@ -31,8 +31,8 @@ struct MigrationCrashTests {
         #expect(skipped > 30)
     }
 
-    /// - Parameter isKilled: whether only the program dies at the call. The next one reads what is not on the disk yet, and
-    ///   finishes the migration; then power is lost.
+    /// - Parameter isKilled: whether only the program dies at the call. The next one reads what is not on the disk yet,
+    ///   and finishes the migration; then power is lost.
     @Test(arguments: OldMachine.Copy.allCases, [false, true])
     func isFinishedAfterPowerLossAtAnyCall(_ copy: OldMachine.Copy, isKilled: Bool) async throws {
         var calls = 0

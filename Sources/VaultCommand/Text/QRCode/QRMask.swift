@@ -1,5 +1,5 @@
-/// A pattern that inverts modules of the data, so that the code has few areas of one colour and little that looks like a
-/// finder (section 7.8).
+/// A pattern that inverts modules of the data, so that the code has few areas of one colour and little that looks like
+/// a finder (section 7.8).
 enum QRMask: Int, CaseIterable {
     case checkered, rows, columns, diagonals, blocks, crosses, circles, gridded
 

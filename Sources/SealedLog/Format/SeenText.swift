@@ -17,8 +17,9 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// What is wrong with a text as a name that people tell apart by its looks, as the end of a sentence; nil if nothing
-    /// is. Scalars count, not characters: a mark that is not seen makes one character with the letter before it.
+    /// What is wrong with a text as a name that people tell apart by its looks, as the end of a sentence; nil if
+    /// nothing is. Scalars count, not characters: a mark that is not seen makes one character with the letter before
+    /// it.
     package var unseenPart: String? {
         let space: Unicode.Scalar = " "
         if unicodeScalars.first == space || unicodeScalars.last == space { return "it begins or ends with a space" }

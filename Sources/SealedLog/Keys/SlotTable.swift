@@ -37,8 +37,8 @@ package struct SlotTable: Sendable {
     /// - Parameters:
     ///   - limits: Argon2id's, unless the kind does not use it.
     ///   - recipient: the public key, for a recipient.
-    /// - Throws: `invalid` if there is no room, or for a label that may look like another or limits out of bounds; `keyWrong` if the slot that
-    ///   opened the vault has been removed meanwhile.
+    /// - Throws: `invalid` if there is no room, or for a label that may look like another or limits out of bounds;
+    ///   `keyWrong` if the slot that opened the vault has been removed meanwhile.
     package mutating func add(
         _ credential: borrowing Credential, limits: KeyDerivation.StretchLimits, parameters: [UInt8] = [],
         label: String, recipient: String = ""

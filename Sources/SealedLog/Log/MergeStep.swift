@@ -2,8 +2,8 @@
 struct MergedCopy {
     let view: LogView
     private let past: CommonPast
-    /// Whether what this side says of its history counts. Somebody who was shut out may have put it in the vault's place
-    /// unless this machine has seen it as the vault, and positions are no secret.
+    /// Whether what this side says of its history counts. Somebody who was shut out may have put it in the vault's
+    /// place, unless this machine has seen it as the vault; and positions are no secret.
     let isOwnBelieved: Bool
     /// The same of the copy.
     let isBelieved: Bool

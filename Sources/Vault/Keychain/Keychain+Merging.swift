@@ -33,8 +33,8 @@ extension Keychain {
     /// Of each name the later state counts, also a removal, and all values of both sides are in its history, but for
     /// what one of them has purged. Merging in the other direction comes to the same, but for the keys and the limits
     /// of the history: those of this copy count, unless the data key was rotated in the other one, or the other one has
-    /// what this machine remembers of the vault and this one has not. The other copy is only read. Afterwards, this file can take the place of
-    /// both copies: machines that remember either one take it for the later one.
+    /// what this machine remembers of the vault and this one has not. The other copy is only read. Afterwards, this
+    /// file can take the place of both copies: machines that remember either one take it for the later one.
     ///
     /// - Parameter path: of the other copy. A key that opens this vault has to open it.
     /// - Throws: ``VaultError`` with `invalid` if it is no copy of this vault; `noVault`, `locked`, `damaged`, with the

@@ -125,8 +125,8 @@ extension VaultError {
         case .keyWrong:
             let source = places.keyCommand.map { "The output of `\($0)`" } ?? "The key file \(key)"
             return
-                "\(source) does not open \(vault). It is the wrong key, or that is a copy from before this key "
-                + "replaced another one, or the key slot is damaged. Name the key that it had when it was written."
+                "\(source) does not open \(vault). It is the wrong key, or one that was replaced or removed since. A copy "
+                + "from before that opens with the keys of then. Or the key slot is damaged. Name the right key."
         case .keysChanged: return "The keys of \(vault) have changed since this machine used it last. Try again."
         case .slotGone: return "That key of \(vault) is gone: it was removed or replaced meanwhile."
         case .passphraseNeeded: return "\(vault) needs its passphrase."

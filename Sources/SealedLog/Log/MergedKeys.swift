@@ -23,7 +23,8 @@ struct MergedKeys {
     private let otherMembers: MemberList
     /// Whether this vault has had the other copy's data key.
     private let isOfKnownKey: Bool
-    /// The changes of the members that the other copy has and this vault has not.
+    /// The changes of the members that the other copy has and this vault has not; all of them, if its data key counts:
+    /// nobody whom they remove has that.
     let broughtChanges: Set<Authenticator>
 
     init(_ ours: LogView, _ theirs: LogView) throws(LogError) {
@@ -34,7 +35,6 @@ struct MergedKeys {
             manifest = try theirs.manifest()
             otherMembers = try theirs.members(in: manifest)
         } catch { throw error.ofCopy }
-        broughtChanges = Set(manifest.members.map(\.id)).subtracting(ownMembers.records.map(\.id))
         let (own, other) = (ours.keys.memoryKey, theirs.keys.memoryKey)
         isOfKnownKey = ownManifest.formerMemoryKeys.contains(other)
         if own == other {
@@ -44,6 +44,8 @@ struct MergedKeys {
         }
         areSlotsSame = ours.header.slots == theirs.header.slots
         countsOther = relation == .otherIsNewer
+        let changes = Set(manifest.members.map(\.id))
+        broughtChanges = countsOther ? changes : changes.subtracting(ownMembers.records.map(\.id))
     }
 
     /// Lets the keys of the other copy count, which this machine has seen as the vault: this side may be an older file,
@@ -79,7 +81,7 @@ struct MergedKeys {
             case .same: return ownMembers.isEmpty || !ownMembers.hasRemovalsUnknownToKey
             case .otherIsNewer:
                 let members = try members(ownMembers)
-                return members.isEmpty || !members.hasRemovals(otherThan: Set(manifest.members.map(\.id)))
+                return members.isEmpty || !members.hasRemovals(otherThan: broughtChanges)
             case .otherIsForeign: return false
             }
         }

@@ -18,7 +18,7 @@ final class RollbackMemory: Sendable {
     let keepsHeads: Bool
     let notices = NoticeBoard()
     private let seenFile: MemoryFile
-    private let pathIsKnown = Atomic(false)
+    let pathIsKnown = Atomic(false)
     private let holds = Atomic(false)
     /// What `.seen` held when it was last read or written, if it was authentic.
     private let authentic = Mutex<[UInt8]?>(nil)
@@ -256,73 +256,17 @@ extension RollbackMemory {
     }
 }
 
-// MARK: - The vault at the path
+// MARK: - Checks that need no key
 
 extension RollbackMemory {
-    private static let pathMagic: [UInt8] = Array("vltpath1".utf8)
-
-    private static func pathName(_ path: String) -> String { "\(Hexadecimal.string(of: hash(Array(path.utf8)))).path" }
-
-    struct PathRecord: Hashable, Sendable {
-        let vaultID: [UInt8]
-        /// The fingerprint of the file whose name was flushed; nil if another vault wrote the record.
-        let durable: Authenticator?
-    }
-
-    func pathRecord() -> PathRecord? {
-        guard let bytes = read(RollbackMemory.pathName(path)), let id = RollbackMemory.vaultID(inPathFile: bytes)
-        else { return nil }
-        // Another vault's record is authentic only under that vault's key.
-        guard id == vaultID else { return PathRecord(vaultID: id, durable: nil) }
-        pathIsKnown.store(true, ordering: .relaxed)
-        var reader = body(of: bytes, magic: RollbackMemory.pathMagic, context: Array(path.utf8))
-        return (try? reader?.authenticator()).map { PathRecord(vaultID: id, durable: $0) }
-    }
-
-    /// - Parameter durable: the fingerprint of the file whose name has been flushed; nil if that is not known.
-    func rememberPath(durable: Authenticator?) {
-        var file = ByteWriter(reserving: RollbackMemory.fileSize)
-        file.append(RollbackMemory.pathMagic + vaultID)
-        if let durable { file.authenticator(durable) } else { file.zeros(Authenticator.size) }
-        file.integer(RollbackMemory.checksum(file.bytes))
-        file.zeros(8)
-        update(MemoryFile(RollbackMemory.pathName(path), in: folder), to: file.bytes, context: Array(path.utf8))
-        pathIsKnown.store(true, ordering: .relaxed)
-    }
-
-    /// Whether the path's record names this vault, or was to name it.
-    var knowsPath: Bool { pathIsKnown.load(ordering: .relaxed) }
-
-    static func remembersVault(at path: String, in folder: MemoryFolder) -> Bool {
-        folder.read(pathName(path), size: fileSize) { _ in }.flatMap(vaultID(inPathFile:)) != nil
-    }
-
-    /// Returns the vault id in a path's record, if its checksum is right: all that can be read without a key.
-    private static func vaultID(inPathFile bytes: [UInt8]) -> [UInt8]? {
-        let checked = pathMagic.count + Header.identifierSize + Authenticator.size
-        guard bytes.count >= fileSize, bytes.starts(with: pathMagic) else { return nil }
-        var reader = ByteReader(bytes, in: checked..<bytes.count)
-        guard let sum: UInt64 = try? reader.integer(), sum == checksum(Array(bytes[..<checked])) else { return nil }
-        return Array(bytes[pathMagic.count..<pathMagic.count + Header.identifierSize])
-    }
-
-    /// Returns the fingerprint of a file, its checkpoint and its location: a copy of the file has the same header.
-    func fingerprint(of file: CheckpointFile, _ locationState: [UInt8]?) -> Authenticator? {
-        guard let locationState else { return nil }
-        var writer = ByteWriter(reserving: 64)
-        writer.authenticator(file.origin)
-        writer.append(locationState)
-        return RollbackMemory.hash(writer.bytes).withUnsafeBytes { Authenticator($0) }
-    }
-
-    private static func hash(_ bytes: [UInt8]) -> [UInt8] {
+    static func hash(_ bytes: [UInt8]) -> [UInt8] {
         var hash = [UInt8](repeating: 0, count: Authenticator.size)
         // The length is right, so it cannot fail.
         try? bytes.withUnsafeBytes { bytes in try hash.withUnsafeMutableBytes { try KeyedHash.hash(bytes, into: $0) } }
         return hash
     }
 
-    private static func checksum(_ bytes: [UInt8]) -> UInt64 {
+    static func checksum(_ bytes: [UInt8]) -> UInt64 {
         let key = [UInt8](repeating: 0, count: ShortHash.keySize)
         // The key has the right length, so it cannot fail.
         return (try? bytes.withUnsafeBytes { bytes in try key.withUnsafeBytes { try ShortHash.hash(bytes, key: $0) } })

@@ -286,7 +286,7 @@ final class FormerMember {
 struct FormerMemberTests {
     /// `VAULT_FORMER_MEMBERS=FROM..<TO` tries others.
     private static var seeds: Range<Int> {
-        let bounds = (ProcessInfo.processInfo.environment["VAULT_FORMER_MEMBERS"] ?? "0..<40").split(separator: "..<")
+        let bounds = (ProcessInfo.processInfo.environment["VAULT_FORMER_MEMBERS"] ?? "0..<150").split(separator: "..<")
         return (Int(bounds[0]) ?? 0)..<(Int(bounds[bounds.count - 1]) ?? 0)
     }
 

@@ -197,6 +197,27 @@ struct MergeGateTests {
         #expect(try KnownHistory(of: away.view.withLock { $0 }).includes(head) == .excluded)
     }
 
+    /// The file in the vault's place knows of the removal, too, and has lost a value that nobody has signed.
+    @Test func whatAFileFromBeforeTheRotationHasForgottenComesBack() throws {
+        let log = try vault.open(as: vault.mia, remembering: true)
+        try log.set("a", "of nobody")
+        try vault.addMembers(to: log)
+        try log.set("a", "of Mia")
+        try vault.remove("tom", from: log)
+        let forged = try vault.forked("forged.vault", as: nil)
+        var entry = try #require(try forged.history(.sample("a")))
+        (entry.earlier, entry.forgotten) = ([], entry.modified)
+        try forged.write(entry, [nil])
+        try log.rotate()
+        let other = try vault.forked(as: vault.mia)
+        try replace(vault.fixture.path, with: try contents(forged.view.withLock { $0.store.location }))
+        let joined = try vault.open(as: vault.mia, remembering: true, joining: [other])
+        #expect(try joined.earlierTexts("a") == [])
+        #expect(try merge(other, into: joined).refused == [])
+        try joined.finishJoining()
+        #expect(try vault.open(as: vault.mia, remembering: true).earlierTexts("a") == ["of nobody"])
+    }
+
     /// Of a copy whose data key this vault never had, the same holds: whoever had a former one can have drawn it.
     @Test func soIsACopyThatWasRotatedApart() throws {
         let log = try vault.open(as: nil)

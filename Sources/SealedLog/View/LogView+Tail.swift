@@ -1,0 +1,89 @@
+import LinuxSystem
+import Sealing
+
+// What may stand behind the end of the log: zeros, a torn write, or damage.
+
+extension LogView {
+    /// Decides, while no process can write, what is at the end: a torn tail, which is dropped, or damage.
+    mutating func classifyTail(_ ending: RecordReader.Finding, _ reader: inout RecordReader) throws(LogError) {
+        let isZero = try searchTail(&reader)
+        switch ending {
+        case .nothing where store.isTransactional:
+            guard try store.size() <= end else { throw LogError.damaged("the log's end", at: end) }
+        case .nothing, .record: break
+        case .failing where try store.isTransactional ? false : isTorn(): break
+        case .failing(let reason), .foreign(let reason): throw LogError.damaged("\(reason),", at: end)
+        }
+        needsClearing = !isZero
+    }
+
+    /// Searches everything behind the end for records, except for one at the end itself: they, or more of their magics
+    /// than there are by chance, are damage. Holes are skipped.
+    ///
+    /// Anyone can compute a frame's checksum, and its index may be 1 MiB long, so no index is opened here. It need not
+    /// be: a writer that is killed leaves no valid frame but its first.
+    ///
+    /// - Returns: whether there are only zeros.
+    private func searchTail(_ reader: inout RecordReader) throws(LogError) -> Bool {
+        var (offset, size) = (end, RecordReader.windowSize)
+        var (isZero, magics) = (true, 0)
+        while true {
+            let piece = try reader.bytes(at: offset, upTo: size)
+            try piece.withRawBytes { (bytes) throws(LogError) in
+                guard !bytes.isZero else { return }
+                isZero = false
+                for index in bytes.recordMagics() {
+                    let found = offset + UInt64(index)
+                    guard found > end else { continue }
+                    magics += 1
+                    let rest = UnsafeRawBufferPointer(rebasing: bytes[index...])
+                    guard Frame(rest, vaultID: header.vaultID) != nil else { continue }
+                    throw LogError.damaged("a record is missing or changed before byte \(found),", at: end)
+                }
+            }
+            guard magics <= Limits.strayMagics else {
+                throw LogError.damaged("what no writer leaves behind the log's end,", at: end)
+            }
+            // The next piece begins with the last bytes of this one: a frame may cross the border.
+            guard piece.count == size, let data = try store.nextData(from: offset + UInt64(size) - Limits.alignment)
+            else { return isZero }
+            (offset, size) = (data & ~(Limits.alignment - 1), 1 << 20)
+        }
+    }
+
+    /// Returns whether the failing record at the end was never acknowledged: it is cut by the end of the file, or a
+    /// part of it never reached the disk. Disks write whole sectors of 512 bytes or more, over zeros that were there
+    /// before.
+    private func isTorn() throws(LogError) -> Bool {
+        let head = try store.available(at: end, upTo: Frame.size)
+        guard head.count == Frame.size, head.contains(where: { $0 != 0 }) else { return true }
+        let frame = head.withUnsafeBytes { Frame($0, vaultID: header.vaultID) }
+        let recordEnd = end + (frame?.recordLength ?? UInt64(Frame.size))
+        guard try store.size() >= recordEnd else { return true }
+        // Pieces end at sector borders.
+        for piece in (end / Limits.sector * Limits.sector..<recordEnd).pieces {
+            let start = max(piece.lowerBound, end)
+            let bytes = try store.bytes(at: start, count: Int(piece.upperBound - start))
+            if bytes.withUnsafeBytes({ $0.hasZeroSector(at: start) }) { return true }
+        }
+        return false
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The indices from `start` on, 16 apart, that hold the magic of a record and have room for its frame.
+    func recordMagics(from start: Int = 0) -> some Sequence<Int> {
+        let magic = Frame.magic.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
+        return stride(from: start, through: count - Frame.size, by: Int(Limits.alignment)).lazy.filter {
+            loadUnaligned(fromByteOffset: $0, as: UInt32.self) == magic
+        }
+    }
+
+    /// Returns whether these bytes, which are at `offset` in the file, fill a part of a sector with zeros alone.
+    fileprivate func hasZeroSector(at offset: UInt64) -> Bool {
+        let sector = Int(Limits.sector)
+        return stride(from: -Int(offset % Limits.sector), to: count, by: sector).contains {
+            UnsafeRawBufferPointer(rebasing: self[Swift.max($0, 0)..<Swift.min($0 + sector, count)]).isZero
+        }
+    }
+}

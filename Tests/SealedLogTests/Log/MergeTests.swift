@@ -162,6 +162,19 @@ struct MergeTests {
         #expect(try left.log.fingerprint() == right.log.fingerprint())
     }
 
+    /// What was sealed anew several times there, and once here, has other nonces.
+    @Test(arguments: 1..<4) func aCopyThatWasAwayDuringRotationsHasEachValueOnce(_ rotations: Int) throws {
+        let (left, right) = try pair()
+        for text in ["first", "second", "third"] { try left.set("a", text) }
+        try merge(left, into: right)
+        for _ in 0..<rotations { try left.rotate() }
+        try left.set("b", "1")
+        try merge(left, into: right)
+        #expect(try right.states() == left.states())
+        #expect(try right.text("a") == "third" && right.earlierTexts("a") == ["second", "first", "base"])
+        #expect(try merge(left, into: right).changed == [])
+    }
+
     @Test func differentValuesOfOneTimeAndLengthAreNotTakenForOne() throws {
         let (left, right) = try pair()
         try left.rotate()

@@ -139,6 +139,7 @@ struct MergeGateTests {
         let log = try vault.founded()
         try log.set("a", "first")
         try log.set("a", "second")
+        for value in ["first", "second"] { try log.set("b", value) }
         let forged = try vault.forked(as: nil)
         let colleague = try vault.forked("colleague.vault", as: vault.mia)
         try colleague.set("only there", "1")
@@ -149,7 +150,11 @@ struct MergeGateTests {
         replayed.sequence = 1 << 40
         try forged.write(replayed, [nil])
         #expect(try forged.text("a") == "first")
+        var forgetful = try #require(try forged.history(.sample("b")))
+        (forgetful.earlier, forgetful.forgotten, forgetful.sequence) = ([], forgetful.modified, 1 << 40)
+        try forged.write(forgetful, [nil])
         #expect(try merge(forged, into: log).refused == [])
+        #expect(try log.text("b") == "second" && log.earlierTexts("b") == ["first"])
         #expect(try log.text("a") == "second" && log.earlierTexts("a") == ["first"])
         #expect(log.view.withLock { $0.head.sequence } < 100)
         #expect(try merge(colleague, into: log).changed == ["only there"])
@@ -195,6 +200,21 @@ struct MergeGateTests {
         #expect(try away.text("a") == "1")
         let head = log.view.withLock { $0.head }
         #expect(try KnownHistory(of: away.view.withLock { $0 }).includes(head) == .excluded)
+    }
+
+    /// One that does not count there: who has made it was removed meanwhile.
+    @Test func aRemovalOfTheRotatedCopyCountsThoughThisOneHasAsManyChanges() throws {
+        let log = try vault.founded()
+        let place = try vault.forked(as: vault.tom)
+        let ann = try DeviceKey(.generate())
+        try place.changeMembers { (members) throws(LogError) in try members.add("ann", ann.device, signedBy: vault.tom) }
+        try vault.remove("tom", from: log)
+        try log.rotate()
+        let joined = try open(place, as: vault.mia)
+        #expect(try joined.members().records.count == log.members().records.count)
+        #expect(try merge(log, into: joined).keys == .other)
+        #expect(try joined.members().records == log.members().records)
+        #expect(try joined.members().members.map(\.name) == ["mia"])
     }
 
     /// The file in the vault's place knows of the removal, too, and has lost a value that nobody has signed.
@@ -402,13 +422,21 @@ struct MergeGateTests {
     }
 
     /// He need not sign at all.
-    @Test func whatNobodyHasSignedStaysOutOnceAMemberWasRemoved() throws {
+    @Test(arguments: [true, false]) func whatNobodyHasSignedStaysOutOnceAMemberWasRemoved(_ isKnown: Bool) throws {
         let log = try vault.founded()
+        if isKnown {
+            // He may have a key that stays.
+            try vault.remove("tom", from: log)
+            try log.rotate()
+        }
         let other = try vault.forked(as: nil)
         try other.plant("c", "of nobody", under: NonceSource.one())
-        try vault.remove("tom", from: log)
+        if !isKnown { try vault.remove("tom", from: log) }
         #expect(try merge(other, into: log).refused == ["c"])
         #expect(try log.text("c") == nil)
+        // It does not count as merged.
+        #expect(try merge(other, into: log, taking: .some(["c"])).changed == ["c"])
+        #expect(try log.authors(of: "c") == [#"member("mia")"#])
     }
 
     /// Here the removal comes with the copy, and what the member has changed before it.

@@ -112,6 +112,16 @@ struct KeptHeadsTests {
         #expect(try open().text("a") == "first")
     }
 
+    /// The next state comes from another machine.
+    @Test func soItDoesIfWhatFollowsIsOnlyRead() throws {
+        _ = try open(keepsHeads: false).text("a")
+        let older = try fixture.bytes
+        try fixture.open().set("a", "second")
+        #expect(try open().text("a") == "second")
+        try replace(fixture.path, with: older)
+        #expect(try open().text("a") == "first")
+    }
+
     @Test func aRotationIsNotUndoneByACheckout() throws {
         let log = try open()
         let older = try fixture.bytes

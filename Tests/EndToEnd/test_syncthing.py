@@ -14,6 +14,7 @@ import pytest
 from copies import Copies, copies
 from homes import Home
 from key_slots import keys
+from layout import records
 from tracing import CHANGING, trace, with_fault
 
 LOCKED, ALARM = 5, 9
@@ -117,6 +118,18 @@ def test_a_key_that_was_removed_does_not_come_back_with_an_older_file(apart: Cop
     assert len(json.loads(left.output("history", "often", "--json"))["versions"]) == 3
     left.refusal(LOCKED, "ls", "--key-file", "lost.key")
     assert left.values() == {"base": b"0", "left": b"1", "later": b"4", "often": b"4"}
+
+
+def test_a_file_that_ends_within_a_change_is_kept(apart: Copies) -> None:
+    conflict = beside(apart.left, apart.right.vault)
+    content = conflict.read_bytes()
+    last = records(apart.right.vault)[-1]
+    conflict.write_bytes(content[: last.place + 100])
+    shown = apart.left.output("merge")
+    assert b"may still be copied" in shown and b"delete" not in shown
+    conflict.write_bytes(content)
+    assert deleted(apart.left, apart.left.output("merge")) == conflict
+    assert apart.left.values() == BOTH
 
 
 def test_the_alarm_stays_if_no_copy_has_what_is_remembered(apart: Copies, tmp_path: Path) -> None:
@@ -292,7 +305,7 @@ UNUSABLE = [
     ("a named pipe", lambda path, other: os.mkfifo(path), INPUT_OUTPUT, "named pipe"),
     ("a folder", lambda path, other: path.mkdir(), INPUT_OUTPUT, "is a folder"),
     ("a link to nothing", lambda path, other: path.symlink_to("nothing"), 3, "no vault at"),
-    ("somebody else's", of_somebody_else, LOCKED, "a copy from before this key"),
+    ("somebody else's", of_somebody_else, LOCKED, "replaced or removed since"),
     ("another one of the same key", another_of_the_same_key, USAGE, "is another vault, not a copy"),
 ]
 

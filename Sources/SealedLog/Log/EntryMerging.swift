@@ -10,6 +10,10 @@ struct EntryPair {
     /// Whether a side has changed the name since the other side took over its state; nil if that is unknown.
     let hasOwnChanged: Bool?
     let hasOtherChanged: Bool?
+    /// Which of two different states of one time counts. Nobody signs a nonce: whoever was shut out can draw it.
+    var tie = Tie.byNonce
+
+    enum Tie { case byNonce, own, other }
 
     /// What becomes of the name.
     enum Outcome {
@@ -32,7 +36,8 @@ struct EntryPair {
         if hasOwnChanged == false { return EntryPair.outcome(other, for: own) }
         // Names that were removed at one time may have different histories.
         let isTie = !EntryPair.isLater(own, than: other)
-        let isOther = EntryPair.isLater(other, than: own) || isTie && other.hasStates(of: own)
+        var isOther = EntryPair.isLater(other, than: own) || isTie && other.hasStates(of: own)
+        if own.modified == other.modified, own.state != other.state, tie != .byNonce { isOther = tie == .other }
         let (later, former) = isOther ? (other, own) : (own, other)
         var entry = later
         entry.forgotten = [own.forgotten, other.forgotten].compactMap(\.self).max()

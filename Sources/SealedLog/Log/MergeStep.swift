@@ -33,7 +33,8 @@ struct MergedCopy {
         if !isOwnBelieved, !taken.contains(entry.name) { own?.disbelieve() }
         // Times are signed, and decide then.
         guard areHistoriesBelieved else {
-            return EntryPair(own: own, other: other, hasOwnChanged: nil, hasOtherChanged: nil)
+            return EntryPair(
+                own: own, other: other, hasOwnChanged: nil, hasOtherChanged: nil, tie: isBelieved ? .other : .own)
         }
         return EntryPair(
             own: own, other: other, hasOwnChanged: own.flatMap(past.hasOwnChanged),

@@ -25,6 +25,8 @@ package struct MergeReport: Hashable, Sendable {
     package fileprivate(set) var refusesOwn = false
     /// Where the copy is from now on, of changes that were kept on this machine and of which something was refused.
     package internal(set) var keptAt: String?
+    /// Whether the copy ends within a change: it may still be copied.
+    package fileprivate(set) var isUnfinished = false
     /// Whose key slots count from now on.
     package fileprivate(set) var keys = Keys.same
     /// The positions that members have signed in the copy, with what was taken over.
@@ -68,6 +70,7 @@ extension SealedLog {
             }
             return view
         }
+        report.isUnfinished = theirs.needsClearing
         var keys = try MergedKeys(ours, theirs)
         // What this history includes has nothing new. But whoever was shut out may have written this file.
         if keys.taken == nil, try ours.includes(theirs.head) == .included { return report }
@@ -83,6 +86,10 @@ extension SealedLog {
             view: theirs, past: CommonPast(ownHistory, history),
             isOwnBelieved: taken.isAll || gateOfOther == nil || memory?.isHeld == false,
             isBelieved: isBelieved, keys: keys, taken: taken, keptAttribute: keptAttribute)
+        // Each change takes one: a copy with the last ones would end this vault, too.
+        guard !isBelieved && !taken.isAll || theirs.head.sequence < Limits.sequence / 2 else {
+            throw LogError(.copyDamaged, "its sequence numbers, which are beyond what changes reach")
+        }
         try ofCopy { () throws(LogError) in try checkNonces(of: source) }
         if let gateOfOther {
             report.refused = try refusedNames(of: ours, by: gateOfOther, with: theirs)

@@ -40,10 +40,8 @@ struct SalvagedHistory {
         let standing = origin.sequence
         note(try loader.readRemains(of: remains.view.header.root) { newest[$0.name] = ($0, standing) })
         try readRecords(agreedUpTo: agreed)
-        if let foreign {
-            // There was nothing behind the change that this machine has seen as the newest.
-            if seen == head { damage.append(foreign) } else { lose(foreign) }
-        }
+        // Others may have written behind the change that this machine has seen as the newest.
+        if let foreign { lose(foreign) }
         if let record = memory?.pathRecord(), record.vaultID != remains.view.header.vaultID {
             lose("this machine has seen another vault at this path")
         }

@@ -25,6 +25,8 @@ extension Keychain {
         package let refusesOwn: Bool
         /// Where what was refused of this machine's offline changes is.
         package let keptAt: String?
+        /// Whether the copy ends within a change: it may still be copied.
+        package let isUnfinished: Bool
     }
 
     /// Takes over what another copy of this vault has: one that a file synchronization, git or a backup has left beside
@@ -104,5 +106,6 @@ extension Keychain.Merge {
         (changed, conflicts, dropped) = (report.changed, report.conflicts, report.dropped)
         (refused, keys) = (report.refused, report.keys)
         (isOfFormerKey, refusesOwn, keptAt) = (report.isOfFormerKey, report.refusesOwn, report.keptAt)
+        isUnfinished = report.isUnfinished
     }
 }

@@ -159,7 +159,7 @@ enum MergeCommand: Command {
         -> String
     {
         let title = isOneOfSeveral ? "\(StandardOutput.shown(path)):\n" : ""
-        let isWhole = merge.refused.isEmpty && merge.dropped.isEmpty
+        let isWhole = merge.refused.isEmpty && merge.dropped.isEmpty && !merge.isUnfinished
         return title + merge.text
             + (isDeletable && isWhole ? "You may delete \(StandardOutput.shown(path)).\n" : "")
     }

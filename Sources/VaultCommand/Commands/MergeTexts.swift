@@ -89,6 +89,7 @@ extension Keychain.Merge {
                 conflicts.filter(kept.contains),
                 "Changed on both sides; the later change counts, see `vault history`:\n")
             + list(dropped, "Changed on both sides; the other value is not kept:\n") + keys.advice
+            + (isUnfinished ? "The other copy ends within a change. It may still be copied: merge it again later.\n" : "")
     }
 
     /// What was not taken over, why, and how it is.

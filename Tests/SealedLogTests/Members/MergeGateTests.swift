@@ -202,12 +202,28 @@ struct MergeGateTests {
         #expect(try KnownHistory(of: away.view.withLock { $0 }).includes(head) == .excluded)
     }
 
+    /// Each change takes a number: a copy with the last ones would end this vault, too.
+    @Test(arguments: [-1, 0, 1]) func aCopyWithNumbersThatNoChangesReachIsRefused(beyond distance: Int) throws {
+        let log = try vault.open(as: nil)
+        try log.set("a", "1")
+        let other = try vault.forked(as: nil)
+        let half = Limits.sequence / 2
+        // The header follows what was merged.
+        try other.forge(claiming: LogPosition(sequence: UInt64(Int(half) + distance - 1), authenticator: .zero))
+        #expect(other.view.withLock { $0.head.sequence } == UInt64(Int(half) + distance))
+        let code = try LogError.code { _ = try merge(other, into: log) }
+        #expect(code == (distance < 0 ? nil : .copyDamaged))
+        #expect(try log.text("a") == "1")
+        #expect((log.view.withLock { $0.head.sequence } > 1_000) == (distance < 0))
+    }
+
     /// One that does not count there: who has made it was removed meanwhile.
     @Test func aRemovalOfTheRotatedCopyCountsThoughThisOneHasAsManyChanges() throws {
         let log = try vault.founded()
         let place = try vault.forked(as: vault.tom)
         let ann = try DeviceKey(.generate())
-        try place.changeMembers { (members) throws(LogError) in try members.add("ann", ann.device, signedBy: vault.tom) }
+        try place.changeMembers { (members) throws(LogError) in try members.add("ann", ann.device, signedBy: vault.tom)
+        }
         try vault.remove("tom", from: log)
         try log.rotate()
         let joined = try open(place, as: vault.mia)
@@ -351,6 +367,23 @@ struct MergeGateTests {
         #expect(try merge(other, into: log).refused == [])
         #expect(try log.text("a") == "second")
         #expect(try log.earlierTexts("a") == ["first"])
+    }
+
+    /// Nobody signs a nonce, by which copies of one history agree on one of two states of one time.
+    @Test(arguments: [true, false]) func norDoesOneOfTheSameTime(_ isRemoved: Bool) throws {
+        let log = try vault.founded()
+        try log.commit([log.change("a", to: Array("first".utf8))], at: 1 << 60)
+        let other = try vault.forked(as: nil)
+        let time = try #require(try other.history(.sample("a"))).modified
+        // Its time cannot grow any more, and the first value has left the history.
+        try log.set("a", "second")
+        var entry = isRemoved ? try .tombstone("a", modified: time) : try #require(try log.history(.sample("a")))
+        (entry.modified, entry.earlier) = (time, [])
+        entry.authorship = try other.history(.sample("a"))?.authorship
+        try log.write(entry, entry.versions.map { _ in nil })
+        try log.rotate()
+        #expect(try merge(other, into: log).refused == [])
+        #expect(try log.text("a") == (isRemoved ? nil : "second"))
     }
 
     /// Nobody signs what was forgotten.

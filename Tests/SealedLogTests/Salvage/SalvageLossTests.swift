@@ -127,11 +127,16 @@ struct SalvageLossTests {
         #expect(salvaged.report.damage == ["this machine has seen this vault under another data key, after a rotation"])
     }
 
-    @Test func junkBehindTheChangeThatThisMachineHasSeenMeansNothing() throws {
-        var (bytes, state) = try remembered()
-        bytes[try RecordList(fixture.path).end + 3] = 1
+    /// Another machine may have written there.
+    @Test func whatIsDamagedBehindTheChangeThatThisMachineHasSeenMayHideALaterOne() throws {
+        let state = try remembered().state
+        let other = try fixture.open()
+        try other.set("name 2", "of another machine")
+        let records = try RecordList(fixture.path)
+        let bytes = try flipped([#require(records.records.last).lowerBound + Frame.headSize + 9])
         let salvaged = try SalvagedVault(fixture, bytes, remembering: true)
-        #expect(salvaged.state == state && salvaged.report.isComplete)
+        #expect(salvaged.state == state && !salvaged.report.isComplete)
+        #expect(salvaged.report.certain == 0 && salvaged.report.doubtful.count == 4)
         #expect(salvaged.report.damage.count == 1)
     }
 

@@ -284,6 +284,19 @@ def test_what_a_rotation_has_shut_out_is_left_out_the_other_way(apart: Copies) -
     assert all_values(apart.left) == MERGED | {"afterwards": [b"1"]}
 
 
+def test_the_other_way_stops_if_the_file_cannot_be_put_aside(apart: Copies) -> None:
+    """Otherwise the command would accept the file that was to be left out."""
+    apart.right.output("key", "rotate")
+    before = apart.left.vault.with_name(apart.left.vault.name + ".before")
+    before.write_bytes(b"of an earlier time")
+    files = [apart.left.vault.read_bytes(), apart.right.vault.read_bytes()]
+    command = apart.left.refusal(ALARM, "merge", str(apart.right.vault)).split("in the vault's place: ", 1)[1]
+    finished = apart.left.shell(command)
+    assert finished.returncode == 1 and finished.stdout == b"" and b"File exists" in finished.stderr
+    assert [apart.left.vault.read_bytes(), apart.right.vault.read_bytes()] == files
+    assert before.read_bytes() == b"of an earlier time"
+
+
 def test_what_this_machine_has_changed_during_a_rotation_is_kept_by_one_command(apart: Copies) -> None:
     """A laptop that was offline: the message has the command, with each name."""
     apart.left.set("it's a \"name\"", b"canary-left")

@@ -57,8 +57,8 @@ struct EntryPair {
         return EntryPair.outcome(entry, for: own)
     }
 
-    /// Returns the entry with an attribute that one of the sides has and the later state lacks, if this side has changed
-    /// the name, too; nil if that is not so. Throws `invalid` if there is no room for it.
+    /// Returns the entry with an attribute that one of the sides has and the later state lacks, if this side has
+    /// changed the name, too; nil if that is not so. Throws `invalid` if there is no room for it.
     func guarded(_ outcome: Outcome, by key: String?) throws(LogError) -> Entry? {
         guard let key, let own, hasOwnChanged != false else { return nil }
         var entry = own

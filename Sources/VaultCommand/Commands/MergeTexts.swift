@@ -38,7 +38,7 @@ struct MergedSides {
         let former = "\(vault).before"
         let quoted = [vault, former, copy].map { ShellQuoting.quoted($0) }
         return "put the other copy in the vault's place: "
-            + "mv -n \(quoted[0]) \(quoted[1]) && mv -n \(quoted[2]) \(quoted[0]) && "
+            + "ln \(quoted[0]) \(quoted[1]) && mv -f \(quoted[2]) \(quoted[0]) && "
             + advised.line("merge \(OptionName.acceptDiverged.spelling) \(quoted[1])")
     }
 }
@@ -84,12 +84,13 @@ extension Keychain.Merge {
         let count = Quantity.number(changed.count)
         let kept = Set(conflicts).subtracting(dropped)
         let nothing = refused.isEmpty ? "Nothing new in the other copy.\n" : ""
+        let unfinished = "The other copy ends within a change. It may still be copied: merge it again later.\n"
         return (changed.isEmpty ? nothing : "Merged: \(count) changed.\n")
             + list(
                 conflicts.filter(kept.contains),
                 "Changed on both sides; the later change counts, see `vault history`:\n")
             + list(dropped, "Changed on both sides; the other value is not kept:\n") + keys.advice
-            + (isUnfinished ? "The other copy ends within a change. It may still be copied: merge it again later.\n" : "")
+            + (isUnfinished ? unfinished : "")
     }
 
     /// What was not taken over, why, and how it is.

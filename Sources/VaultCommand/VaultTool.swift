@@ -9,20 +9,20 @@ package enum VaultTool {
         let endsByClosedPipe = ProcessState.harden()
         let words = readWords()
         var parser = CommandLineParser(words)
-        var advised = AdvisedCommand()
+        var known: Invocation?
         do {
             if ClipboardClearing.isThisProcess { return try ClipboardClearing.run(words.compactMap(\.self)) }
             var invocation = try parser.parse()
             // A place that cannot be found out is told by the command itself.
             if invocation.command.section != .help { invocation.knownPlaces = try? invocation.places() }
-            advised = AdvisedCommand(invocation)
+            known = invocation
             try SharedProgram.takeOver(invocation)
             return try invocation.command.command.run(invocation)
         } catch UsageError.noCommand where !parser.wantsJSON {
             StandardError.write(TextLayout.fitted(HelpText.short(), to: terminalWidth(STDERR_FILENO)))
             return .usage
         } catch {
-            var error = CommandError(error, advising: advised)
+            var error = CommandError(error, advising: known.map(AdvisedCommand.init) ?? AdvisedCommand())
             if endsByClosedPipe, error == .unwritableOutput(EPIPE) {
                 signal(SIGPIPE, SIG_DFL)
                 raise(SIGPIPE)

@@ -52,7 +52,7 @@ extension SealedLog {
         write: (inout CheckpointWriter) throws(LogError) -> Void
     ) throws(LogError) -> SealedLog {
         let store = try place.createUnpublished()
-        let view: LogView
+        var view: LogView
         do throws(LogError) {
             var checkpoint = CheckpointWriter(into: store, keys: keys)
             try write(&checkpoint)

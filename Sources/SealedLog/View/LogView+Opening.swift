@@ -148,20 +148,29 @@ extension LogView {
     ///   - isAccepted: whether nothing tells that this log includes it: it is a new vault, or one that is accepted in
     ///     spite of an alarm.
     ///   - isJoined: whether a copy that is merged next includes a position.
-    func takePlaceOfCopy(
+    mutating func takePlaceOfCopy(
         isAccepted: Bool = false, unless isJoined: (LogPosition) -> Bool = { _ in false }
     ) throws(LogError) {
-        if !store.isAsKept, let kept = store.keptHead, !isJoined(kept),
-            try isAccepted ? includes(kept) != .included : alarm(against: kept) != nil
-        {
-            try store.keepCopy { (copy) throws(LogError) in
-                var kept = try HeaderImage(of: copy).view(following: keys)
-                var reader = kept.reader
-                _ = try kept.catchUp(&reader)
-                return kept.end
-            }
+        if !store.isAsKept, let kept = store.keptHead, !isJoined(kept), try lacks(kept, isAccepted) {
+            // Another process may have kept what came since this one has read the end. If a compaction has replaced
+            // the store, whoever opens the next one decides.
+            if !isAccepted, try !refresh(), try !store.isCurrent() { return }
+            if try lacks(kept, isAccepted) { try keepCopy() }
         }
         store.accepted()
+    }
+
+    private func keepCopy() throws(LogError) {
+        try store.keepCopy { (copy) throws(LogError) in
+            var kept = try HeaderImage(of: copy).view(following: keys)
+            var reader = kept.reader
+            _ = try kept.catchUp(&reader)
+            return kept.end
+        }
+    }
+
+    private func lacks(_ kept: LogPosition, _ isAccepted: Bool) throws(LogError) -> Bool {
+        try isAccepted ? includes(kept) != .included : alarm(against: kept) != nil
     }
 
     // MARK: From a header to the end

@@ -170,9 +170,7 @@ extension Invocation {
     }
 
     private var warnings: FailureLog {
-        FailureLog { [wantsJSON, advised = AdvisedCommand(self)] error, _ in
-            Notes.warn(CommandError(error, advising: advised), asJSON: wantsJSON)
-        }
+        FailureLog { error, _ in Notes.warn(CommandError(error, advising: AdvisedCommand(self)), asJSON: wantsJSON) }
     }
 
     private func announced(_ keychain: Keychain) -> Keychain {

@@ -61,7 +61,7 @@ struct VaultErrorTests {
             words: ["/k/a.key", "chmod 600", "accept it as it is"], cause: .keyFileShared),
         Case(
             log: LogError(.keyWrong), code: .locked,
-            words: ["/k/a.key", "/v/a.vault", "is the wrong key", "a copy from before"]),
+            words: ["/k/a.key", "/v/a.vault", "is the wrong key", "replaced or removed since"]),
         Case(
             log: LogError(.damaged, "a page at byte 4096"), code: .damaged,
             words: ["/v/a.vault", "byte 4096", "backup", "salvage"], cause: .damagedVault("/v/a.vault")),

@@ -24,7 +24,7 @@ package struct VerificationReport: Hashable, Sendable, Encodable {
 extension SealedLog {
     /// Reads and authenticates everything.
     ///
-    /// - Throws: `damaged`, with the first offset; `busy`, `unavailable`.
+    /// - Throws: `damaged`, with the first offset; as ``members()``; `busy`, `unavailable`.
     package func verify(timeout: Duration, _ counter: UpkeepProgress? = nil) throws(LogError) -> VerificationReport {
         let known = try read { (view) throws(LogError) in view }
         // The lock only serves to find the log's end: to read everything takes too long to keep others from writing.
@@ -35,6 +35,8 @@ extension SealedLog {
         lock.release()
         do throws(LogError) {
             let report = try Verifier(of: view, counter).run()
+            // Last: what is damaged is told first.
+            _ = try members()
             memory?.forgetUpkeep()
             return report
         } catch {

@@ -288,6 +288,9 @@ struct MemberTests {
         #expect(try LogError.code { try log.set("a", "2") } == .diverged)
         #expect(try LogError.code { _ = try log.members() } == .diverged)
         #expect(try LogError.code { try open(as: mia, remembering: true).set("a", "2") } == .diverged)
+        #expect(try LogError.code { _ = try open(as: mia, remembering: true).verify(timeout: .zero) } == .diverged)
+        // Nobody who has not seen the removal can miss it.
+        _ = try open(as: mia).verify(timeout: .zero)
         // Somebody who knows better accepts it once.
         let accepting = try open(as: mia, remembering: true, accepting: [.diverged])
         try accepting.set("a", "3")

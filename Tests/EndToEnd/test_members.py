@@ -54,9 +54,9 @@ def test_the_log_says_who_has_made_each_change(mia: Home, tom: Home) -> None:
     assert len(json.loads(tom.output("log", "--changes", "a", "--json"))["changes"]) == 4
     versions = json.loads(mia.output("history", "a", "--json"))["versions"]
     assert [version["author"] for version in versions] == ["tom", "mia", None]
-    assert b"  tom\n" in mia.output("history", "a")
+    assert b'  "tom"\n' in mia.output("history", "a")
     lines = mia.output("log", "--changes").decode().splitlines()
-    assert "  mia after " in lines[1] and lines[3].endswith("  a (removed)")
+    assert lines[0].endswith("  unsigned  a") and '  "mia" after ' in lines[1] and lines[3].endswith("  a (removed)")
     assert b"intact" in mia.output("verify")
 
 
@@ -189,7 +189,7 @@ def test_one_device_of_a_member_is_removed(mia: Home, tmp_path: Path) -> None:
     laptop.set("a", b"of the laptop", *own, "--vault-fingerprint", fingerprint(mia))
     laptop.output(*own, "member", "add", "tom", "--device", device(desk), "--recipient", recipients[1])
     desk.output(*own, "ls", "--vault-fingerprint", fingerprint(mia))
-    listed = [line for line in mia.output("member", "ls").decode().splitlines() if line.startswith("tom")]
+    listed = [line for line in mia.output("member", "ls").decode().splitlines() if line.startswith('"tom", since 2')]
     assert len(listed) == 2 and device(laptop) in listed[0] and device(desk) in listed[1]
     removal = [*own, "member", "rm", "tom", "--device", device(laptop)]
     # What it needs is known before the first change.
@@ -215,7 +215,25 @@ def test_the_last_member_is_removed_if_that_is_meant(mia: Home, tmp_path: Path) 
     assert f"Nothing is signed since {since}" in mia.output("verify").decode()
     other = person(mia, tmp_path / "other")
     other.set("a", b"unsigned")
+    assert mia.output("log", "--changes").decode().splitlines()[-1].endswith("Z  unsigned  a")
     assert [author for _, author, _ in changes(mia)][-2:] == ["mia", None]
+
+
+@pytest.mark.parametrize("name", ["nobody", "unsigned", "mia (no member then)", 'mia", since 2020', "mia, tom", 'mia" after 9'])
+def test_a_name_cannot_look_like_what_stands_beside_names(mia: Home, tmp_path: Path, name: str) -> None:
+    """A member's, a key's label, and an entry's."""
+    mia.output("key", "add", "--file", "second.key", "--label", name)
+    other = person(mia, tmp_path / "other")
+    mia.output("member", "add", name, "--device", device(other))
+    other.set(f'"{name}', b"1")
+    shown = json.dumps(name)
+    [listed] = [line for line in mia.output("member", "ls").decode().splitlines() if device(other) in line]
+    assert listed.startswith(f"{shown}, since 2")
+    assert f"key file {shown}, since 2" in mia.output("key", "ls").decode()
+    before, change = mia.output("log", "--changes").decode().splitlines()[-2:]
+    assert f"Z  {shown} after " in change and change.endswith(f'  "{name}')
+    [last] = json.loads(mia.output("log", "--changes", "--last", "1", "--json"))["changes"]
+    assert (last["author"], last["author_was_member"]) == (name, True)
 
 
 @pytest.mark.in_a_file
@@ -292,7 +310,7 @@ def test_a_removal_names_whom_the_member_has_added_before_it_is_done(mia: Home, 
     tom.output("member", "add", "eve", "--device", device(eve))
     eve.output("member", "add", "ann", "--device", device(ann))
     mia.output("member", "add", "zoe", "--device", device(zoe))
-    told = "vault: tom added bob, eve; eve added ann. They stay."
+    told = 'vault: "tom" added "bob", "eve"; "eve" added "ann". They stay.'
     # Also where it is refused: nothing was changed yet.
     assert told in mia.run("member", "rm", "tom", "--rotate").stderr.decode()
     finished = mia.run("member", "rm", "tom", "--keep", "1")

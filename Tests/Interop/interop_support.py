@@ -147,10 +147,10 @@ def changes(vault: Vault) -> list[dict]:
     for name, entry in vault.current.items():
         authors = vault.members.authors(entry, vault.contents)
         for state, author in zip([entry, *entry.earlier], authors, strict=True):
-            known = {"author": None, "seen": None}
+            known = {"author": None, "author_was_member": None, "seen": None}
             if author:
-                words = author.name if author.was_member else f"{author.name} (no member then)"
-                known = {"author": words, "seen": min(author.seen, LARGEST_IN_JSON)}
+                seen = min(author.seen, LARGEST_IN_JSON)
+                known = {"author": author.name, "author_was_member": author.was_member, "seen": seen}
             change = {"name": name.decode(), "time": state.modified, "removed": state.version is None}
             found.append(change | known)
     return sorted(found, key=in_order)

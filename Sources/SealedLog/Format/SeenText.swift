@@ -14,6 +14,17 @@ extension Unicode.Scalar {
         default: properties.isDefaultIgnorableCodePoint
         }
     }
+
+    /// Whether a person might see nothing there, or what each font shows in its own way: characters without a meaning,
+    /// and those that control a text or leave room in it. Unicode has no property for blank ones.
+    fileprivate var isUnseen: Bool {
+        if isUnsafeOnTerminal { return true }
+        switch value {
+        // Braille, a musical note without a head, a filler, two blank hieroglyphs, and what stands for an object.
+        case 0x2800, 0x1D159, 0x16FE4, 0x13441...0x13442, 0xFFFC: return true
+        default: return [.format, .unassigned, .privateUse].contains(properties.generalCategory)
+        }
+    }
 }
 
 extension String {
@@ -23,7 +34,12 @@ extension String {
     package var unseenPart: String? {
         let space: Unicode.Scalar = " "
         if unicodeScalars.first == space || unicodeScalars.last == space { return "it begins or ends with a space" }
-        if unicodeScalars.contains(where: \.isUnsafeOnTerminal) { return "it contains a character that is not seen" }
+        if unicodeScalars.contains(where: \.isUnseen) { return "it contains a character that is not seen" }
+        if unicodeScalars.split(separator: space, omittingEmptySubsequences: false).dropFirst().dropLast().contains(
+            where: \.isEmpty)
+        {
+            return "it contains two spaces in a row"
+        }
         let isOtherSpace = { (scalar: Unicode.Scalar) in
             scalar != space && scalar.properties.generalCategory == .spaceSeparator
         }

@@ -128,7 +128,7 @@ enum HelpTopic: String, CaseIterable {
                      "command", "program", "process", "user", "started"}]}, or, with
                      --on or --off, {"is_on", "file"}; with --head, {"head"};
                      with --changes, {"changes": [{"time", "name", "removed",
-                     "author", "seen"}]}
+                     "author", "author_was_member", "seen"}]}
           init      {"vault", "key_file", "made_vault", "made_key_file",
                      "key_file_is_beside_vault", "key_file_is_short"};
                      with --sql, {"sql"}

@@ -46,7 +46,7 @@ enum HistoryCommand: Command {
         return try invocation.finish(json: json) {
             versions.map { version in
                 let number = TextLayout.padded("\(version.number)", to: 3, onLeft: true)
-                let author = version.author.map { "  \(StandardOutput.shown($0))" } ?? ""
+                let author = version.author.map { "  \($0.quoted)" } ?? ""
                 return "\(number)  \(Timestamp.text(version.modified))  \(Quantity.size(version.size))\(author)\n"
             }.joined()
         }

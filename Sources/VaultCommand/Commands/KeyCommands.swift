@@ -124,7 +124,7 @@ extension [Keychain.Key] {
 }
 
 extension Keychain.Key {
-    var shownLabel: String { label.isEmpty ? "" : " (\(label.forTerminal))" }
+    var shownLabel: String { label.isEmpty ? "" : " (\(label.quoted))" }
 
     var report: JSONObject {
         let cost: JSONObject? = cost.map { ["passes": $0.passes, "memory": $0.memory] }
@@ -137,7 +137,7 @@ extension Keychain.Key {
     /// What it is, in a line for people.
     var line: String {
         let what = kind.name.replacing("-", with: " ")
-        let label = label.isEmpty ? "" : " \"\(StandardOutput.shown(label))\""
+        let label = label.isEmpty ? "" : " \(label.quoted)"
         let cost = cost.map { " (Argon2id, \($0.passes) passes, \(Quantity.size($0.memory)))" } ?? ""
         let detail = (recipient ?? command).map { ", \(StandardOutput.shown($0))" } ?? ""
         return "\(what)\(cost)\(label), since \(Timestamp.text(created))\(detail)"

@@ -110,11 +110,15 @@ enum LogCommand: Command {
     private static func showChanges(_ invocation: Invocation) throws -> ExitCode {
         let last = try invocation.number(of: .last)
         let since = try invocation.since
-        var changes = try invocation.openVault().loggedChanges()
+        let keychain = try invocation.openVault()
+        var changes = try keychain.loggedChanges()
+        let hasMembers = try changes.contains { $0.author != nil } || !keychain.members().isEmpty
         if let name = invocation.arguments.first { changes.removeAll { !$0.name.utf8.elementsEqual(name.utf8) } }
         if let since { changes.removeAll { $0.time < since } }
         if let last { changes = changes.suffix(last) }
-        return try invocation.finish(json: ["changes": changes.map(\.json)]) { changes.map(\.line).joined() }
+        return try invocation.finish(json: ["changes": changes.map(\.json)]) {
+            changes.map { $0.line(hasMembers: hasMembers) }.joined()
+        }
     }
 
     private static func setAccessLogged(_ invocation: Invocation) throws -> ExitCode {
@@ -203,22 +207,22 @@ extension LoggedChange {
 
     fileprivate var json: JSONObject {
         [
-            "time": shownTime, "name": name, "removed": isRemoval, "author": author?.words,
-            "seen": seen.map { Int(clamping: $0) },
+            "time": shownTime, "name": name, "removed": isRemoval, "author": author?.name,
+            "author_was_member": author?.wasMember, "seen": seen.map { Int(clamping: $0) },
         ]
     }
 
-    fileprivate var line: String {
-        let author = author.map { "  \(StandardOutput.shown($0.words)) after \(seen ?? 0)" } ?? ""
-        return "\(shownTime)\(author)  \(StandardOutput.shown(name))\(isRemoval ? " (removed)" : "")\n"
+    /// Says of each change who has made it, in quotation marks, or that nobody has signed it: a name of a member or of
+    /// an entry cannot look like the one or the other.
+    ///
+    /// - Parameter hasMembers: of a vault that never had any, nothing is said.
+    fileprivate func line(hasMembers: Bool) -> String {
+        let unsigned = hasMembers ? "  unsigned" : ""
+        let author = author.map { "  \($0.name.quoted)\($0.wasMember ? "" : " (no member then)") after \(seen ?? 0)" }
+        return "\(shownTime)\(author ?? unsigned)  \(StandardOutput.shown(name))\(isRemoval ? " (removed)" : "")\n"
     }
 }
 
 extension MemberList.Author {
-    fileprivate var words: String {
-        switch self {
-        case .member(let name): name
-        case .removed(let name): "\(name) (no member then)"
-        }
-    }
+    fileprivate var wasMember: Bool { if case .member = self { true } else { false } }
 }

@@ -155,7 +155,7 @@ extension Keychain.RemovedMember {
         var authors: [String] = []
         for (_, author) in added where authors.last != author { authors.append(author) }
         let parts = authors.map { author in
-            "\(author) added " + added.filter { $0.by == author }.map(\.name).joined(separator: ", ")
+            "\(author.quoted) added " + added.filter { $0.by == author }.map(\.name.quoted).joined(separator: ", ")
         }
         return parts.joined(separator: "; ")
             + ". They stay. Remove each whom you do not know: `vault member rm NAME`."
@@ -199,7 +199,7 @@ extension MemberList.Member {
 
     /// In lines for people: one for each device.
     fileprivate var lines: String {
-        machines.map { "\(StandardOutput.shown(name)), \($0.line)\n" }.joined()
+        machines.map { "\(name.quoted), \($0.line)\n" }.joined()
     }
 }
 

@@ -159,7 +159,7 @@ struct KeysTests {
         #expect(try [new, newer].allSatisfy { try opens(fixture.places(keyFile: $0.lastPathComponent)) })
     }
 
-    @Test(arguments: [" usb", "usb ", "us\u{200B}b", "us\u{A0}b"]) func aLabelThatMayLookLikeAnotherIsRefused(
+    @Test(arguments: [" usb", "usb ", "us\u{200B}b", "us\u{A0}b", "us  b"]) func aLabelThatMayLookLikeAnotherIsRefused(
         label: String
     ) throws {
         let new = fixture.folder.file("new.key")

@@ -59,12 +59,15 @@ extension FileStatus {
 }
 
 extension FileSystem {
-    /// Returns the folder of another user's in which root would create files; nil for anyone but root, whom the system
-    /// refuses. They would be root's: that user could not write them, but could exchange them.
+    /// Returns what lets another user decide over files that root would create in a folder: a symbolic link that leads
+    /// to it, or the folder itself. nil for anyone but root, whom the system refuses. The files would be root's: that
+    /// user could not write them, but could exchange them.
     ///
-    /// - Parameter folder: where the files would be. If it does not exist, the one above it counts.
-    package func folderOfAnotherUser(above folder: String) -> String? {
+    /// - Parameter folder: where the files would be, as it was named: with its links. If it does not exist, the one
+    ///   above it counts.
+    package func partOfAnotherUser(above folder: String) -> String? {
         guard geteuid() == 0 else { return nil }
+        if let link = linkOfAnotherUser(in: folder) { return link }
         var path = folder
         while true {
             do throws(SystemError) { return try status(at: path).isOwnedHere ? nil : path } catch {

@@ -285,6 +285,92 @@ def test_root_writes_no_preferences_through_a_users_link(user: Home, tmp_path: P
     assert root_of(user).output("prefs", "get", "--suite", "mail", "a").strip() == b"1"
 
 
+# Files that root would leave in a user's home
+
+
+def left_alone(root: Home, *words: str, **options: object) -> None:
+    finished = root.run(*words, **options)
+    sentence = finished.stderr.decode()
+    assert finished.returncode == INPUT_OUTPUT and finished.stdout == b"", finished
+    assert " was left alone: " in sentence and "sudo -u NAME" in sentence and "sudo -H" in sentence
+
+
+def fresh(user: Home, folder: Path) -> Home:
+    """Root in a user's empty home."""
+    folder.mkdir()
+    return Home(user.binary, give(folder))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("prefs", "set", "a", "1"), ("set", "a"), ("init",), ("setup", "git"), ("setup", "direnv"),
+        ("setup", "docker", "registry.example.org"), ("setup", "aws", "work"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("config", [True, False])
+def test_root_leaves_nothing_of_its_own_in_a_users_home(
+    user: Home, tmp_path: Path, words: tuple[str, ...], config: bool
+) -> None:
+    root = fresh(user, tmp_path / "home")
+    for name in (".config", ".local") if config else ():
+        (root.folder / name).mkdir()
+        give(root.folder / name)
+    before = sorted(root.folder.rglob("*"))
+    left_alone(root, *words, stdin=b"x")
+    assert sorted(root.folder.rglob("*")) == before and owners(root.folder) == {NOBODY}
+
+
+def test_a_users_file_that_root_changes_stays_the_users(user: Home) -> None:
+    user.output("prefs", "set", "a", "1")
+    user.output("setup", "direnv")
+    direnv = user.folder / ".config/direnv/direnvrc"
+    direnv.write_text("# of the user's\n")
+    root_of(user).output("prefs", "set", "a", "2")
+    root_of(user).output("set", "u.token", stdin=b"new")
+    root_of(user).with_variables(VAULT_FILE=str(user.vault)).output("setup", "direnv")
+    assert "vault" in direnv.read_text() and user.output("prefs", "get", "a").strip() == b"2"
+    assert user.get("u.token") == b"new" and owners(user.folder) == {NOBODY}
+
+
+def test_git_does_not_make_a_users_configuration_roots(user: Home) -> None:
+    configuration = user.folder / ".gitconfig"
+    configuration.write_text("[user]\n\tname = u\n")
+    give(configuration)
+    left_alone(root_of(user), "setup", "git")
+    assert owners(user.folder) == {NOBODY} and "vault" not in configuration.read_text()
+
+
+@pytest.mark.parametrize("name", [".config", ".config/vault", ".config/vault/device.key"])
+def test_root_makes_no_device_key_behind_a_users_link(user: Home, tmp_path: Path, name: str) -> None:
+    root, elsewhere = fresh(user, tmp_path / "home"), tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    link = linked(root.folder / name, elsewhere / "key" if name.endswith("key") else elsewhere)
+    assert f"{link} belongs to another user" in root.refusal(LOCKED, "member", "device")
+    assert list(elsewhere.iterdir()) == []
+    os.chown(link, 0, 0, follow_symlinks=False)
+    if name.endswith("key"):
+        os.chown(link.parent, 0, 0)
+    assert device(root) and len(list(elsewhere.rglob("*"))) > 0
+
+
+@pytest.mark.parametrize("name", [".local/state", ".local/state/vault"])
+def test_root_keeps_no_state_behind_a_users_link(user: Home, tmp_path: Path, name: str) -> None:
+    user.output("log", "--on")
+    shutil.rmtree(user.folder / ".local/state")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    link = linked(user.folder / name, elsewhere)
+    give(link.parent)
+    finished = root_of(user).run("set", "u.token", stdin=b"new")
+    assert f"{link} belongs to another user" in finished.stderr.decode()
+    # Its read cannot be recorded.
+    finished = root_of(user).run("get", "u.token")
+    assert finished.returncode != 0 and f"{link} belongs to another user" in finished.stderr.decode()
+    assert list(elsewhere.iterdir()) == []
+
+
 # Where a secret is for a moment
 
 
@@ -371,6 +457,17 @@ def test_root_uses_no_copy_of_a_database_that_a_user_has_kept(shared: Home) -> N
     assert f"{cache} belongs to another user" in root_of(shared).refusal(LOCKED, "get", "--offline", "a")
     assert tree(cache) == before and owners(shared.folder) == {NOBODY}
     assert shared.get("a") == b"2"
+
+
+@pytest.mark.parametrize("name", [".cache", ".cache/vault"])
+def test_root_keeps_no_copy_of_a_database_behind_a_users_link(shared: Home, tmp_path: Path, name: str) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    shutil.rmtree(shared.folder / ".cache")
+    link = linked(shared.folder / name, elsewhere)
+    assert root_of(shared).run("get", "a").stdout == b"1"
+    assert f"{link} belongs to another user" in root_of(shared).refusal(LOCKED, "get", "--offline", "a")
+    assert list(elsewhere.iterdir()) == []
 
 
 def test_root_brings_in_no_change_that_a_user_has_made_offline(shared: Home) -> None:

@@ -88,12 +88,19 @@ struct TrustworthyFileTests {
     func rootCreatesNoneInAFolderOfAnotherUser() throws {
         let theirs = folder.file("theirs")
         try FileManager.default.createDirectory(atPath: theirs, withIntermediateDirectories: false)
-        #expect(files.folderOfAnotherUser(above: "\(theirs)/a/b") == nil)
+        #expect(files.partOfAnotherUser(above: "\(theirs)/a/b") == nil)
         try #require(chown(theirs, 65_534, 65_534) == 0)
-        for below in ["", "/a", "/a/b"] { #expect(files.folderOfAnotherUser(above: theirs + below) == theirs) }
+        for below in ["", "/a", "/a/b"] { #expect(files.partOfAnotherUser(above: theirs + below) == theirs) }
         try FileManager.default.createDirectory(atPath: "\(theirs)/a", withIntermediateDirectories: false)
-        #expect(files.folderOfAnotherUser(above: "\(theirs)/a/b") == nil, "it is root's")
-        #expect(files.folderOfAnotherUser(above: "/dev/null/a") == nil)
+        #expect(files.partOfAnotherUser(above: "\(theirs)/a/b") == nil, "it is root's")
+        #expect(files.partOfAnotherUser(above: "/dev/null/a") == nil)
+        // The folder that a link leads to is root's, but a user has chosen it.
+        let link = folder.file("link")
+        try #require(symlink("\(theirs)/a", link) == 0)
+        for (owner, found) in [(0, nil), (65_534, link)] as [(uid_t, String?)] {
+            try #require(lchown(link, owner, owner) == 0)
+            for below in ["", "/b"] { #expect(files.partOfAnotherUser(above: link + below) == found) }
+        }
     }
 
     /// Another user's link decides where root writes, in the last part of a path as in those above it.

@@ -30,6 +30,8 @@ struct MemoryFolder: Sendable {
     ///
     /// - Parameter isForRecords: as of ``check(_:_:isForRecords:)``.
     func status(isForRecords: Bool = false) throws(Notice) -> FileStatus? {
+        // The folder behind it may be root's own, but another user would decide what is written in it.
+        if let link = linkOfAnotherUser(in: path) { throw .memoryUnusable(Distrust.anotherOwner.reason(of: link)) }
         let status: FileStatus
         do { status = try fileSystem.status(at: path) } catch {
             guard !error.isMissing, error.number != ENOTDIR else { return nil }
@@ -42,7 +44,7 @@ struct MemoryFolder: Sendable {
 
     /// Throws if root would create the folder, which does not exist, in another user's.
     func checkWhereItWouldBe() throws(Notice) {
-        guard let other = fileSystem.folderOfAnotherUser(above: path) else { return }
+        guard let other = fileSystem.partOfAnotherUser(above: path) else { return }
         throw .memoryUnusable(Distrust.anotherOwner.reason(of: other))
     }
 

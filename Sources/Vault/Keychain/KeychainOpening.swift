@@ -151,19 +151,20 @@ struct KeychainOpening {
         label: String, cost: Keychain.KeyFileCost, isAskedFor: Bool, replacingGone isReplacing: Bool
     ) throws(LogError) -> Outcome {
         let deadline = Deadline(after: options.lockTimeout)
+        // First: the lock creates the folder.
+        if !places.isInDatabase { try checkPlace(of: places.vault) }
         // In a database, the second of two that create a vault is told so by the database.
         let lock =
             places.isInDatabase
             ? nil : try FolderLock.acquire(forFile: place.location, in: fileSystem, until: deadline)
         guard try !place.exists() else { throw LogError(.exists, place.location) }
-        if !places.isInDatabase { try checkLinks(in: places.vault) }
         if !isReplacing { try checkThatNoneIsGone() }
         if !isAskedFor { try checkThatNoSecretIsMissing() }
         var created = Keychain.Created(vault: true, keyFileIsBesideVault: isKeyBesideVault)
         let key: KeyFile
         // The key comes first: a vault without a key would be lost from the start.
         let isGenerated = try places.readsKeyFile(options.unlocking) ? !keyFileMayExist() : false
-        if isGenerated { try checkLinks(in: places.keyFile) }
+        if isGenerated { try checkPlace(of: places.keyFile) }
         if isGenerated,
             let new = try KeyFile.create(
                 at: places.keyFile, isFolderLocked: created.keyFileIsBesideVault, in: fileSystem, until: deadline)
@@ -219,8 +220,8 @@ struct KeychainOpening {
     // MARK: Checks
 
     /// Checks the path of a new vault or key file.
-    private func checkLinks(in path: String) throws(LogError) {
-        do throws(VaultError) { try VaultPlaces.checkLinks(in: path) } catch {
+    private func checkPlace(of path: String) throws(LogError) {
+        do throws(VaultError) { try VaultPlaces.checkOwnPlace(of: path, in: fileSystem) } catch {
             refusal.set(error)
             throw LogError(.unavailable, "write \(path)", systemError: EACCES)
         }

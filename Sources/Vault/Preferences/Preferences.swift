@@ -52,8 +52,7 @@ public final class Preferences: ValueStore {
         in fileSystem: any FileSystem
     ) {
         file = path.map { path in
-            PreferencesFile(
-                file: WholeFile(resolvedPath(path), in: fileSystem), foreignLink: linkOfAnotherUser(in: path))
+            PreferencesFile(file: WholeFile(resolvedPath(path), in: fileSystem), namedPath: absolutePath(path))
         }
         self.interval = interval
         self.failures = failures

@@ -5,8 +5,8 @@ import PropertyList
 /// The property list file of a suite: read whole, and replaced whole under the lock of its folder.
 struct PreferencesFile: Sendable {
     let file: WholeFile
-    /// Another user's symbolic link that leads to it, if this is root.
-    var foreignLink: String?
+    /// The path as it was named: with its symbolic links. nil if it has none.
+    var namedPath: String?
     var path: String { file.path }
     /// The largest file that is read: 64 MiB.
     static let sizeLimit = UInt64(PropertyListFormat.maximumSize)
@@ -51,7 +51,7 @@ struct PreferencesFile: Sendable {
     func update(
         _ batch: StoreBatch, _ forms: [String: StoredValue?], _ known: PreferencesSnapshot?
     ) throws(VaultError) -> (holds: Bool, new: PreferencesSnapshot?) {
-        if let foreignLink { throw VaultError(path, leadingThrough: foreignLink) }
+        try VaultPlaces.checkOwnPlace(of: namedPath ?? path, in: file.fileSystem)
         let lock = try translated(
             FolderLock.acquire(ofFile: path, in: file.fileSystem, until: Deadline(after: .seconds(10))))
         let former = try read(known)

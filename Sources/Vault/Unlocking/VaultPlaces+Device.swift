@@ -15,7 +15,10 @@ extension VaultPlaces {
         let path = resolvedPath(deviceKey)
         do throws(LogError) {
             let isThere = (try? files.status(at: path)) != nil
-            if !isThere, let other = files.folderOfAnotherUser(above: path.parentFolder) {
+            // The key itself may be a link, and what the path leads through shows in the unresolved one alone.
+            if !isThere,
+                let other = linkOfAnotherUser(in: deviceKey) ?? files.partOfAnotherUser(above: path.parentFolder)
+            {
                 throw LogError(.untrustworthy, Distrust.anotherOwner.reason(of: other))
             }
             if !isThere,

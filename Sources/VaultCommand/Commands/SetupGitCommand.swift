@@ -28,11 +28,17 @@ enum SetupGitCommand: Command {
             Setting(
                 lines: [OtherProgram.line(adding)], undoing: [OtherProgram.line(removing)],
                 write: {
-                    if !isThere { _ = try OtherProgram.run(adding) }
+                    if !isThere {
+                        try NewFile.checkGitConfiguration(isGlobal: !invocation.has(.local))
+                        _ = try OtherProgram.run(adding)
+                    }
                     return !isThere
                 },
                 undo: {
-                    if isThere { _ = try OtherProgram.run(removing) }
+                    if isThere {
+                        try NewFile.checkGitConfiguration(isGlobal: !invocation.has(.local))
+                        _ = try OtherProgram.run(removing)
+                    }
                     return isThere
                 }))
     }

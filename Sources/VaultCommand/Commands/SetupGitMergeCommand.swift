@@ -28,8 +28,7 @@ enum SetupGitMergeCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let path = try OtherProgram.run(["git", "rev-parse", "--show-toplevel"]) + "/.gitattributes"
         let file = try EditedFile(path, mode: 0o644)
-        // git follows any link.
-        try NewFile.checkLinks(in: OtherProgram.run(["git", "rev-parse", "--git-path", "config"]))
+        try NewFile.checkGitConfiguration(isGlobal: false)
         let settings = settings(namingKey: try keyOptions(invocation))
         let lines = settings.map { "git config \($0.0) \(ShellQuoting.quoted($0.1))\n" }.joined() + "\(path): \(line)\n"
         if !invocation.has(.dryRun) {

@@ -58,6 +58,7 @@ enum SetupKubeCommand: Command {
             guard former == nil else {
                 throw CommandError.refused("The user \(user) runs another command. Remove it first.")
             }
+            try NewFile.checkKubeconfig()
             // That of Debian 12 crashes here, whatever it is to set.
             guard (try? OtherProgram.run(adding)) != nil else {
                 return try showLines(exec, of: user, "kubectl could not change the kubeconfig.", invocation)
@@ -67,7 +68,10 @@ enum SetupKubeCommand: Command {
             Setting(
                 lines: [OtherProgram.line(adding)], undoing: [OtherProgram.line(removing)], write: { isAdding },
                 undo: {
-                    if former == exec { _ = try OtherProgram.run(removing) }
+                    if former == exec {
+                        try NewFile.checkKubeconfig()
+                        _ = try OtherProgram.run(removing)
+                    }
                     return former == exec
                 }))
     }
@@ -86,12 +90,11 @@ enum SetupKubeCommand: Command {
     private static func showLines(
         _ exec: Exec, of user: String, _ reason: String, _ invocation: Invocation
     ) throws -> ExitCode {
-        func text(_ word: String) -> String { "\"\(String(decoding: Escaping.json(word), as: UTF8.self))\"" }
         let lines =
             [
-                "users:", "- name: \(text(user))", "  user:", "    exec:", "      apiVersion: \(exec.apiVersion)",
-                "      command: \(text(exec.command))", "      args:",
-            ] + (exec.args ?? []).map { "      - \(text($0))" }
+                "users:", "- name: \(user.quoted)", "  user:", "    exec:", "      apiVersion: \(exec.apiVersion)",
+                "      command: \(exec.command.quoted)", "      args:",
+            ] + (exec.args ?? []).map { "      - \($0.quoted)" }
         let advice = invocation.has(.undo) ? "Remove these lines:" : "These are the lines for it:"
         if !invocation.wantsJSON { Notes.tell("\(reason) \(advice)") }
         return try invocation.finish(json: ["settings": lines, "written": false]) { lines.map { $0 + "\n" }.joined() }

@@ -33,6 +33,15 @@ enum NewFile {
         do throws(VaultError) { try VaultPlaces.checkLinks(in: path) } catch { throw CommandError(error) }
     }
 
+    /// Throws for root, if it would create a file of another program in another user's home, or leave it root's.
+    ///
+    /// - Parameter isReplaced: whether that program writes it, which keeps no owner.
+    static func checkOwnPlace(of path: String, isReplaced: Bool = false) throws(CommandError) {
+        do throws(VaultError) { try VaultPlaces.checkOwnPlace(of: path, isReplaced: isReplaced) } catch {
+            throw CommandError(error)
+        }
+    }
+
     private static func write(
         _ bytes: UnsafeRawBufferPointer, to path: String, mode: UInt32, replacing: Bool
     ) throws(CommandError) {
@@ -49,5 +58,24 @@ enum NewFile {
             guard !error.isExisting else { throw .refused("\(path) already exists; it was left alone.") }
             throw .system("\(path) could not be written", error.number)
         }
+    }
+}
+
+// MARK: - Files that other programs write
+
+extension NewFile {
+    /// Throws for root, if git would write another user's configuration: it follows any link, and the file that it
+    /// replaces becomes root's.
+    static func checkGitConfiguration(isGlobal: Bool) throws(CommandError) {
+        try checkOwnPlace(
+            of: isGlobal
+                ? OtherProgram.path(".gitconfig", orIn: "GIT_CONFIG_GLOBAL")
+                : OtherProgram.run(["git", "rev-parse", "--git-path", "config"]), isReplaced: true)
+    }
+
+    /// Does the same for kubectl.
+    static func checkKubeconfig() throws(CommandError) {
+        let paths = try OtherProgram.path(".kube/config", orIn: "KUBECONFIG").split(separator: ":")
+        for path in paths { try checkOwnPlace(of: String(path), isReplaced: true) }
     }
 }

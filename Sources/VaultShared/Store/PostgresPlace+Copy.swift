@@ -26,7 +26,7 @@ extension PostgresPlace {
     ) throws(LogError) {
         guard try pending() == nil else { return }
         if let cacheDistrust { throw cacheDistrust }
-        if let other = pendingPath.flatMap({ files.folderOfAnotherUser(above: $0.parentFolder) }) {
+        if let other = pendingPath.flatMap({ files.partOfAnotherUser(above: $0.parentFolder) }) {
             throw LogError(.untrustworthy, Distrust.anotherOwner.reason(of: other))
         }
         // Another process may have kept more.
@@ -59,7 +59,11 @@ extension PostgresPlace {
         mirror?.reread()
         guard let last = keptPaths.last, let mirror, let head = mirror.head else { return }
         let isComplete = mirror.completePath != nil
-        let usable = keptPaths.first { (try? files.makeFolders($0.parentFolder)) != nil } ?? last
+        let usable =
+            keptPaths.first {
+                files.partOfAnotherUser(above: $0.parentFolder) == nil
+                    && (try? files.makeFolders($0.parentFolder)) != nil
+            } ?? last
         // Other processes may accept the same alarm in the same millisecond.
         let path = "\(usable)-\(Clock.milliseconds)-\(UInt32.random(in: 0 ... .max)).vault"
         try write(mirror, as: head, to: path) { (copy) throws(LogError) in

@@ -52,7 +52,7 @@ package final class PostgresPlace: RecordPlace {
         let url = try DatabaseURL(url)
         self.files = files
         (offline, isShortLived) = (options.offline, options.isShortLived)
-        let foreign = places.cache.flatMap(files.folderOfAnotherUser)
+        let foreign = places.cache.flatMap(files.partOfAnotherUser)
         cacheDistrust = foreign.map { LogError(.untrustworthy, Distrust.anotherOwner.reason(of: $0)) }
         mirror = foreign == nil ? places.cache.map { Mirror(of: url.location, in: $0, files) } : nil
         let file = Mirror.name(of: url.location)

@@ -80,6 +80,26 @@ struct MemoryFolderTests {
         #expect(!FileManager.default.fileExists(atPath: "\(path)/new"))
     }
 
+    /// The folder behind the link is root's, and the user has chosen it.
+    @Test(.enabled(if: geteuid() == 0, "only root can give a link away"), arguments: [true, false])
+    func isNotBehindALinkOfAUsersToRoot(isForRecords: Bool) throws {
+        let link = fixture.folder.file("link")
+        try #require(symlink(fixture.memory, link) == 0 && lchown(link, 65_534, 65_533) == 0)
+        let folder = MemoryFolder(path: link, fileSystem: PosixFileSystem())
+        let reason = Distrust.anotherOwner.reason(of: link)
+        for path in [link, "\(link)/none"] {
+            let folder = MemoryFolder(path: path, fileSystem: PosixFileSystem())
+            let error = #expect(throws: Notice.self) { try MemoryFile("new", in: folder).update(1) { _ in [1] } }
+            #expect(error == .memoryUnusable(reason))
+        }
+        #expect(throws: Notice.memoryUnusable(reason)) { _ = try folder.status(isForRecords: isForRecords) }
+        #expect(!FileManager.default.fileExists(atPath: "\(fixture.memory)/new"))
+        #expect(!FileManager.default.fileExists(atPath: "\(fixture.memory)/none"))
+        try #require(lchown(link, 0, 0) == 0)
+        try MemoryFile("new", in: folder).update(1) { _ in [1] }
+        #expect(FileManager.default.fileExists(atPath: "\(fixture.memory)/new"))
+    }
+
     @Test(.enabled(if: geteuid() == 0, "only root can become another user"))
     func isNotOneOfAnotherUser() async throws {
         let memory = fixture.memory

@@ -35,17 +35,22 @@ struct HeaderRemains {
     /// - Throws: `keyWrong` if the key opens no slot that is left; `newerFormat`; `damaged` if no more than a slot is
     ///   left; `unavailable`, `outOfMemory`.
     private init(in store: any RecordStore, _ images: [[UInt8]], key: borrowing Credential) throws(LogError) {
+        let blocks = [images[0], images[images.count - 1]]
         var opened: (keys: KeyRing, slot: KeySlot)?
         var found: Candidate?
         // All slots that are tried may cost no more than those of one header.
         var tried: [KeySlot] = []
-        for slot in images.slots(for: key) where found == nil && (tried + [slot]).isBearable(for: key) {
+        for slot in images.slots(for: key) where (tried + [slot]).isBearable(for: key) {
+            // A slot that the header found does not have may be of a later one, under another data key. Only slots of
+            // the header and of its copy count then, not those of their combinations.
+            if let found, found.header.slots.contains(slot) || !blocks.slots.contains(slot) { continue }
             tried.append(slot)
             guard let keys = try HeaderRemains.keys(of: slot, key) else { continue }
-            found = HeaderRemains.authentic(images, keys)
-            if found != nil || opened == nil { opened = (keys, slot) }
+            let other = HeaderRemains.authentic(images, keys)
+            let isLater = (other?.header.sequence).map { $0 >= found?.header.sequence ?? 0 } ?? false
+            if isLater { found = other }
+            if isLater || opened == nil { opened = (keys, slot) }
         }
-        let blocks = [images[0], images[images.count - 1]]
         guard let opened else {
             for block in blocks { try HeaderRemains.checkVersion(block) }
             let isVault = blocks.contains { $0.starts(with: Header.magic) }

@@ -127,6 +127,22 @@ struct SalvageLossTests {
         #expect(salvaged.report.damage == ["this machine has seen this vault under another data key, after a rotation"])
     }
 
+    /// A sector of before hides nothing: of two headers that authenticate, under whatever data keys, the later counts.
+    @Test(arguments: [0, Int(Header.copyOffset)]) func aHeaderFromBeforeARotationHidesNothing(offset: Int) throws {
+        let log = try fixture.open()
+        try log.set("a", "old")
+        let former = try fixture.bytes[offset..<offset + Header.hintOffset]
+        try log.rotate()
+        try log.set("a", "new")
+        try log.set("b", "other")
+        var bytes = try fixture.bytes
+        bytes.replaceSubrange(former.indices, with: former)
+        let salvaged = try SalvagedVault(fixture, bytes)
+        #expect(salvaged.state == ["a": Array("new".utf8), "b": Array("other".utf8)])
+        #expect(salvaged.report.isComplete && salvaged.report.certain == 2)
+        #expect(salvaged.report.damage == [offset == 0 ? "the header at byte 0" : "the header's copy at byte 4096"])
+    }
+
     /// Another machine may have written there.
     @Test func whatIsDamagedBehindTheChangeThatThisMachineHasSeenMayHideALaterOne() throws {
         let state = try remembered().state

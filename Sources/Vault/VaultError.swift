@@ -50,6 +50,7 @@ public struct VaultError: Error, Hashable, Sendable {
         case oneFileForVaultAndKey
         case unexpandedTilde(path: String, isKeyFile: Bool)
         case keyFileMissing
+        case keyWrong
         case keyFileShared
         case keySecretMissing(Int)
         case passphraseMissing(Int)

@@ -1,5 +1,6 @@
 """Two copies of a vault that went apart, each on a machine of its own."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,12 @@ class Copies:
 
 def copies(home: Home, folder: Path) -> Copies:
     return Copies(home, home.copy(folder))
+
+
+def leaving_out(message: str) -> list[str]:
+    """The commands that leave out what a merge has refused of this machine's vault: they move, merge, and look."""
+    (lines,) = re.findall(r"^To leave them out, .*:\n((?:  .*\n)+)If the last one raises an alarm, ", message, re.MULTILINE)
+    return [line.strip() for line in lines.splitlines()]
 
 
 def all_values(home: Home, vault: Path | None = None) -> dict[str, list[bytes | None]]:

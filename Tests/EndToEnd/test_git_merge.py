@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from copies import all_values
+from copies import all_values, leaving_out
 from homes import NO_MEMORY, Home, mode
 from json_shapes import is_documented
 
@@ -228,11 +228,15 @@ def advised(finished: subprocess.CompletedProcess[str], label: str) -> str:
 
 
 def told(clone: Clone, finished: subprocess.CompletedProcess[str]) -> tuple[str, str, str]:
-    """The commands that write the other side to a file, merge that, and tell git; git's own files are not named."""
+    """The commands that write the other side to a file, merge that, and tell git; git's own files are not named.
+
+    The first stands before all others, and the last behind them. A merge that was refused would be so again."""
     assert finished.returncode == 1 and "CONFLICT" in finished.stdout and str(clone.vault) in finished.stderr, finished
     assert ".merge_file_" not in finished.stdout + finished.stderr
     first = advised(finished, "write the other side to a file")
-    (merge, add) = re.findall(r"Once it can be merged: (.*), and tell git: (.*)$", finished.stderr, re.MULTILINE)[0]
+    [(merge, add)] = re.findall(r"^(?:Once it can be merged: (.*), and|Then) tell git: (.*)$", finished.stderr, re.MULTILINE)
+    assert finished.stderr.index(f"{clone.vault}.other") == finished.stderr.index(first) + first.index(f"{clone.vault}.other")
+    assert "vault --vault" not in finished.stderr[finished.stderr.index(add):]
     return first, merge, add
 
 
@@ -300,10 +304,14 @@ def test_what_a_rotation_on_the_other_side_shuts_out_is_kept_or_left_out_as_the_
     finished = pull(two)
     first, _, add = told(two, finished)
     assert f"The other side of {two.vault} has shut somebody out" in finished.stderr
-    second = advised(finished, "keep them" if is_kept else "in the vault's place")
+    lines = {advised(finished, "keep them"): 0} if is_kept else dict(zip(leaving_out(finished.stderr), (0, 9, 9)))
     assert by_shell(two, first).returncode == 0
-    ended = by_shell(two, second)
-    assert ended.returncode == (0 if is_kept else 9), ended
+    for line, code in lines.items():
+        ended = by_shell(two, line)
+        assert ended.returncode == code, (line, ended)
+    if not is_kept:
+        (option,) = re.findall("--accept-[a-z-]+", ended.stderr)
+        assert by_shell(two, f"{line} {option}").returncode == 0
     assert by_shell(two, add).returncode == 0
     two.git("commit", "--quiet", "--no-edit")
     both = {"base": [CANARY], "of-one": [b"1"]}

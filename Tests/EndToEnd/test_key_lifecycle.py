@@ -85,7 +85,7 @@ def test_keys_whose_secrets_are_not_at_hand_are_dropped_by_their_numbers(many: H
 
 
 @pytest.mark.parametrize(
-    ("drops", "told"), [("356", "Key 2 (laptop)"), ("256", "Key 3 (both)"), ("235", "Key 6 (usb)")]
+    ("drops", "told"), [("356", "Key 2 (\"laptop\")"), ("256", "Key 3 (\"both\")"), ("235", "Key 6 (\"usb\")")]
 )
 def test_a_key_whose_secret_is_not_at_hand_is_named_and_nothing_is_changed(many: Home, drops: str, told: str) -> None:
     before = many.vault.read_bytes()
@@ -106,7 +106,7 @@ def test_a_command_that_fails_keeps_the_vault_as_it_is(many: Home) -> None:
 def test_a_wrong_passphrase_for_one_of_the_keys_keeps_the_vault_as_it_is(many: Home) -> None:
     before = many.vault.read_bytes()
     code, shown = rotate(many, "--file", "3=photo", "--file", "6=usb.key", passphrases=(PASSPHRASE, "wrong"))
-    assert code == LOCKED and "Key 3 (both)" in shown and many.vault.read_bytes() == before
+    assert code == LOCKED and "Key 3 (\"both\")" in shown and many.vault.read_bytes() == before
 
 
 def test_a_key_that_came_while_the_passphrases_were_asked_for_is_not_lost(vault: Home) -> None:

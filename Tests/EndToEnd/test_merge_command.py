@@ -1,6 +1,7 @@
 """`vault merge`: two copies that went apart come to the same, and no value of either is lost."""
 
 import json
+import re
 import shlex
 import shutil
 import signal
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from copies import Copies, all_values, copies
+from copies import Copies, all_values, copies, leaving_out
 from homes import VAULT_AND_KEY, Home
 from key_slots import keys, lose_key_file
 from terminals import on_terminal
@@ -222,7 +223,7 @@ def test_another_vault_of_the_same_key_file_is_refused(base: Copies) -> None:
 
 def test_a_copy_that_the_key_does_not_open_is_exit_5_and_named(apart: Copies) -> None:
     apart.right.output("key", "replace", "new.key")
-    assert str(apart.right.vault) in apart.left.refusal(LOCKED, "merge", str(apart.right.vault))
+    assert f"Name a key of {apart.right.vault}.\n" in apart.left.refusal(LOCKED, "merge", str(apart.right.vault))
     lose_key_file(apart.left)
     apart.left.refusal(LOCKED, "merge", str(apart.right.vault))
 
@@ -258,7 +259,7 @@ def test_a_copy_from_before_a_rotation_is_taken_by_name_alone(apart: Copies) -> 
     before = all_values(apart.left)
     failed = apart.left.refusal(ALARM, "merge", str(apart.right.vault))
     assert "from before the data key was rotated here" in failed
-    assert "were not taken over:\n  both\n  gone\n  right\nIf you know that one is right" in failed
+    assert "were not taken over:\n  both\n  gone\n  right\nIf you know that one of these names is right" in failed
     assert all_values(apart.left) == before
     advice = failed.splitlines()[-1].split("over: vault ", 1)[1].replace("NAME", "right")
     finished = apart.left.run(*shlex.split(advice))
@@ -269,32 +270,169 @@ def test_a_copy_from_before_a_rotation_is_taken_by_name_alone(apart: Copies) -> 
     assert merge(apart.left, apart.right.vault) == NOTHING | {"keys": "of-this-copy"}
 
 
-def test_what_a_rotation_has_shut_out_is_left_out_the_other_way(apart: Copies) -> None:
-    """As the message says."""
+@pytest.mark.parametrize(("changes", "option"), [(0, "--accept-diverged"), (5, "--accept-rolled-back")])
+def test_what_a_rotation_has_shut_out_is_left_out_the_other_way(apart: Copies, changes: int, option: str) -> None:
+    """As the message says. It accepts nothing: the alarm that this machine then raises names its option."""
+    for number in range(changes):
+        apart.left.set("left", b"%d" % number)
+    left = all_values(apart.left)["left"]
     apart.right.output("key", "rotate")
     right = all_values(apart.right)
     failed = apart.left.refusal(ALARM, "merge", str(apart.right.vault))
-    command = failed.split("in the vault's place: ", 1)[1]
-    finished = apart.left.shell(command)
+    assert "--accept" not in failed
+    place, merge_rest, look = leaving_out(failed)
+    assert apart.left.shell(place).returncode == 0
+    finished = apart.left.shell(merge_rest)
     assert finished.returncode == ALARM and b"These were not taken over:\n  both\n  left\n" in finished.stderr
+    finished = apart.left.shell(look)
+    assert finished.returncode == ALARM and option.encode() in finished.stderr
+    assert apart.left.shell(f"{look} {option}").stdout == b"both\nright\nstays\n"
     assert all_values(apart.left) == right and apart.left.values() == {"both": b"canary-right", "right": b"canary-right", "stays": b"canary-base"}
     apart.left.set("afterwards", b"1")
     before = apart.left.vault.with_name(apart.left.vault.name + ".before")
     apart.left.output("merge", "--all-from-former-key", str(before))
-    assert all_values(apart.left) == MERGED | {"afterwards": [b"1"]}
+    assert all_values(apart.left) == MERGED | {"left": left, "afterwards": [b"1"]}
 
 
-def test_the_other_way_stops_if_the_file_cannot_be_put_aside(apart: Copies) -> None:
-    """Otherwise the command would accept the file that was to be left out."""
-    apart.right.output("key", "rotate")
+@pytest.mark.parametrize("is_before", [True, False], ids=["before the advice", "after it"])
+def test_leaving_out_never_ends_with_the_file_that_is_to_be_left_out(apart: Copies, is_before: bool) -> None:
+    """Somebody with access to a synchronized folder may put a file where the vault is to be moved."""
     before = apart.left.vault.with_name(apart.left.vault.name + ".before")
-    before.write_bytes(b"of an earlier time")
-    files = [apart.left.vault.read_bytes(), apart.right.vault.read_bytes()]
-    command = apart.left.refusal(ALARM, "merge", str(apart.right.vault)).split("in the vault's place: ", 1)[1]
-    finished = apart.left.shell(command)
-    assert finished.returncode == 1 and finished.stdout == b"" and b"File exists" in finished.stderr
-    assert [apart.left.vault.read_bytes(), apart.right.vault.read_bytes()] == files
-    assert before.read_bytes() == b"of an earlier time"
+    apart.right.output("key", "rotate")
+    right = all_values(apart.right)
+    if is_before:
+        before.write_bytes(b"planted")
+    failed = apart.left.refusal(ALARM, "merge", str(apart.right.vault))
+    before.write_bytes(b"planted")
+    place, merge_rest, look = leaving_out(failed)
+    own = apart.left.vault.read_bytes()
+    finished = apart.left.shell(place)
+    assert before.read_bytes() == b"planted"
+    if is_before:
+        assert finished.returncode == 0 and all_values(apart.left) == right
+        assert before.with_name(before.name + "-2").read_bytes() == own
+        assert apart.left.shell(merge_rest).returncode == ALARM
+        assert b"--accept-" in apart.left.shell(look).stderr
+    else:
+        assert finished.returncode == 1 and b"File exists" in finished.stderr
+        assert apart.left.vault.read_bytes() == own and apart.right.vault.exists()
+
+
+@pytest.mark.parametrize("first", ["old.key", "new.key"])
+@pytest.mark.parametrize("is_here", [False, True])
+def test_a_key_that_was_replaced_in_one_copy_is_added_to_the_other_as_the_message_says(
+    apart: Copies, first: str, is_here: bool
+) -> None:
+    """No command line has both keys."""
+    old, new = apart.left.key.rename(apart.left.folder / "old.key"), apart.left.folder / "new.key"
+    apart.right.output("key", "replace", str(new))
+    copy = apart.right.vault
+    if is_here:
+        # As a file synchronization exchanges them, this machine's copy is beside the vault.
+        copy = apart.left.vault.rename(apart.left.folder / "own.vault")
+        shutil.copy(apart.right.vault, apart.left.vault)
+    # The vault opens with the new key, and its alarm is told first.
+    code = ALARM if is_here and first == "new.key" else LOCKED
+    words = ("merge", str(copy), "--key-file", str(apart.left.folder / first), "--vault", str(apart.left.vault))
+    failed = apart.left.refusal(code, *words)
+    adding = re.findall(r"^  (vault .* key add .*)$", failed, re.MULTILINE)
+    (merging,) = [line.split("the new key: ", 1)[1] for line in failed.splitlines() if "the new key: " in line]
+    assert [f"--vault '{vault}'" in line for vault, line in zip((apart.left.vault, copy), adding, strict=True)] == [True, True]
+    for line in (adding[is_here], merging):
+        finished = apart.left.shell(line.replace("OLD", str(old)).replace("NEW", str(new)))
+        assert finished.returncode == 0, (line, finished)
+    shutil.copy(new, apart.left.key)
+    assert all_values(apart.left) == MERGED
+
+
+def test_a_key_that_was_dropped_in_another_rotation_is_named_before_anything_is_merged(
+    home: Home, tmp_path: Path
+) -> None:
+    """Two laptops rotated apart, and one of them has shut Bob out by that."""
+    home.set("base", b"canary-base")
+    home.output("key", "add", "--file", "bob.key", "--label", "bob")
+    both = copies(home, tmp_path / "right")
+    left, right = both.left, both.right
+    right.output("key", "rotate", "--drop", "2")
+    right.set("since", b"canary-right")
+    left.output("key", "rotate", "--file", "2=bob.key")
+    before = left.vault.read_bytes()
+    for words in ((), ("--from-former-key", "since")):
+        failed = left.refusal(ALARM, "merge", str(right.vault), *words)
+        assert '2  key file "bob"' in failed and '1  key file' not in failed and left.vault.read_bytes() == before
+    (command,) = [line.split("dropped there: ", 1)[1] for line in failed.splitlines() if "dropped there: " in line]
+    assert left.shell(command).returncode == 0
+    assert left.refusal(ALARM, "merge", str(right.vault)).count("since") == 1
+    left.output("merge", str(right.vault), "--from-former-key", "since")
+    assert left.values() == {"base": b"canary-base", "since": b"canary-right"}
+    left.refusal(LOCKED, "--key-file", "bob.key", "get", "since")
+
+
+def test_what_was_kept_by_name_already_is_in_the_next_advice(apart: Copies) -> None:
+    """Otherwise two names would send to each other."""
+    apart.right.output("key", "rotate")
+    failed = apart.left.refusal(ALARM, "merge", str(apart.right.vault), "--from-former-key", "left")
+    (command,) = [line.split("keep them: ", 1)[1] for line in failed.splitlines() if "keep them: " in line]
+    assert apart.left.shell(command).returncode == 0 and all_values(apart.left) == MERGED
+
+
+def test_two_names_that_look_the_same_are_told_apart(base: Copies) -> None:
+    names = ["x\u202e", "x\\u{202e}", "\u00e9", "e\u0301"]
+    for name in names:
+        base.right.set(name, name.encode())
+    base.left.output("key", "rotate")
+    failed = base.left.refusal(ALARM, "merge", str(base.right.vault))
+    words = [line.split(" as ", 1)[1] for line in failed.splitlines() if line.startswith("Write ")]
+    assert len(set(words)) == len(names)
+    taking = " ".join(f"--from-former-key={word}" for word in words)
+    assert base.left.shell(f"vault merge {taking} {shlex.quote(str(base.right.vault))}").returncode == 0
+    assert {name: base.left.get(name) for name in names} == {name: name.encode() for name in names}
+
+
+# Names that the shell, the parser or the terminal would take for something else
+
+HOSTILE = ["-x", "-y\u200b", "--json", "a=b", "$HOME", "it's", "a\u202eb%s\\n'\"", "ü"]
+
+
+def test_names_of_any_form_are_kept_as_the_message_says(apart: Copies) -> None:
+    for name in HOSTILE:
+        apart.left.output("set", "--", name, stdin=b"of left")
+    apart.right.output("key", "rotate")
+    finished = apart.left.run("merge", str(apart.right.vault))
+    assert finished.returncode == ALARM and "\u202e" not in finished.stderr.decode()
+    (command,) = [line.split("keep them: ", 1)[1] for line in finished.stderr.decode().splitlines() if "keep them: " in line]
+    assert apart.left.shell(command).returncode == 0
+    assert all_values(apart.left) == MERGED | {name: [b"of left"] for name in HOSTILE}
+
+
+@pytest.mark.parametrize("name", ["-x", "a\u202eb%s\\n'\""])
+def test_a_name_of_any_form_is_taken_over_as_the_message_says(base: Copies, name: str) -> None:
+    base.right.output("set", "--", name, stdin=b"of right")
+    base.left.output("key", "rotate")
+    failed = base.left.run("merge", str(base.right.vault)).stderr.decode()
+    (command,) = [line.split("take it over: ", 1)[1] for line in failed.splitlines() if "take it over: " in line]
+    hidden = [line.split(" as ", 1)[1] for line in failed.splitlines() if line.startswith("Write ")]
+    assert len(hidden) == (name != "-x")
+    assert base.left.shell(command.replace("NAME", *(hidden or [name]))).returncode == 0
+    assert base.left.output("get", "--", name) == b"of right"
+
+
+def test_a_copy_whose_path_begins_with_a_dash_is_named_as_a_path(apart: Copies) -> None:
+    shutil.copy(apart.right.vault, apart.left.folder / "-x.vault")
+    apart.left.output("key", "rotate")
+    failed = apart.left.refusal(ALARM, "merge", "--", "-x.vault")
+    assert failed.endswith("merge --from-former-key=NAME './-x.vault'\n")
+
+
+@pytest.mark.parametrize("name", ["rihgt", "right\u202e", "a" * 2000], ids=["slip", "hidden", "invalid"])
+def test_a_name_that_no_copy_has_is_an_error_before_anything_is_merged(apart: Copies, name: str) -> None:
+    apart.left.output("key", "rotate")
+    before = apart.left.vault.read_bytes()
+    words = ("merge", str(apart.right.vault), "--from-former-key", "both", "--from-former-key")
+    assert "Nothing was merged." in apart.left.refusal(NOT_FOUND, *words, name)
+    assert apart.left.vault.read_bytes() == before
+    finished = apart.left.run("merge", str(apart.right.vault), "--from-former-key", "gone")
+    assert finished.stdout.startswith(b"Merged: 1 changed.\n"), "a name that was removed there is known"
 
 
 def test_what_this_machine_has_changed_during_a_rotation_is_kept_by_one_command(apart: Copies) -> None:

@@ -334,10 +334,13 @@ def test_a_users_file_that_root_changes_stays_the_users(user: Home) -> None:
     assert user.get("u.token") == b"new" and owners(user.folder) == {NOBODY}
 
 
-def test_git_does_not_make_a_users_configuration_roots(user: Home) -> None:
-    configuration = user.folder / ".gitconfig"
+@pytest.mark.parametrize("name", [".gitconfig", ".config/git/config"])
+def test_git_does_not_make_a_users_configuration_roots(user: Home, name: str) -> None:
+    configuration = user.folder / name
+    configuration.parent.mkdir(exist_ok=True)
     configuration.write_text("[user]\n\tname = u\n")
-    give(configuration)
+    for path in (configuration, configuration.parent):
+        give(path)
     left_alone(root_of(user), "setup", "git")
     assert owners(user.folder) == {NOBODY} and "vault" not in configuration.read_text()
 

@@ -270,7 +270,7 @@ def test_a_key_that_is_dropped_opens_the_vault_no_more(with_two: Home) -> None:
 def test_without_a_secret_nothing_is_changed_and_it_is_said_what_to_do(with_two: Home) -> None:
     before = with_two.vault.read_bytes()
     sentence = with_two.refusal(LOCKED, *ROTATE)
-    assert sentence.startswith("vault: Key 2 (usb)"), "a sentence"
+    assert sentence.startswith("vault: Key 2 (\"usb\")"), "a sentence"
     assert "--file 2=PATH" in sentence and "--drop 2" in sentence
     assert with_two.vault.read_bytes() == before
 
@@ -279,7 +279,7 @@ def test_a_wrong_key_file_is_told_with_its_key(with_two: Home) -> None:
     before = with_two.vault.read_bytes()
     private_file(with_two.folder / "wrong", b"another secret")
     sentence = with_two.refusal(LOCKED, *ROTATE, "--file", "2=wrong")
-    assert "Key 2 (usb)" in sentence and "Nothing was changed" in sentence
+    assert "Key 2 (\"usb\")" in sentence and "Nothing was changed" in sentence
     assert with_two.vault.read_bytes() == before
 
 
@@ -332,13 +332,13 @@ def test_passphrases_that_stay_are_asked_for(home: Home) -> None:
     add_passphrase(home, "--label", "mine")
     before, sealed = fingerprint(home), home.vault.read_bytes()
     with Terminal(home, *ROTATE) as terminal:
-        terminal.answer("Passphrase of key 2 (mine): ", "wrong\n")
+        terminal.answer("Passphrase of key 2 (\"mine\"): ", "wrong\n")
         code, shown = terminal.end()
     assert code == LOCKED and b"Nothing was changed" in shown and home.vault.read_bytes() == sealed
     finished = home.run(*ROTATE, start_new_session=True)
     assert finished.returncode == LOCKED and home.vault.read_bytes() == sealed
     with Terminal(home, *ROTATE) as terminal:
-        terminal.answer("Passphrase of key 2 (mine): ", PASSPHRASE + "\n")
+        terminal.answer("Passphrase of key 2 (\"mine\"): ", PASSPHRASE + "\n")
         assert terminal.end()[0] == 0, terminal.everything
     assert fingerprint(home) != before
     home.key.unlink()

@@ -144,7 +144,7 @@ def test_the_alarm_stays_if_no_copy_has_what_is_remembered(apart: Copies, tmp_pa
     before = left.vault.read_bytes()
     for words in (("merge",), ("merge", str(conflict)), ("merge", str(kept))):
         sentence = left.refusal(ALARM, *words)
-        assert "nothing was merged" in sentence and left.vault.read_bytes() == before
+        assert "Nothing was merged" in sentence and left.vault.read_bytes() == before
         # Not what has just failed.
         assert f"`vault {shlex.join(words)}`".replace(str(words[-1]), f"'{words[-1]}'") not in sentence
     left.refusal(ALARM, "ls")

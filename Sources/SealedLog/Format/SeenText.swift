@@ -18,12 +18,10 @@ extension Unicode.Scalar {
     /// Whether a person might see nothing there, or what each font shows in its own way: characters without a meaning,
     /// and those that control a text or leave room in it. Unicode has no property for blank ones.
     fileprivate var isUnseen: Bool {
-        if isUnsafeOnTerminal { return true }
-        switch value {
         // Braille, a musical note without a head, a filler, two blank hieroglyphs, and what stands for an object.
-        case 0x2800, 0x1D159, 0x16FE4, 0x13441...0x13442, 0xFFFC: return true
-        default: return [.format, .unassigned, .privateUse].contains(properties.generalCategory)
-        }
+        let blank: [UInt32] = [0x2800, 0x1D159, 0x16FE4, 0x13441, 0x13442, 0xFFFC]
+        return isUnsafeOnTerminal || blank.contains(value)
+            || [.format, .unassigned, .privateUse].contains(properties.generalCategory)
     }
 }
 

@@ -17,6 +17,9 @@ struct MergedKeys {
     /// Whether the keys and the limits of the other copy count.
     private var countsOther: Bool
     private let areSlotsSame: Bool
+    /// The indexes of the keys that open this vault alone, if both copies were rotated: somebody may have been shut out
+    /// of the other one by that, whose key is here still.
+    let doubtedKeys: [Int]
     private let theirs: LogView
     private let manifest: Manifest
     private let ownMembers: MemberList
@@ -43,6 +46,10 @@ struct MergedKeys {
             relation = manifest.formerMemoryKeys.contains(own) ? .otherIsNewer : .otherIsForeign
         }
         areSlotsSame = ours.header.slots == theirs.header.slots
+        let labels = Set(manifest.labels)
+        let isRotatedApart = relation == .otherIsForeign && !isOfKnownKey
+        doubtedKeys =
+            isRotatedApart ? ownManifest.labels.indices.filter { !labels.contains(ownManifest.labels[$0]) } : []
         countsOther = relation == .otherIsNewer
         let changes = Set(manifest.members.map(\.id))
         broughtChanges = countsOther ? changes : changes.subtracting(ownMembers.records.map(\.id))
@@ -63,6 +70,10 @@ struct MergedKeys {
         guard relation != .same, !isOfKnownKey else { return }
         throw LogError(.pinWrong, Hexadecimal.string(of: try theirs.keys.fingerprint(of: theirs.header.vaultID)))
     }
+
+    /// Whether this vault has had the data key of the other copy, or takes it now. If not, somebody may have written
+    /// this file who was shut out by that key.
+    var isOfKnownOrigin: Bool { relation != .otherIsForeign || isOfKnownKey }
 
     /// Whether values of the two copies are known by their nonces.
     var areOfOneDataKey: Bool { relation == .same }
@@ -105,6 +116,14 @@ struct MergedKeys {
             isOfFormerKey: relation == .otherIsNewer, isBelieved: false, members: otherMembers, brought: brought,
             taken: taken,
             signer: nil)
+    }
+
+    /// The names of this vault's members whom the copy has removed.
+    var removedMembers: [String] {
+        get throws(LogError) {
+            let left = Set(try members(ownMembers).members.map(\.name))
+            return ownMembers.members.map(\.name).filter { !left.contains($0) }
+        }
     }
 
     /// Whether the copy has changes of the members that this vault takes over.

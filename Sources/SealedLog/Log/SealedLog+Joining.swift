@@ -31,10 +31,10 @@ extension Remembered {
 }
 
 extension SealedLog {
-    /// Whether this vault was opened to be merged, and a copy has what is remembered of it.
-    func isRemembered(_ view: LogView, _ history: KnownHistory) -> Bool {
-        guard let memory, memory.isHeld else { return false }
-        return Remembered(memory)?.isIncluded(in: history, of: view) ?? false
+    /// Returns what is remembered of this vault, if it was opened to be merged and a copy has that.
+    func remembered(in view: LogView, _ history: KnownHistory) -> Remembered? {
+        guard let memory, memory.isHeld, let remembered = Remembered(memory) else { return nil }
+        return remembered.isIncluded(in: history, of: view) ? remembered : nil
     }
 
     /// Returns the history of this copy. Throws `copyDamaged` if it cannot be read.
@@ -62,5 +62,15 @@ extension SealedLog {
         }
         memory.release()
         memory.remember(head)
+    }
+
+    /// Remembers the vault instead of what was remembered, if it has all of a copy that is the very file which this
+    /// machine has seen. Its history does not say so: nobody believes what such a copy says of its own, and another one
+    /// that claims to have had what is remembered changes nothing.
+    func finishJoining(withAllOf copy: LogView, insteadOf remembered: Remembered) throws(LogError) {
+        guard let memory, memory.isHeld, try remembered.position(of: copy) == copy.head else { return }
+        memory.release()
+        // Another process may have remembered more of the copy, which is not here.
+        if !memory.remember(view.withLock { $0.head }, insteadOf: remembered.bytes) { memory.hold() }
     }
 }

@@ -23,6 +23,10 @@ package struct MergeReport: Hashable, Sendable {
     /// Whether what was refused is in this vault: the copy has shut somebody out who may have written it. Then nothing
     /// was merged.
     package fileprivate(set) var refusesOwn = false
+    /// The indexes of the keys that open this vault alone, if both copies were rotated apart. Then nothing was merged.
+    package fileprivate(set) var doubtedKeys: [Int] = []
+    /// The names of the members whom the copy has removed. Keys that they may have stay, unless its keys count.
+    package fileprivate(set) var removedMembers: [String] = []
     /// Where the copy is from now on, of changes that were kept on this machine and of which something was refused.
     package internal(set) var keptAt: String?
     /// Whether the copy ends within a change: it may still be copied.
@@ -77,9 +81,12 @@ extension SealedLog {
         counter?.begin(2 * theirs.end)
         let history = try ofCopy { () throws(LogError) in try KnownHistory(of: theirs) }
         let ownHistory = try KnownHistory(of: ours)
-        if isRemembered(theirs, history) && !isRemembered(ours, ownHistory) { keys.countOther() }
+        let rememberedThere = remembered(in: theirs, history)
+        if rememberedThere != nil && remembered(in: ours, ownHistory) == nil { keys.countOther() }
         if !isPinned { try keys.checkThatDataKeyIsKnown() }
         (report.keys, report.isOfFormerKey) = (keys.choice, keys.isOfFormerKey)
+        report.doubtedKeys = taken.isAll ? [] : keys.doubtedKeys
+        guard report.doubtedKeys.isEmpty else { return report }
         let gateOfOther = keys.gateOfOther(taking: taken)
         let isBelieved = try keys.isOtherHistoryBelieved
         let source = MergedCopy(
@@ -98,6 +105,7 @@ extension SealedLog {
         }
         // Under the same data key, values are known by their nonces; and who has signed a state is named before it.
         let bringsMembers = try ofCopy { () throws(LogError) in try keys.bringsMembers }
+        if keys.taken == nil { report.removedMembers = try keys.removedMembers }
         if keys.choice == .other || bringsMembers { try change(keys, nil, timeout: timeout, nil) }
         try mergeEntries(of: source, timeout: timeout, counter, &report)
         // Where the copy's history is not believed, what members have signed of it counts.
@@ -106,6 +114,10 @@ extension SealedLog {
         if isWhole || !known.positions.isEmpty {
             try change(
                 keys, known, isWhole: isWhole, isOwnBelieved: source.isOwnBelieved, timeout: timeout, counter)
+        }
+        // A copy that counts as merged is in the history, which tells itself what it includes.
+        if let rememberedThere, !isWhole && report.refused.isEmpty && keys.isOfKnownOrigin {
+            try finishJoining(withAllOf: theirs, insteadOf: rememberedThere)
         }
         return report
     }

@@ -187,15 +187,27 @@ extension RollbackMemory {
     ) {
         // Also the one that is about to be forgotten: it may be from before heads were kept.
         if keepsHeads, !isHeld { add(heads: [previous, seen()?.position, position].compactMap { $0 }) }
-        write(position, isFlushed, isForced: isForced) { old in
+        write(position, isFlushed, isForced: isForced) { old, _ in
             guard !isForced, let old else { return true }
             return old.position.sequence < position.sequence
                 || (old.position == position && isFlushed && !old.isFlushedByWriter)
         }
     }
 
+    /// Remembers a position instead of what ``newest()`` has returned. Returns whether that was remembered still.
+    func remember(_ position: LogPosition, insteadOf former: [UInt8]) -> Bool {
+        var isKnown = false
+        if keepsHeads { add(heads: [position]) }
+        write(position, true, isForced: true) { _, bytes in
+            isKnown = bytes == former
+            return isKnown
+        }
+        return isKnown
+    }
+
     private func write(
-        _ position: LogPosition, _ isFlushed: Bool, isForced: Bool = false, isNeeded: (_ old: Seen?) -> Bool
+        _ position: LogPosition, _ isFlushed: Bool, isForced: Bool = false,
+        isNeeded: (_ old: Seen?, _ bytes: [UInt8]) -> Bool
     ) {
         guard !isHeld else { return }
         var file = ByteWriter(reserving: RollbackMemory.fileSize)
@@ -206,7 +218,7 @@ extension RollbackMemory {
         let bytes = update(seenFile, to: file.bytes, isChecked: true) { bytes in
             let old = seen(in: bytes)
             // One that an unknown data key authenticates is later than this vault.
-            return (old != nil || isForced || !RollbackMemory.isWhole(bytes)) && isNeeded(old)
+            return (old != nil || isForced || !RollbackMemory.isWhole(bytes)) && isNeeded(old, bytes)
         }
         guard let bytes else { return }
         authentic.withLock { $0 = bytes }

@@ -23,6 +23,11 @@ extension Keychain {
         package let isOfFormerKey: Bool
         /// Whether what was refused is in this vault, so that nothing was merged.
         package let refusesOwn: Bool
+        /// The numbers of the keys that open this vault alone, if both copies were rotated apart: somebody may have
+        /// been shut out of the other one by that, so that nothing was merged.
+        package let doubtedKeys: [Int]
+        /// The names of the members whom the copy has removed. Keys that they may have open this vault still.
+        package let removedMembers: [String]
         /// Where what was refused of this machine's offline changes is.
         package let keptAt: String?
         /// Whether the copy ends within a change: it may still be copied.
@@ -43,29 +48,47 @@ extension Keychain {
     ///   path of the copy that it concerns; as ``eraseRemoved()``. What was merged before an error stays; merge again.
     @discardableResult
     public func merge(_ path: String) throws(VaultError) -> Merge {
-        try merge(path, taking: .none, progress: nil)
+        try merge(copy(at: path), taking: .none, progress: nil)
+    }
+
+    /// Another copy of this vault, which was opened to be merged.
+    package struct Copy {
+        fileprivate let places: VaultPlaces
+        fileprivate let log: SealedLog
+        fileprivate let isPinned: Bool
+        package var path: String { places.vault }
+    }
+
+    /// Opens another copy of this vault, and asks for what its keys need.
+    package func copy(at path: String) throws(VaultError) -> Copy {
+        if !VaultPlaces.isURL(path) { try VaultPlaces.check(path, "The other copy's path") }
+        var otherPlaces = places
+        otherPlaces.vault = path
+        do throws(VaultError) {
+            let (other, isPinned) = try KeychainOpening.openCopy(otherPlaces, options, in: place.files)
+            guard other.vaultID == log.vaultID else {
+                throw VaultError(.invalid, "\(path) is another vault, not a copy of this one.")
+            }
+            return Copy(places: otherPlaces, log: other, isPinned: isPinned)
+        } catch { throw error.ofMergedCopy }
     }
 
     /// - Parameter taken: the names that are taken over whoever has changed them.
     package func merge(
-        _ path: String, taking taken: NamesTaken, progress: UpkeepProgress?
+        _ copy: Copy, taking taken: NamesTaken, progress: UpkeepProgress?
     ) throws(VaultError) -> Merge {
-        if !VaultPlaces.isURL(path) { try VaultPlaces.check(path, "The other copy's path") }
-        var otherPlaces = places
-        otherPlaces.vault = path
-        let (other, isPinned) = try opened(otherPlaces)
         let report: MergeReport
         do throws(LogError) {
             report = try options.waiting(for: places.vault) { (timeout) throws(LogError) in
                 try log.merge(
-                    other, isPinned: isPinned, taking: taken, keeping: options.keptAttribute, timeout: timeout,
-                    progress)
+                    copy.log, isPinned: copy.isPinned, taking: taken, keeping: options.keptAttribute,
+                    timeout: timeout, progress)
             }
         } catch {
             switch error.code {
-            case .copyDamaged: throw VaultError(LogError(.damaged, error.detail), otherPlaces).ofMergedCopy
-            case .pinWrong: throw VaultError(error, otherPlaces).ofMergedCopy
-            default: throw refusal(error, merging: [path])
+            case .copyDamaged: throw VaultError(LogError(.damaged, error.detail), copy.places).ofMergedCopy
+            case .pinWrong: throw VaultError(error, copy.places).ofMergedCopy
+            default: throw refusal(error, merging: [copy.path])
             }
         }
         progress?.finish()
@@ -76,27 +99,32 @@ extension Keychain {
         return Merge(report)
     }
 
+    /// Returns the first of the names that neither this vault nor any of the copies has, or has had. One that cannot
+    /// be read may have any name.
+    package func unknownName(among names: [String], in copies: [Copy]) -> String? {
+        let logs = [log] + copies.map(\.log)
+        return names.first { name in
+            guard let entry = EntryName(name) else { return true }
+            return logs.allSatisfy { log in
+                do throws(LogError) { return try log.history(entry) == nil } catch { return false }
+            }
+        }
+    }
+
     /// Remembers the vault again that was opened to be merged with what this machine remembers.
     ///
     /// - Throws: the alarm, if it has not all of that.
     package func finishMerging() throws(VaultError) {
-        do throws(LogError) { try log.finishJoining() } catch { throw refusal(error, merging: []) }
+        do throws(LogError) { try log.finishJoining() } catch {
+            throw VaultError.alarm(error, places, tried: options.mergedNext, isMerged: true)
+                ?? VaultError(error, places)
+        }
     }
 
     /// Translates an error of this vault. An alarm does not advise to merge what was just to be merged.
     private func refusal(_ error: LogError, merging paths: [String]) -> VaultError {
         let tried = options.mergedNext.isEmpty ? paths : options.mergedNext
         return VaultError.alarm(error, places, tried: tried) ?? VaultError(error, places)
-    }
-
-    private func opened(_ copy: VaultPlaces) throws(VaultError) -> (log: SealedLog, isPinned: Bool) {
-        do throws(VaultError) {
-            let opened = try KeychainOpening.openCopy(copy, options, in: place.files)
-            guard opened.log.vaultID == log.vaultID else {
-                throw VaultError(.invalid, "\(copy.vault) is another vault, not a copy of this one.")
-            }
-            return opened
-        } catch { throw error.ofMergedCopy }
     }
 }
 
@@ -106,6 +134,7 @@ extension Keychain.Merge {
         (changed, conflicts, dropped) = (report.changed, report.conflicts, report.dropped)
         (refused, keys) = (report.refused, report.keys)
         (isOfFormerKey, refusesOwn, keptAt) = (report.isOfFormerKey, report.refusesOwn, report.keptAt)
-        isUnfinished = report.isUnfinished
+        (isUnfinished, removedMembers) = (report.isUnfinished, report.removedMembers)
+        doubtedKeys = report.doubtedKeys.map { $0 + 1 }
     }
 }

@@ -74,6 +74,9 @@ extension Keychain.Key {
         slots.enumerated().map { Keychain.Key($1, number: $0 + 1) }
     }
 
-    /// The key at the start of a sentence: `Key 2 (laptop)`.
-    var words: String { "Key \(number) (\(label.isEmpty ? kind.name : label))" }
+    /// The key at the start of a sentence: `Key 2 ("laptop")`.
+    var words: String {
+        let quoted = "\"\(label.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+        return "Key \(number) (\(label.isEmpty ? kind.name : quoted))"
+    }
 }

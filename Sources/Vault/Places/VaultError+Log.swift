@@ -41,8 +41,10 @@ extension VaultError {
     /// - Parameters:
     ///   - tried: the paths of copies that were to be merged, and that have not what this machine remembers.
     ///   - unusable: those of them that cannot be opened, with the reasons.
+    ///   - isMerged: whether they were merged nevertheless.
     static func alarm(
-        _ error: LogError, _ places: VaultPlaces, tried: [String], unusable: [(path: String, error: VaultError)] = []
+        _ error: LogError, _ places: VaultPlaces, tried: [String], unusable: [(path: String, error: VaultError)] = [],
+        isMerged: Bool = false
     ) -> VaultError? {
         guard let code = codes[error.code], [.rolledBack, .diverged].contains(code) else { return nil }
         var copies = CopiesBeside(places.vault).without(tried)
@@ -51,9 +53,13 @@ extension VaultError {
         guard !copies.isEmpty || !tried.isEmpty else { return nil }
         let opened = tried.filter { path in !unusable.contains { $0.path == path } }.joined(separator: ", ")
         let outcome =
-            opened.isEmpty
-            ? "Nothing was merged."
-            : "What this machine has seen is not in \(opened) either, so nothing was merged."
+            if isMerged {
+                "It was merged, but its history still lacks some of what this machine has seen."
+            } else {
+                opened.isEmpty
+                    ? "Nothing was merged."
+                    : "Nothing was merged, since what this machine has seen is not in \(opened) either."
+            }
         let sentences =
             [fact(of: error, places.vault), tried.isEmpty ? "" : outcome] + unusable.map(\.error.message)
             + [copies.advice]
@@ -70,7 +76,8 @@ extension VaultError {
     }
 
     static let causes: [LogError.Code: Cause] = [
-        .keyMissing: .keyFileMissing, .keyShared: .keyFileShared, .passphraseNeeded: .passphraseNeeded,
+        .keyMissing: .keyFileMissing, .keyWrong: .keyWrong, .keyShared: .keyFileShared,
+        .passphraseNeeded: .passphraseNeeded,
         .commandUntrusted: .commandUntrusted, .identityMissing: .identityMissing, .unpinned: .fingerprintUnknown,
         .accessLogUnusable: .accessLogUnusable,
     ]
@@ -126,7 +133,8 @@ extension VaultError {
             let source = places.keyCommand.map { "The output of `\($0)`" } ?? "The key file \(key)"
             return
                 "\(source) does not open \(vault). It is the wrong key, or one that was replaced or removed since. A copy "
-                + "from before that opens with the keys of then. Or the key slot is damaged. Name the right key."
+                + "from before that opens with the keys of then. Or the key slot is damaged. "
+                + "Name a key of \(vault)."
         case .keysChanged: return "The keys of \(vault) have changed since this machine used it last. Try again."
         case .slotGone: return "That key of \(vault) is gone: it was removed or replaced meanwhile."
         case .passphraseNeeded: return "\(vault) needs its passphrase."
@@ -163,8 +171,10 @@ extension VaultError {
         case .copyDamaged: return "The other copy is damaged or was tampered with: \(detail)."
         case .newerFormat:
             return "The vault \(vault) has a later format (\(detail)). A later version of this program can read it."
-        case .rolledBack: return fact(of: error, vault) + " If you restored it yourself, accept it."
-        case .diverged: return fact(of: error, vault) + " If that is right, accept it."
+        case .rolledBack:
+            return fact(of: error, vault)
+                + " If you restored it yourself, accept it: keys and members that were removed since come back."
+        case .diverged: return fact(of: error, vault) + " If you know that this vault is the right one, accept it."
         case .exchanged:
             return "\(vault) is a different vault from the one this machine remembers there. "
                 + "If you put it there yourself, accept it."

@@ -161,8 +161,3 @@ struct CommandLineParser {
         return .unknownOption(description?.mayHoldSecrets == true ? nil : typed, of: description?.name, near: near)
     }
 }
-
-extension String {
-    /// Whether the word begins as options do. A single dash is an argument: by custom, standard input.
-    var isOption: Bool { utf8.count > 1 && utf8.first == UInt8(ascii: "-") }
-}

@@ -65,7 +65,7 @@ enum GenerateCommand: Command {
         }
         try show(generated, storedAs: name, isReplaced: outcome == .replaced, invocation)
         tell("Stored under \"\(name)\": \(generated.what), \(generated.bits) bits of entropy.", invocation)
-        if outcome == .replaced { tell(try SetCommand.replacement(of: name.forTerminal, in: keychain), invocation) }
+        if outcome == .replaced { tell(try SetCommand.replacement(of: name, in: keychain), invocation) }
         invocation.tellPolicies(of: [name], in: keychain)
         keychain.finishUpkeep()
         return .success

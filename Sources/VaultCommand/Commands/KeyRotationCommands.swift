@@ -154,7 +154,8 @@ extension Keychain {
     /// so that it stays where it is.
     func adviceForReplacedKey(_ replaced: [Int: String]) throws -> String {
         guard let path = try replaced[numberInUse] else { return "" }
-        return "From now on, open the vault with --key-file \(ShellQuoting.quoted(path)), or set VAULT_KEY_FILE.\n"
+        return
+            "From now on, open the vault with \(AdvisedCommand.option(OptionName.keyFile.spelling, path)), or set VAULT_KEY_FILE.\n"
     }
 
     /// What people who open the vault by an age identity have to be told after a rotation.

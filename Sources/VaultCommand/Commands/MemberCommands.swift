@@ -140,8 +140,8 @@ enum MemberRemoveCommand: Command {
             guard let advice else {
                 let shared = member.sharedKeys.map { String($0.number) }.joined(separator: ", ")
                 let shown = shared.isEmpty ? "" : ", and may have these keys too: \(shared)"
-                return "\(removed)\n" + keys.openers + "\(name) may still have the data key\(shown). "
-                    + "Before the next secret is stored, run `vault key rotate`"
+                return "\(removed)\n" + keys.openers + "\(name) may still have the data key\(shown).\n"
+                    + "Nothing was rotated. Before the next secret is stored, run `vault key rotate`"
                     + (shared.isEmpty ? ".\n" : " with --replace NUMBER=PATH for each.\n")
             }
             return "\(removed) Everything is sealed under a new data key.\n" + keys.openers + advice

@@ -56,10 +56,12 @@ enum MergeCommand: Command {
         ],
         exitCodes: [
             .init(.usage, "OTHER is no copy of this vault"),
+            .init(.notFound, "no copy has a NAME that was given; nothing was merged"),
             .init(
                 .alarm,
                 "something of OTHER was not taken over, since somebody who was shut out may have changed it; or the "
-                    + "vault lacks what this machine has seen, and so does each OTHER: nothing is merged"),
+                    + "vault lacks what this machine has seen, and so does each OTHER: nothing is merged; or it still lacks that "
+                    + "after the merge; or both were rotated, and keys open this vault alone: nothing is merged"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -82,23 +84,35 @@ enum MergeCommand: Command {
         _ paths: [String], as sides: MergedSides? = nil, _ invocation: Invocation
     ) throws -> ExitCode {
         let advised = AdvisedCommand(invocation)
-        let keychain = try invocation.openVault(mergingNext: paths)
+        let keychain: Keychain
+        do { keychain = try invocation.openVault(mergingNext: paths) } catch let error as VaultError {
+            throw CommandError(error, merging: paths, advising: advised)
+        }
         let vault = keychain.places.vault
         let outcome = try Outcome(of: paths, into: keychain, invocation)
-        let refusals = outcome.merges.filter { !$0.merge.refused.isEmpty }
-        var errors = outcome.errors.map { CommandError($0, advising: advised) }
+        let refusals = outcome.merges.filter { !$0.merge.isWhole }
+        var errors = outcome.errors.map { CommandError($0.error, merging: [$0.path], advising: advised) }
+        var isFinished = refusals.isEmpty
         if !refusals.isEmpty {
-            let texts = refusals.map { path, merge in
-                merge.refusal(of: sides ?? MergedSides(vault: vault, copy: path, advised: advised))
+            let texts = try refusals.map { path, merge in
+                var sides = sides ?? MergedSides(vault: vault, copy: path, advised: advised)
+                sides.taken = invocation.options[.fromFormerKey] ?? []
+                return try merge.doubtedKeys.isEmpty
+                    ? merge.refusal(of: sides) : merge.refusal(of: sides, keys: keychain.vaultKeys())
             }
             errors.insert(
                 CommandError(code: "diverged", exit: .alarm, message: texts.joined(separator: "\n")), at: 0)
         } else if !outcome.merges.isEmpty {
             // A copy that could not be merged may be the one that has what this machine remembers.
-            do { try keychain.finishMerging() } catch { errors.append(CommandError(error, advising: advised)) }
+            do { try keychain.finishMerging() } catch {
+                isFinished = false
+                errors.append(CommandError(error, advising: advised))
+            }
         }
         let isOfUse = refusals.isEmpty || outcome.merges.contains { !$0.merge.changed.isEmpty }
-        if !outcome.merges.isEmpty, isOfUse { try write(outcome.merges, of: paths.count, keychain, invocation) }
+        if !outcome.merges.isEmpty, isOfUse {
+            try write(outcome.merges, of: paths.count, isFinished: isFinished, keychain, invocation)
+        }
         guard let first = errors.first else { return .success }
         let message = errors.map(\.message).joined(separator: "\n")
         throw CommandError(code: first.code, exit: first.exit, message: message)
@@ -107,20 +121,34 @@ enum MergeCommand: Command {
     /// What has become of each copy.
     private struct Outcome {
         var merges: [(path: String, merge: Keychain.Merge)] = []
-        var errors: [VaultError] = []
+        var errors: [(path: String, error: VaultError)] = []
 
         /// Merges what can be merged. An error of the vault itself ends it.
         init(of paths: [String], into keychain: Keychain, _ invocation: Invocation) throws {
-            let names: NamesTaken =
-                invocation.has(.allFromFormerKey) ? .all : .some(Set(invocation.options[.fromFormerKey] ?? []))
+            let names = invocation.options[.fromFormerKey] ?? []
+            var copies: [Keychain.Copy] = []
             for path in paths {
+                do { copies.append(try keychain.copy(at: path)) } catch { errors.append((path, error)) }
+            }
+            // A copy that does not open may have any name.
+            if errors.isEmpty, let name = keychain.unknownName(among: names, in: copies) {
+                throw CommandError(
+                    code: "absent", exit: .notFound,
+                    message: "No entry named \"\(name)\", neither in \(keychain.places.vault) nor in "
+                        + "\(paths.joined(separator: ", ")). Nothing was merged.")
+            }
+            for copy in copies {
                 do {
                     let merge = try invocation.withProgress("Merging") { progress in
-                        try keychain.merge(path, taking: names, progress: progress)
+                        try keychain.merge(
+                            copy, taking: invocation.has(.allFromFormerKey) ? .all : .some(Set(names)),
+                            progress: progress)
                     }
-                    merges.append((path, merge))
+                    merges.append((copy.path, merge))
+                    // Nothing else is merged into what somebody has to look at first.
+                    if merge.refusesOwn || !merge.doubtedKeys.isEmpty { return }
                 } catch let error as VaultError {
-                    errors.append(error)
+                    errors.append((copy.path, error))
                     guard error.isOfMergedCopy else { return }
                 }
             }
@@ -128,7 +156,7 @@ enum MergeCommand: Command {
     }
 
     private static func write(
-        _ merges: [(path: String, merge: Keychain.Merge)], of count: Int, _ keychain: Keychain,
+        _ merges: [(path: String, merge: Keychain.Merge)], of count: Int, isFinished: Bool, _ keychain: Keychain,
         _ invocation: Invocation
     ) throws {
         let reports = merges.map { report($0.merge) }
@@ -138,7 +166,7 @@ enum MergeCommand: Command {
             merges.map { (path, merge) in
                 text(
                     merge, of: path, isOneOfSeveral: count > 1,
-                    isDeletable: isDeletable(path, besides: keychain.places.vault, invocation))
+                    isDeletable: isFinished && isDeletable(path, besides: keychain.places.vault, invocation))
             }.joined()
         }
     }
@@ -159,7 +187,7 @@ enum MergeCommand: Command {
         -> String
     {
         let title = isOneOfSeveral ? "\(StandardOutput.shown(path)):\n" : ""
-        let isWhole = merge.refused.isEmpty && merge.dropped.isEmpty && !merge.isUnfinished
+        let isWhole = merge.isWhole && merge.dropped.isEmpty && !merge.isUnfinished
         return title + merge.text
             + (isDeletable && isWhole ? "You may delete \(StandardOutput.shown(path)).\n" : "")
     }

@@ -1,4 +1,5 @@
 import Formats
+private import Glibc
 import LinuxSystem
 import SealedLog
 import Vault
@@ -13,33 +14,67 @@ struct MergedSides {
     /// The other copy, as the subject of a sentence.
     let shownCopy: String
     let advised: AdvisedCommand
+    /// The names that the command line has taken over already.
+    var taken: [String] = []
 
     init(vault: String, copy: String, shownCopy: String? = nil, advised: AdvisedCommand) {
         (self.vault, self.copy, self.shownCopy, self.advised) = (vault, copy, shownCopy ?? copy, advised)
     }
 
-    /// The command that takes a name over. Which one, a person has to say: somebody else may have changed it.
-    fileprivate var taking: String {
-        advised.line("merge \(OptionName.fromFormerKey.spelling) NAME \(ShellQuoting.quoted(copy))")
+    /// Returns the command that takes a name over. Which one, a person has to say: somebody else may have changed it.
+    func taking(_ names: [String]) -> String {
+        let line = advised.line("merge \(OptionName.fromFormerKey.spelling)=NAME \(AdvisedCommand.path(copy))")
+        // Two names may look the same, also where nothing is hidden.
+        let shown = names.map(\.forTerminal)
+        let ambiguous = names.prefix(50).filter { name in
+            shown.count { $0 == name.forTerminal } > 1 || !name.forTerminal.utf8.elementsEqual(name.utf8)
+        }
+        return line
+            + ambiguous.map { "\nWrite \($0.forTerminal) as \(AdvisedCommand.word($0, isPlain: true))" }.joined()
     }
 
     /// Returns the command that keeps names of this machine's own vault.
-    fileprivate func keeping(_ names: [String]) -> String {
+    func keeping(_ names: [String]) -> String {
+        let names = taken + names
         let option =
             names.count > 50
             ? OptionName.allFromFormerKey.spelling
-            : names.map { "\(OptionName.fromFormerKey.spelling) \(ShellQuoting.quoted($0))" }.joined(separator: " ")
-        return advised.line("merge \(option) \(ShellQuoting.quoted(copy))")
+            : names.map { AdvisedCommand.option(OptionName.fromFormerKey.spelling, $0) }.joined(separator: " ")
+        return advised.line("merge \(option) \(AdvisedCommand.path(copy))")
     }
 
     /// How the vault is merged into the other copy, which has its place then.
-    fileprivate var otherWay: String {
-        guard !VaultPlaces.isURL(vault) else { return "merge the other way: \(advised.merge([vault], into: copy))" }
-        let former = "\(vault).before"
-        let quoted = [vault, former, copy].map { ShellQuoting.quoted($0) }
-        return "put the other copy in the vault's place: "
-            + "ln \(quoted[0]) \(quoted[1]) && mv -f \(quoted[2]) \(quoted[0]) && "
-            + advised.line("merge \(OptionName.acceptDiverged.spelling) \(quoted[1])")
+    ///
+    /// No option that accepts anything is advised: the file in the place may be another by then, and this machine
+    /// alone knows which alarm it raises, if any.
+    var otherWay: String {
+        guard ![vault, copy].contains(where: VaultPlaces.isURL) else {
+            return "merge the other way: \(advised.merge([vault], into: copy))"
+        }
+        let (moves, former) = exchange
+        return "put the other copy in the vault's place, and merge what is left:\n  \(moves)\n"
+            + "  \(advised.merge([former]))\n  \(advised.line("ls"))\n"
+            + "If the last one raises an alarm, it names the option that accepts the vault. Use it only if you know who "
+            + "has shut somebody out."
+    }
+
+    /// What puts the other copy in the vault's place; and where the vault is then.
+    var exchange: (moves: String, former: String) {
+        // The folder may be synchronized through a link.
+        let place = resolvedPath(vault)
+        let former = MergedSides.freePath(place)
+        let words = [place, former, copy].map { AdvisedCommand.path($0) }
+        // ln fails if its target exists, where mv would replace it, or skip it without an error.
+        return ("ln -T \(words[0]) \(words[1]) && mv -T -f \(words[2]) \(words[0])", former)
+    }
+
+    /// Returns a path for the vault that leaves its place. Nothing has it now, not even a link to nothing.
+    private static func freePath(_ place: String) -> String {
+        let paths = (1...99).lazy.map { "\(place).before\($0 == 1 ? "" : "-\($0)")" }
+        return paths.first { path in
+            var found = stat()
+            return lstat(path, &found) != 0 && errno == ENOENT
+        } ?? "\(place).before"
     }
 }
 
@@ -71,26 +106,81 @@ struct GitConflict {
     func told(_ error: CommandError) -> CommandError {
         var error = error
         for (temporary, shown) in names { error.message = error.message.replacing(temporary, with: shown) }
-        error.message +=
-            "\nThis is a conflict now. First write the other side to a file: \(side.command)\n"
-            + "Once it can be merged: \(advised.merge([side.file])), and tell git: git -C "
-            + "\(ShellQuoting.quoted(vault.parentFolder)) add \(ShellQuoting.quoted("./" + vault.lastPathComponent))"
+        let adding =
+            "git -C \(AdvisedCommand.word(vault.parentFolder)) add "
+            + AdvisedCommand.word("./" + vault.lastPathComponent)
+        // A refusal says itself how the vault comes to what is to be added.
+        let ending =
+            error.exit == .alarm
+            ? "Then tell git: \(adding)"
+            : "Once it can be merged: \(advised.merge([side.file])), and tell git: \(adding)"
+        error.message =
+            "\(vault) is in conflict now. First write the other side to a file: \(side.command)\n"
+            + "\(error.message)\n\(ending)"
         return error
     }
 }
 
+extension CommandError {
+    /// - Parameter paths: of the copies that were to be merged, or of the one that it concerns.
+    init(_ error: VaultError, merging paths: [String], advising advised: AdvisedCommand) {
+        self.init(error, advising: advised)
+        for cause in error.causes {
+            switch cause {
+            case .keyWrong:
+                // No command line has both keys.
+                message +=
+                    "\nIf a key was replaced in one of the two, add the new key to the other one, which OLD opens:\n  "
+                    + ([nil] + paths.map(Optional.some)).map {
+                        advised.withKeyFile("OLD").line("key add --file NEW", of: $0)
+                    }.joined(separator: "\n  ")
+                    + "\nIf that raises an alarm, the copy is another machine's: add the key there."
+                    + "\nThen merge with the new key: \(advised.withKeyFile("NEW").merge(paths))"
+            case .usedUpVault(let vault)
+            where paths.count == 1 && ![vault, paths[0]].contains(where: VaultPlaces.isURL):
+                // No honest machine comes to that: the vault in the place may be the wrong one.
+                let sides = MergedSides(vault: vault, copy: paths[0], advised: advised)
+                message += "\nIf \(paths[0]) is right, put it in the vault's place instead: \(sides.exchange.moves)"
+            default: break
+            }
+        }
+    }
+}
+
 extension Keychain.Merge {
+    /// Whether nothing of the copy was left out.
+    var isWhole: Bool { refused.isEmpty && doubtedKeys.isEmpty }
+
     var text: String {
         let count = Quantity.number(changed.count)
         let kept = Set(conflicts).subtracting(dropped)
-        let nothing = refused.isEmpty ? "Nothing new in the other copy.\n" : ""
+        let nothing = isWhole ? "Nothing new in the other copy.\n" : ""
         let unfinished = "The other copy ends within a change. It may still be copied: merge it again later.\n"
         return (changed.isEmpty ? nothing : "Merged: \(count) changed.\n")
             + list(
                 conflicts.filter(kept.contains),
                 "Changed on both sides; the later change counts, see `vault history`:\n")
-            + list(dropped, "Changed on both sides; the other value is not kept:\n") + keys.advice
-            + (isUnfinished ? unfinished : "")
+            + list(dropped, "Changed on both sides; the other value is not kept:\n")
+            + (refusesOwn || !doubtedKeys.isEmpty ? "" : keys.advice) + removals + (isUnfinished ? unfinished : "")
+    }
+
+    /// Whoever is no member may have a key.
+    private var removals: String {
+        guard !removedMembers.isEmpty else { return "" }
+        return
+            "No member any more: \(removedMembers.map(\.quoted).joined(separator: ", ")). Keys that they may have open "
+            + "this copy still: see `vault key ls`, and drop or replace them with `vault key rotate`.\n"
+    }
+
+    /// Which keys somebody may have who was shut out of the other copy, and what to do about them.
+    func refusal(of sides: MergedSides, keys: [Keychain.Key]) -> String {
+        let doubted = keys.filter { doubtedKeys.contains($0.number) }
+        let options = doubted.map { "--drop \($0.number)" }.joined(separator: " ")
+        return "Nothing was merged: the data key was rotated in both copies, and \(sides.shownCopy) does not open with "
+            + "these keys of \(sides.vault). Somebody may have been shut out there who has one of them:\n\(doubted.lines)"
+            + "Drop each that was dropped there: \(sides.advised.line("key rotate \(options)"))\nIf all of them are to "
+            + "open the vault, merge with all that the other copy has: "
+            + sides.advised.line("merge \(OptionName.allFromFormerKey.spelling) \(AdvisedCommand.path(sides.copy))")
     }
 
     /// What was not taken over, why, and how it is.
@@ -102,7 +192,7 @@ extension Keychain.Merge {
                 + "that may have written it."
             : "In \(sides.shownCopy), changes are signed by somebody who is no member any more, or by nobody."
         return reason + " These were not taken over:" + CommandError.lines(refused)
-            + "\nIf you know that one is right, take it over: \(sides.taking)"
+            + "\nIf you know that one of these names is right, take it over: \(sides.taking(refused))"
     }
 
     /// What is in the vault, and was left out by others.

@@ -106,7 +106,7 @@ enum SetCommand: Command {
                 switch outcome {
                 case .kept: "\(name) exists; it was left alone."
                 case .stored: "Stored \(name)."
-                case .replaced: try replacement(of: name, in: keychain)
+                case .replaced: try replacement(of: invocation.name, in: keychain)
                 }
             Notes.tell(sentence + (expires.map { " It expires at \(Timestamp.text($0))." } ?? ""))
         }
@@ -118,8 +118,10 @@ enum SetCommand: Command {
     /// Returns the sentence for a person who may not have known that there was a value.
     static func replacement(of name: String, in keychain: Keychain?) throws -> String {
         let isKept = try keychain.map { try $0.historyLimits().versions > 0 } ?? false
-        return "Replaced the value of \(name). "
-            + (isKept ? "`vault restore \(name)` brings the former one back." : "The former one is not kept.")
+        return "Replaced the value of \(name.forTerminal). "
+            + (isKept
+                ? "`vault restore \(AdvisedCommand.name(name))` brings the former one back."
+                : "The former one is not kept.")
     }
 
     static func report(name: String, size: Int?, _ outcome: Keychain.PutOutcome, expires: Date?) -> JSONObject {

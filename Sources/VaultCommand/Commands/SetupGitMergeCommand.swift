@@ -64,6 +64,6 @@ enum SetupGitMergeCommand: Command {
             options.append((.keyFile, absolutePath(places.keyFile)))
         }
         if let identity = places.identityFile { options.append((.identity, absolutePath(identity))) }
-        return options.map { " \($0.0.spelling) \(ShellQuoting.quoted($0.1))" }.joined()
+        return options.map { " \(AdvisedCommand.option($0.0.spelling, $0.1))" }.joined()
     }
 }

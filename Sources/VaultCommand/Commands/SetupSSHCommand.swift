@@ -66,7 +66,8 @@ enum SetupSSHCommand: Command {
             of: name, [attribute: path], ifMatching: [attribute: nil])
         guard present[attribute] == path else {
             throw CommandError.refused(
-                "\"\(name)\" has the passphrase of another key. To lift that, run `vault attr \(name) \(attribute)=`.")
+                "\"\(name)\" has the passphrase of another key. To lift that, run "
+                    + "`vault attr \(AdvisedCommand.name(name)) \(attribute)=`.")
         }
         return former[attribute] == nil
     }

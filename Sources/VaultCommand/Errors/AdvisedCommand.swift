@@ -7,12 +7,12 @@ struct AdvisedCommand {
     /// What `--vault` has said, if it was given, and where the vault of the command line is.
     private var vault: (option: String?, path: String?)
     /// The options that name the key, each after a space.
-    private let keyOptions: String
+    private var keyOptions: String
 
     /// - Parameter keyOptions: those that name the key, as they are given.
     init(vault: (option: String?, path: String?) = (nil, nil), keyOptions: [(option: String, value: String)] = []) {
         self.vault = vault
-        self.keyOptions = keyOptions.map { " \($0.option) \(ShellQuoting.quoted($0.value))" }.joined()
+        self.keyOptions = keyOptions.map { " \(AdvisedCommand.option($0.option, $0.value))" }.joined()
     }
 
     /// Returns the same for another vault.
@@ -27,11 +27,54 @@ struct AdvisedCommand {
     /// - Parameter path: of the vault that it concerns; nil for the one of the command line.
     func line(_ words: String, of path: String? = nil) -> String {
         let option = path == nil || path == vault.path ? vault.option : path
-        return "vault\(option.map { " --vault \(ShellQuoting.quoted($0))" } ?? "")\(keyOptions) \(words)"
+        let vaultOption = option.map { " \(AdvisedCommand.option(OptionName.vault.spelling, $0))" } ?? ""
+        return "vault\(vaultOption)\(keyOptions) \(words)"
     }
 
     func merge(_ copies: [String], into path: String? = nil) -> String {
-        line((["merge"] + copies.map { ShellQuoting.quoted($0) }).joined(separator: " "), of: path)
+        line((["merge"] + copies.map { AdvisedCommand.path($0) }).joined(separator: " "), of: path)
+    }
+
+    /// Returns the same with a key file instead of what the command line has said of the key.
+    ///
+    /// - Parameter placeholder: what stands for its path.
+    func withKeyFile(_ placeholder: String) -> AdvisedCommand {
+        var other = self
+        other.keyOptions = " \(OptionName.keyFile.spelling) \(placeholder)"
+        return other
+    }
+
+    // MARK: Words that the shell and the parser read back to the letter
+
+    /// Returns an option with its value.
+    static func option(_ spelling: String, _ value: String) -> String {
+        "\(spelling)\(value.isOption ? "=" : " ")\(word(value))"
+    }
+
+    /// Returns a path as an argument.
+    static func path(_ path: String) -> String { word(path.isOption ? "./" + path : path) }
+
+    /// Returns a name as the first argument.
+    static func name(_ name: String) -> String {
+        if name.isOption { return "-- \(word(name))" }
+        return name.shellWord == name ? name : word(name)
+    }
+
+    /// Returns a word for the shell. What a terminal would show in another form is written in ASCII alone. A line feed
+    /// at the end is not read back.
+    ///
+    /// - Parameter isPlain: whether all of it is written in ASCII.
+    static func word(_ text: String, isPlain: Bool = false) -> String {
+        let isSeen = text.forTerminal.utf8.elementsEqual(text.utf8) && (!isPlain || text.utf8.allSatisfy { $0 < 0x80 })
+        guard !isSeen else { return ShellQuoting.quoted(text) }
+        // printf takes what begins with a dash for an option.
+        let pieces = text.utf8.enumerated().map { index, byte in
+            let isPlain = (0x20..<0x7F).contains(byte) && !(index == 0 ? "-%'\\" : "%'\\").utf8.contains(byte)
+            let octal = String(byte, radix: 8)
+            return isPlain
+                ? String(UnicodeScalar(byte)) : "\\" + String(repeating: "0", count: 3 - octal.utf8.count) + octal
+        }
+        return "\"$(printf '\(pieces.joined())')\""
     }
 }
 
@@ -48,7 +91,7 @@ struct GitSide {
         let (folder, place) = (path.parentFolder, "\(reference):./\(path.lastPathComponent)")
         // `git show` would write the list of names that it compares.
         command =
-            "git -C \(ShellQuoting.quoted(folder)) show --no-textconv \(ShellQuoting.quoted(place)) > "
-            + ShellQuoting.quoted(file)
+            "git -C \(AdvisedCommand.word(folder)) show --no-textconv \(AdvisedCommand.word(place)) > "
+            + AdvisedCommand.word(file)
     }
 }

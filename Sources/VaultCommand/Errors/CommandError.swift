@@ -118,7 +118,9 @@ extension CommandError {
                 "Accept the vault as it is only if nothing else explains it: run a command once with \(option.spelling)."
             )
         } else {
-            sentences.append("If that is right, merge with \(option.spelling).")
+            sentences.append(
+                "If you know that the vault is right without what this machine has seen, merge with \(option.spelling)."
+            )
         }
         return sentences.joined(separator: " ")
     }
@@ -140,6 +142,7 @@ extension CommandError {
         case .oneFileForVaultAndKey: "Use --vault and --key-file for that."
         case .unexpandedTilde(let path, let isKeyFile):
             "Or write `\((isKeyFile ? OptionName.keyFile : .vault).spelling) \(path)` without quotes."
+        case .keyWrong: ""
         case .keyFileMissing: "If it is elsewhere, name it with --key-file."
         case .keyFileShared: "Use --accept-shared-key for that."
         case .keySecretMissing(let number): "Use --file \(number)=PATH for a key file, or --drop \(number)."
@@ -151,7 +154,7 @@ extension CommandError {
         case .fingerprintUnknown: "Use --vault-fingerprint for that."
         case .fieldLeft(let field, let policy):
             "With -r, `vault rm` and `vault mv` take the fields of a login along. A field that is to stay needs the policy "
-                + "itself: `vault attr \(field) \(Login.policyKey)=\(policy)`."
+                + "itself: `vault attr \(AdvisedCommand.name(field)) \(Login.policyKey)=\(policy)`."
         case .accessLogUnusable:
             "While the log is on, no value is read without it. Fix that, or run `vault log --off`."
         case .targetLacked(let vault, let target, isOffline: false):

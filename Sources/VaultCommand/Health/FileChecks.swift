@@ -28,7 +28,10 @@ struct FileChecks {
             return .warning("vault", "Others can change \(place).", fix: "Fix it with `chmod go-w \(places.vault)`.")
         }
         guard status.st_uid == geteuid() else {
-            return .warning("vault", "\(place) belongs to another user.", fix: "Fix it with `chown`, as root.")
+            return .warning(
+                "vault", "\(place) belongs to another user.",
+                fix: geteuid() == 0
+                    ? "Run this as that user, or with root's own HOME." : "Fix it with `chown`, as root.")
         }
         return .ok("vault", place)
     }

@@ -67,15 +67,23 @@ extension NewFile {
     /// Throws for root, if git would write another user's configuration: it follows any link, and the file that it
     /// replaces becomes root's.
     static func checkGitConfiguration(isGlobal: Bool) throws(CommandError) {
-        try checkOwnPlace(
-            of: isGlobal
-                ? OtherProgram.path(".gitconfig", orIn: "GIT_CONFIG_GLOBAL")
-                : OtherProgram.run(["git", "rev-parse", "--git-path", "config"]), isReplaced: true)
+        guard isGlobal else {
+            return try checkOwnPlace(
+                of: OtherProgram.run(["git", "rev-parse", "--git-path", "config"]), isReplaced: true)
+        }
+        try checkOwnPlace(of: OtherProgram.path(".gitconfig", orIn: "GIT_CONFIG_GLOBAL"), isReplaced: true)
+        // The one that git takes if there is no .gitconfig.
+        guard
+            let folder = environmentVariable("XDG_CONFIG_HOME") ?? environmentVariable("HOME").map({ "\($0)/.config" })
+        else { return }
+        let path = "\(folder)/git/config"
+        if (try? PosixFileSystem().status(at: path)) != nil { try checkOwnPlace(of: path, isReplaced: true) }
     }
 
     /// Does the same for kubectl.
     static func checkKubeconfig() throws(CommandError) {
-        let paths = try OtherProgram.path(".kube/config", orIn: "KUBECONFIG").split(separator: ":")
-        for path in paths { try checkOwnPlace(of: String(path), isReplaced: true) }
+        let listed = environmentVariable("KUBECONFIG")?.split(separator: ":").map { absolutePath(String($0)) } ?? []
+        let paths = listed.isEmpty ? [try OtherProgram.path(".kube/config", orIn: "KUBECONFIG")] : listed
+        for path in paths { try checkOwnPlace(of: path, isReplaced: true) }
     }
 }

@@ -49,10 +49,7 @@ enum OtherProgram {
 
     /// Returns a line for a shell.
     static func line(_ words: [String]) -> String {
-        let plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,"
-        return words.map { word in
-            word.isEmpty || !word.allSatisfy(plain.contains) ? ShellQuoting.quoted(word) : word
-        }.joined(separator: " ")
+        words.map(\.shellWord).joined(separator: " ")
     }
 
     // MARK: Their files

@@ -157,6 +157,75 @@ struct JoiningTests {
         #expect(try fixture.open(remembering: true).text("since") == "1")
     }
 
+    /// The vault was rotated where this machine's copy was not, so that nobody believes what that copy says of its
+    /// history. Once all of it is here, it is remembered nevertheless: if the vault lacks some, or if somebody may have
+    /// written it who was shut out by the copy's data key, the alarm stays.
+    @Test(arguments: [1, 20], [true, false])
+    func aRotatedVaultWithAllOfTheCopyIsRemembered(changes: Int, isCopyRotated: Bool) throws {
+        let rotated = try fixture.bytes
+        try replace(fixture.path, with: try contents(copy))
+        let own = try fixture.open(remembering: true)
+        for number in 0..<changes { try own.set("here", "\(number)") }
+        if isCopyRotated { try own.rotate() }
+        try overwrite(copy, try fixture.bytes)
+        try replace(fixture.path, with: rotated)
+        try apart(fixture.path).rotate()
+        #expect(try alarm != nil)
+        let log = try open(joining: [copy])
+        #expect(try log.merge(apart(copy), timeout: SealedLog.patience).refused == ["here"])
+        #expect(try alarm != nil)
+        let report = try log.merge(apart(copy), taking: .some(["here"]), timeout: SealedLog.patience)
+        #expect(report.changed == ["here"] && report.refused == [] && report.isOfFormerKey)
+        #expect(try alarm == (isCopyRotated ? .rolledBack : nil))
+        #expect(try LogError.code { try log.finishJoining() } == (isCopyRotated ? .rolledBack : nil))
+        if isCopyRotated { return }
+        // It is this one that is remembered from now on.
+        try replace(fixture.path, with: rotated)
+        #expect(try alarm == .rolledBack)
+    }
+
+    /// Whoever was shut out can write a copy that claims to have had what this machine remembers, and lacks it.
+    @Test func aCopyThatClaimsWhatIsRememberedEndsNoAlarm() throws {
+        let remembered = try apart(copy).view.withLock { $0.head }
+        try apart(older).forge(claiming: remembered)
+        try apart(fixture.path).rotate()
+        #expect(try alarm == .diverged)
+        let log = try open(joining: [older])
+        let report = try log.merge(apart(older), timeout: SealedLog.patience)
+        #expect(report.changed == [] && report.refused == [])
+        #expect(try LogError.code { try log.finishJoining() } == .diverged)
+        #expect(try alarm == .diverged)
+    }
+
+    /// The merged file is not remembered then: what was added is not in it.
+    @Test func whatAnotherProcessAddsToTheCopyMeanwhileIsNotForgotten() throws {
+        try apart(fixture.path).rotate()
+        let log = try open(joining: [copy])
+        let before = try apart(copy)
+        let view = try before.read { (view) throws(LogError) in view }
+        let remembered = try #require(log.memory.flatMap(Remembered.init))
+        let other = SealedLog.Options(memoryFolder: fixture.memory)
+        try openApart(copy, options: other, readKey: fixture.key).set("added", "1")
+        try log.finishJoining(withAllOf: view, insteadOf: remembered)
+        #expect(log.memory?.isHeld == true)
+        #expect(try LogError.code { try log.finishJoining() } == .diverged)
+        #expect(try alarm == .diverged)
+    }
+
+    /// Nothing is left to take over of what was merged elsewhere.
+    @Test(arguments: [true, false]) func aRotatedVaultThatHadAllOfTheCopyIsRemembered(isThere: Bool) throws {
+        try apart(fixture.path).rotate()
+        if isThere {
+            let merged = try apart(fixture.path).merge(
+                apart(copy), taking: .some(["here"]), timeout: SealedLog.patience)
+            #expect(merged.changed == ["here"])
+        }
+        #expect(try alarm == .diverged)
+        let report = try open(joining: [copy]).merge(apart(copy), timeout: SealedLog.patience)
+        #expect(report.changed == [] && report.refused == (isThere ? [] : ["here"]))
+        #expect(try alarm == (isThere ? nil : .diverged))
+    }
+
     @Test func anotherVaultIsNeverExplained() throws {
         let other = try LogFixture()
         try overwrite(fixture.keyPath, try contents(other.keyPath))

@@ -61,7 +61,10 @@ struct VaultErrorTests {
             words: ["/k/a.key", "chmod 600", "accept it as it is"], cause: .keyFileShared),
         Case(
             log: LogError(.keyWrong), code: .locked,
-            words: ["/k/a.key", "/v/a.vault", "is the wrong key", "replaced or removed since"]),
+            words: [
+                "/k/a.key", "/v/a.vault", "is the wrong key", "replaced or removed since", "Name a key of /v/a.vault.",
+            ],
+            cause: .keyWrong),
         Case(
             log: LogError(.damaged, "a page at byte 4096"), code: .damaged,
             words: ["/v/a.vault", "byte 4096", "backup", "salvage"], cause: .damagedVault("/v/a.vault")),
@@ -171,7 +174,9 @@ struct VaultErrorTests {
         let error = try #require(
             VaultError.alarm(
                 alarm, VaultErrorTests.places, tried: ["/v/b.vault", "/v/c.vault"], unusable: [("/v/b.vault", bad)]))
-        #expect(error.message.contains("is not in /v/c.vault either, so nothing was merged. The copy is cut."))
+        #expect(
+            error.message.contains(
+                "Nothing was merged, since what this machine has seen is not in /v/c.vault either. The copy is cut."))
         #expect(error.causes.dropLast() == [.unusableCopy(.damaged), .damagedVault("/v/b.vault")])
         let alone = try #require(
             VaultError.alarm(alarm, VaultErrorTests.places, tried: ["/v/b.vault"], unusable: [("/v/b.vault", bad)]))

@@ -195,11 +195,11 @@ struct KeysTests {
         try keychain.addKeyFile(at: second.keyFile, label: "laptop")
         let bytes = try contents(fixture.places.vault)
         var error = try VaultError.error { try keychain.rotateDataKey() }
-        #expect(error?.code == .locked && error?.message.contains("Key 2 (laptop) needs its secret") == true)
+        #expect(error?.code == .locked && error?.message.contains("Key 2 (\"laptop\") needs its secret") == true)
         error = try VaultError.error {
             try keychain.rotateDataKey { (_) throws(VaultError) in try .keyFile(fixture.places.keyFile) }
         }
-        #expect(error?.code == .locked && error?.message.contains("Key 2 (laptop) is not opened by") == true)
+        #expect(error?.code == .locked && error?.message.contains("Key 2 (\"laptop\") is not opened by") == true)
         let own = VaultError(.unavailable, "not now")
         error = try VaultError.error { try keychain.rotateDataKey { (_) throws(VaultError) in throw own } }
         #expect(error?.code == .unavailable && error?.message == "not now")

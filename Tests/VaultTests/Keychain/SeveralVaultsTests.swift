@@ -1,5 +1,6 @@
 import Foundation
 import LinuxSystem
+import SealedLog
 import Sealing
 import TestSupport
 import Testing
@@ -113,5 +114,71 @@ struct SeveralVaultsTests {
         try overwrite(fixture.places.vault, contents(fixture.places.vault).prefix(6_000))
         let own = try #require(try VaultError.error { _ = try fixture.open().merge(copy) })
         #expect(!own.isOfMergedCopy && own.causes == [.damagedVault(fixture.places.vault)])
+    }
+
+    /// A slip is told before anything is merged. A name that was removed is known, and so is each of either side.
+    @Test func aNameThatNoCopyHasIsFound() throws {
+        let fixture = try KeychainFixture()
+        let keychain = try fixture.open()
+        try keychain.set("a", to: "1")
+        try keychain.set("gone", to: "2")
+        try keychain.remove("gone")
+        let copy = fixture.folder.file("copy.vault")
+        try keychain.backUp(to: copy)
+        try keychain.set("later", to: "3")
+        let opened = try keychain.copy(at: copy)
+        #expect(keychain.unknownName(among: [], in: [opened]) == nil)
+        #expect(keychain.unknownName(among: ["later", "gone", "a"], in: [opened]) == nil)
+        #expect(keychain.unknownName(among: ["a", "b", "c"], in: [opened]) == "b")
+        #expect(keychain.unknownName(among: [""], in: [opened]) == "")
+        var places = fixture.places
+        places.vault = copy
+        places.rollbackMemory = nil
+        let other = try Keychain(at: places)
+        #expect(try other.unknownName(among: ["later"], in: [other.copy(at: fixture.places.vault)]) == nil)
+        #expect(try other.unknownName(among: ["later"], in: [other.copy(at: copy)]) == "later")
+    }
+
+    /// Two laptops rotate the data key apart, and one of them shuts somebody out by that.
+    @Test func aKeyThatOneOfTwoRotationsHasDroppedIsDoubted() throws {
+        let fixture = try KeychainFixture()
+        let keychain = try fixture.open()
+        try keychain.set("a", to: "1")
+        let files = ["bob.key", "tom.key"].map { fixture.folder.file($0) }
+        for file in files { try keychain.addKeyFile(at: file, label: file) }
+        var places = fixture.places
+        (places.vault, places.rollbackMemory) = (fixture.folder.file("copy.vault"), nil)
+        try keychain.backUp(to: places.vault)
+        let other = try Keychain(at: places)
+        let secret = { (key: Keychain.Key) throws(VaultError) -> KeySecret? in try .keyFile(files[key.number - 2]) }
+        try other.rotateDataKey(dropping: [other.vaultKeys()[1]], secret)
+        try other.set("b", to: "2")
+        try keychain.rotateDataKey(secret)
+        let (bytes, copied) = (try contents(fixture.places.vault), try contents(places.vault))
+        for taken in [NamesTaken.none, .some(["b"])] {
+            let merge = try keychain.merge(keychain.copy(at: places.vault), taking: taken, progress: nil)
+            #expect(merge.doubtedKeys == [2] && merge.changed == [] && merge.refused == [])
+        }
+        #expect(try contents(fixture.places.vault) == bytes)
+        // The other way, no key is here that the other one has not.
+        let merge = try other.merge(other.copy(at: fixture.places.vault), taking: .none, progress: nil)
+        #expect(merge.doubtedKeys == [] && merge.refused == [])
+        try overwrite(places.vault, copied)
+        let all = try keychain.merge(keychain.copy(at: places.vault), taking: .all, progress: nil)
+        #expect(all.doubtedKeys == [] && all.changed == ["b"] && all.keys == .own)
+    }
+
+    /// A rotation on one side alone leaves no doubt: its keys count, and another copy is an older one.
+    @Test(arguments: [true, false]) func noKeyIsDoubtedOfCopiesOfWhichOneWasRotated(isCopy: Bool) throws {
+        let fixture = try KeychainFixture()
+        let keychain = try fixture.open()
+        try keychain.set("a", to: "1")
+        var places = fixture.places
+        (places.vault, places.rollbackMemory) = (fixture.folder.file("copy.vault"), nil)
+        try keychain.backUp(to: places.vault)
+        let other = try Keychain(at: places)
+        try (isCopy ? other : keychain).rotateDataKey()
+        try keychain.addKeyFile(at: fixture.folder.file("added.key"), label: "added")
+        #expect(try keychain.merge(keychain.copy(at: places.vault), taking: .none, progress: nil).doubtedKeys == [])
     }
 }

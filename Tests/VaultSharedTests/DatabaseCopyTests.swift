@@ -13,14 +13,21 @@ struct DatabaseCopyTests {
     private let fixture: DatabaseFixture
     /// Opened before the vault was put back.
     private let early: Keychain
+    /// Opened before the changes, as another process that shares the copy, and remembers nothing of them.
+    private let earlier: Keychain
 
-    /// One machine has seen a change that the database lacks now.
+    /// One machine has seen two changes that the database lacks now.
     init() throws {
         fixture = try DatabaseFixture()
         try fixture.open().set("base", to: "1")
         let place = try fixture.place()
         let older = try #require(try place.currentHead())
+        var places = fixture.places()
+        places.rollbackMemory = fixture.folder.file("earlier.state")
+        earlier = try Keychain(at: places)
+        #expect(try earlier.unsafeString("base") == "1")
         try fixture.open().set("here", to: "2")
+        try fixture.open().set("here too", to: "2")
         early = try fixture.open()
         _ = try place.flight([
             Statement("DELETE FROM vault.head WHERE name = $1", .bytes(place.name)),
@@ -35,14 +42,14 @@ struct DatabaseCopyTests {
         for number in 0..<count { try other.set("there \(number)", to: "3") }
     }
 
-    private func files() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: fixture.folder.file("one.state"))
+    private func files(in folder: String = "one.state") throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: fixture.folder.file(folder))
             .filter { $0.contains("-kept-") }
     }
 
     @Test(arguments: [0, 1, 2, 3]) func isKeptAsAFileBeforeAnAlarmIsAccepted(changes: Int) throws {
         try change(changes)
-        let alarm: VaultError.Code = changes == 0 ? .rolledBack : .diverged
+        let alarm: VaultError.Code = changes < 2 ? .rolledBack : .diverged
         for _ in 0..<2 {
             let error = #expect(throws: VaultError.self) { _ = try fixture.open().get("base") }
             #expect(error?.code == alarm)
@@ -54,7 +61,7 @@ struct DatabaseCopyTests {
     /// It reads what the server has, to raise the alarm; the copy stays as it is meanwhile.
     @Test(arguments: [0, 1, 2, 3]) func isLeftAsItIsByAProgramThatHasTheVaultOpen(changes: Int) throws {
         try change(changes)
-        let alarm: VaultError.Code = changes == 0 ? .rolledBack : .diverged
+        let alarm: VaultError.Code = changes < 2 ? .rolledBack : .diverged
         #expect(throws: VaultError.self) { try early.set("late", to: "4") }
         let error = #expect(throws: VaultError.self) { _ = try early.keys() }
         #expect(error?.code == alarm)
@@ -65,12 +72,28 @@ struct DatabaseCopyTests {
         var options = Keychain.Options()
         options.acceptedAlarms = [alarm]
         let keychain = try Keychain(at: fixture.places(), options: options)
-        #expect(try keychain.unsafeString("here") == nil)
+        #expect(try keychain.unsafeString("here") == nil && keychain.unsafeString("here too") == nil)
         let kept = try #require(try files().first)
         try keychain.merge(fixture.folder.file("one.state/\(kept)"))
         #expect(try keychain.unsafeString("here") == "2" && keychain.unsafeString("base") == "1")
-        #expect(try keychain.keys().count == 2 + changes)
+        #expect(try keychain.keys().count == 3 + changes)
         #expect(try files().count == 1)
+    }
+
+    /// A process that has not seen the changes goes on with the vault: nothing tells it of an alarm.
+    @Test(arguments: [0, 1, 2, 3], [true, false])
+    func isKeptAsAFileBeforeAnotherProcessWritesOverIt(changes: Int, writes: Bool) throws {
+        try change(changes)
+        if writes { try earlier.set("late", to: "4") } else { _ = try earlier.keys() }
+        if !writes, changes < 2 {
+            #expect(try files(in: "earlier.state").isEmpty, "nothing has taken its place yet")
+            return try accept(.rolledBack, changes: changes)
+        }
+        let kept = try #require(try files(in: "earlier.state").first)
+        #expect(try files(in: "earlier.state").count == 1)
+        try earlier.merge(fixture.folder.file("earlier.state/\(kept)"))
+        #expect(try earlier.unsafeString("here") == "2" && earlier.keys().count == (writes ? 4 : 3) + changes)
+        #expect(try fixture.open().unsafeString("here") == "2", "nothing is missing any more")
     }
 
     @Test func isNotKeptWhereTheVaultHasAllOfIt() throws {

@@ -142,6 +142,19 @@ struct MirrorTests {
         #expect(mirror().head == other)
     }
 
+    /// Another process has kept something else since this one has looked whether its store may take the copy's place.
+    @Test(arguments: [nil, 8]) func isReplacedOnlyAsItWasLookedAt(looked: UInt64?) {
+        if let looked { mirror().keep(head(1, size: looked), [StoreBytes(offset: 0, bytes: [8])], isNew: true) }
+        let late = mirror()
+        #expect(late.savedHead?.size == looked)
+        mirror().keep(head(1, size: 6), [StoreBytes(offset: 5, bytes: [6])], isNew: true)
+        late.keep(head(1, size: 5), [StoreBytes(offset: 0, bytes: [1, 2])], isNew: true)
+        #expect(mirror().head == head(1, size: 6) && bytes(of: mirror(), 5..<6) == [6])
+        #expect(late.savedHead == head(1, size: 6))
+        late.keep(head(1, size: 5), [StoreBytes(offset: 0, bytes: [1, 2])], isNew: true)
+        #expect(mirror().head == head(1, size: 5) && bytes(of: mirror(), 0..<2) == [1, 2])
+    }
+
     @Test func aThreadThatIsLateDoesNotBringBackAnEarlierGeneration() {
         let mirror = mirror()
         mirror.keep(head(1, size: 6), [StoreBytes(offset: 0, bytes: [1, 2, 3])], isNew: true)

@@ -117,7 +117,7 @@ extension SealedLog {
             }
             let next = try current.reopened(on: lock.store, knowing: remembered) { (view) throws(LogError) in
                 guard let memory, try view.isKnown(to: memory) else { return false }
-                try accept(view, of: view.store, in: memory)
+                try accept(view, of: view.store, in: memory, insteadOf: remembered?.bytes)
                 // The memory may be read-only.
                 overruled.withLock { $0 = remembered?.bytes }
                 return true
@@ -128,13 +128,15 @@ extension SealedLog {
         show(next)
     }
 
-    /// Remembers a file in spite of an alarm.
+    /// Remembers a file in spite of an alarm, unless another process has remembered something else since.
+    ///
+    /// - Parameter former: what the alarm was about; nil if nothing was remembered.
     fileprivate func accept(
-        _ view: LogView, of store: any RecordStore, in memory: RollbackMemory
+        _ view: LogView, of store: any RecordStore, in memory: RollbackMemory, insteadOf former: [UInt8]?
     ) throws(LogError) {
         // Flushed before: a power loss that brings the former file back would look like an attack.
         try flush(view, of: store, in: memory)
-        memory.remember(view.head, isForced: true)
+        guard let former, memory.remember(view.head, insteadOf: former) else { return memory.remember(view.head) }
     }
 
     /// Makes the next reading look whether the path leads to another file.
@@ -276,7 +278,7 @@ struct Opening {
             // A merge that is not finished leaves the alarm.
             memory.hold()
         } else if let memory {
-            if isAccepted { try log.accept(view, of: store, in: memory) }
+            if isAccepted { try log.accept(view, of: store, in: memory, insteadOf: newest?.bytes) }
             do {
                 try unlocker.remember(view.unlocked) { () throws(LogError) in
                     try log.flush(view, of: store, in: memory)

@@ -109,7 +109,9 @@ extension SealedLog {
         try view.withLock { (view) throws(LogError) in
             // The new record must not follow a head that its writer took back, nor one of an older file.
             if try view.newestRecordIsWhole(), try view.refresh(),
-                try view.alarm(against: remembered?.position(of: view)) == nil
+                try view.alarm(against: remembered?.position(of: view)) == nil,
+                // The copy that this machine keeps becomes one of the new record.
+                try view.alarm(against: store.keptHead) == nil
             {
                 return
             }

@@ -177,18 +177,16 @@ extension RollbackMemory {
             position: LogPosition(sequence: sequence, authenticator: authenticator), isFlushedByWriter: isFlushed == 1)
     }
 
-    /// Remembers a position if it is newer than the remembered one, or if its writer has flushed it now, or if the user
-    /// has accepted the vault as it is (`isForced`).
+    /// Remembers a position if it is newer than the remembered one, or if its writer has flushed it now.
     ///
     /// - Parameter previous: what a writer has read before.
     func remember(
-        _ position: LogPosition, following previous: LogPosition? = nil, isFlushedByWriter isFlushed: Bool = true,
-        isForced: Bool = false
+        _ position: LogPosition, following previous: LogPosition? = nil, isFlushedByWriter isFlushed: Bool = true
     ) {
         // Also the one that is about to be forgotten: it may be from before heads were kept.
         if keepsHeads, !isHeld { add(heads: [previous, seen()?.position, position].compactMap { $0 }) }
-        write(position, isFlushed, isForced: isForced) { old, _ in
-            guard !isForced, let old else { return true }
+        write(position, isFlushed) { old, _ in
+            guard let old else { return true }
             return old.position.sequence < position.sequence
                 || (old.position == position && isFlushed && !old.isFlushedByWriter)
         }
@@ -197,7 +195,7 @@ extension RollbackMemory {
     /// Remembers a position instead of what ``newest()`` has returned. Returns whether that was remembered still.
     func remember(_ position: LogPosition, insteadOf former: [UInt8]) -> Bool {
         var isKnown = false
-        if keepsHeads { add(heads: [position]) }
+        if keepsHeads, !isHeld { add(heads: [seen()?.position, position].compactMap { $0 }) }
         write(position, true, isForced: true) { _, bytes in
             isKnown = bytes == former
             return isKnown

@@ -151,8 +151,7 @@ extension LogView {
     mutating func takePlaceOfCopy(
         isAccepted: Bool = false, unless isJoined: (LogPosition) -> Bool = { _ in false }
     ) throws(LogError) {
-        // The copy as it was opened may lack what another process has kept since.
-        if isAccepted || !store.isAsKept, let kept = store.keptHead, !isJoined(kept), try lacks(kept, isAccepted) {
+        if !store.isAsKept, let kept = store.keptHead, !isJoined(kept), try lacks(kept, isAccepted) {
             // Another process may have kept what came since this one has read the end. If a compaction has replaced
             // the store, whoever opens the next one decides.
             if !isAccepted, try !refresh(), try !store.isCurrent() { return }

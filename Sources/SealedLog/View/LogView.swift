@@ -121,8 +121,12 @@ extension LogView {
     private mutating func follow() throws(LogError) -> Bool {
         var reader = reader
         guard case .nothing = try catchUp(&reader) else { return false }
-        store.followed()
-        return true
+        guard let kept = store.keptHead, let alarm = try alarm(against: kept) else {
+            store.followed()
+            return true
+        }
+        // Another process of this machine has kept more, or another history: neither may be written over.
+        return alarm.code == .rolledBack
     }
 
     /// Applies each record once the next one follows: that one was written only after the first was durable. The last

@@ -49,6 +49,8 @@ final class Mirror: Sendable {
         var found: State?
         /// Where the log ends in the file of the state, as this process has read or written it last.
         var saved: LogPosition?
+        /// The same as this process has looked at it since, to let another store take the copy's place; or its own end.
+        var looked: LogPosition??
     }
 
     /// - Parameter location: of the database's vault.
@@ -61,7 +63,7 @@ final class Mirror: Sendable {
         state.withLock { state in
             if !state.isDone {
                 let found = read()
-                state = Reading(isDone: true, found: found, saved: found?.head.position)
+                state = Reading(isDone: true, found: found, saved: found?.head.position, looked: state.looked)
             }
             return body(&state.found)
         }
@@ -103,7 +105,11 @@ final class Mirror: Sendable {
     /// When that was, in milliseconds since 1970.
     var contact: UInt64? { withState { $0?.contact } }
     /// What the database said last to any process of this machine; nil if there is no copy.
-    var savedHead: StoreHead? { read()?.head }
+    var savedHead: StoreHead? {
+        let head = read()?.head
+        state.withLock { $0.looked = .some(head?.position) }
+        return head
+    }
 
     /// The path of the copy; nil if there is none.
     var path: String? { withState { $0.map { bytesPath($0.head.generation) } } }
@@ -225,7 +231,14 @@ final class Mirror: Sendable {
         else { return }
         defer { files.unlock(file.descriptor) }
         var saved = new
-        if !isNew, let found = content(of: file) {
+        let found = content(of: file)
+        // Another process may have gone on after this one has looked whether the copy may be replaced.
+        if isNew, let found, found.head.generation == new.head.generation, found.head.position != new.head.position,
+            state.withLock({ $0.looked ?? $0.saved }) != found.head.position
+        {
+            return
+        }
+        if !isNew, let found {
             // Another process may have another history, or has gone on to a later generation. This one goes on to read
             // what it knows.
             guard found.head.generation == new.head.generation,
@@ -236,7 +249,7 @@ final class Mirror: Sendable {
             for range in found.ranges.sorted { saved.ranges.insert(range) }
         }
         saved.encoded.withRawBytes { bytes in _ = write(bytes, at: 0, to: file) }
-        state.withLock { $0.saved = saved.head.position }
+        state.withLock { ($0.saved, $0.looked) = (saved.head.position, .some(new.head.position)) }
     }
 
     private func content(of file: BytesFile) -> State? {

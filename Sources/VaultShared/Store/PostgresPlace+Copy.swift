@@ -69,6 +69,7 @@ extension PostgresPlace {
         try write(mirror, as: head, to: path) { (copy) throws(LogError) in
             if let end = try? end(copy), end < head.size { try copy.clear(from: end) }
         }
+        copyInFile.withLock { $0 = head.position }
         copiesKept.post(.copyKept(path, isComplete: isComplete))
     }
 

@@ -156,10 +156,16 @@ final class PostgresRecordStore: RecordStore {
 
     // MARK: The end
 
-    var keptHead: LogPosition? { place.mirror?.savedHead?.position }
+    // On a full disk, nothing takes the place of a copy that is a file already.
+    var keptHead: LogPosition? {
+        let head = place.mirror?.savedHead?.position
+        return place.copyInFile.withLock { $0 == head } ? nil : head
+    }
 
     func keepCopy(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError) {
         try place.keepCopy(upTo: end)
+        // It has another history, or is longer: nothing of it counts for this store.
+        state.withLock { $0.isMirrored = false }
     }
 
     func accepted() {

@@ -293,7 +293,8 @@ struct RotationTests {
         let seen = try #require(log.memory?.seen())
         former.remember(LogPosition(sequence: seen.position.sequence + 5, authenticator: randomAuthenticator()))
         #expect(log.memory?.seen() == seen)
-        former.remember(LogPosition(sequence: 2, authenticator: randomAuthenticator()), isForced: true)
+        let bytes = try #require(former.newest())
+        #expect(former.remember(LogPosition(sequence: 2, authenticator: randomAuthenticator()), insteadOf: bytes))
         #expect(former.seen()?.position.sequence == 2)
     }
 

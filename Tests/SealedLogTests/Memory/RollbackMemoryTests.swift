@@ -137,8 +137,24 @@ struct RollbackMemoryTests {
         let high = try #require(memory.seen())
         memory.remember(LogPosition(sequence: 1, authenticator: randomAuthenticator()))
         #expect(memory.seen() == high)
-        memory.remember(LogPosition(sequence: 1, authenticator: high.position.authenticator), isForced: true)
-        #expect(memory.seen()?.position.sequence == 1)
+        let bytes = try #require(memory.newest())
+        let low = LogPosition(sequence: 1, authenticator: high.position.authenticator)
+        #expect(memory.remember(low, insteadOf: bytes) && !memory.remember(high.position, insteadOf: bytes))
+        #expect(memory.seen()?.position == low)
+    }
+
+    /// What is accepted is what was remembered when the alarm was raised.
+    @Test func anAcceptedAlarmLeavesWhatAnotherProcessHasRememberedSince() throws {
+        let older = try fixture.bytes
+        let other = try vault.open()
+        try other.set("a", "newer")
+        let memory = try #require(other.memory)
+        let position = LogPosition(sequence: 9, authenticator: randomAuthenticator())
+        try replace(fixture.path, with: older)
+        let files = FaultyFileSystem()
+        files.watch(.synchronizeData) { _ in memory.remember(position) }
+        _ = try fixture.open(in: files, remembering: true, accepting: [.rolledBack])
+        #expect(memory.seen()?.position == position)
     }
 }
 

@@ -9,6 +9,13 @@ import Sealing
 struct MemoryFolder: Sendable {
     let path: String
     let fileSystem: any FileSystem
+    /// Another user's symbolic link that leads to it, if this is root: looked for once.
+    private let foreignLink: String?
+
+    init(path: String, fileSystem: any FileSystem) {
+        (self.path, self.fileSystem) = (path, fileSystem)
+        foreignLink = linkOfAnotherUser(in: path)
+    }
 
     /// Returns the first `size` bytes of a file; nil if there is none. Reports a file that exists and cannot be read or
     /// written.
@@ -31,7 +38,7 @@ struct MemoryFolder: Sendable {
     /// - Parameter isForRecords: as of ``check(_:_:isForRecords:)``.
     func status(isForRecords: Bool = false) throws(Notice) -> FileStatus? {
         // The folder behind it may be root's own, but another user would decide what is written in it.
-        if let link = linkOfAnotherUser(in: path) { throw .memoryUnusable(Distrust.anotherOwner.reason(of: link)) }
+        if let foreignLink { throw .memoryUnusable(Distrust.anotherOwner.reason(of: foreignLink)) }
         let status: FileStatus
         do { status = try fileSystem.status(at: path) } catch {
             guard !error.isMissing, error.number != ENOTDIR else { return nil }

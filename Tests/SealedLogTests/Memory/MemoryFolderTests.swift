@@ -96,7 +96,7 @@ struct MemoryFolderTests {
         #expect(!FileManager.default.fileExists(atPath: "\(fixture.memory)/new"))
         #expect(!FileManager.default.fileExists(atPath: "\(fixture.memory)/none"))
         try #require(lchown(link, 0, 0) == 0)
-        try MemoryFile("new", in: folder).update(1) { _ in [1] }
+        try MemoryFile("new", in: MemoryFolder(path: link, fileSystem: PosixFileSystem())).update(1) { _ in [1] }
         #expect(FileManager.default.fileExists(atPath: "\(fixture.memory)/new"))
     }
 

@@ -105,7 +105,7 @@ extension SealedLog {
         }
         // Under the same data key, values are known by their nonces; and who has signed a state is named before it.
         let bringsMembers = try ofCopy { () throws(LogError) in try keys.bringsMembers }
-        if keys.taken == nil { report.removedMembers = try keys.removedMembers }
+        if bringsMembers, keys.taken == nil { report.removedMembers = try keys.removedMembers }
         if keys.choice == .other || bringsMembers { try change(keys, nil, timeout: timeout, nil) }
         try mergeEntries(of: source, timeout: timeout, counter, &report)
         // Where the copy's history is not believed, what members have signed of it counts.

@@ -35,7 +35,7 @@ extension SealedLog {
         lock.release()
         do throws(LogError) {
             let report = try Verifier(of: view, counter).run()
-            // Last: what is damaged is told first.
+            // Damage is reported before this alarm.
             _ = try members()
             memory?.forgetUpkeep()
             return report

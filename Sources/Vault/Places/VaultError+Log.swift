@@ -132,8 +132,8 @@ extension VaultError {
         case .keyWrong:
             let source = places.keyCommand.map { "The output of `\($0)`" } ?? "The key file \(key)"
             return
-                "\(source) does not open \(vault). It is the wrong key, or one that was replaced or removed since. A copy "
-                + "from before that opens with the keys of then. Or the key slot is damaged. "
+                "\(source) does not open \(vault). It is the wrong key, or one that was replaced or removed since. A "
+                + "copy from before that opens with the keys of then. Or the key slot is damaged. "
                 + "Name a key of \(vault)."
         case .keysChanged: return "The keys of \(vault) have changed since this machine used it last. Try again."
         case .slotGone: return "That key of \(vault) is gone: it was removed or replaced meanwhile."

@@ -22,8 +22,8 @@ extension VaultPlaces {
         throw VaultError(
             .unavailable,
             "\(path) was left alone: \(other) belongs to another user, who could not write what root creates there. Do "
-                + "it as that user, as `sudo -u NAME` does, or with root's own HOME and without that user's XDG variables, "
-                + "as `sudo -H` does.")
+                + "it as that user, as `sudo -u NAME` does, or with root's own HOME and without that user's XDG "
+                + "variables, as `sudo -H` does.")
     }
 
     /// Checks a path as ``check(_:_:isKeyFile:)`` does, of a file that is written.

@@ -145,7 +145,7 @@ enum MergeCommand: Command {
                             progress: progress)
                     }
                     merges.append((copy.path, merge))
-                    // Nothing else is merged into what somebody has to look at first.
+                    // A person has to look at this vault first, so nothing else is merged into it.
                     if merge.refusesOwn || !merge.doubtedKeys.isEmpty { return }
                 } catch let error as VaultError {
                     errors.append((copy.path, error))

@@ -30,7 +30,7 @@ struct MergedSides {
             shown.count { $0 == name.forTerminal } > 1 || !name.forTerminal.utf8.elementsEqual(name.utf8)
         }
         return line
-            + ambiguous.map { "\nWrite \($0.forTerminal) as \(AdvisedCommand.word($0, isPlain: true))" }.joined()
+            + ambiguous.map { "\nWrite \($0.forTerminal) as \(AdvisedCommand.word($0, inASCII: true))" }.joined()
     }
 
     /// Returns the command that keeps names of this machine's own vault.
@@ -58,7 +58,7 @@ struct MergedSides {
             + "has shut somebody out."
     }
 
-    /// What puts the other copy in the vault's place; and where the vault is then.
+    /// The commands that move the vault to another path and the other copy to the vault's, and that path.
     var exchange: (moves: String, former: String) {
         // The folder may be synchronized through a link.
         let place = resolvedPath(vault)
@@ -164,7 +164,7 @@ extension Keychain.Merge {
             + (refusesOwn || !doubtedKeys.isEmpty ? "" : keys.advice) + removals + (isUnfinished ? unfinished : "")
     }
 
-    /// Whoever is no member may have a key.
+    /// Names the members whom the copy has removed: they may have keys.
     private var removals: String {
         guard !removedMembers.isEmpty else { return "" }
         return

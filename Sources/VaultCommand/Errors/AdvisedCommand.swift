@@ -63,9 +63,9 @@ struct AdvisedCommand {
     /// Returns a word for the shell. What a terminal would show in another form is written in ASCII alone. A line feed
     /// at the end is not read back.
     ///
-    /// - Parameter isPlain: whether all of it is written in ASCII.
-    static func word(_ text: String, isPlain: Bool = false) -> String {
-        let isSeen = text.forTerminal.utf8.elementsEqual(text.utf8) && (!isPlain || text.utf8.allSatisfy { $0 < 0x80 })
+    /// - Parameter inASCII: whether all of it is written in ASCII.
+    static func word(_ text: String, inASCII: Bool = false) -> String {
+        let isSeen = text.forTerminal.utf8.elementsEqual(text.utf8) && (!inASCII || text.utf8.allSatisfy { $0 < 0x80 })
         guard !isSeen else { return ShellQuoting.quoted(text) }
         // printf takes what begins with a dash for an option.
         let pieces = text.utf8.enumerated().map { index, byte in

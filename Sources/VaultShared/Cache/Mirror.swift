@@ -73,16 +73,21 @@ final class Mirror: Sendable {
     func reread() { state.withLock { $0 = Reading() } }
 
     private func read() -> State? {
+        guard var found = readState() else { return nil }
+        found.file = open(found.head.generation, .readWriteNoFollow) ?? open(found.head.generation, .readNoFollow)
+        if found.file == nil { found.ranges = ByteRanges() }
+        return found
+    }
+
+    /// Reads the state alone, without the file of the bytes.
+    private func readState() -> State? {
         // Another process may just be writing it.
         for _ in 0..<3 {
             guard let saved = (try? WholeFile(statePath, in: files).readTrustworthy(upTo: Mirror.largestState)) ?? nil
             else {
                 return nil
             }
-            guard var found = State(parsing: saved.bytes) else { continue }
-            found.file = open(found.head.generation, .readWriteNoFollow) ?? open(found.head.generation, .readNoFollow)
-            if found.file == nil { found.ranges = ByteRanges() }
-            return found
+            if let found = State(parsing: saved.bytes) { return found }
         }
         return nil
     }
@@ -106,7 +111,7 @@ final class Mirror: Sendable {
     var contact: UInt64? { withState { $0?.contact } }
     /// What the database said last to any process of this machine; nil if there is no copy.
     var savedHead: StoreHead? {
-        let head = read()?.head
+        let head = readState()?.head
         state.withLock { $0.looked = .some(head?.position) }
         return head
     }

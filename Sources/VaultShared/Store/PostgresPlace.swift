@@ -31,7 +31,7 @@ package final class PostgresPlace: RecordPlace {
     let keptPaths: [String]
     /// When the server was heard of last, if the copy stands in for it and nobody was told; 0 otherwise.
     private let offlineSince = Atomic<UInt64>(0)
-    /// Where the log ends in the copy that was kept as a file last.
+    /// The position at which the copy ends that was last kept as a file.
     let copyInFile = Mutex<LogPosition?>(nil)
     /// Tells of the files in which a former copy was kept.
     let copiesKept = NoticeBoard()

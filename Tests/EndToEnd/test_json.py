@@ -72,7 +72,7 @@ def test_every_command_writes_the_json_that_is_documented(home: Home) -> None:
 )  # fmt: skip
 def test_what_has_another_shape_than_is_documented_is_noticed(home: Home, value: object) -> None:
     shapes = documented(home)
-    assert fits({"name": "a", "versions": [{"version": 1, "modified": "x", "size": 2, "author": None}]}, shapes["history NAME"][0], shapes)
+    assert fits({"name": "a", "versions": [{"version": 1, "modified": "x", "size": 2, "author": None, "author_was_member": None}]}, shapes["history NAME"][0], shapes)
     assert not fits(value, shapes["history NAME"][0], shapes)
 
 

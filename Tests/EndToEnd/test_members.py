@@ -122,7 +122,7 @@ def test_a_member_opens_the_vault_by_an_age_identity_until_it_is_removed(mia: Ho
     assert found == [("mia", "mia", None), ("tom", "mia", recipient)]
     assert len(json.loads(mia.output("key", "ls", "--json"))["keys"]) == 2
     told = mia.output("member", "rm", "tom").decode()
-    assert "1  key file" in told and "tom may still have the data key, and may have these keys too: 1.\n" in told
+    assert "1  key file" in told and '"tom" may still have the data key, and may have these keys too: 1.\n' in told
     assert told.splitlines()[-1].startswith("Nothing was rotated. Before the next secret is stored, run `vault key rotate`")
     told = tom.refusal(5, *options, "get", "a")
     assert "Your identity" in told and "no longer opens" in told and "key file" not in told
@@ -134,11 +134,11 @@ def test_a_removal_says_which_keys_the_member_may_have(mia: Home, tom: Home) -> 
     """They share a key file: without another one, Tom would open the vault after his removal."""
     before = fingerprint(mia)
     told = mia.refusal(4, "member", "rm", "tom", "--rotate")
-    assert "tom may have these keys too" in told and "1  key file" in told and "nothing was changed" in told
+    assert '"tom" may have these keys too' in told and "1  key file" in told and "nothing was changed" in told
     assert fingerprint(mia) == before
     assert len(json.loads(mia.output("member", "ls", "--json"))["members"]) == 2
     told = mia.output("member", "rm", "tom", "--replace", "1=new.key").decode()
-    assert "Removed tom. Everything is sealed under a new data key.\nWhoever has one of these keys" in told
+    assert 'Removed "tom". Everything is sealed under a new data key.\nWhoever has one of these keys' in told
     assert "open the vault with --key-file 'new.key'" in told
     mia = mia.with_variables(VAULT_KEY_FILE=str(mia.folder / "new.key"))
     mia.set("new/secret", b"after")
@@ -197,7 +197,7 @@ def test_one_device_of_a_member_is_removed(mia: Home, tmp_path: Path) -> None:
     assert "--file 1=PATH" in desk.refusal(5, *removal, "--keep", "1")
     assert len(keys(mia)) == 3
     told = desk.output(*removal, "--file", f"1={mia.key}").decode()
-    assert "Removed that device of tom." in told and "new fingerprint" in told
+    assert 'Removed that device of "tom".' in told and "new fingerprint" in told
     assert [key["recipient"] for key in keys(mia)] == [None, recipients[1]]
     told = laptop.refusal(5, *own, "get", "a")
     assert "Your identity" in told and "no longer opens" in told and "key file" not in told

@@ -274,16 +274,18 @@ def test_offline_changes_that_the_server_may_have_already_alarm_nobody(shared: H
     assert finished.stdout == b"later" and b"What was changed offline is in the vault already" in finished.stderr
 
 
-def test_offline_changes_from_before_a_rotation_are_set_aside(shared: Home, tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_offline_changes_from_before_a_rotation_are_set_aside(shared: Home, tmp_path: Path, options: list[str]) -> None:
     """Without members, nothing tells them from what somebody has written who was shut out."""
     shared.set("a", b"old")
     shared.output("set", "--offline", "a", stdin=b"offline")
     [pending] = shared.memory.glob("*-offline.vault")
     kept = pending.read_bytes()
     other_machine(shared, tmp_path / "other").output("key", "rotate")
-    finished = shared.run("get", "a")
-    message = finished.stderr.decode()
-    assert finished.returncode == 0 and finished.stdout == b"old" and not pending.exists()
+    finished = shared.run("get", "a", *options)
+    message = json.loads(finished.stderr)["warning"]["message"] if options else finished.stderr.decode()
+    value = json.loads(finished.stdout)["value"].encode() if options else finished.stdout
+    assert finished.returncode == 0 and value == b"old" and not pending.exists()
     assert "from before the data key was rotated here" in message and "were not taken over:\n  a\n" in message
     assert shared.run("get", "a").stderr == b"", "it is told once"
     advice = message.splitlines()[-1].split("over: vault ", 1)[1].replace("NAME", "a")

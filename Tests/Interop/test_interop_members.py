@@ -157,6 +157,12 @@ def test_what_a_removed_member_signs_is_told_apart(commands: Command) -> None:
         vault.compact(adding(BOB, Device("Eve")))
     assert authors(commands) == {"a": ["Bob"], "b": ["Bob?"], "before": [None]}
     assert [name for name, _ in commands.members()] == ["Ann"]
+    told = b'"Bob" (no member then)'
+    for name, by_a_member in (("a", True), ("b", False)):
+        commands.set(name, b"Ann's")
+        [version] = json.loads(commands.run("history", name, "--json"))["versions"]
+        assert (version["author"], version["author_was_member"]) == ("Bob", by_a_member)
+        assert (told in commands.run("history", name)) == (told in commands.run("log", "--changes", name)) != by_a_member
 
 
 def test_both_see_members_that_python_removed(pythons: Command) -> None:

@@ -91,9 +91,25 @@ struct DatabaseCopyTests {
         }
         let kept = try #require(try files(in: "earlier.state").first)
         #expect(try files(in: "earlier.state").count == 1)
+        let place = try fixture.place()
+        #expect(try place.mirror?.head == place.currentHead(), "the machine's copy is of the vault again")
         try earlier.merge(fixture.folder.file("earlier.state/\(kept)"))
         #expect(try earlier.unsafeString("here") == "2" && earlier.keys().count == (writes ? 4 : 3) + changes)
         #expect(try fixture.open().unsafeString("here") == "2", "nothing is missing any more")
+    }
+
+    /// As on a full disk, nothing can take the place of the copy.
+    @Test func isKeptAsAFileOnce() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: fixture.folder.file("one.cache"))
+        let state = try #require(names.first { $0.hasSuffix(".state") })
+        let files = PosixFileSystem()
+        let held = try files.open(fixture.folder.file("one.cache/\(state)"), .readNoFollow)
+        try files.lock(held, .exclusive, until: Deadline(after: .seconds(5)))
+        for number in 0..<3 { try earlier.set("late \(number)", to: "4") }
+        let place = try fixture.place()
+        #expect(try place.mirror?.head != place.currentHead(), "the copy is as it was")
+        #expect(try self.files(in: "earlier.state").count == 1)
+        files.unlock(held)
     }
 
     @Test func isNotKeptWhereTheVaultHasAllOfIt() throws {

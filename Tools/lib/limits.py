@@ -65,7 +65,7 @@ VIEWS = {
     "VaultCommand/Text/Escaping.swift": "escapes a value from guarded memory, without a copy of it",
     "VaultShared/Connection": "libpq's side of every buffer",
     "VaultShared/Store": "passes sealed bytes between the log and the server",
-    "VaultShared/Cache/Mirror.swift": "passes sealed bytes between the log and a file",
+    "VaultShared/Cache": "passes sealed bytes between the log and a file",
     "VaultShared/Tables": "passes sealed bytes between the log and the server",
     "VaultTesting/Faults/FaultyFileSystem.swift": "stands in for LinuxSystem's file system",
 }

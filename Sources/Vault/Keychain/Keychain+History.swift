@@ -12,8 +12,10 @@ extension Keychain {
         public let modified: Date
         /// Its size in bytes.
         public let size: Int
-        /// The name of the member who has set it; nil if nobody has signed it.
-        public let author: String?
+        /// The name of the member who has set it; nil if none has signed it.
+        public var author: String? { if case .member(let name) = signer { name } else { nil } }
+        /// Who has signed it, also if that was no member then.
+        package let signer: MemberList.Author?
         let nonce: Nonce
     }
 
@@ -176,7 +178,7 @@ extension Keychain.Version {
         entry.earlier.enumerated().map { index, earlier in
             Keychain.Version(
                 number: index + 1, modified: Date(milliseconds: earlier.modified), size: earlier.version.length,
-                author: authors[earlier.version.nonce]?.name, nonce: earlier.version.nonce)
+                signer: authors[earlier.version.nonce], nonce: earlier.version.nonce)
         }
     }
 }

@@ -175,8 +175,13 @@ extension Invocation {
 
     private func announced(_ keychain: Keychain) -> Keychain {
         if keychain.created.vault || keychain.created.keyFile { Notes.reportCreated(keychain, asJSON: wantsJSON) }
-        if let merge = keychain.offlineChanges, !wantsJSON {
-            Notes.tell(merge.offlineText(keychain.places.vault, AdvisedCommand(self)))
+        if let merge = keychain.offlineChanges {
+            let text = merge.offlineText(keychain.places.vault, AdvisedCommand(self))
+            if !wantsJSON {
+                Notes.tell(text)
+            } else if !merge.isWhole {
+                Notes.warn(CommandError(code: "diverged", exit: .alarm, message: text), asJSON: true)
+            }
         }
         return keychain
     }

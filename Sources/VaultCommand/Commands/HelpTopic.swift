@@ -121,7 +121,7 @@ enum HelpTopic: String, CaseIterable {
           history   {"history_versions", "history_days"}
           history NAME
                     {"name", "versions": [{"version", "modified", "size",
-                     "author"}]}
+                     "author", "author_was_member"}]}
           restore   {"name", "version"}
           undo      {"names": [NAME]}
           log       {"is_on", "file", "dropped", "accesses": [{"number", "name", "time",

@@ -39,14 +39,14 @@ enum HistoryCommand: Command {
             "versions": versions.map { version -> JSONObject in
                 [
                     "version": version.number, "modified": Timestamp.text(version.modified), "size": version.size,
-                    "author": version.author,
+                    "author": version.signer?.name, "author_was_member": version.signer?.wasMember,
                 ]
             },
         ]
         return try invocation.finish(json: json) {
             versions.map { version in
                 let number = TextLayout.padded("\(version.number)", to: 3, onLeft: true)
-                let author = version.author.map { "  \($0.quoted)" } ?? ""
+                let author = version.signer.map { "  \($0.line)" } ?? ""
                 return "\(number)  \(Timestamp.text(version.modified))  \(Quantity.size(version.size))\(author)\n"
             }.joined()
         }

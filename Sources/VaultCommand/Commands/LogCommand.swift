@@ -212,17 +212,13 @@ extension LoggedChange {
         ]
     }
 
-    /// Says of each change who has made it, in quotation marks, or that nobody has signed it: a name of a member or of
-    /// an entry cannot look like the one or the other.
+    /// Says of each change who has made it, or that nobody has signed it: a name of a member or of an entry cannot look
+    /// like the one or the other.
     ///
     /// - Parameter hasMembers: of a vault that never had any, nothing is said.
     fileprivate func line(hasMembers: Bool) -> String {
         let unsigned = hasMembers ? "  unsigned" : ""
-        let author = author.map { "  \($0.name.quoted)\($0.wasMember ? "" : " (no member then)") after \(seen ?? 0)" }
+        let author = author.map { "  \($0.line) after \(seen ?? 0)" }
         return "\(shownTime)\(author ?? unsigned)  \(StandardOutput.shown(name))\(isRemoval ? " (removed)" : "")\n"
     }
-}
-
-extension MemberList.Author {
-    fileprivate var wasMember: Bool { if case .member = self { true } else { false } }
 }

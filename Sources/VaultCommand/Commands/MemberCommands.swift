@@ -38,7 +38,7 @@ enum MemberAddCommand: Command {
         guard let member = try keychain.members().first(where: { $0.name == invocation.name }) else { return .other }
         let advice =
             try invocation.has(.recipient)
-            ? "Tell \(member.name.forTerminal) the vault's fingerprint: \(keychain.fingerprint())\n" : ""
+            ? "Tell \(member.name.quoted) the vault's fingerprint: \(keychain.fingerprint())\n" : ""
         return try invocation.finish(json: member.report) { "Added member \(member.lines)" + advice }
     }
 }
@@ -101,7 +101,7 @@ enum MemberRemoveCommand: Command {
         try choices.check(keychain)
         let member = try keychain.memberToRemove(
             invocation.name, device: invocation.value(of: .device), allowingNobody: invocation.has(.force))
-        let name = invocation.name.forTerminal
+        let name = invocation.name.quoted
         // Before anything is changed.
         if !member.added.isEmpty, !invocation.wantsJSON { Notes.tell(member.words(of: member.added)) }
         var rotates = invocation.has(.rotate) || !choices.isEmpty
@@ -130,7 +130,7 @@ enum MemberRemoveCommand: Command {
     private static func finish(
         _ invocation: Invocation, _ member: Keychain.RemovedMember, _ keys: [Keychain.Key], rotated advice: String?
     ) throws -> ExitCode {
-        let name = invocation.name.forTerminal
+        let name = invocation.name.quoted
         let report: JSONObject = [
             "name": invocation.name, "rotated": advice != nil, "keys": keys.map(\.report),
             "added": member.added.map(\.name),

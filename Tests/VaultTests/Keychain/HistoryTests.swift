@@ -1,5 +1,6 @@
 import Foundation
 import LinuxSystem
+import SealedLog
 import Sealing
 import TestSupport
 import Testing
@@ -23,6 +24,23 @@ struct HistoryTests {
             guard let value = try keychain.get(name, version) else { return "nothing" }
             return String(decoding: value.unsafeArray(), as: UTF8.self)
         }
+    }
+
+    /// Who was shut out and signs on is no author that a program can take for a member.
+    @Test func hasAMemberOrNobodyAsItsAuthor() throws {
+        func author(_ signer: MemberList.Author?) -> String? {
+            var nonces = NonceSource()
+            return Keychain.Version(number: 1, modified: Date(), size: 2, signer: signer, nonce: nonces.next()).author
+        }
+        #expect(author(.member("mia")) == "mia" && author(.removed("tom")) == nil && author(nil) == nil)
+        let fixture = try KeychainFixture()
+        var places = fixture.places
+        places.deviceKey = fixture.folder.file("device.key")
+        let opened = try Keychain(at: places, creatingIfAbsent: true)
+        try opened.set("a", to: "0")
+        try opened.addMember("mia", device: nil, recipient: nil)
+        for text in ["1", "2"] { try opened.set("a", to: text) }
+        #expect(try opened.history(of: "a").map(\.author) == ["mia", nil])
     }
 
     @Test func tellsWhatANameHadBeforeNewestFirst() throws {

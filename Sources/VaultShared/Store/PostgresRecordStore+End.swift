@@ -1,0 +1,138 @@
+import LinuxSystem
+import SealedLog
+
+// Where the log ends, by the database and by the copy on this machine, and what becomes of the copy.
+
+extension PostgresRecordStore {
+    // On a full disk, nothing takes the place of a copy that is a file already.
+    var keptHead: LogPosition? {
+        let head = place.mirror?.savedHead?.position
+        return place.copyInFile.withLock { $0 == head } ? nil : head
+    }
+
+    func keepCopy(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError) {
+        try place.keepCopy(upTo: end)
+        // It has another history, or is longer: nothing of it counts for this store.
+        state.withLock { $0.isMirrored = false }
+    }
+
+    func accepted() {
+        let isRead = state.withLock { state in
+            (state.isNew, state.isAccepted) = (state.isRead, true)
+            return state.isRead
+        }
+        if isRead { mirror() }
+    }
+
+    func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
+        var growth = try growthOnThisHost(after: end, head)
+        // A former primary that was started again is older than the one that took its place.
+        for _ in 1..<max(1, place.pool.hostCount) {
+            guard case .doubtful = growth, state.withLock({ $0.isOlder(than: head) }) else { return growth }
+            place.pool.turnToNextHost()
+            growth = try growthOnThisHost(after: end, head)
+        }
+        return growth
+    }
+
+    private func growthOnThisHost(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
+        // Others' appends meanwhile make what an answer says outdated.
+        for _ in 0..<100 {
+            let (before, isLocked) = state.withLock { ($0.head, $0.isLocked) }
+            if isLocked || state.withLock({ exchange(&$0.isNew, with: false) }) && place.isShortLived { break }
+            guard let found = try look(after: end, knowing: before) else { break }
+            let isTaken = state.withLock { state in
+                guard !state.isLocked, state.head == before else { return false }
+                state.learn(found.head, found.newBytes, of: generation)
+                return true
+            }
+            guard isTaken else { continue }
+            // Of a server that was put back to another state, the copy is what it can be restored from: what is read
+            // counts once the log was opened on it, and has followed it.
+            switch state.withLock({ $0.growth(after: end, head, of: generation) }) {
+            case .none: if state.withLock(\.isAccepted) { mirror() }
+            case .doubtful: break
+            case .some: state.withLock { $0.unfollowed = found.newBytes }
+            }
+            break
+        }
+        return state.withLock { $0.growth(after: end, head, of: generation) }
+    }
+
+    func followed() {
+        let (newBytes, isAccepted) = state.withLock { (exchange(&$0.unfollowed, with: nil), $0.isAccepted) }
+        if isAccepted, let newBytes { mirror(newBytes) }
+    }
+
+    /// Keeps what was learnt, on this machine.
+    ///
+    /// - Parameter isWritten: whether the copy has the new bytes already.
+    func mirror(_ newBytes: StoreBytes? = nil, isWritten: Bool = false) {
+        guard let mirror = place.mirror else { return }
+        var (pieces, isNew): ([StoreBytes], Bool) = ([], false)
+        let head = state.withLock { state in
+            guard state.head.generation == generation else { return StoreHead?.none }
+            isNew = !state.isMirrored
+            let unconfirmed = exchange(&state.unconfirmed, with: [])
+            pieces = isNew ? state.pieces + [state.tail, state.block] : unconfirmed
+            return state.head
+        }
+        guard let head else { return }
+        if let newBytes, !newBytes.bytes.isEmpty, !isWritten { pieces.append(newBytes) }
+        mirror.keep(head, pieces, written: isWritten ? newBytes?.range : nil, isNew: isNew)
+        // Until the copy has forgotten its former bytes, nothing is read from it.
+        if isNew { state.withLock { $0.isMirrored = true } }
+    }
+
+    /// Writes bytes to the copy that are not in the database yet. Returns whether it could.
+    func writeToMirror(_ bytes: StoreBytes) -> Bool {
+        guard let mirror = place.mirror, state.withLock({ $0.isMirrored }) else { return false }
+        return bytes.bytes.withUnsafeBytes { mirror.write($0, at: bytes.offset, of: generation) }
+    }
+
+    func distrust() throws(LogError) -> Bool {
+        guard !isAsKept else { return false }
+        try checkServer()
+        // A server that was put back to another state, or is gone by now, can be restored from the copy: it is only
+        // replaced where both end alike. Otherwise the log follows the server first. A holder of the lock must not wait
+        // for another connection.
+        let known = state.withLock { $0.isLocked ? $0.head : nil }
+        guard let head = if let known { known } else { try place.currentHead() } else { throw place.absence }
+        guard state.withLock({ $0.construction == nil && $0.forgetBytes() }), let kept = place.mirror?.head
+        else { return true }
+        if kept.position == head.position { mirror() }
+        return true
+    }
+
+    private struct Look {
+        let head: StoreHead
+        let newBytes: StoreBytes
+    }
+
+    /// Asks for the vault's row and what follows an offset; nil if the copy stands in for the server.
+    private func look(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Look? {
+        if try !place.isOffline() {
+            do throws(LogError) { return try ask(after: end, knowing: known) } catch {
+                guard place.noteFailure(error) else { throw error }
+            }
+        }
+        place.noteOffline()
+        return nil
+    }
+
+    private func ask(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Look {
+        // On this machine, one more flight where it is needed takes less time than a new session of the server to learn
+        // of another table.
+        if place.isLocal, try place.currentHead() == known {
+            return Look(head: known, newBytes: StoreBytes(offset: end))
+        }
+        let rows = try place.flight([
+            .head(of: place.name), .extents(generation, from: end, upTo: PostgresPlace.tailSize),
+        ])
+        let (found, bytes) = try place.translated { () throws(PostgresError) in
+            (try StoreHead(rows[0]), try StoreBytes(rows[1], from: end))
+        }
+        guard let found else { throw place.absence }
+        return Look(head: found, newBytes: bytes)
+    }
+}

@@ -16,9 +16,11 @@ from key_slots import keys, lose_key_file
 from terminals import on_terminal
 from tracing import CHANGING, trace, with_fault
 
+CHECKPOINT_START = 8192
 USAGE, NOT_FOUND, LOCKED, DAMAGED, ALARM = 2, 3, 5, 6, 9
 CANARIES = [b"canary-base", b"canary-left", b"canary-right"]
-NOTHING = {"changed": [], "conflicts": [], "dropped": [], "keys": "same", "refused": []}
+NO_KEYS = {"keys_added": [], "keys_lost": [], "keys_removed": [], "removed_members": []}
+NOTHING = {"changed": [], "conflicts": [], "dropped": [], "keys": "same", "refused": []} | NO_KEYS
 
 
 @pytest.fixture
@@ -120,7 +122,7 @@ def test_conflicts_are_told_by_name_and_never_by_value(apart: Copies) -> None:
 
 def test_the_report(apart: Copies) -> None:
     changed = {"changed": ["both", "gone", "right"], "conflicts": ["both"], "dropped": [], "keys": "same", "refused": []}
-    assert merge(apart.left, apart.right.vault) == changed
+    assert merge(apart.left, apart.right.vault) == changed | NO_KEYS
     assert merge(apart.left, apart.right.vault) == NOTHING, "once"
 
 
@@ -345,27 +347,90 @@ def test_a_key_that_was_replaced_in_one_copy_is_added_to_the_other_as_the_messag
     assert all_values(apart.left) == MERGED
 
 
-def test_a_key_that_was_dropped_in_another_rotation_is_named_before_anything_is_merged(
-    home: Home, tmp_path: Path
-) -> None:
-    """Two laptops rotated apart, and one of them has shut Bob out by that."""
+@pytest.fixture
+def with_bob(home: Home, tmp_path: Path) -> Copies:
+    """Two laptops, and Bob's key opens both copies."""
     home.set("base", b"canary-base")
     home.output("key", "add", "--file", "bob.key", "--label", "bob")
     both = copies(home, tmp_path / "right")
-    left, right = both.left, both.right
+    shutil.copy(both.left.folder / "bob.key", both.right.folder)
+    return both
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_key_that_was_dropped_in_another_rotation_is_named_before_anything_is_merged(
+    with_bob: Copies, is_kept: bool
+) -> None:
+    """Two laptops rotated apart, and one of them has shut Bob out by that."""
+    left, right = with_bob.left, with_bob.right
     right.output("key", "rotate", "--drop", "2")
     right.set("since", b"canary-right")
     left.output("key", "rotate", "--file", "2=bob.key")
     before = left.vault.read_bytes()
-    for words in ((), ("--from-former-key", "since")):
+    for words in ((), ("--from-former-key", "since"), ("--all-from-former-key",)):
         failed = left.refusal(ALARM, "merge", str(right.vault), *words)
         assert '2  key file "bob"' in failed and '1  key file' not in failed and left.vault.read_bytes() == before
-    (command,) = [line.split("dropped there: ", 1)[1] for line in failed.splitlines() if "dropped there: " in line]
-    assert left.shell(command).returncode == 0
-    assert left.refusal(ALARM, "merge", str(right.vault)).count("since") == 1
-    left.output("merge", str(right.vault), "--from-former-key", "since")
+    if is_kept:
+        (command,) = [line.split("keep them: ", 1)[1] for line in failed.splitlines() if "keep them: " in line]
+        assert "--keep 2" in command and left.shell(command).returncode == 0
+    else:
+        ended = [left.shell(command) for command in leaving_out(failed)]
+        assert [each.returncode for each in ended] == [0, ALARM, ALARM]
+        left.output("ls", *re.findall("--accept-[a-z-]+", ended[2].stderr.decode()))
     assert left.values() == {"base": b"canary-base", "since": b"canary-right"}
+    assert (left.run("--key-file", "bob.key", "get", "since").returncode == 0) == is_kept
+    assert left.refusal(NOT_FOUND, "merge", "--keep", "9", str(right.vault))
+
+
+def test_a_key_that_was_removed_does_not_come_back_with_the_other_copys_rotation(with_bob: Copies) -> None:
+    left, right = with_bob.left, with_bob.right
+    left.output("key", "rm", "2")
+    right.output("key", "rotate", "--file", "2=bob.key")
+    right.set("since", b"canary-right")
+    told = left.output("merge", str(right.vault)).decode()
+    assert "removed in one of the copies, and open neither any more:\n  key file \"bob\", since 2" in told
+    assert "data key. Rotate it: `vault key rotate`\n" in told and left.get("since") == b"canary-right"
     left.refusal(LOCKED, "--key-file", "bob.key", "get", "since")
+    # Nor into the other copy, by the way that the message there names.
+    left.set("later", b"canary-left")
+    told = right.output("merge", str(left.vault)).decode()
+    assert "key file \"bob\"" in told
+    right.refusal(LOCKED, "--key-file", "bob.key", "get", "since")
+
+
+def test_a_key_that_a_copy_from_before_the_rotation_has_removed_is_asked_about(with_bob: Copies) -> None:
+    left, right = with_bob.left, with_bob.right
+    left.output("key", "rm", "2")
+    right.output("key", "rotate", "--file", "2=bob.key")
+    failed = right.refusal(ALARM, "merge", str(left.vault))
+    assert '2  key file "bob"' in failed and "You may delete" not in failed
+    for command in leaving_out(failed):
+        assert right.shell(command).returncode == 0, command
+    right.refusal(LOCKED, "--key-file", "bob.key", "get", "base")
+
+
+def test_the_only_intact_copy_is_not_to_be_deleted(home: Home, tmp_path: Path) -> None:
+    """Nobody has noticed the damage yet: it is in a value that both copies have."""
+    home.set("base", b"canary-base")
+    home.output("compact")
+    both = copies(home, tmp_path / "right")
+    both.right.set("since", b"canary-right")
+    image = bytearray(both.left.vault.read_bytes())
+    image[CHECKPOINT_START + 20] ^= 1
+    both.left.vault.write_bytes(image)
+    finished = both.left.run("merge", str(both.right.vault))
+    assert finished.returncode == DAMAGED and finished.stdout == b"Merged: 1 changed.\n"
+    assert b"is damaged" in finished.stderr and both.right.get("base") == b"canary-base"
+
+
+def test_the_keys_that_come_and_go_are_told(with_bob: Copies) -> None:
+    left, right = with_bob.left, with_bob.right
+    left.output("key", "add", "--file", "late.key", "--label", "late")
+    right.output("key", "rotate", "--replace", "2=new.key")
+    told = left.output("merge", str(right.vault)).decode()
+    assert '\nThese keys open this copy no more, since its new data key was made without them:\n  key file "bob"' in told
+    assert '  key file "late"' in told and "Add again each that is to open it: `vault key add`\n" in told
+    assert '\nThese keys of the other copy open this one now:\n  key file "bob"' in told
 
 
 def test_what_was_kept_by_name_already_is_in_the_next_advice(apart: Copies) -> None:

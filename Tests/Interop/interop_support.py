@@ -133,6 +133,7 @@ def stated(vault: Vault) -> dict:
         "parameters": [slot.parameters.decode(errors="replace") for slot in vault.header.slots],
         "recipients": [label.recipient for label in vault.manifest.labels],
         "former_memory_keys": [key.hex() for key in vault.manifest.former_memory_keys],
+        "removed_keys": [key.hex() for key in vault.manifest.removed_keys],
         "members": [[name, device_text(device)] for name, device in vault.members.present],
         "known_to_key": [identifier.hex() for identifier in vault.manifest.known_to_key],
         "foreign": foreign(vault),

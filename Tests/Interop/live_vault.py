@@ -269,12 +269,12 @@ def compacted(image: bytes, vault: Vault, changes: Iterable[Change] = ()) -> byt
     builder.sequence, builder.dead_bytes = builder.sequence + 1, 0
     authenticators = [vault.header.authenticator, *(record.authenticator for record in vault.log.records)]
     chain = (vault.manifest.chain + authenticators)[-CHAIN_LENGTH:]
-    keys, merged = vault.manifest.former_memory_keys, vault.manifest.merged
-    labels = [varint(label.made) + text(label.text) + text(label.recipient) for label in vault.manifest.labels]
+    keys, removed, merged = vault.manifest.former_memory_keys, vault.manifest.removed_keys, vault.manifest.merged
+    labels = [label.encoded for label in vault.manifest.labels]
     settings = [text(key) + text(value) for key, value in vault.manifest.settings]
     positions = [varint(position.sequence) + position.authenticator for position in merged]
     content = varint(vault.manifest.created) + builder.totals() + listed(chain) + b"".join(labels)
-    content += listed(settings) + listed(keys) + listed(positions)
+    content += listed(settings) + listed(keys) + listed(removed) + listed(positions)
     content += builder.members.in_manifest
     builder.begin(entries, 40, changes=CheckpointChanges(edit_manifest=lambda _: content))
     return bytes(builder.data)

@@ -10,7 +10,7 @@ SAID = {
     r"header|header sequence number|copy|key slots?|slot parameters|Argon2id limits|history": HEADER,
     r"root (offset|length)|manifest (offset|length)|checkpoint end": HEADER,
     r"key file": r"The key file \S+ (is|says)",
-    r"manifest|chain|labels|settings|former memory keys|merged|known to the key": r"the manifest",
+    r"manifest|chain|labels|settings|former memory keys|removed keys|merged|known to the key": r"the manifest",
     r"members": r"the manifest|a change of the members",
     r"signature": r"a change that was not signed by whom it names|a record breaks the format",
     r"checkpoint": r"the checkpoint's parts",

@@ -90,7 +90,9 @@ struct DatabaseOfflineTests {
         #expect(try place.pending() == nil)
         #expect(try fixture.open().offlineChanges == nil)
         let kept = try #require(merge.keptAt)
-        #expect(try keychain.merge(keychain.copy(at: kept), taking: .some(["a"]), progress: nil).changed == ["a"])
+        let taken = try keychain.merge(
+            keychain.copy(at: kept), taking: NamesTaken(["a"]), keepingKeys: [], progress: nil)
+        #expect(taken.changed == ["a"])
         #expect(try fixture.open(machine: "other").unsafeString("a") == "offline")
     }
 

@@ -16,6 +16,8 @@ package enum Limits {
     /// The number of former data keys whose memory subkeys a manifest keeps: one for each rotation, and those of merged
     /// copies.
     package static let formerKeys = 4_096
+    /// The number of removed keys that a manifest names: the newest ones.
+    static let removedKeys = 256
     /// Of all slots together: what the header has room for.
     static let slotParametersSize = 1_984
     /// Of a sealed page.

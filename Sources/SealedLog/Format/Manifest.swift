@@ -16,6 +16,8 @@ struct Manifest: Hashable, Sendable {
     let settings: [Attribute]
     /// The memory subkeys of former data keys, oldest first: what a machine remembers from before a rotation counts.
     var formerMemoryKeys: [[UInt8]] = []
+    /// The keys that were removed, oldest first: no merge brings them back.
+    private(set) var removedKeys: [SlotLabel.ID] = []
 
     /// Of the histories that a merge has joined, all log positions from the number of the first one on, in ascending
     /// order of their numbers. The header's number then followed that of the last one.
@@ -58,6 +60,25 @@ package struct SlotLabel: Hashable, Sendable {
 }
 
 extension SlotLabel {
+    /// What names a key once it is removed, or in another copy: the start of the hash of its label. A rotation of the
+    /// data key leaves it as it is.
+    typealias ID = Authenticator
+
+    var id: ID {
+        var writer = ByteWriter(reserving: 64)
+        writer.slotLabel(self)
+        return writer.bytes.withUnsafeBytes { RunningHash.hash(of: $0) }.withUnsafeBytes { Authenticator($0) }
+    }
+
+    /// Returns the label with a later time than those that have these names: two keys may be added in one millisecond.
+    func renamed(besides taken: Set<ID>) -> SlotLabel {
+        var label = self
+        while taken.contains(label.id) {
+            label = SlotLabel(created: label.created + 1, text: text, recipient: recipient)
+        }
+        return label
+    }
+
     /// Labels a new slot. Throws `invalid` for a text that is too long.
     init(text: String, recipient: String = "") throws(LogError) {
         guard text.utf8.count <= Manifest.labelSize else {
@@ -99,6 +120,9 @@ extension Manifest {
         settings = try reader.attributes(count: Manifest.settingsLimit, size: Manifest.settingsLimit)
         formerMemoryKeys = try reader.list(upTo: Limits.formerKeys) { (reader) throws(Malformed) in
             try reader.array(SecretBox.keySize)
+        }
+        removedKeys = try reader.list(upTo: Limits.removedKeys) { (reader) throws(Malformed) in
+            try reader.authenticator()
         }
         merged = try reader.list(upTo: Manifest.mergedLimit) { (reader) throws(Malformed) in
             LogPosition(sequence: try reader.varint(), authenticator: try reader.authenticator())
@@ -156,18 +180,26 @@ extension Manifest {
         formerMemoryKeys = (memoryKeys.filter { !own.contains($0) } + formerMemoryKeys).suffix(Limits.formerKeys)
     }
 
+    /// Adds keys that were removed. If there are too many, the oldest ones are dropped.
+    mutating func addRemoved(_ keys: [SlotLabel.ID]) {
+        removedKeys = (removedKeys + keys).suffix(Limits.removedKeys)
+    }
+
+    /// Adds those of another copy for which there is room.
+    mutating func addRemoved(ofCopy keys: [SlotLabel.ID]) {
+        let own = Set(removedKeys)
+        removedKeys = (keys.filter { !own.contains($0) } + removedKeys).suffix(Limits.removedKeys)
+    }
+
     var encoded: [UInt8] {
         var writer = ByteWriter(reserving: 256 + chain.count * Authenticator.size)
         writer.varint(created)
         writer.totals(totals)
         writer.list(chain) { $0.authenticator($1) }
-        for label in labels {
-            writer.varint(label.created)
-            writer.text(label.text)
-            writer.text(label.recipient)
-        }
+        for label in labels { writer.slotLabel(label) }
         writer.attributes(settings)
         writer.list(formerMemoryKeys) { $0.append($1) }
+        writer.list(removedKeys) { $0.authenticator($1) }
         writer.list(merged) {
             $0.varint($1.sequence)
             $0.authenticator($1.authenticator)
@@ -178,6 +210,14 @@ extension Manifest {
         }
         writer.pad()
         return writer.bytes
+    }
+}
+
+extension ByteWriter {
+    fileprivate mutating func slotLabel(_ label: SlotLabel) {
+        varint(label.created)
+        text(label.text)
+        text(label.recipient)
     }
 }
 

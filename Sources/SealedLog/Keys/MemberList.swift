@@ -67,6 +67,9 @@ package struct MemberList: Sendable {
     /// Whether there is no member: nobody signs.
     package var isEmpty: Bool { !standings.values.contains(where: \.isMember) }
 
+    /// Whether there was ever a member.
+    package var hasHistory: Bool { !records.isEmpty }
+
     /// When the last member was removed, in milliseconds since 1970; nil if there is a member, or never was one.
     package var endedAt: UInt64? { isEmpty ? standings.values.compactMap(\.removal?.change.time).max() : nil }
 

@@ -5,7 +5,7 @@ package import Sealing
 /// comes out.
 package struct SlotTable: Sendable {
     package private(set) var slots: [KeySlot]
-    package private(set) var labels: [SlotLabel]
+    package internal(set) var labels: [SlotLabel]
     /// How much of a name's history is kept.
     package var history: KeptHistory
     /// Whether reads of the vault's values are recorded.
@@ -16,10 +16,19 @@ package struct SlotTable: Sendable {
     private let keys: KeyRing
     /// Those of a new data key; nil if it stays.
     private(set) var rotated: KeyRing?
+    /// The keys that are removed.
+    private(set) var removedKeys: [SlotLabel.ID] = []
+    /// Those that were removed before, or all that are known of.
+    let removedBefore: [SlotLabel.ID]
 
-    init(_ header: Header, _ labels: [SlotLabel], _ members: MemberList, _ keys: KeyRing) {
-        (slots, history, self.labels, self.members, self.keys) = (header.slots, header.history, labels, members, keys)
-        isAccessLogged = header.isAccessLogged
+    init(_ header: Header, _ manifest: Manifest, _ members: MemberList, _ keys: KeyRing) {
+        (slots, history, self.members, self.keys) = (header.slots, header.history, members, keys)
+        (labels, removedBefore, isAccessLogged) = (manifest.labels, manifest.removedKeys, header.isAccessLogged)
+    }
+
+    /// Returns the label of a new key: it has the name of none that is here, or was removed.
+    private func new(_ label: SlotLabel, besides labels: [SlotLabel]) -> SlotLabel {
+        label.renamed(besides: Set(labels.map(\.id) + removedBefore + removedKeys))
     }
 
     /// The index of the slot that opened the vault; nil if it has been removed since.
@@ -43,7 +52,7 @@ package struct SlotTable: Sendable {
         _ credential: borrowing Credential, limits: KeyDerivation.StretchLimits, parameters: [UInt8] = [],
         label: String, recipient: String = ""
     ) throws(LogError) {
-        let label = try SlotLabel(ofNew: label, recipient: recipient)
+        let label = try new(SlotLabel(ofNew: label, recipient: recipient), besides: labels)
         let slot = try KeySlot(for: credential, limits: limits, parameters: parameters)
         try (slots + [slot]).check()
         slots.append(try wrapped(slot, with: credential))
@@ -57,7 +66,22 @@ package struct SlotTable: Sendable {
         remaining.remove(at: index)
         try remaining.check()
         slots = remaining
-        labels.remove(at: index)
+        removedKeys.append(labels.remove(at: index).id)
+    }
+
+    /// The keys that another copy has removed, but not the one that has opened this copy.
+    func keys(removed: Set<SlotLabel.ID>) -> [LogKeySlot] {
+        zip(shown, labels).filter { !$0.isOwn && removed.contains($1.id) }.map(\.0)
+    }
+
+    /// Keeps keys that another copy has removed: they count as added anew.
+    mutating func keep(_ salts: Set<[UInt8]>) {
+        for index in labels.indices where salts.contains(slots[index].salt) {
+            let old = labels[index]
+            let label = SlotLabel(
+                created: max(Clock.milliseconds, old.created + 1), text: old.text, recipient: old.recipient)
+            labels[index] = new(label, besides: labels)
+        }
     }
 
     /// Lets a slot be opened by another secret, and by the former one no more. It keeps its label, and a guess at its
@@ -69,11 +93,19 @@ package struct SlotTable: Sendable {
         parameters: [UInt8] = []
     ) throws(LogError) {
         let index = try index(of: salt)
+        try exchange(index, by: credential, limits: limits, parameters: parameters)
+        let label = try new(SlotLabel(text: labels[index].text, recipient: labels[index].recipient), besides: labels)
+        removedKeys.append(labels[index].id)
+        labels[index] = label
+    }
+
+    private mutating func exchange(
+        _ index: Int, by credential: borrowing Credential, limits: KeyDerivation.StretchLimits, parameters: [UInt8]
+    ) throws(LogError) {
         var changed = slots
         changed[index] = try slots[index].replaced(by: credential, limits: limits, parameters: parameters)
         try changed.check()
         slots[index] = try wrapped(changed[index], with: credential)
-        labels[index] = try SlotLabel(text: labels[index].text, recipient: labels[index].recipient)
     }
 
     /// Returns the index of a slot, which its salt identifies. Throws `slotGone`: another process may have removed it.
@@ -94,9 +126,7 @@ package struct SlotTable: Sendable {
         guard limits.isWithinBounds, limits.cost > slots[index].limits.cost else {
             throw LogError(.invalid, "the cost is only ever raised, to \(KeyDerivation.StretchLimits.bounds)")
         }
-        let label = labels[index]
-        try replace(slots[index].salt, by: credential, limits: limits, parameters: slots[index].parameters)
-        labels[index] = label
+        try exchange(index, by: credential, limits: limits, parameters: slots[index].parameters)
     }
 
     /// Finds the slot that a credential opens; nil if there is none. Throws `damaged` for too much work.
@@ -181,7 +211,7 @@ package struct SlotTable: Sendable {
         own ownRenewal: Renewal? = nil, _ renew: (KeySlot) throws(LogError) -> Renewal
     ) throws(LogError) {
         guard let own else { throw LogError(.slotGone) }
-        var (renewed, labels) = (slots, labels)
+        var (renewed, labels, removed) = (slots, labels, removedKeys)
         var replacements: [KeySlot] = []
         rotated = try KeyRing { (dataKey, wrappingKey) throws(LogError) in
             RandomBytes.fill(dataKey)
@@ -189,7 +219,9 @@ package struct SlotTable: Sendable {
             func wrap(_ index: Int, with renewal: Renewal) throws(LogError) {
                 if renewal.isReplacement {
                     try checkIsNew(renewal.credential)
-                    labels[index] = try SlotLabel(text: labels[index].text)
+                    let label = try new(SlotLabel(text: labels[index].text), besides: labels)
+                    removed.append(labels[index].id)
+                    labels[index] = label
                 }
                 renewed[index] = try renewal.wrapping(newKey, for: slots[index], wrappingKey)
                 if renewal.isReplacement {
@@ -212,7 +244,7 @@ package struct SlotTable: Sendable {
             return renewed[own]
         }
         try renewed.check()
-        (slots, self.labels) = (renewed, labels)
+        (slots, self.labels, removedKeys) = (renewed, labels, removed)
     }
 
     /// Throws `slotExists` if a credential opens the vault already.
@@ -248,5 +280,18 @@ extension [KeySlot] {
         let credential = try keys.wrappingCredential()
         for slot in self where try slot.unwrap(with: credential, into: dataKey, wrappingKey) { return }
         throw LogError(.keyWrong)
+    }
+}
+
+extension SlotTable {
+    /// What tells that a slot is the same key's in another copy. A rotation draws another salt for a recipient, whom
+    /// the label names.
+    struct Identity: Hashable {
+        let label: SlotLabel
+        let salt: [UInt8]
+    }
+
+    var identities: [Identity] {
+        zip(slots, labels).map { slot, label in Identity(label: label, salt: slot.isOfRecipient ? [] : slot.salt) }
     }
 }

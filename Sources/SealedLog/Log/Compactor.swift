@@ -38,6 +38,8 @@ struct Compactor: ~Copyable {
             manifest.members = change.members ?? manifest.members
             manifest.membersKnownToKey = change.membersKnownToKey ?? manifest.membersKnownToKey
             manifest.addFormer(ofCopy: change.formerMemoryKeys)
+            manifest.addRemoved(ofCopy: change.removedKeysOfCopy)
+            manifest.addRemoved(change.removedKeys)
         }
         if change?.keys != nil { manifest.addFormer(memoryKey: old.keys.memoryKey) }
         (self.old, self.counter, self.change, keys) = (old, counter, change, change?.keys ?? old.keys)

@@ -20,6 +20,10 @@ struct HeaderChange: Sendable {
     let isOwnHistoryBelieved: Bool
     /// The memory subkeys of data keys that machines may remember this vault under, besides its own and former ones.
     let formerMemoryKeys: [[UInt8]]
+    /// The keys that are removed.
+    let removedKeys: [SlotLabel.ID]
+    /// Those that were removed in a copy.
+    let removedKeysOfCopy: [SlotLabel.ID]
     var isNewHistory: Bool { history != old.history }
 
     /// - Parameter oldMembers: how many changes of the members there were.
@@ -30,6 +34,7 @@ struct HeaderChange: Sendable {
         isAccessLogged = table.isAccessLogged
         membersKnownToKey = table.rotated.map { _ in table.members.history.heads }
         (merged, isOwnHistoryBelieved, formerMemoryKeys) = (nil, true, [])
+        (removedKeys, removedKeysOfCopy) = (table.removedKeys, [])
     }
 
     /// - Parameters:
@@ -38,11 +43,13 @@ struct HeaderChange: Sendable {
     ///   - membersKnownToKey: the changes of the members that this one's maker knew.
     init(
         old: Header, _ table: SlotTable, members: [MemberRecord]?, keys: KeyRing?, membersKnownToKey: [Authenticator]?,
-        merged: KnownPositions?, isOwnHistoryBelieved: Bool = true, formerMemoryKeys: [[UInt8]], isAccessLogged: Bool
+        merged: KnownPositions?, isOwnHistoryBelieved: Bool = true, formerMemoryKeys: [[UInt8]],
+        removedKeysOfCopy: [SlotLabel.ID], isAccessLogged: Bool
     ) {
         self.isOwnHistoryBelieved = isOwnHistoryBelieved
         (self.members, self.membersKnownToKey) = (members, membersKnownToKey)
         (self.old, self.keys, self.merged, self.formerMemoryKeys) = (old, keys, merged, formerMemoryKeys)
+        (removedKeys, self.removedKeysOfCopy) = ([], removedKeysOfCopy)
         (slots, labels, history) = (table.slots, table.labels, table.history)
         self.isAccessLogged = isAccessLogged
     }

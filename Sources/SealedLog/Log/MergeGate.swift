@@ -3,17 +3,20 @@ import Sealing
 
 /// The names that a person takes over although somebody who was shut out may have changed them.
 package enum NamesTaken: Sendable {
-    case some(Set<String>)
+    case some(Set<EntryName>)
     case all
 
     package static let none = NamesTaken.some([])
+
+    /// Takes names as their bytes are: two that look the same are two.
+    package init(_ names: [String]) { self = .some(Set(names.compactMap { EntryName($0) })) }
 
     var isNone: Bool { if case .some(let names) = self { names.isEmpty } else { false } }
     var isAll: Bool { if case .all = self { true } else { false } }
 
     func contains(_ name: EntryName) -> Bool {
         switch self {
-        case .some(let names): names.contains(name.text)
+        case .some(let names): names.contains(name)
         case .all: true
         }
     }

@@ -17,9 +17,10 @@ struct MergedKeys {
     /// Whether the keys and the limits of the other copy count.
     private var countsOther: Bool
     private let areSlotsSame: Bool
-    /// The indexes of the keys that open this vault alone, if both copies were rotated: somebody may have been shut out
-    /// of the other one by that, whose key is here still.
-    let doubtedKeys: [Int]
+    private let ownKeys: SlotTable
+    private let otherKeys: SlotTable
+    /// The salts of this vault's keys that a person keeps, whatever the other copy has removed.
+    private let kept: Set<[UInt8]>
     private let theirs: LogView
     private let manifest: Manifest
     private let ownMembers: MemberList
@@ -30,7 +31,8 @@ struct MergedKeys {
     /// nobody whom they remove has that.
     let broughtChanges: Set<Authenticator>
 
-    init(_ ours: LogView, _ theirs: LogView) throws(LogError) {
+    /// - Parameter kept: the indexes of this vault's keys that a person keeps.
+    init(_ ours: LogView, _ theirs: LogView, keeping kept: Set<Int> = []) throws(LogError) {
         self.theirs = theirs
         let ownManifest = try ours.manifest()
         ownMembers = try ours.members(in: ownManifest)
@@ -46,10 +48,9 @@ struct MergedKeys {
             relation = manifest.formerMemoryKeys.contains(own) ? .otherIsNewer : .otherIsForeign
         }
         areSlotsSame = ours.header.slots == theirs.header.slots
-        let labels = Set(manifest.labels)
-        let isRotatedApart = relation == .otherIsForeign && !isOfKnownKey
-        doubtedKeys =
-            isRotatedApart ? ownManifest.labels.indices.filter { !labels.contains(ownManifest.labels[$0]) } : []
+        ownKeys = SlotTable(ours.header, ownManifest, ownMembers, ours.keys)
+        otherKeys = SlotTable(theirs.header, manifest, otherMembers, theirs.keys)
+        self.kept = Set(kept.filter(ours.header.slots.indices.contains).map { ours.header.slots[$0].salt })
         countsOther = relation == .otherIsNewer
         let changes = Set(manifest.members.map(\.id))
         broughtChanges = countsOther ? changes : changes.subtracting(ownMembers.records.map(\.id))
@@ -62,6 +63,51 @@ struct MergedKeys {
     var choice: MergeReport.Keys {
         if relation == .same, areSlotsSame { return .same }
         return countsOther ? .other : .own
+    }
+
+    // MARK: Removed keys
+
+    /// The indexes of the keys of this vault that the other copy has removed, where a person has to say whether they
+    /// stay. If both copies were rotated, also those that the other one does not have: what it has removed does not
+    /// tell all, since who was shut out may have named a key anew.
+    var doubtedKeys: [Int] {
+        guard isOfFormerKey else { return [] }
+        let (own, others, removed) = (ownKeys.identities, otherKeys.identities, Set(otherKeys.removedBefore))
+        return ownKeys.slots.indices.filter { index in
+            let isShared = isOfKnownKey || others.contains(own[index]) && own.count { $0 == own[index] } == 1
+            return !kept.contains(ownKeys.slots[index].salt)
+                && (removed.contains(ownKeys.labels[index].id) || !isShared)
+        }
+    }
+
+    /// The keys that open the merged vault no more, since one of the copies has removed them.
+    var goneKeys: [LogKeySlot] {
+        switch relation {
+        case .otherIsForeign: []
+        case .same, .otherIsNewer:
+            countsOther
+                ? otherKeys.keys(removed: Set(ownKeys.removedBefore))
+                : ownKeys.keys(removed: Set(otherKeys.removedBefore)).filter { !kept.contains($0.salt) }
+        }
+    }
+
+    /// Returns the key slots of the merged vault.
+    ///
+    /// - Parameter own: those of this vault by now.
+    private func slots(_ own: SlotTable) throws(LogError) -> SlotTable {
+        var table = own
+        if countsOther {
+            table = otherKeys
+            table.members = own.members
+        }
+        if relation != .otherIsForeign {
+            let removed = Set(countsOther ? own.removedBefore + ownKeys.removedBefore : otherKeys.removedBefore)
+            for slot in table.keys(removed: removed) where countsOther || !kept.contains(slot.salt) {
+                try table.remove(slot.salt)
+            }
+        }
+        if !countsOther { table.keep(kept) }
+        return table
     }
 
     /// Throws `pinWrong` unless this vault has, or once had, the data key of the copy: anybody can make a vault that a
@@ -150,12 +196,13 @@ struct MergedKeys {
             }
         // What one copy wants recorded does not go unrecorded because of the other one.
         let isAccessLogged = header.isAccessLogged || !isOfFormerKey && theirs.header.isAccessLogged
-        return HeaderChange(
+        return try HeaderChange(
             old: header,
-            countsOther ? SlotTable(theirs.header, manifest.labels, table.members, theirs.keys) : table,
+            slots(table),
             members: members.map(\.id) == table.members.records.map(\.id) ? nil : members,
             keys: isTaken ? nil : taken, membersKnownToKey: taken.map { _ in manifest.membersKnownToKey },
             merged: known, isOwnHistoryBelieved: isOwnBelieved, formerMemoryKeys: former,
+            removedKeysOfCopy: !isOfFormerKey || isWhole ? otherKeys.removedBefore : [],
             isAccessLogged: isAccessLogged)
     }
 }

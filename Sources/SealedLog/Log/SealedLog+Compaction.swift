@@ -213,6 +213,6 @@ extension SealedLog {
 extension LogView {
     fileprivate func slotTable() throws(LogError) -> SlotTable {
         let manifest = try manifest()
-        return SlotTable(header, manifest.labels, try members(in: manifest), keys)
+        return SlotTable(header, manifest, try members(in: manifest), keys)
     }
 }

@@ -23,10 +23,15 @@ package struct MergeReport: Hashable, Sendable {
     /// Whether what was refused is in this vault: the copy has shut somebody out who may have written it. Then nothing
     /// was merged.
     package fileprivate(set) var refusesOwn = false
-    /// The indexes of the keys that open this vault alone, if both copies were rotated apart. Then nothing was merged.
+    /// The indexes of the keys of this vault that the copy has removed, or may have, where a person has to say whether
+    /// they stay. Then nothing was merged.
     package fileprivate(set) var doubtedKeys: [Int] = []
-    /// The names of the members whom the copy has removed. Keys that they may have stay, unless its keys count.
+    /// The keys that open the vault no more, since one of the copies has removed them.
+    package fileprivate(set) var goneKeys: [LogKeySlot] = []
+    /// The names of the members whom the copy has removed.
     package fileprivate(set) var removedMembers: [String] = []
+    /// Whether nothing of the copy was left out.
+    package var isWhole: Bool { refused.isEmpty && doubtedKeys.isEmpty }
     /// Where the copy is from now on, of changes that were kept on this machine and of which something was refused.
     package internal(set) var keptAt: String?
     /// Whether the copy ends within a change: it may still be copied.
@@ -47,23 +52,32 @@ extension SealedLog {
     /// - Parameters:
     ///   - isPinned: whether the copy's fingerprint is known. Otherwise this vault must have had its data key.
     ///   - taken: the names that are taken over whoever has changed them.
+    ///   - keptKeys: the indexes of this vault's keys that stay, whatever the copy has removed.
     ///   - keptAttribute: the key of an attribute that a name keeps if either side has it and both have changed.
     /// - Throws: `invalid` if it is another vault; `pinWrong`; `copyDamaged`; `notMember` if this machine may not sign
     ///   what has to be signed; what reading, writing and compacting throw.
     package func merge(
-        _ other: SealedLog, isPinned: Bool = true, taking taken: NamesTaken = .none,
-        keeping keptAttribute: String? = nil, timeout: Duration, _ counter: UpkeepProgress? = nil
+        _ other: MergedState, isPinned: Bool = true, taking taken: NamesTaken = .none,
+        keepingKeys keptKeys: Set<Int> = [], keeping keptAttribute: String? = nil, timeout: Duration,
+        _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> MergeReport {
-        guard other.vaultID == vaultID else {
+        guard other.view.header.vaultID == vaultID else {
             throw LogError(.invalid, "it is another vault, not a copy of this one")
         }
-        let theirs = try ofCopy { () throws(LogError) in try other.read(isSure: true) { (view) in view } }
-        return try merge(theirs, isPinned: isPinned, taken, keptAttribute, timeout: timeout, counter)
+        return try merge(other.view, isPinned: isPinned, taken, keptKeys, keptAttribute, timeout: timeout, counter)
+    }
+
+    /// Another copy as it is by now.
+    package struct MergedState { fileprivate let view: LogView }
+
+    /// Returns what another vault takes over of this copy. Its errors are this copy's, which may be exchanged by then.
+    package func stateToMerge() throws(LogError) -> MergedState {
+        try read(isSure: true) { (view) in MergedState(view: view) }
     }
 
     func merge(
-        _ theirs: LogView, isPinned: Bool, _ taken: NamesTaken, _ keptAttribute: String?, timeout: Duration,
-        _ counter: UpkeepProgress? = nil
+        _ theirs: LogView, isPinned: Bool, _ taken: NamesTaken, _ keptKeys: Set<Int>, _ keptAttribute: String?,
+        timeout: Duration, _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> MergeReport {
         var report = MergeReport()
         let ours = try read(isSure: true) { (view) throws(LogError) in
@@ -75,7 +89,7 @@ extension SealedLog {
             return view
         }
         report.isUnfinished = theirs.needsClearing
-        var keys = try MergedKeys(ours, theirs)
+        var keys = try MergedKeys(ours, theirs, keeping: keptKeys)
         // What this history includes has nothing new. But whoever was shut out may have written this file.
         if keys.taken == nil, try ours.includes(theirs.head) == .included { return report }
         counter?.begin(2 * theirs.end)
@@ -85,7 +99,7 @@ extension SealedLog {
         if rememberedThere != nil && remembered(in: ours, ownHistory) == nil { keys.countOther() }
         if !isPinned { try keys.checkThatDataKeyIsKnown() }
         (report.keys, report.isOfFormerKey) = (keys.choice, keys.isOfFormerKey)
-        report.doubtedKeys = taken.isAll ? [] : keys.doubtedKeys
+        report.doubtedKeys = keys.doubtedKeys
         guard report.doubtedKeys.isEmpty else { return report }
         let gateOfOther = keys.gateOfOther(taking: taken)
         let isBelieved = try keys.isOtherHistoryBelieved
@@ -106,7 +120,10 @@ extension SealedLog {
         // Under the same data key, values are known by their nonces; and who has signed a state is named before it.
         let bringsMembers = try ofCopy { () throws(LogError) in try keys.bringsMembers }
         if bringsMembers, keys.taken == nil { report.removedMembers = try keys.removedMembers }
-        if keys.choice == .other || bringsMembers { try change(keys, nil, timeout: timeout, nil) }
+        report.goneKeys = keys.goneKeys
+        if keys.choice == .other || bringsMembers || !report.goneKeys.isEmpty {
+            try change(keys, nil, timeout: timeout, nil)
+        }
         try mergeEntries(of: source, timeout: timeout, counter, &report)
         // Where the copy's history is not believed, what members have signed of it counts.
         let isWhole = report.refused.isEmpty && (isBelieved || taken.isAll)
@@ -116,7 +133,7 @@ extension SealedLog {
                 keys, known, isWhole: isWhole, isOwnBelieved: source.isOwnBelieved, timeout: timeout, counter)
         }
         // A copy that counts as merged is in the history, which tells itself what it includes.
-        if let rememberedThere, !isWhole && report.refused.isEmpty && keys.isOfKnownOrigin {
+        if let rememberedThere, !isWhole && report.isWhole && keys.isOfKnownOrigin {
             try finishJoining(withAllOf: theirs, insteadOf: rememberedThere)
         }
         return report

@@ -42,9 +42,9 @@ extension SealedLog {
         do throws(LogError) { theirs = try LogView.settled(lock.store, keys, orUnlockedBy: &unlocker) } catch {
             throw error.ofCopy
         }
-        var report = try merge(theirs, isPinned: false, .none, keptAttribute, timeout: timeout)
+        var report = try merge(theirs, isPinned: false, .none, [], keptAttribute, timeout: timeout)
         // If a power loss brought the copy back, it would hide offline what was written since.
-        if report.refused.isEmpty {
+        if report.isWhole {
             try translated(WholeFile(copy.location, in: copy.files).remove(), at: copy.location)
         } else {
             report.keptAt = try setAside(copy)

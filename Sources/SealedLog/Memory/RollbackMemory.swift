@@ -194,12 +194,14 @@ extension RollbackMemory {
 
     /// Remembers a position instead of what ``newest()`` has returned. Returns whether that was remembered still.
     func remember(_ position: LogPosition, insteadOf former: [UInt8]) -> Bool {
+        let (old, isKept) = (seen()?.position, keepsHeads && !isHeld)
         var isKnown = false
-        if keepsHeads, !isHeld { add(heads: [seen()?.position, position].compactMap { $0 }) }
         write(position, true, isForced: true) { _, bytes in
             isKnown = bytes == former
             return isKnown
         }
+        // Otherwise this position would be no alarm.
+        if isKnown, isKept { add(heads: [old, position].compactMap { $0 }) }
         return isKnown
     }
 

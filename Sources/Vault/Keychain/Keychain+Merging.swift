@@ -23,15 +23,24 @@ extension Keychain {
         package let isOfFormerKey: Bool
         /// Whether what was refused is in this vault, so that nothing was merged.
         package let refusesOwn: Bool
-        /// The numbers of the keys that open this vault alone, if both copies were rotated apart: somebody may have
-        /// been shut out of the other one by that, so that nothing was merged.
-        package let doubtedKeys: [Int]
+        /// The keys of this vault that the copy has removed, or may have, so that nothing was merged: a person has to
+        /// say whether they stay.
+        package let doubtedKeys: [Key]
+        /// The keys that open the vault no more, since one of the copies has removed them.
+        package let removedKeys: [Key]
+        /// Those that have opened this vault and open it no more, since the other one's data key counts, which was not
+        /// made for them.
+        package let lostKeys: [Key]
+        /// Those that open this vault since, and are the other copy's.
+        package let addedKeys: [Key]
         /// The names of the members whom the copy has removed. Keys that they may have open this vault still.
         package let removedMembers: [String]
         /// Where what was refused of this machine's offline changes is.
         package let keptAt: String?
         /// Whether the copy ends within a change: it may still be copied.
         package let isUnfinished: Bool
+        /// Whether nothing of the copy was left out.
+        package var isWhole: Bool { refused.isEmpty && doubtedKeys.isEmpty }
     }
 
     /// Takes over what another copy of this vault has: one that a file synchronization, git or a backup has left beside
@@ -48,7 +57,7 @@ extension Keychain {
     ///   path of the copy that it concerns; as ``eraseRemoved()``. What was merged before an error stays; merge again.
     @discardableResult
     public func merge(_ path: String) throws(VaultError) -> Merge {
-        try merge(copy(at: path), taking: .none, progress: nil)
+        try merge(copy(at: path), taking: .none, keepingKeys: [], progress: nil)
     }
 
     /// Another copy of this vault, which was opened to be merged.
@@ -73,16 +82,23 @@ extension Keychain {
         } catch { throw error.ofMergedCopy }
     }
 
-    /// - Parameter taken: the names that are taken over whoever has changed them.
+    /// - Parameters:
+    ///   - taken: the names that are taken over whoever has changed them.
+    ///   - keptKeys: the numbers of the keys that stay, whatever the copy has removed.
     package func merge(
-        _ copy: Copy, taking taken: NamesTaken, progress: UpkeepProgress?
+        _ copy: Copy, taking taken: NamesTaken, keepingKeys keptKeys: Set<Int>, progress: UpkeepProgress?
     ) throws(VaultError) -> Merge {
-        let report: MergeReport
+        let state: SealedLog.MergedState
+        do throws(LogError) { state = try copy.log.stateToMerge() } catch {
+            throw VaultError(error, copy.places).ofMergedCopy
+        }
+        let (before, report): ([Key], MergeReport)
         do throws(LogError) {
+            before = Key.all(try log.keySlots().shown)
             report = try options.waiting(for: places.vault) { (timeout) throws(LogError) in
                 try log.merge(
-                    copy.log, isPinned: copy.isPinned, taking: taken, keeping: options.keptAttribute,
-                    timeout: timeout, progress)
+                    state, isPinned: copy.isPinned, taking: taken, keepingKeys: Set(keptKeys.map { $0 - 1 }),
+                    keeping: options.keptAttribute, timeout: timeout, progress)
             }
         } catch {
             switch error.code {
@@ -96,7 +112,7 @@ extension Keychain {
         // Here the vault is known, by whichever key.
         rememberNewFingerprint()
         changes.notify()
-        return Merge(report)
+        return Merge(report, from: before, to: try vaultKeys())
     }
 
     /// Returns the first of the names that neither this vault nor any of the copies has, or has had. One that cannot
@@ -130,11 +146,19 @@ extension Keychain {
 
 extension Keychain.Merge {
     /// The names are those of the whole vault, which is what was merged.
-    init(_ report: MergeReport) {
+    ///
+    /// - Parameters:
+    ///   - before: the keys that opened the vault before.
+    ///   - after: those that open it now.
+    init(_ report: MergeReport, from before: [Keychain.Key] = [], to after: [Keychain.Key]) {
         (changed, conflicts, dropped) = (report.changed, report.conflicts, report.dropped)
         (refused, keys) = (report.refused, report.keys)
         (isOfFormerKey, refusesOwn, keptAt) = (report.isOfFormerKey, report.refusesOwn, report.keptAt)
         (isUnfinished, removedMembers) = (report.isUnfinished, report.removedMembers)
-        doubtedKeys = report.doubtedKeys.map { $0 + 1 }
+        let gone = Keychain.Key.all(report.goneKeys)
+        doubtedKeys = report.doubtedKeys.compactMap { after.indices.contains($0) ? after[$0] : nil }
+        removedKeys = gone
+        lostKeys = before.filter { key in !(after + gone).contains(where: key.isSame) }
+        addedKeys = after.filter { key in !before.contains(where: key.isSame) }
     }
 }

@@ -99,7 +99,10 @@ struct KeychainOpening {
                     if let pending = try place.pending() {
                         let report = try log.mergePending(
                             pending, with: &unlocker, keeping: options.keptAttribute, timeout: options.lockTimeout)
-                        outcome.offlineChanges = report.map(Keychain.Merge.init)
+                        outcome.offlineChanges = try report.map { (report) throws(LogError) in
+                            let keys = Keychain.Key.all(try log.keySlots().shown)
+                            return Keychain.Merge(report, from: keys, to: keys)
+                        }
                     }
                 } catch {
                     // What was acknowledged would be missing. Once the server has gone, the copy that has it is

@@ -74,9 +74,13 @@ extension Keychain.Key {
         slots.enumerated().map { Keychain.Key($1, number: $0 + 1) }
     }
 
+    /// Whether it is the same key in another state of the vault. A rotation draws another salt for a recipient.
+    func isSame(as other: Keychain.Key) -> Bool {
+        salt == other.salt || (created, label, recipient) == (other.created, other.label, other.recipient)
+    }
+
     /// The key at the start of a sentence: `Key 2 ("laptop")`.
     var words: String {
-        let quoted = "\"\(label.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
-        return "Key \(number) (\(label.isEmpty ? kind.name : quoted))"
+        "Key \(number) (\(label.isEmpty ? kind.name : label.debugDescription))"
     }
 }

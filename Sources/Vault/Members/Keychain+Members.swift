@@ -11,6 +11,9 @@ extension Keychain {
     ///   ``item(_:)``.
     package func members() throws(VaultError) -> [MemberList.Member] { try translated(log.members()).members }
 
+    /// Whether there was ever a member. Throws as ``members()``.
+    package var hasHadMembers: Bool { get throws(VaultError) { try translated(log.members()).hasHistory } }
+
     /// Adds a member, or another device of one.
     ///
     /// - Parameters:

@@ -168,7 +168,9 @@ enum HelpTopic: String, CaseIterable {
           backup, clone
                     {"vault", "entries", "bytes"}
           merge     {"changed": [NAME], "conflicts": [NAME], "dropped": [NAME],
-                     "keys", "refused": [NAME]}, unless OTHER is one: a list of
+                     "keys", "refused": [NAME], "keys_added": [KEY],
+                     "keys_lost": [KEY], "keys_removed": [KEY],
+                     "removed_members": [NAME]}, unless OTHER is one: a list of
                      these as "copies", with their "files"
           setup git-merge
                     {"attributes", "written"}

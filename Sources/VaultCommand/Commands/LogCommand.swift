@@ -112,7 +112,7 @@ enum LogCommand: Command {
         let since = try invocation.since
         let keychain = try invocation.openVault()
         var changes = try keychain.loggedChanges()
-        let hasMembers = try changes.contains { $0.author != nil } || !keychain.members().isEmpty
+        let hasMembers = try keychain.hasHadMembers
         if let name = invocation.arguments.first { changes.removeAll { !$0.name.utf8.elementsEqual(name.utf8) } }
         if let since { changes.removeAll { $0.time < since } }
         if let last { changes = changes.suffix(last) }

@@ -18,6 +18,9 @@ enum MergeCommand: Command {
                 help: "Take this name over, although somebody who was shut out may have changed it."),
             .init(name: .allFromFormerKey, help: "Take all of them over."),
             .init(
+                name: .keep, value: "NUMBER", isRepeatable: true,
+                help: "Keep this key of the vault, although the copy has removed it, or may have."),
+            .init(
                 name: .gitPath, value: "PATH",
                 help: "Where git has the vault. git's merge driver says so, since it gives files of its own."),
         ],
@@ -29,7 +32,9 @@ enum MergeCommand: Command {
             """,
             """
             The keys that open the vault, and the limits of its history, stay as they are here. But if the data key was \
-            rotated in the other copy, its keys count: whoever was locked out there stays out.
+            rotated in the other copy, its keys count. A key that either copy has removed opens the vault no more, and \
+            which keys come and go is told. If nobody knows who has removed a key, or if both copies were rotated, you \
+            are asked about each that opens this copy alone: keep it with --keep, or leave it out as the message says.
             """,
             """
             Of a copy from before the data key was rotated here, only what somebody has signed who is a member still \
@@ -47,7 +52,8 @@ enum MergeCommand: Command {
             """,
             """
             A copy that cannot be merged does not stop the others. It is named with what is wrong with it, and the exit \
-            code is the one of that.
+            code is the one of that. But if somebody may have been shut out of a copy who is not shut out here, you \
+            have to decide about that first: nothing of the copies after it is merged.
             """,
         ],
         examples: [
@@ -61,7 +67,7 @@ enum MergeCommand: Command {
                 .alarm,
                 "something of OTHER was not taken over, since somebody who was shut out may have changed it; or the "
                     + "vault lacks what this machine has seen, and so does each OTHER: nothing is merged; or it still lacks that "
-                    + "after the merge; or both were rotated, and keys open this vault alone: nothing is merged"),
+                    + "after the merge; or keys were removed in OTHER, or may have been: nothing is merged"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -94,11 +100,11 @@ enum MergeCommand: Command {
         var errors = outcome.errors.map { CommandError($0.error, merging: [$0.path], advising: advised) }
         var isFinished = refusals.isEmpty
         if !refusals.isEmpty {
-            let texts = try refusals.map { path, merge in
+            let texts = refusals.map { path, merge in
                 var sides = sides ?? MergedSides(vault: vault, copy: path, advised: advised)
-                sides.taken = invocation.options[.fromFormerKey] ?? []
-                return try merge.doubtedKeys.isEmpty
-                    ? merge.refusal(of: sides) : merge.refusal(of: sides, keys: keychain.vaultKeys())
+                sides.taken = invocation.has(.allFromFormerKey) ? nil : invocation.options[.fromFormerKey] ?? []
+                sides.kept = invocation.options[.keep] ?? []
+                return merge.refusal(of: sides)
             }
             errors.insert(
                 CommandError(code: "diverged", exit: .alarm, message: texts.joined(separator: "\n")), at: 0)
@@ -109,8 +115,15 @@ enum MergeCommand: Command {
                 errors.append(CommandError(error, advising: advised))
             }
         }
-        let isOfUse = refusals.isEmpty || outcome.merges.contains { !$0.merge.changed.isEmpty }
+        let isOfUse = refusals.isEmpty || outcome.merges.contains { $0.merge.isOfUse }
         if !outcome.merges.isEmpty, isOfUse {
+            // Before the only other copy may be deleted. An error of it comes after what was done.
+            if isFinished, !invocation.has(.detached) {
+                do { _ = try keychain.verify(progress: nil) } catch {
+                    isFinished = false
+                    errors.append(CommandError(error, advising: advised))
+                }
+            }
             try write(outcome.merges, of: paths.count, isFinished: isFinished, keychain, invocation)
         }
         guard let first = errors.first else { return .success }
@@ -126,6 +139,9 @@ enum MergeCommand: Command {
         /// Merges what can be merged. An error of the vault itself ends it.
         init(of paths: [String], into keychain: Keychain, _ invocation: Invocation) throws {
             let names = invocation.options[.fromFormerKey] ?? []
+            let kept = try Set(
+                (invocation.options[.keep] ?? []).map { try invocation.number($0, OptionName.keep.spelling) })
+            for number in kept.sorted() { _ = try keychain.key(number) }
             var copies: [Keychain.Copy] = []
             for path in paths {
                 do { copies.append(try keychain.copy(at: path)) } catch { errors.append((path, error)) }
@@ -141,8 +157,8 @@ enum MergeCommand: Command {
                 do {
                     let merge = try invocation.withProgress("Merging") { progress in
                         try keychain.merge(
-                            copy, taking: invocation.has(.allFromFormerKey) ? .all : .some(Set(names)),
-                            progress: progress)
+                            copy, taking: invocation.has(.allFromFormerKey) ? .all : NamesTaken(names),
+                            keepingKeys: kept, progress: progress)
                     }
                     merges.append((copy.path, merge))
                     // A person has to look at this vault first, so nothing else is merged into it.
@@ -179,7 +195,9 @@ enum MergeCommand: Command {
     private static func report(_ merge: Keychain.Merge) -> JSONObject {
         [
             "changed": merge.changed, "conflicts": merge.conflicts, "dropped": merge.dropped, "keys": merge.keys.name,
-            "refused": merge.refused,
+            "refused": merge.refused, "keys_added": merge.addedKeys.map(\.report),
+            "keys_lost": merge.lostKeys.map(\.report), "keys_removed": merge.removedKeys.map(\.report),
+            "removed_members": merge.removedMembers,
         ]
     }
 

@@ -14,8 +14,10 @@ struct MergedSides {
     /// The other copy, as the subject of a sentence.
     let shownCopy: String
     let advised: AdvisedCommand
-    /// The names that the command line has taken over already.
-    var taken: [String] = []
+    /// The names that the command line has taken over already; nil for all.
+    var taken: [String]? = []
+    /// The numbers of the keys that it has kept.
+    var kept: [String] = []
 
     init(vault: String, copy: String, shownCopy: String? = nil, advised: AdvisedCommand) {
         (self.vault, self.copy, self.shownCopy, self.advised) = (vault, copy, shownCopy ?? copy, advised)
@@ -23,7 +25,8 @@ struct MergedSides {
 
     /// Returns the command that takes a name over. Which one, a person has to say: somebody else may have changed it.
     func taking(_ names: [String]) -> String {
-        let line = advised.line("merge \(OptionName.fromFormerKey.spelling)=NAME \(AdvisedCommand.path(copy))")
+        let line = advised.line(
+            "merge \(keptKeys)\(OptionName.fromFormerKey.spelling)=NAME \(AdvisedCommand.path(copy))")
         // Two names may look the same, also where nothing is hidden.
         let shown = names.map(\.forTerminal)
         let ambiguous = names.prefix(50).filter { name in
@@ -35,12 +38,21 @@ struct MergedSides {
 
     /// Returns the command that keeps names of this machine's own vault.
     func keeping(_ names: [String]) -> String {
-        let names = taken + names
-        let option =
-            names.count > 50
-            ? OptionName.allFromFormerKey.spelling
-            : names.map { AdvisedCommand.option(OptionName.fromFormerKey.spelling, $0) }.joined(separator: " ")
-        return advised.line("merge \(option) \(AdvisedCommand.path(copy))")
+        advised.line("merge \(keptKeys)\(option(taken.map { $0 + names }))\(AdvisedCommand.path(copy))")
+    }
+
+    /// Returns the command that keeps keys of this machine's own vault.
+    func keeping(_ keys: [Keychain.Key]) -> String {
+        var sides = self
+        sides.kept += keys.map { String($0.number) }
+        return advised.line("merge \(sides.keptKeys)\(option(taken))\(AdvisedCommand.path(copy))")
+    }
+
+    private var keptKeys: String { kept.map { "\(OptionName.keep.spelling) \($0) " }.joined() }
+
+    private func option(_ names: [String]?) -> String {
+        guard let names, names.count <= 50 else { return OptionName.allFromFormerKey.spelling + " " }
+        return names.map { AdvisedCommand.option(OptionName.fromFormerKey.spelling, $0) + " " }.joined()
     }
 
     /// How the vault is merged into the other copy, which has its place then.
@@ -105,7 +117,12 @@ struct GitConflict {
     /// Returns an error whose commands work once git has left the conflict.
     func told(_ error: CommandError) -> CommandError {
         var error = error
-        for (temporary, shown) in names { error.message = error.message.replacing(temporary, with: shown) }
+        // Within a command, the paths are words of the shell's.
+        for (temporary, shown) in names {
+            error.message = error.message.replacing(AdvisedCommand.path(temporary), with: AdvisedCommand.path(shown))
+                .replacing(AdvisedCommand.word(temporary), with: AdvisedCommand.word(shown))
+                .replacing(temporary, with: shown)
+        }
         let adding =
             "git -C \(AdvisedCommand.word(vault.parentFolder)) add "
             + AdvisedCommand.word("./" + vault.lastPathComponent)
@@ -148,9 +165,6 @@ extension CommandError {
 }
 
 extension Keychain.Merge {
-    /// Whether nothing of the copy was left out.
-    var isWhole: Bool { refused.isEmpty && doubtedKeys.isEmpty }
-
     var text: String {
         let count = Quantity.number(changed.count)
         let kept = Set(conflicts).subtracting(dropped)
@@ -161,30 +175,47 @@ extension Keychain.Merge {
                 conflicts.filter(kept.contains),
                 "Changed on both sides; the later change counts, see `vault history`:\n")
             + list(dropped, "Changed on both sides; the other value is not kept:\n")
-            + (refusesOwn || !doubtedKeys.isEmpty ? "" : keys.advice) + removals + (isUnfinished ? unfinished : "")
+            + (refusesOwn || !doubtedKeys.isEmpty ? "" : keys.advice) + keyChanges + removals
+            + (isUnfinished ? unfinished : "")
+    }
+
+    /// Whether it has done something that is told.
+    var isOfUse: Bool { !(changed.isEmpty && keyChanges.isEmpty && removals.isEmpty) }
+
+    /// Which keys open the vault no more, and which do now.
+    private var keyChanges: String {
+        func list(_ keys: [Keychain.Key], _ title: String, _ advice: String = "") -> String {
+            keys.isEmpty ? "" : title + keys.map { "  \($0.line)\n" }.joined() + advice
+        }
+        return list(
+            removedKeys, "These keys were removed in one of the copies, and open neither any more:\n",
+            "Whoever has one of them may have the data key. Rotate it: `vault key rotate`\n")
+            + list(
+                lostKeys, "These keys open this copy no more, since its new data key was made without them:\n",
+                "Add again each that is to open it: `vault key add`\n")
+            + list(addedKeys, "These keys of the other copy open this one now:\n")
     }
 
     /// Names the members whom the copy has removed: they may have keys.
     private var removals: String {
         guard !removedMembers.isEmpty else { return "" }
         return
-            "No member any more: \(removedMembers.map(\.quoted).joined(separator: ", ")). Keys that they may have open "
-            + "this copy still: see `vault key ls`, and drop or replace them with `vault key rotate`.\n"
+            "No member any more: \(removedMembers.map(\.quoted).joined(separator: ", ")). Whoever opens the vault by a key "
+            + "that they may have can still do so: see `vault key ls`, and drop or replace such keys with "
+            + "`vault key rotate`.\n"
     }
 
     /// Which keys somebody may have who was shut out of the other copy, and what to do about them.
-    func refusal(of sides: MergedSides, keys: [Keychain.Key]) -> String {
-        let doubted = keys.filter { doubtedKeys.contains($0.number) }
-        let options = doubted.map { "--drop \($0.number)" }.joined(separator: " ")
-        return "Nothing was merged: the data key was rotated in both copies, and \(sides.shownCopy) does not open with "
-            + "these keys of \(sides.vault). Somebody may have been shut out there who has one of them:\n\(doubted.lines)"
-            + "Drop each that was dropped there: \(sides.advised.line("key rotate \(options)"))\nIf all of them are to "
-            + "open the vault, merge with all that the other copy has: "
-            + sides.advised.line("merge \(OptionName.allFromFormerKey.spelling) \(AdvisedCommand.path(sides.copy))")
+    private func refusalOfKeys(_ sides: MergedSides) -> String {
+        "Nothing was merged: these keys open \(sides.vault), and are not among those of \(sides.shownCopy). Somebody may "
+            + "have been shut out there who has one of them:\n\(doubtedKeys.lines)"
+            + "If you know that they are to open the vault, keep them: \(sides.keeping(doubtedKeys))\n"
+            + "To leave them out, \(sides.otherWay)"
     }
 
     /// What was not taken over, why, and how it is.
     func refusal(of sides: MergedSides) -> String {
+        if !doubtedKeys.isEmpty { return refusalOfKeys(sides) }
         if refusesOwn { return refusalOfOwn(sides) }
         let reason =
             isOfFormerKey

@@ -1,4 +1,6 @@
-"""What the checkpoint says of itself: age, totals, earlier log positions, labels, settings, former keys, members."""
+"""What the checkpoint says of itself: age, totals, earlier log positions, labels, settings, former and removed keys,
+members.
+"""
 
 import itertools
 from dataclasses import dataclass
@@ -6,13 +8,14 @@ from dataclasses import dataclass
 from .credentials import RECIPIENT
 from .cursor import Cursor
 from .header import Header
-from .members import MemberChange, read_changes, read_known_to_key
-from .sealing import open_box
+from .members import MemberChange, counted, read_changes, read_known_to_key, varint
+from .sealing import hash256, open_box
 from .signatures import LogPosition
 
 MOST_LABEL_BYTES, MOST_RECIPIENT_BYTES = 256, 4096
 MOST_SETTINGS = 4096  # and the most bytes of a setting's key or value
 MOST_MEMORY_KEYS = 4096
+MOST_REMOVED_KEYS = 256
 MOST_MERGED = 4096
 
 
@@ -35,6 +38,15 @@ class Label:
     text: str
     recipient: str
 
+    @property
+    def encoded(self) -> bytes:
+        return varint(self.made) + counted(self.text.encode()) + counted(self.recipient.encode())
+
+    @property
+    def identifier(self) -> bytes:
+        """By which the removed keys name it."""
+        return hash256(self.encoded)[:16]
+
 
 @dataclass(frozen=True)
 class Manifest:
@@ -50,6 +62,7 @@ class Manifest:
     labels: list[Label]
     settings: list[tuple[str, str]]
     former_memory_keys: list[bytes]
+    removed_keys: list[bytes]
     merged: list[LogPosition]
     members: list[MemberChange]
     known_to_key: list[bytes]
@@ -69,11 +82,15 @@ def read_manifest(image: bytes, header: Header, page_key: bytes) -> Manifest:
     settings = [(setting(cursor), setting(cursor)) for _ in range(cursor.varint("settings", 0, MOST_SETTINGS))]
     count = cursor.varint("former memory keys", 0, MOST_MEMORY_KEYS)
     former_memory_keys = [cursor.take(32, "former memory keys") for _ in range(count)]
+    count = cursor.varint("removed keys", 0, MOST_REMOVED_KEYS)
+    removed_keys = [cursor.take(16, "removed keys") for _ in range(count)]
     merged = read_merged(cursor, header)
     members = read_changes(cursor) if header.has_members else []
     known_to_key = read_known_to_key(cursor, members) if header.has_members else []
     cursor.finish_padding("manifest")
-    return Manifest(created, totals, chain, labels, settings, former_memory_keys, merged, members, known_to_key)
+    return Manifest(
+        created, totals, chain, labels, settings, former_memory_keys, removed_keys, merged, members, known_to_key
+    )
 
 
 def read_label(cursor: Cursor, kind: int) -> Label:

@@ -44,6 +44,7 @@ class VaultBuilder(Draft):
         chain = varint(len(self.chain)) + b"".join(self.chain)
         labels = b"".join(self.label(number) for number in range(len(self.slots)))
         settings, keys = varint(0), varint(len(self.former_memory_keys)) + b"".join(self.former_memory_keys)
+        keys += varint(len(self.removed_keys)) + b"".join(self.removed_keys)
         merged = b"".join(varint(sequence) + authenticator for sequence, authenticator in self.merged)
         content = varint(MADE) + self.totals() + chain + labels + settings + keys + varint(len(self.merged)) + merged
         content += self.members.in_manifest

@@ -46,6 +46,7 @@ class Draft:
         self.chain: list[bytes] = []
         self.recipients: dict[int, str] = {}
         self.former_memory_keys: list[bytes] = []
+        self.removed_keys: list[bytes] = []
         self.merged: list[Position] = []
         self.members = Changes()
         self.device_key: bytes | None = None

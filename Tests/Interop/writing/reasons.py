@@ -29,6 +29,7 @@ REFUSED = {
     "entry: size": "entry-of-8001-bytes",
     "fingerprint: another": "recipient-of-a-vault-of-anyone",
     "former memory keys: bounds": "former-memory-keys-4097",
+    "removed keys: bounds": "removed-keys-257",
     "frame: checksum": "record-of-another-vault frame-checksum tail-with-failing-frame-and-zero-sector",
     "frame: lengths": (
         "record-index-empty frame-index-out-of-step frame-payload-out-of-step frame-index-of-0-bytes "

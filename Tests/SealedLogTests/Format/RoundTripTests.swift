@@ -76,6 +76,7 @@ struct RoundTripTests {
                 SlotLabel(created: 4, text: "laptop"), SlotLabel(created: 5, text: "", recipient: "age1…"),
             ], settings: [Attribute(key: "a", value: "b")], formerMemoryKeys: [RandomBytes.array(32)],
             merged: [3, 9, 9].map { LogPosition(sequence: $0, authenticator: randomAuthenticator()) })
+        manifest.addRemoved(manifest.chain.suffix(2).reversed())
         #expect(try Manifest(parsing: manifest.encoded, of: header) == manifest)
         #expect(throws: Malformed.self) { try Manifest(parsing: manifest.encoded, of: .sample(slots: 16)) }
         // A chain cannot be longer than the number that it ends before.

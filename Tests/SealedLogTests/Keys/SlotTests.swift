@@ -155,9 +155,10 @@ struct SlotTests {
             #expect(limits.passes == 3 && limits.cost >= KeyDerivation.StretchLimits.recommended.cost)
             #expect(limits.cost <= KeyDerivation.StretchLimits.largestCost / 3)
             // The work itself is not what this is about.
+            let manifest = Manifest(
+                created: 1, totals: Totals(), chain: [], labels: table.labels + table.labels.prefix(1), settings: [])
             table = try SlotTable(
-                fixture.header.with(table.slots + [stretched(by: limits)]), table.labels + table.labels.prefix(1),
-                table.members, log.keys)
+                fixture.header.with(table.slots + [stretched(by: limits)]), manifest, table.members, log.keys)
             try table.slots.check()
             #expect(table.slots.count == number + 2)
         }
@@ -168,6 +169,53 @@ struct SlotTests {
     }
 
     // MARK: The table
+
+    private func manifest() throws -> Manifest { try log.read { (view) throws(LogError) in try view.manifest() } }
+
+    /// What was removed is named for good, and nothing that is added later gets that name, however fast it comes.
+    @Test func aRemovedKeyIsNamedAndNoOtherLikeIt() throws {
+        var names: [SlotLabel.ID] = []
+        for _ in 0..<3 {
+            try change { (table) throws(LogError) in
+                for _ in 0..<2 {
+                    try table.add(recipient(1), limits: .low, parameters: [1], label: "r", recipient: "age1")
+                    names.append(table.labels[1].id)
+                    try table.remove(table.slots[1].salt)
+                }
+            }
+        }
+        #expect(Set(names).count == 6)
+        #expect(try manifest().removedKeys == names)
+        try log.compact()
+        #expect(try manifest().removedKeys == names)
+        // So does what is replaced, but not what costs more.
+        try change { (table) throws(LogError) in
+            try table.add(otherKeyFile(), limits: .low, label: "r")
+            names.append(table.labels[1].id)
+            try table.replace(table.slots[1].salt, by: passphrase(), limits: .low)
+            let id = table.labels[1].id
+            try table.raise(passphrase(), to: .recommended)
+            guard table.labels[1].id == id, id != names.last, table.removedKeys == [names[6]] else {
+                throw LogError(.conflict)
+            }
+        }
+        #expect(try manifest().removedKeys == names)
+    }
+
+    private func otherKeyFile() throws(LogError) -> Credential { .keyFile(try otherKey()) }
+
+    @Test(arguments: [-1, 0, 1]) func theNewestRemovedKeysAreNamed(_ more: Int) throws {
+        var manifest = try manifest()
+        let keys = (0..<Limits.removedKeys + more).map { _ in randomAuthenticator() }
+        manifest.addRemoved(Array(keys.dropLast(3)))
+        manifest.addRemoved(Array(keys.suffix(3)))
+        #expect(manifest.removedKeys == keys.suffix(Limits.removedKeys))
+        // Those of another copy only take what room is left, once each.
+        let others = [keys[keys.count - 1], randomAuthenticator(), randomAuthenticator()]
+        manifest.addRemoved(ofCopy: others)
+        #expect(manifest.removedKeys == (others.suffix(2) + keys).suffix(Limits.removedKeys))
+        #expect(try Manifest(parsing: manifest.encoded, of: fixture.header).removedKeys == manifest.removedKeys)
+    }
 
     @Test func aSlotIsAddedAndRemovedWithItsLabel() throws {
         let before = Clock.milliseconds

@@ -28,8 +28,9 @@ struct JoiningTests {
         try openApart(path, options: SealedLog.Options(), readKey: fixture.key)
     }
 
-    private func open(joining paths: [String]) throws -> SealedLog {
-        let options = SealedLog.Options(memoryFolder: fixture.memory, joined: try paths.map(apart))
+    private func open(joining paths: [String], keepsHeads: Bool = false) throws -> SealedLog {
+        var options = SealedLog.Options(memoryFolder: fixture.memory, joined: try paths.map(apart))
+        options.keepsHeads = keepsHeads
         return try openApart(fixture.path, options: options, readKey: fixture.key)
     }
 
@@ -174,7 +175,7 @@ struct JoiningTests {
         let log = try open(joining: [copy])
         #expect(try log.merge(apart(copy), timeout: SealedLog.patience).refused == ["here"])
         #expect(try alarm != nil)
-        let report = try log.merge(apart(copy), taking: .some(["here"]), timeout: SealedLog.patience)
+        let report = try log.merge(apart(copy), taking: NamesTaken(["here"]), timeout: SealedLog.patience)
         #expect(report.changed == ["here"] && report.refused == [] && report.isOfFormerKey)
         #expect(try alarm == (isCopyRotated ? .rolledBack : nil))
         #expect(try LogError.code { try log.finishJoining() } == (isCopyRotated ? .rolledBack : nil))
@@ -198,9 +199,10 @@ struct JoiningTests {
     }
 
     /// The merged file is not remembered then: what was added is not in it.
-    @Test func whatAnotherProcessAddsToTheCopyMeanwhileIsNotForgotten() throws {
+    @Test(arguments: [true, false])
+    func whatAnotherProcessAddsToTheCopyMeanwhileIsNotForgotten(keepsHeads: Bool) throws {
         try apart(fixture.path).rotate()
-        let log = try open(joining: [copy])
+        let log = try open(joining: [copy], keepsHeads: keepsHeads)
         let before = try apart(copy)
         let view = try before.read { (view) throws(LogError) in view }
         let remembered = try #require(log.memory.flatMap(Remembered.init))
@@ -209,7 +211,7 @@ struct JoiningTests {
         try log.finishJoining(withAllOf: view, insteadOf: remembered)
         #expect(log.memory?.isHeld == true)
         #expect(try LogError.code { try log.finishJoining() } == .diverged)
-        #expect(try alarm == .diverged)
+        #expect(try LogError.code { _ = try open(joining: [], keepsHeads: keepsHeads) } == .diverged)
     }
 
     /// Nothing is left to take over of what was merged elsewhere.
@@ -217,7 +219,7 @@ struct JoiningTests {
         try apart(fixture.path).rotate()
         if isThere {
             let merged = try apart(fixture.path).merge(
-                apart(copy), taking: .some(["here"]), timeout: SealedLog.patience)
+                apart(copy), taking: NamesTaken(["here"]), timeout: SealedLog.patience)
             #expect(merged.changed == ["here"])
         }
         #expect(try alarm == .diverged)

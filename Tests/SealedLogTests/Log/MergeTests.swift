@@ -173,6 +173,16 @@ struct MergeTests {
         #expect(try right.states() == left.states())
         #expect(try right.text("a") == "third" && right.earlierTexts("a") == ["second", "first", "base"])
         #expect(try merge(left, into: right).changed == [])
+        // Where both have changed a name, its values of before come from both.
+        let now = Clock.milliseconds + 10
+        try set("a", "here", at: now, in: right)
+        try left.rotate()
+        try set("a", "there", at: now + 1, in: left)
+        try merge(left, into: right)
+        try merge(right, into: left)
+        #expect(try right.states() == left.states())
+        #expect(try right.text("a") == "there")
+        #expect(try right.earlierTexts("a") == ["here", "third", "second", "first", "base"])
     }
 
     @Test func differentValuesOfOneTimeAndLengthAreNotTakenForOne() throws {

@@ -248,7 +248,7 @@ struct MemberTests {
         try log.verify()
         try other.verify()
         // A person takes over what it was for.
-        report = try log.merge(other, taking: .some(["c"]), timeout: SealedLog.patience)
+        report = try log.merge(other, taking: NamesTaken(["c"]), timeout: SealedLog.patience)
         #expect(report.refused == ["d of ann"] && report.changed == ["c"])
         #expect(try log.authors(of: "c") == [#"member("mia")"#])
         try log.verify()

@@ -8,6 +8,16 @@ import Testing
 typealias Wish = (name: String, value: [UInt8]?)
 
 extension SealedLog {
+    @discardableResult
+    func merge(
+        _ other: SealedLog, isPinned: Bool = true, taking taken: NamesTaken = .none, keepingKeys kept: Set<Int> = [],
+        keeping keptAttribute: String? = nil, timeout: Duration, _ counter: UpkeepProgress? = nil
+    ) throws(LogError) -> MergeReport {
+        try merge(
+            other.stateToMerge(), isPinned: isPinned, taking: taken, keepingKeys: kept, keeping: keptAttribute,
+            timeout: timeout, counter)
+    }
+
     static let patience: Duration = .seconds(30)
 
     func change(
@@ -141,7 +151,7 @@ extension SealedLog {
             HeaderChange(
                 old: header, table, members: members, keys: nil, membersKnownToKey: members.map { _ in [] },
                 merged: position.map { KnownPositions([$0], first: $0.sequence) }, formerMemoryKeys: [],
-                isAccessLogged: false)
+                removedKeysOfCopy: [], isAccessLogged: false)
         }
     }
 

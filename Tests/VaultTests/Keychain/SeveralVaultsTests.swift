@@ -138,47 +138,4 @@ struct SeveralVaultsTests {
         #expect(try other.unknownName(among: ["later"], in: [other.copy(at: fixture.places.vault)]) == nil)
         #expect(try other.unknownName(among: ["later"], in: [other.copy(at: copy)]) == "later")
     }
-
-    /// Two laptops rotate the data key apart, and one of them shuts somebody out by that.
-    @Test func aKeyThatOneOfTwoRotationsHasDroppedIsDoubted() throws {
-        let fixture = try KeychainFixture()
-        let keychain = try fixture.open()
-        try keychain.set("a", to: "1")
-        let files = ["bob.key", "tom.key"].map { fixture.folder.file($0) }
-        for file in files { try keychain.addKeyFile(at: file, label: file) }
-        var places = fixture.places
-        (places.vault, places.rollbackMemory) = (fixture.folder.file("copy.vault"), nil)
-        try keychain.backUp(to: places.vault)
-        let other = try Keychain(at: places)
-        let secret = { (key: Keychain.Key) throws(VaultError) -> KeySecret? in try .keyFile(files[key.number - 2]) }
-        try other.rotateDataKey(dropping: [other.vaultKeys()[1]], secret)
-        try other.set("b", to: "2")
-        try keychain.rotateDataKey(secret)
-        let (bytes, copied) = (try contents(fixture.places.vault), try contents(places.vault))
-        for taken in [NamesTaken.none, .some(["b"])] {
-            let merge = try keychain.merge(keychain.copy(at: places.vault), taking: taken, progress: nil)
-            #expect(merge.doubtedKeys == [2] && merge.changed == [] && merge.refused == [])
-        }
-        #expect(try contents(fixture.places.vault) == bytes)
-        // The other way, no key is here that the other one has not.
-        let merge = try other.merge(other.copy(at: fixture.places.vault), taking: .none, progress: nil)
-        #expect(merge.doubtedKeys == [] && merge.refused == [])
-        try overwrite(places.vault, copied)
-        let all = try keychain.merge(keychain.copy(at: places.vault), taking: .all, progress: nil)
-        #expect(all.doubtedKeys == [] && all.changed == ["b"] && all.keys == .own)
-    }
-
-    /// A rotation on one side alone leaves no doubt: its keys count, and another copy is an older one.
-    @Test(arguments: [true, false]) func noKeyIsDoubtedOfCopiesOfWhichOneWasRotated(isCopy: Bool) throws {
-        let fixture = try KeychainFixture()
-        let keychain = try fixture.open()
-        try keychain.set("a", to: "1")
-        var places = fixture.places
-        (places.vault, places.rollbackMemory) = (fixture.folder.file("copy.vault"), nil)
-        try keychain.backUp(to: places.vault)
-        let other = try Keychain(at: places)
-        try (isCopy ? other : keychain).rotateDataKey()
-        try keychain.addKeyFile(at: fixture.folder.file("added.key"), label: "added")
-        #expect(try keychain.merge(keychain.copy(at: places.vault), taking: .none, progress: nil).doubtedKeys == [])
-    }
 }

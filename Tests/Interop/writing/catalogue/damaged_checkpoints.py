@@ -103,7 +103,7 @@ manifest("manifest_with_more", "bytes follow the manifest's last field", lambda 
 manifest("manifest_chain_too_long", "a chain of 10 before sequence number 9", with_chain(10))
 manifest("manifest_chain_endless", "a chain of 2^60 authenticators", with_chain(1 << 60))
 manifest("manifest_empty", "the manifest is empty", lambda content, _: b"")
-manifest("manifest_varint", "a varint with a needless byte", lambda content, _: content[:-3] + b"\x80\x00")
+manifest("manifest_varint", "a varint with a needless byte", lambda content, _: content[:-4] + b"\x80\x00")
 
 
 def listing(name: str, note: str, change: Callable[[VaultBuilder], object]) -> None:
@@ -139,8 +139,9 @@ listing("merged_at_the_header", "a merged log position has the header's number",
 listing("recipient_of_4097_bytes", "a recipient's public key of 4,097 bytes", recipient_of_most_bytes_and_one)
 listing("recipient_of_a_key_file", "the label of a key file's slot has a recipient", recipient_of_a_slot_for_key_files)
 manifest(
-    "former_memory_keys_4097", "4,097 former memory keys", lambda content, _: content[:-2] + varint(4097) + bytes(33)
+    "former_memory_keys_4097", "4,097 former memory keys", lambda content, _: content[:-3] + varint(4097) + bytes(34)
 )
+manifest("removed_keys_257", "257 removed keys", lambda content, _: content[:-2] + varint(257) + bytes(17))
 manifest("merged_4097", "4,097 merged log positions", lambda content, _: content[:-1] + varint(4097) + bytes(17))
 
 

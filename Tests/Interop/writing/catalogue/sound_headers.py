@@ -56,7 +56,7 @@ def settings_in_manifest(vault: VaultBuilder) -> None:
     settings = varint(2) + counted(b"one") + counted(b"1") + counted(b"two") + counted("\u00e9\0".encode() * 40)
 
     def edit(content: bytes) -> bytes:
-        return content[:-3] + settings + content[-2:]
+        return content[:-4] + settings + content[-3:]
 
     vault.begin([put("a")], changes=CheckpointChanges(edit_manifest=edit))
 
@@ -83,6 +83,13 @@ def former_memory_keys(vault: VaultBuilder) -> None:
     vault.sequence = 20
     vault.former_memory_keys = [vault.random.take(32) for _ in range(9)]
     vault.stated["former_memory_keys"] = [key.hex() for key in vault.former_memory_keys]
+    vault.begin([put("a")]).set(put("b"))
+
+
+@catalogue.ok("as the removal of 256 keys leaves it: they are named in the manifest")
+def removed_keys(vault: VaultBuilder) -> None:
+    vault.removed_keys = [vault.random.take(16) for _ in range(256)]
+    vault.stated["removed_keys"] = [key.hex() for key in vault.removed_keys]
     vault.begin([put("a")]).set(put("b"))
 
 

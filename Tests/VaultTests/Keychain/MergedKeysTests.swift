@@ -1,0 +1,180 @@
+import Age
+import Foundation
+import SealedLog
+import TestSupport
+import Testing
+
+@testable import Vault
+
+/// Which keys open a vault once two copies were merged: what one of them has removed does not come back.
+@Suite("Keys of merged copies")
+struct MergedKeysTests {
+    private let fixture: KeychainFixture
+    private let here: Keychain
+    private let there: Keychain
+    /// Of the keys after the first one, which opens both copies.
+    private let files: [String]
+    private let recipient: String
+
+    /// Two copies with the keys of both laptops, of Bob and of Tom, and of a recipient.
+    init() throws {
+        fixture = try KeychainFixture()
+        here = try fixture.open()
+        try here.set("a", to: "1")
+        files = ["bob.key", "tom.key"].map { [folder = fixture.folder] in folder.file($0) }
+        for (file, label) in zip(files, ["bob", "tom"]) { try here.addKeyFile(at: file, label: label) }
+        recipient = try #require(try Identity.generate().recipient).text
+        try here.addRecipient(recipient)
+        var places = fixture.places
+        (places.vault, places.rollbackMemory) = (fixture.folder.file("copy.vault"), nil)
+        try here.backUp(to: places.vault)
+        there = try Keychain(at: places)
+    }
+
+    /// Rotates the data key; every key stays that is not dropped.
+    private func rotate(_ keychain: Keychain, dropping dropped: String? = nil, replacing replaced: String? = nil) throws
+    {
+        func keys(_ label: String?) throws -> Set<Keychain.Key> {
+            Set(try keychain.vaultKeys().filter { $0.label == label })
+        }
+        _ = try keychain.rotateDataKey(dropping: keys(dropped), replacing: keys(replaced)) {
+            [files, fixture] (key) throws(VaultError) in
+            if key.label == replaced { return try .keyFile(fixture.folder.file("new.key")) }
+            guard ["bob", "tom"].contains(key.label) else { return nil }
+            return try .keyFile(files[key.label == "bob" ? 0 : 1])
+        }
+    }
+
+    private func remove(_ label: String, from keychain: Keychain) throws {
+        try keychain.removeKey(#require(try keychain.vaultKeys().first { $0.label == label }))
+    }
+
+    @discardableResult
+    private func merge(
+        _ other: Keychain, into keychain: Keychain, taking taken: NamesTaken = .none, keeping kept: Set<Int> = []
+    ) throws -> Keychain.Merge {
+        try keychain.merge(
+            keychain.copy(at: other.places.vault), taking: taken, keepingKeys: kept, progress: nil)
+    }
+
+    private func labels(_ keychain: Keychain) throws -> [String] { try keychain.vaultKeys().map(\.label) }
+
+    // MARK: Removed without a rotation
+
+    /// The other copy was rotated meanwhile, by somebody who did not know of it.
+    @Test func aKeyThatWasRemovedHereDoesNotComeBackWithARotation() throws {
+        try remove("tom", from: here)
+        try rotate(there)
+        try there.set("b", to: "2")
+        let merge = try merge(there, into: here)
+        #expect(merge.changed == ["b"] && merge.keys == .other && merge.doubtedKeys == [] && merge.isWhole)
+        #expect(merge.removedKeys.map(\.label) == ["tom"] && merge.addedKeys == [] && merge.lostKeys == [])
+        #expect(try labels(here) == ["", "bob", ""])
+        try here.verify()
+        // So it stays, whatever comes of the other copy.
+        try there.set("c", to: "3")
+        #expect(try self.merge(there, into: here, taking: .all).removedKeys == [])
+        #expect(try labels(here) == ["", "bob", ""])
+    }
+
+    /// Nobody knows who has written a copy under a former data key.
+    @Test(arguments: [true, false]) func aKeyThatOnlyAnOlderCopyHasRemovedIsDoubted(isKept: Bool) throws {
+        try remove("tom", from: there)
+        try rotate(here)
+        try there.set("b", to: "2")
+        let bytes = try contents(fixture.places.vault)
+        var merge = try merge(there, into: here, taking: .all)
+        #expect(merge.doubtedKeys.map(\.label) == ["tom"] && !merge.isWhole && merge.changed == [])
+        #expect(try self.merge(there, into: here, taking: .all, keeping: [1, 2, 4]).doubtedKeys == merge.doubtedKeys)
+        #expect(try contents(fixture.places.vault) == bytes)
+        if isKept {
+            merge = try self.merge(there, into: here, taking: .all, keeping: [3])
+            #expect(merge.isWhole && merge.changed == ["b"] && merge.removedKeys == [])
+            #expect(try labels(here) == ["", "bob", "tom", ""])
+            // It counts as added since.
+            #expect(try self.merge(here, into: there).addedKeys.map(\.label) == ["tom"])
+            #expect(try labels(there) == ["", "bob", "tom", ""])
+        } else {
+            // The other way, it stays out.
+            merge = try self.merge(here, into: there, taking: NamesTaken(["b"]))
+            #expect(merge.isWhole && merge.removedKeys.map(\.label) == ["tom"])
+            #expect(try labels(there) == ["", "bob", ""])
+        }
+    }
+
+    @Test func underOneDataKeyWhatEitherHasRemovedIsRemoved() throws {
+        try remove("tom", from: here)
+        try remove("bob", from: there)
+        try here.set("b", to: "2")
+        try there.set("c", to: "3")
+        let merges = [try merge(there, into: here), try merge(here, into: there)]
+        #expect(merges.map { $0.removedKeys.map(\.label) } == [["bob"], ["tom"]])
+        #expect(merges.allSatisfy { $0.isWhole && $0.addedKeys == [] })
+        #expect(try labels(here) == ["", ""])
+        // The copy takes this one's place, as it would for its own machine.
+        try merge(there, into: here)
+        #expect(try labels(here) == ["", ""])
+    }
+
+    /// Two laptops rotate the data key apart, and one of them shuts somebody out by that.
+    @Test func aKeyThatOneOfTwoRotationsHasDroppedIsDoubted() throws {
+        let fixture = try KeychainFixture()
+        let keychain = try fixture.open()
+        try keychain.set("a", to: "1")
+        let files = ["bob.key", "tom.key"].map { fixture.folder.file($0) }
+        for file in files { try keychain.addKeyFile(at: file, label: file) }
+        var places = fixture.places
+        (places.vault, places.rollbackMemory) = (fixture.folder.file("copy.vault"), nil)
+        try keychain.backUp(to: places.vault)
+        let other = try Keychain(at: places)
+        let secret = { (key: Keychain.Key) throws(VaultError) -> KeySecret? in try .keyFile(files[key.number - 2]) }
+        try other.rotateDataKey(dropping: [other.vaultKeys()[1]], secret)
+        try other.set("b", to: "2")
+        try keychain.rotateDataKey(secret)
+        let (bytes, copied) = (try contents(fixture.places.vault), try contents(places.vault))
+        let choices: [(NamesTaken, Set<Int>)] = [(.none, []), (NamesTaken(["b"]), [1, 3]), (.all, [])]
+        for (taken, kept) in choices {
+            let merge = try keychain.merge(
+                keychain.copy(at: places.vault), taking: taken, keepingKeys: kept, progress: nil)
+            #expect(merge.doubtedKeys.map(\.number) == [2] && merge.changed == [] && merge.refused == [])
+        }
+        #expect(try contents(fixture.places.vault) == bytes)
+        // The other way, no key is here that the other one has not.
+        let merge = try other.merge(other.copy(at: fixture.places.vault), taking: .none, keepingKeys: [], progress: nil)
+        #expect(merge.doubtedKeys == [] && merge.refused == [])
+        try overwrite(places.vault, copied)
+        let all = try keychain.merge(keychain.copy(at: places.vault), taking: .all, keepingKeys: [2], progress: nil)
+        #expect(all.doubtedKeys == [] && all.changed == ["b"] && all.keys == .own)
+        #expect(try keychain.vaultKeys().map(\.label) == [""] + files)
+    }
+
+    /// A rotation on one side alone leaves no doubt: its keys count, and another copy is an older one.
+    @Test(arguments: [true, false]) func noKeyIsDoubtedOfCopiesOfWhichOneWasRotated(isCopy: Bool) throws {
+        let fixture = try KeychainFixture()
+        let keychain = try fixture.open()
+        try keychain.set("a", to: "1")
+        var places = fixture.places
+        (places.vault, places.rollbackMemory) = (fixture.folder.file("copy.vault"), nil)
+        try keychain.backUp(to: places.vault)
+        let other = try Keychain(at: places)
+        try (isCopy ? other : keychain).rotateDataKey()
+        try keychain.addKeyFile(at: fixture.folder.file("added.key"), label: "added")
+        // Otherwise the copy has nothing new, whichever keys it has.
+        try other.set("b", to: "2")
+        let merge = try keychain.merge(keychain.copy(at: places.vault), taking: .none, keepingKeys: [], progress: nil)
+        #expect(merge.doubtedKeys == [] && merge.refused == (isCopy ? [] : ["b"]))
+    }
+
+    // MARK: What is told
+
+    @Test func keysThatComeAndGoAreTold() throws {
+        try here.addKeyFile(at: fixture.folder.file("late.key"), label: "late")
+        try rotate(there, replacing: "bob")
+        try there.addKeyFile(at: fixture.folder.file("more.key"), label: "more")
+        let merge = try merge(there, into: here)
+        #expect(merge.isWhole && merge.keys == .other)
+        #expect(merge.lostKeys.map(\.label) == ["bob", "late"] && merge.removedKeys == [])
+        #expect(merge.addedKeys.map(\.label) == ["bob", "more"])
+        #expect(try labels(here) == ["", "bob", "tom", "", "more"])
+    }
+}

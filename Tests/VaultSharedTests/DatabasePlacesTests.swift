@@ -1,7 +1,11 @@
+import Foundation
+import Glibc
 import LinuxSystem
+import SealedLog
 import TestSupport
 import Testing
 import Vault
+import VaultTesting
 
 @testable import VaultShared
 
@@ -32,5 +36,27 @@ struct DatabasePlacesTests {
             return #expect(Bool(false), "it has not seen the change")
         }
         #expect(try store.size() > head.size)
+    }
+
+    /// Root would create files in another user's home, where that user could not write them.
+    @Test(.enabled(if: geteuid() == 0, "only root can give a folder away"), arguments: [true, false])
+    func noCopyIsKeptInAHomeOfAnotherUser(isAnothers: Bool) throws {
+        let folder = try TemporaryFolder()
+        let home = folder.file("home")
+        try #require(mkdir(home, 0o755) == 0)
+        if isAnothers { try #require(chown(home, 65_534, 65_533) == 0) }
+        var places = VaultPlaces(
+            vault: "postgresql://localhost/any#team", keyFile: "/any/key", rollbackMemory: "\(home)/state")
+        places.cache = folder.file("cache")
+        let place = try PostgresPlace(places.vault, places, Keychain.Options(), in: PosixFileSystem())
+        let position = LogPosition(sequence: 1, authenticator: .zero)
+        let head = StoreHead(generation: 2, position: position, size: 3, hint: nil)
+        place.mirror?.keep(head, [StoreBytes(offset: 0, bytes: [7, 8, 9])], isNew: true)
+        try place.keepCopy { _ in 3 }
+        let folders = place.takeNotices().map { notice in
+            if case .copyKept(let path, true) = notice { path.parentFolder } else { "" }
+        }
+        #expect(folders == [isAnothers ? folder.file("cache") : "\(home)/state"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: home).isEmpty == isAnothers)
     }
 }

@@ -15,6 +15,8 @@ struct DatabaseCopyTests {
     private let early: Keychain
     /// Opened before the changes, as another process that shares the copy, and remembers nothing of them.
     private let earlier: Keychain
+    /// Opened as the copy was before the changes.
+    private let earlierStore: PostgresRecordStore
 
     /// One machine has seen two changes that the database lacks now.
     init() throws {
@@ -26,6 +28,7 @@ struct DatabaseCopyTests {
         places.rollbackMemory = fixture.folder.file("earlier.state")
         earlier = try Keychain(at: places)
         #expect(try earlier.unsafeString("base") == "1")
+        earlierStore = try #require(try fixture.place().open(.quick) as? PostgresRecordStore)
         try fixture.open().set("here", to: "2")
         try fixture.open().set("here too", to: "2")
         early = try fixture.open()
@@ -37,9 +40,16 @@ struct DatabaseCopyTests {
         ])
     }
 
-    private func change(_ count: Int) throws {
+    private func change(_ count: Int, to value: String = "3") throws {
         let other = try fixture.open(machine: "other")
-        for number in 0..<count { try other.set("there \(number)", to: "3") }
+        for number in 0..<count { try other.set("there \(number)", to: value) }
+    }
+
+    /// The bytes of the copy, as far as they count.
+    private func bytesOfCopy() throws -> [UInt8] {
+        let mirror = try #require(try fixture.place().mirror)
+        let (path, head) = (try #require(mirror.completePath), try #require(mirror.head))
+        return Array(try contents(path).prefix(Int(head.size)))
     }
 
     private func files(in folder: String = "one.state") throws -> [String] {
@@ -96,6 +106,41 @@ struct DatabaseCopyTests {
         try earlier.merge(fixture.folder.file("earlier.state/\(kept)"))
         #expect(try earlier.unsafeString("here") == "2" && earlier.keys().count == (writes ? 4 : 3) + changes)
         #expect(try fixture.open().unsafeString("here") == "2", "nothing is missing any more")
+    }
+
+    /// What does not come with a look at the end is asked for, before the log has followed it.
+    @Test func isNotWrittenOverByWhatIsAskedFor() throws {
+        let before = try bytesOfCopy()
+        try change(1, to: String(repeating: "3", count: 2 * Int(PostgresPlace.tailSize)))
+        for _ in 0..<3 { #expect(try earlier.unsafeString("base") == "1") }
+        #expect(try earlier.keys() == ["base", "there 0"])
+        #expect(try bytesOfCopy() == before)
+        try accept(.rolledBack, changes: 1)
+    }
+
+    /// Blocks that were read before it was known whether they belong to the copy.
+    @Test func isNotWrittenOverByWhatWaits() throws {
+        let before = try bytesOfCopy()
+        try change(1)
+        let head = try #require(try fixture.place().currentHead())
+        earlierStore.state.withLock { state in
+            state.isAccepted = true
+            state.learn(head, StoreBytes(offset: head.size), of: head.generation)
+            state.keep(StoreBytes(offset: 0, bytes: [UInt8](repeating: 9, count: Int(head.size))))
+        }
+        guard case .none = try earlierStore.growth(after: head.size, head.position) else {
+            return #expect(Bool(false), "it knows all that the server has")
+        }
+        #expect(try bytesOfCopy() == before)
+    }
+
+    @Test(arguments: [0, 1, 2, 3]) func isKeptAsAFileBeforeAVerificationTakesItsPlace(changes: Int) throws {
+        try change(changes)
+        _ = try earlier.verify()
+        let kept = try #require(try files(in: "earlier.state").first)
+        try earlier.merge(fixture.folder.file("earlier.state/\(kept)"))
+        #expect(try earlier.unsafeString("here") == "2" && earlier.unsafeString("here too") == "2")
+        #expect(try earlier.keys().count == 3 + changes && files(in: "earlier.state").count == 1)
     }
 
     /// As on a full disk, nothing can take the place of the copy.

@@ -111,7 +111,7 @@ extension SealedLog {
             if try view.newestRecordIsWhole(), try view.refresh(),
                 try view.alarm(against: remembered?.position(of: view)) == nil,
                 // The copy that this machine keeps becomes one of the new record.
-                try view.alarm(against: store.keptHead) == nil
+                try view.alarmOfCopy() == nil
             {
                 return
             }

@@ -29,9 +29,9 @@ extension SealedLog {
         let known = try read { (view) throws(LogError) in view }
         // The lock only serves to find the log's end: to read everything takes too long to keep others from writing.
         let lock = try StoreLock.toRead(until: Deadline(after: timeout), known.store.reopened)
-        let view = try LogView.settled(lock.store, known.keys)
+        var view = try LogView.settled(lock.store, known.keys)
         // What is verified is worth keeping, where this machine keeps a copy.
-        lock.store.accepted()
+        try view.takePlaceOfCopy()
         lock.release()
         do throws(LogError) {
             let report = try Verifier(of: view, counter).run()

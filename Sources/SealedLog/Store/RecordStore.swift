@@ -37,9 +37,12 @@ package protocol RecordStore: AnyObject, Sendable {
     /// - Parameter end: returns where the log in the file ends; what follows does not belong to it.
     func keepCopy(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError)
     /// Learns that the log has been opened on this store, and no alarm was raised. The copy becomes one of it.
-    func accepted()
-    /// Learns that the log goes on with what the last ``growth(after:_:)`` has brought.
-    func followed()
+    ///
+    /// - Parameter kept: the ``keptHead`` with which nothing is lost, since the log includes it: another process may have
+    ///   kept more since.
+    func accepted(over kept: LogPosition?)
+    /// Learns that the log goes on with what the last ``growth(after:_:)`` has brought, and includes what is kept.
+    func followed(over kept: LogPosition?)
     /// Makes durable what can be read.
     func synchronize() throws(LogError)
     /// Makes the location durable that leads to the store.
@@ -155,8 +158,8 @@ extension RecordStore {
     package var isProvisional: Bool { false }
     package var keptHead: LogPosition? { nil }
     package func keepCopy(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError) {}
-    package func accepted() {}
-    package func followed() {}
+    package func accepted(over kept: LogPosition?) {}
+    package func followed(over kept: LogPosition?) {}
     package func isStillCurrent() throws(LogError) -> Bool { try isCurrent() }
     package var hostCount: Int { 1 }
     package func turnToNextHost() {}

@@ -151,13 +151,17 @@ extension LogView {
     mutating func takePlaceOfCopy(
         isAccepted: Bool = false, unless isJoined: (LogPosition) -> Bool = { _ in false }
     ) throws(LogError) {
-        if !store.isAsKept, let kept = store.keptHead, !isJoined(kept), try lacks(kept, isAccepted) {
+        var kept = store.isAsKept ? nil : store.keptHead
+        if let found = kept, !isJoined(found), try lacks(found, isAccepted) {
             // Another process may have kept what came since this one has read the end. If a compaction has replaced
             // the store, whoever opens the next one decides.
             if !isAccepted, try !refresh(), try !store.isCurrent() { return }
-            if try lacks(kept, isAccepted) { try keepCopy() }
+            if try lacks(found, isAccepted) {
+                try keepCopy()
+                kept = nil
+            }
         }
-        store.accepted()
+        store.accepted(over: kept)
     }
 
     private func keepCopy() throws(LogError) {

@@ -121,12 +121,16 @@ extension LogView {
     private mutating func follow() throws(LogError) -> Bool {
         var reader = reader
         guard case .nothing = try catchUp(&reader) else { return false }
-        guard let kept = store.keptHead, let alarm = try alarm(against: kept) else {
-            store.followed()
-            return true
-        }
-        // Another process of this machine has kept more, or another history: neither may be written over.
-        return alarm.code == .rolledBack
+        return try alarmOfCopy().map { $0.code == .rolledBack } ?? true
+    }
+
+    /// Returns what is wrong with this view if another process of this machine has kept more, or another history, which
+    /// must not be written over. Otherwise the copy that this machine keeps goes on with this view.
+    func alarmOfCopy() throws(LogError) -> LogError? {
+        let kept = store.keptHead
+        if let alarm = try alarm(against: kept) { return alarm }
+        store.followed(over: kept)
+        return nil
     }
 
     /// Applies each record once the next one follows: that one was written only after the first was durable. The last

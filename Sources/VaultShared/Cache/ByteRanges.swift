@@ -8,6 +8,18 @@ struct ByteRanges {
         sorted.contains { $0.lowerBound <= range.lowerBound && range.upperBound <= $0.upperBound }
     }
 
+    /// Returns the parts of a range that are not there. Nothing from `end` on counts as there.
+    func gaps(in range: Range<UInt64>, upTo end: UInt64) -> [Range<UInt64>] {
+        var (gaps, start) = ([Range<UInt64>](), range.lowerBound)
+        let last = min(range.upperBound, end)
+        for known in sorted where known.upperBound > start && known.lowerBound < last {
+            if known.lowerBound > start { gaps.append(start..<known.lowerBound) }
+            start = max(start, min(known.upperBound, last))
+        }
+        if start < range.upperBound { gaps.append(start..<range.upperBound) }
+        return gaps
+    }
+
     mutating func insert(_ range: Range<UInt64>) {
         guard !range.isEmpty else { return }
         let first = sorted.firstIndex { $0.upperBound >= range.lowerBound } ?? sorted.endIndex

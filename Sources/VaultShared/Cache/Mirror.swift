@@ -47,10 +47,9 @@ final class Mirror: Sendable {
     private struct Reading {
         var isDone = false
         var found: State?
-        /// Where the log ends in the file of the state, as this process has read or written it last.
-        var saved: LogPosition?
-        /// The same as this process has looked at it since, to let another store take the copy's place; or its own end.
-        var looked: LogPosition??
+        /// Where the log ended in the newest state of which this process knows that nothing is lost with it: its own
+        /// log includes that, or it is a file as well.
+        var included: LogPosition?
     }
 
     /// - Parameter location: of the database's vault.
@@ -59,23 +58,23 @@ final class Mirror: Sendable {
         name = Mirror.name(of: location)
     }
 
-    private func withState<Result>(_ body: (inout State?) -> Result) -> Result {
+    private func withState<Result>(_ body: (inout Reading) -> Result) -> Result {
         state.withLock { state in
             if !state.isDone {
-                let found = read()
-                state = Reading(isDone: true, found: found, saved: found?.head.position, looked: state.looked)
+                (state.isDone, state.found) = (true, read())
+                // The log is opened from it.
+                state.included = state.included ?? state.found?.head.position
             }
-            return body(&state.found)
+            return body(&state)
         }
     }
 
     /// Reads the files again when they are needed: another process may have written them.
-    func reread() { state.withLock { $0 = Reading() } }
+    func reread() { state.withLock { $0.isDone = false } }
 
     private func read() -> State? {
         guard var found = readState() else { return nil }
-        found.file = open(found.head.generation, .readWriteNoFollow) ?? open(found.head.generation, .readNoFollow)
-        if found.file == nil { found.ranges = ByteRanges() }
+        found.openFile(open)
         return found
     }
 
@@ -106,30 +105,30 @@ final class Mirror: Sendable {
     }
 
     /// What the database said last; nil if there is no copy.
-    var head: StoreHead? { withState { $0?.head } }
+    var head: StoreHead? { withState { $0.found?.head } }
     /// When that was, in milliseconds since 1970.
-    var contact: UInt64? { withState { $0?.contact } }
+    var contact: UInt64? { withState { $0.found?.contact } }
     /// What the database said last to any process of this machine; nil if there is no copy.
     var savedHead: StoreHead? {
-        let head = readState()?.head
-        state.withLock { $0.looked = .some(head?.position) }
-        return head
+        // What comes later is not what the log was opened from.
+        withState { _ in }
+        return readState()?.head
     }
 
     /// The path of the copy; nil if there is none.
-    var path: String? { withState { $0.map { bytesPath($0.head.generation) } } }
+    var path: String? { withState { $0.found.map { bytesPath($0.head.generation) } } }
 
     /// The path of the copy, if it is a whole vault file.
     var completePath: String? {
         withState { state in
-            guard let state, state.has(0..<state.head.size) else { return nil }
-            return bytesPath(state.head.generation)
+            guard let found = state.found, found.has(0..<found.head.size) else { return nil }
+            return bytesPath(found.head.generation)
         }
     }
 
     /// Returns which bytes of a generation are there; nil if those of another are.
     func ranges(of generation: UInt64) -> [Range<UInt64>]? {
-        withState { state in state.flatMap { $0.head.generation == generation ? $0.ranges.sorted : nil } }
+        withState { state in state.found.flatMap { $0.head.generation == generation ? $0.ranges.sorted : nil } }
     }
 
     // MARK: Reading
@@ -137,7 +136,7 @@ final class Mirror: Sendable {
     /// Returns whether it has all of a range; then copies it.
     func copy(_ range: Range<UInt64>, of generation: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
         let file = withState { state in
-            state.flatMap { $0.head.generation == generation && $0.has(range) ? $0.file : nil }
+            state.found.flatMap { $0.head.generation == generation && $0.has(range) ? $0.file : nil }
         }
         guard let file else { return false }
         let target = UnsafeMutableRawBufferPointer(rebasing: buffer[..<range.count])
@@ -146,68 +145,98 @@ final class Mirror: Sendable {
 
     // MARK: Writing
 
-    /// Keeps what the database says of the vault, and bytes that it has sent. A failure only costs time later.
+    /// Learns that nothing is lost with the copy as it was when it ended with a position: this process's log includes
+    /// that, or it is a file as well.
+    func learnIncluded(_ position: LogPosition) { withState { $0.included = position } }
+
+    /// Keeps what the database says of the vault, and bytes that the log has followed. Returns whether it did; a
+    /// failure only costs time later.
     ///
-    /// - Parameters:
-    ///   - writtenRange: what ``write(_:at:of:)`` has written of it.
-    ///   - isNew: whether nothing that was kept before counts. If it is false, and another generation is kept, nothing
-    ///     changes: another thread has gone on to a later one.
-    func keep(_ head: StoreHead, _ pieces: [StoreBytes], written writtenRange: Range<UInt64>? = nil, isNew: Bool) {
-        let pieces = pieces.filter { !$0.bytes.isEmpty }
-        let file = isNew || !pieces.isEmpty ? fileToWrite(head.generation, isNew: isNew) : nil
-        let written = pieces.filter { piece in
-            piece.bytes.withUnsafeBytes { write($0, at: piece.offset, to: file) }
+    /// - Parameter isNew: whether nothing that was kept before counts.
+    @discardableResult
+    func keep(_ head: StoreHead, _ pieces: [StoreBytes], isNew: Bool) -> Bool {
+        let now = Clock.milliseconds
+        // Of commands that follow each other at once, not each need write when it was.
+        if !isNew, pieces.allSatisfy(\.bytes.isEmpty), let kept = withState({ $0.found }), kept.head == head,
+            (kept.contact..<kept.contact + Mirror.contactPrecision).contains(now)
+        {
+            return true
         }
-        let (former, new) = withState { state -> (State?, State?) in
-            let former = state
-            guard isNew || former?.head.generation == head.generation else { return (nil, nil) }
-            // Of commands that follow each other at once, not each need write when it was.
-            if !isNew, written.isEmpty, writtenRange == nil, let former, former.head == head,
-                (former.contact..<former.contact + Mirror.contactPrecision).contains(Clock.milliseconds)
-            {
-                return (nil, nil)
+        let kept = change(creating: isNew) { saved, included in
+            var new = State(head: head, contact: now)
+            if isNew {
+                // Another process may have gone on after this one has looked whether the copy may be replaced.
+                let isIncluded = saved.map { [included, head.position].contains($0.head.position) } ?? true
+                return isIncluded ? (new, pieces) : nil
             }
-            var new = State(head: head, contact: Clock.milliseconds, file: file)
-            if !isNew, let former {
-                (new.ranges, new.file) = (former.ranges, file ?? former.file)
-                // Threads may bring what they have heard in another order.
-                if former.head.position.sequence > head.position.sequence { new.head = former.head }
+            guard let saved, saved.continues(included, of: head.generation) else { return nil }
+            let end = saved.head.position
+            guard head.position.mayFollow(end) || end.mayFollow(head.position) else { return nil }
+            // Threads may bring what they have heard in another order, and so may processes.
+            if end.sequence > head.position.sequence { new.head = saved.head }
+            new.ranges = saved.ranges
+            // Otherwise there may be two histories between what this process knows of the copy and the copy's end.
+            let isCommon = [head.position, included].contains(end) || included == head.position
+            return (new, pieces.filter { isCommon || $0.offset >= saved.head.size })
+        }
+        guard let kept else { return false }
+        if kept.head.position == head.position { learnIncluded(head.position) }
+        return true
+    }
+
+    /// Keeps bytes of the vault as it is, or was. The log need not have followed it. Returns whether they are there.
+    func keep(_ bytes: StoreBytes, of head: StoreHead) -> Bool {
+        let kept = change { saved, included in
+            // A server that was put back must not change the copy: bytes before its end wait until the log has followed
+            // what the server has.
+            guard let saved, saved.continues(included, of: head.generation),
+                bytes.offset >= saved.head.size || [saved.head.position, included].contains(head.position)
+            else { return nil }
+            return (saved, [bytes])
+        }
+        return kept?.ranges.contains(bytes.range) ?? false
+    }
+
+    /// Changes the copy under the lock of its state. Nothing is written before it is decided what may be.
+    ///
+    /// Another process may have kept later changes, which may be nowhere else once a server is put back. Whatever
+    /// counts of the saved state is never written over, unless the new one begins without it.
+    ///
+    /// The state is written in place: another file in its place costs ten times as much. Nothing is flushed: what a
+    /// power loss leaves does not authenticate, or is older.
+    ///
+    /// - Parameter decide: returns the new state, whose ranges are what still counts of the saved one, and the bytes to
+    ///   add; nil if nothing may change.
+    /// - Returns: the new state; nil if nothing has changed.
+    private func change(
+        creating isCreating: Bool = false,
+        _ decide: (_ saved: State?, _ included: LogPosition?) -> (State, [StoreBytes])?
+    ) -> State? {
+        if isCreating { try? files.makeFolders(folder) }
+        // Another process that writes the file needs much less.
+        guard let file = opened(statePath, isCreating ? .readWriteOrCreateNoFollow : .readWriteNoFollow),
+            (try? files.lock(file.descriptor, .exclusive, until: Deadline(after: .seconds(1)))) != nil
+        else { return nil }
+        defer { files.unlock(file.descriptor) }
+        let saved = content(of: file)
+        guard let (decided, pieces) = decide(saved, withState { $0.included }) else { return nil }
+        var new = decided
+        new.openFile(open)
+        if new.file == nil { new.file = open(new.head.generation, .readWriteOrCreateNoFollow) }
+        if let file = new.file {
+            for piece in pieces {
+                for gap in new.ranges.gaps(in: piece.range, upTo: saved?.head.size ?? 0)
+                where piece.withBytes(of: gap, { write($0, at: gap.lowerBound, to: file) }) {
+                    new.ranges.insert(gap)
+                }
             }
-            for range in written.map(\.range) + [writtenRange].compactMap(\.self) { new.ranges.insert(range) }
-            state = new
-            return (former, new)
         }
-        if let new { save(new, isNew: isNew) }
-        if let former, former.head.generation != head.generation {
-            try? files.remove(bytesPath(former.head.generation))
+        guard new.encoded.withRawBytes({ write($0, at: 0, to: file) }) else { return nil }
+        withState { $0.found = new }
+        if let saved, saved.head.generation != new.head.generation {
+            try? files.remove(bytesPath(saved.head.generation))
         }
-    }
-
-    /// Keeps bytes that ``write(_:at:of:)`` has written of the vault as it was.
-    func keep(_ range: Range<UInt64>, of generation: UInt64) {
-        let changed = withState { state -> State? in
-            guard state?.head.generation == generation, !range.isEmpty else { return nil }
-            state?.ranges.insert(range)
-            return state
-        }
-        if let changed { save(changed, isNew: false) }
-    }
-
-    /// Writes bytes, which count once they are kept. Returns whether it could.
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, of generation: UInt64) -> Bool {
-        write(bytes, at: offset, to: fileToWrite(generation))
-    }
-
-    /// nil if it cannot be written, or is of another generation than the one that is kept.
-    private func fileToWrite(_ generation: UInt64, isNew: Bool = false) -> BytesFile? {
-        if !isNew {
-            guard let kept = withState({ $0 }), kept.head.generation == generation else { return nil }
-            if let file = kept.file { return file }
-        }
-        try? files.makeFolders(folder)
-        let file = open(generation, .readWriteOrCreateNoFollow)
-        withState { if $0?.head.generation == generation { $0?.file = file } }
-        return file
+        return new
     }
 
     private func open(_ generation: UInt64, _ access: FileAccess) -> BytesFile? {
@@ -218,43 +247,8 @@ final class Mirror: Sendable {
         do { return try BytesFile(files.open(path, access), in: files) } catch { return nil }
     }
 
-    private func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, to file: BytesFile?) -> Bool {
-        guard let file else { return false }
-        return (try? files.write(file.descriptor, bytes, at: offset)) != nil
-    }
-
-    /// Writes it in place: another file in its place costs ten times as much. Without a flush: what a power loss leaves
-    /// does not authenticate, or is older.
-    ///
-    /// Another process may have kept later changes, which may be nowhere else once a server is put back: they stay.
-    ///
-    /// - Parameter isNew: whether nothing that was kept before counts.
-    private func save(_ new: State, isNew: Bool) {
-        // Another process that writes the file needs much less.
-        guard let file = opened(statePath, .readWriteOrCreateNoFollow),
-            (try? files.lock(file.descriptor, .exclusive, until: Deadline(after: .seconds(1)))) != nil
-        else { return }
-        defer { files.unlock(file.descriptor) }
-        var saved = new
-        let found = content(of: file)
-        // Another process may have gone on after this one has looked whether the copy may be replaced.
-        if isNew, let found, found.head.generation == new.head.generation, found.head.position != new.head.position,
-            state.withLock({ $0.looked ?? $0.saved }) != found.head.position
-        {
-            return
-        }
-        if !isNew, let found {
-            // Another process may have another history, or has gone on to a later generation. This one goes on to read
-            // what it knows.
-            guard found.head.generation == new.head.generation,
-                state.withLock({ $0.saved.map { found.head.position.mayFollow($0) } ?? true }),
-                new.head.position.mayFollow(found.head.position) || found.head.position.mayFollow(new.head.position)
-            else { return }
-            if found.head.position.sequence > new.head.position.sequence { saved.head = found.head }
-            for range in found.ranges.sorted { saved.ranges.insert(range) }
-        }
-        saved.encoded.withRawBytes { bytes in _ = write(bytes, at: 0, to: file) }
-        state.withLock { ($0.saved, $0.looked) = (saved.head.position, .some(new.head.position)) }
+    private func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, to file: BytesFile) -> Bool {
+        (try? files.write(file.descriptor, bytes, at: offset)) != nil
     }
 
     private func content(of file: BytesFile) -> State? {
@@ -262,6 +256,20 @@ final class Mirror: Sendable {
         var bytes = [UInt8](repeating: 0, count: Int(size))
         let count = bytes.withMutableRawBytes { bytes in try? files.read(file.descriptor, into: bytes, at: 0) }
         return count == bytes.count ? State(parsing: bytes) : nil
+    }
+}
+
+extension Mirror.State {
+    /// Opens the file of the bytes, to write if it can be. Without it, no bytes count.
+    fileprivate mutating func openFile(_ open: (UInt64, FileAccess) -> Mirror.BytesFile?) {
+        file = open(head.generation, .readWriteNoFollow) ?? open(head.generation, .readNoFollow)
+        if file == nil { ranges = ByteRanges() }
+    }
+
+    /// Whether nothing shows that another process has another history, or has gone on to another generation. Then this
+    /// one goes on to read what it knows.
+    fileprivate func continues(_ included: LogPosition?, of generation: UInt64) -> Bool {
+        head.generation == generation && included.map(head.position.mayFollow) ?? true
     }
 }
 

@@ -17,13 +17,9 @@ extension PostgresConnection {
     ///
     /// Without a transaction begun among them, or before, they are one. Throws the first statement's error; those after
     /// it were not carried out.
-    ///
-    /// - Parameter meanwhile: run while the server is at work. It must not use the connection.
-    func flight(
-        _ statements: [Statement], until deadline: Deadline, _ meanwhile: () -> Void = {}
-    ) throws(PostgresError) -> Answer {
+    func flight(_ statements: [Statement], until deadline: Deadline) throws(PostgresError) -> Answer {
         let answer = try turn.withLock { (session) throws(PostgresError) in
-            try fly(statements, &session.prepared, until: deadline, meanwhile)
+            try fly(statements, &session.prepared, until: deadline)
         }
         // If a statement of the transaction was refused, the server answers COMMIT with ROLLBACK, and with no error.
         for (statement, rows) in zip(statements, answer.rows)
@@ -72,7 +68,7 @@ extension PostgresConnection {
 
     private func fly(
         _ statements: [Statement], _ prepared: inout PreparedStatements, until deadline: Deadline,
-        _ meanwhile: () -> Void = {}, byRow isByRow: Bool = false, _ take: RowTaker = { _ in }
+        byRow isByRow: Bool = false, _ take: RowTaker = { _ in }
     ) throws(PostgresError) -> Answer {
         if PQtransactionStatus(handle) == PQTRANS_IDLE { try prepare(&prepared, until: deadline) }
         defer { prepared.note(statements) }
@@ -84,7 +80,6 @@ extension PostgresConnection {
                     if statement.size > 64 << 10 { try flush(until: deadline) }
                 }
             }
-            meanwhile()
             // Where this is refused, they come together.
             if isByRow { PQsetSingleRowMode(handle) }
             return try arrive(of: statements.count, until: deadline, take)

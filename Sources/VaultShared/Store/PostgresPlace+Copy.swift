@@ -70,6 +70,7 @@ extension PostgresPlace {
             if let end = try? end(copy), end < head.size { try copy.clear(from: end) }
         }
         copyInFile.withLock { $0 = head.position }
+        mirror.learnIncluded(head.position)
         copiesKept.post(.copyKept(path, isComplete: isComplete))
     }
 

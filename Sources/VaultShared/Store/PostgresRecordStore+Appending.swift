@@ -115,9 +115,7 @@ extension PostgresRecordStore {
             record: record, statements: statements, isRepeatable: isRepeatable, deadline: Deadline(after: place.timeout)
         )
         let bytes = record.isWhole ? StoreBytes(offset: record.offset, bytes: record.bytes) : nil
-        // The copy counts it only afterwards.
-        var isKept = false
-        try commit(append) { isKept = bytes.map(writeToMirror) ?? false }
+        try commit(append)
         finishTransaction()
         state.withLock { state in
             // A reader of this process may have heard of what followed.
@@ -126,7 +124,7 @@ extension PostgresRecordStore {
             // To append it to the bytes that came with the lock would copy all of them.
             state.tail = bytes ?? StoreBytes(offset: record.end)
         }
-        mirror(bytes, isWritten: isKept)
+        mirror(bytes)
     }
 
     /// The transaction has ended.
@@ -146,16 +144,13 @@ extension PostgresRecordStore {
     }
 
     /// Commits a record, and decides whether it was, if its connection died meanwhile.
-    ///
-    /// - Parameter meanwhile: run while the server is at work.
-    private func commit(_ append: PendingAppend, _ meanwhile: () -> Void) throws(LogError) {
+    private func commit(_ append: PendingAppend) throws(LogError) {
         while let transaction = state.withLock({ $0.transaction }) {
             var statements = append.statements
             if transaction.hasListener { statements.append(.notify(place.channel)) }
             state.withLock { $0.transaction?.isCommitting = true }
             do throws(PostgresError) {
-                let answer = try transaction.connection.flight(
-                    statements + [.commit], until: append.deadline, meanwhile)
+                let answer = try transaction.connection.flight(statements + [.commit], until: append.deadline)
                 if answer.hasWarning { try prove(on: transaction.connection, until: append.deadline) }
                 return
             } catch {

@@ -16,7 +16,8 @@ extension PostgresRecordStore {
         state.withLock { $0.isMirrored = false }
     }
 
-    func accepted() {
+    func accepted(over kept: LogPosition?) {
+        if let kept { place.mirror?.learnIncluded(kept) }
         let isRead = state.withLock { state in
             (state.isNew, state.isAccepted) = (state.isRead, true)
             return state.isRead
@@ -59,15 +60,14 @@ extension PostgresRecordStore {
         return state.withLock { $0.growth(after: end, head, of: generation) }
     }
 
-    func followed() {
+    func followed(over kept: LogPosition?) {
+        if let kept { place.mirror?.learnIncluded(kept) }
         let (newBytes, isAccepted) = state.withLock { (exchange(&$0.unfollowed, with: nil), $0.isAccepted) }
         if isAccepted, let newBytes { mirror(newBytes) }
     }
 
     /// Keeps what was learnt, on this machine.
-    ///
-    /// - Parameter isWritten: whether the copy has the new bytes already.
-    func mirror(_ newBytes: StoreBytes? = nil, isWritten: Bool = false) {
+    func mirror(_ newBytes: StoreBytes? = nil) {
         guard let mirror = place.mirror else { return }
         var (pieces, isNew): ([StoreBytes], Bool) = ([], false)
         let head = state.withLock { state in
@@ -78,16 +78,9 @@ extension PostgresRecordStore {
             return state.head
         }
         guard let head else { return }
-        if let newBytes, !newBytes.bytes.isEmpty, !isWritten { pieces.append(newBytes) }
-        mirror.keep(head, pieces, written: isWritten ? newBytes?.range : nil, isNew: isNew)
+        if let newBytes { pieces.append(newBytes) }
         // Until the copy has forgotten its former bytes, nothing is read from it.
-        if isNew { state.withLock { $0.isMirrored = true } }
-    }
-
-    /// Writes bytes to the copy that are not in the database yet. Returns whether it could.
-    func writeToMirror(_ bytes: StoreBytes) -> Bool {
-        guard let mirror = place.mirror, state.withLock({ $0.isMirrored }) else { return false }
-        return bytes.bytes.withUnsafeBytes { mirror.write($0, at: bytes.offset, of: generation) }
+        if mirror.keep(head, pieces, isNew: isNew), isNew { state.withLock { $0.isMirrored = true } }
     }
 
     func distrust() throws(LogError) -> Bool {

@@ -93,22 +93,16 @@ final class PostgresRecordStore: RecordStore {
             ($0.isMirrored, $0.isAsKept, $0.construction == nil, $0.own)
         }
         try checkServer()
-        let keptEnd = place.mirror?.head.map { $0.position == own.position ? 0 : $0.size } ?? 0
-        // A server that was put back must not change the copy: bytes before its end wait until the log has followed
-        // what the server has.
-        let mirror = isMirrored && !isAsKept && wanted.lowerBound >= keptEnd ? place.mirror : nil
         var range = wanted
         // What is under construction has gaps still.
         if isWhole {
             let blockSize = PostgresRecordStore.blockSize
             let blockEnd = (wanted.upperBound + blockSize - 1) / blockSize * blockSize
-            let blockStart = max(wanted.lowerBound / blockSize * blockSize, mirror == nil ? 0 : keptEnd)
+            let blockStart = wanted.lowerBound / blockSize * blockSize
             range = blockStart..<max(wanted.upperBound, min(blockEnd, own.size))
         }
-        var (isKept, block) = (true, [UInt8]())
+        var block = [UInt8]()
         let end = try receive(range) { offset, piece in
-            isKept = isKept && mirror?.write(piece, at: offset, of: generation) == true
-            // The disk may take some pieces, and then no more.
             if isWhole { block += piece }
             let shared = (offset..<offset + UInt64(piece.count)).clamped(to: wanted)
             guard !shared.isEmpty else { return }
@@ -116,12 +110,10 @@ final class PostgresRecordStore: RecordStore {
             UnsafeMutableRawBufferPointer(rebasing: buffer[Int(shared.lowerBound - wanted.lowerBound)...])
                 .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes))
         }
+        let bytes = StoreBytes(offset: range.lowerBound, bytes: block)
+        let isKept = isMirrored && !isAsKept && place.mirror?.keep(bytes, of: own) == true
         // To verify a clone, or on a full disk, what is read one after the other would each cost a round trip.
-        if isKept {
-            mirror?.keep(range.lowerBound..<end, of: generation)
-        } else if !block.isEmpty {
-            state.withLock { $0.keep(StoreBytes(offset: range.lowerBound, bytes: block)) }
-        }
+        if !isKept, !block.isEmpty { state.withLock { $0.keep(bytes) } }
         return Int(max(wanted.lowerBound, min(wanted.upperBound, end)) - wanted.lowerBound)
     }
 

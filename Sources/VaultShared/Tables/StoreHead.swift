@@ -53,11 +53,14 @@ struct StoreBytes {
     /// Returns whether it has all of a range; then copies it.
     func copy(_ range: Range<UInt64>, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
         guard range.lowerBound >= offset, range.upperBound <= end else { return false }
-        let start = Int(range.lowerBound - offset)
-        bytes.withUnsafeBytes {
-            buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[start..<start + range.count]))
-        }
+        withBytes(of: range) { buffer.copyMemory(from: $0) }
         return true
+    }
+
+    /// - Parameter range: of which it has all.
+    func withBytes<Result>(of range: Range<UInt64>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        let start = Int(range.lowerBound - offset)
+        return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<start + range.count])) }
     }
 }
 

@@ -249,6 +249,19 @@ def test_a_merge_keeps_who_has_made_what(mia: Home, tom: Home, tmp_path: Path) -
     assert json.loads(mia.output("verify", "--json"))["foreign"] == []
 
 
+@pytest.mark.in_a_file
+def test_a_merge_names_whom_it_removes(mia: Home, tom: Home, tmp_path: Path) -> None:
+    """Also if it takes over nothing else, and something is left out."""
+    copy = tmp_path / "copy.vault"
+    shutil.copy(mia.vault, copy)
+    mia.output("member", "rm", "tom")
+    apart = tom.with_variables(VAULT_FILE=str(copy))
+    told = apart.output("merge", str(mia.vault)).decode()
+    assert 'No member any more: "tom". Whoever opens the vault by a key that they may have can still do so' in told
+    report = json.loads(apart.output("merge", str(mia.vault), "--json"))
+    assert report["removed_members"] == [] and [each["name"] for each in members(apart)] == ["mia"]
+
+
 # Names that people tell apart
 
 

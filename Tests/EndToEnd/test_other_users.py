@@ -345,6 +345,33 @@ def test_git_does_not_make_a_users_configuration_roots(user: Home, name: str) ->
     assert owners(user.folder) == {NOBODY} and "vault" not in configuration.read_text()
 
 
+@pytest.mark.parametrize("words", [("--undo",), ("--local",), ("--local", "--undo")], ids=" ".join)
+def test_nor_that_of_a_users_repository(user: Home, words: tuple[str, ...]) -> None:
+    repository = user.folder / "repository"
+    subprocess.run(["git", "init", "--quiet", repository], check=True)
+    for path in (repository, *repository.rglob("*"), private_file(user.folder / ".gitconfig", b"[user]\n\tname = u\n")):
+        give(path)
+    git = {"GIT_DIR": str(repository / ".git")}
+    if "--undo" in words:
+        user.with_variables(**git).output("setup", "git", *words[:-1])
+    before = [(user.folder / ".gitconfig").read_bytes(), (repository / ".git/config").read_bytes()]
+    left_alone(root_of(user).with_variables(**git), "setup", "git", *words)
+    assert before == [(user.folder / ".gitconfig").read_bytes(), (repository / ".git/config").read_bytes()]
+    assert owners(user.folder) == {NOBODY}
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_kubectl_does_not_make_a_users_configuration_roots(user: Home, tmp_path: Path, is_named: bool) -> None:
+    configuration = (tmp_path if is_named else user.folder / ".kube") / "config"
+    configuration.parent.mkdir(exist_ok=True)
+    configuration.write_text("apiVersion: v1\nkind: Config\nusers: []\n")
+    for path in (configuration, configuration.parent):
+        give(path)
+    variables = {"KUBECONFIG": f"{tmp_path}/none:{configuration}"} if is_named else {}
+    left_alone(root_of(user).with_variables(**variables), "setup", "kube", "u.token", "--user", "mia")
+    assert configuration.stat().st_uid == NOBODY and "vault" not in configuration.read_text()
+
+
 @pytest.mark.parametrize("name", [".config", ".config/vault", ".config/vault/device.key"])
 def test_root_makes_no_device_key_behind_a_users_link(user: Home, tmp_path: Path, name: str) -> None:
     root, elsewhere = fresh(user, tmp_path / "home"), tmp_path / "elsewhere"

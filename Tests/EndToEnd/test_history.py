@@ -18,7 +18,7 @@ from writing.entries import Entry, Value
 
 pytestmark = pytest.mark.both_places
 
-USAGE, NOT_FOUND, IO = 2, 3, 8
+USAGE, NOT_FOUND, DAMAGED, IO = 2, 3, 6, 8
 DAY = 86_400_000
 
 
@@ -73,6 +73,20 @@ def test_a_name_without_a_history_is_exit_3(home: Home) -> None:
         home.refusal(NOT_FOUND, *words)
     home.output("rm", "u.token")
     assert len(history(home)) == 1, "also of one that was removed"
+
+
+@pytest.mark.in_a_file
+@pytest.mark.parametrize("words", [("restore", "u.token"), ("restore", "u.token", "--version", "1"), ("undo",)], ids=str)
+def test_an_earlier_value_that_does_not_open_is_not_put_back(home: Home, words: tuple[str, ...]) -> None:
+    home.set("u.token", b"former")
+    home.output("compact")
+    content = bytearray(home.vault.read_bytes())
+    content[8_192] ^= 1
+    home.vault.write_bytes(content)
+    home.set("u.token", b"present")
+    told = home.refusal(DAMAGED, *words)
+    assert "a value at byte 8192. The damage is left as it is." in told and "vault salvage" in told
+    assert home.get("u.token") == b"present" and len(history(home)) == 1
 
 
 @pytest.mark.in_a_file

@@ -40,15 +40,19 @@ struct ForeignEntry {
     }
 
     /// Returns the boxes of a merged entry's versions, the present one first; nil for those that are in this file.
+    /// Throws `damaged` if a value does not open that comes with the copy, or becomes the present one with it.
     func newBoxes(
-        in entry: Entry, replacing old: Entry?, from copy: inout CopiedValues
+        in entry: Entry, replacing old: Entry?, in ours: LogView, from copy: inout CopiedValues
     ) throws(LogError) -> [[UInt8]?] {
         var boxes: [[UInt8]?] = []
+        let restored = entry.content.map(\.current).flatMap { $0.nonce == old?.content?.current.nonce ? nil : $0 }
         for version in entry.versions {
-            if old?.has(version) ?? false {
-                boxes.append(nil)
-            } else if let box = sealed[version.nonce] {
+            // One that does not open here comes from the copy again, sealed anew under the same nonce.
+            if let box = sealed[version.nonce] {
                 boxes.append(box)
+            } else if let old, old.has(version) {
+                if version.nonce == restored?.nonce { _ = try ours.valueHash(of: version) }
+                boxes.append(nil)
             } else {
                 boxes.append(try copy.box(of: version))
             }

@@ -11,12 +11,23 @@ extension SealedLog {
     /// Opens one of a name's versions, the present or an earlier one; nil if it is not kept any more.
     package func open(_ name: EntryName, version nonce: Nonce) throws(LogError) -> OpenedValue? {
         try certain { () throws(LogError) in
-            let sealed = try read { (view) throws(LogError) -> SealedValue? in
-                guard let found = try view.find(name)?.versions.first(where: { $0.nonce == nonce }) else { return nil }
-                return try view.sealed(found)
-            }
-            guard let sealed else { return nil }
+            guard let sealed = try sealed(name, version: nonce) else { return nil }
             return try OpenedValue(sealed)
+        }
+    }
+
+    /// Does the same for a version that is to become the present one.
+    package func openedVersion(of name: EntryName, _ nonce: Nonce) throws(LogError) -> OpenedVersion? {
+        try certain { () throws(LogError) in
+            guard let sealed = try sealed(name, version: nonce) else { return nil }
+            return try OpenedVersion(sealed)
+        }
+    }
+
+    private func sealed(_ name: EntryName, version nonce: Nonce) throws(LogError) -> SealedValue? {
+        try read { (view) throws(LogError) in
+            guard let found = try view.find(name)?.versions.first(where: { $0.nonce == nonce }) else { return nil }
+            return try view.sealed(found)
         }
     }
 

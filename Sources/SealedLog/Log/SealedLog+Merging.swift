@@ -256,9 +256,9 @@ extension SealedLog {
             if history.versions == 0 { merged.dropHistory(beyond: history, now: now) }
             try merged.checkSize()
             let boxes: [[UInt8]?]
-            do throws(LogError) { boxes = try foreign.newBoxes(in: merged, replacing: old, from: &values) } catch {
-                throw error.ofCopy
-            }
+            do throws(LogError) {
+                boxes = try foreign.newBoxes(in: merged, replacing: old, in: ours, from: &values)
+            } catch { throw error.ofCopy }
             if guarded != nil, let key = try signingKey(among: gate.members) {
                 // Nobody has signed this state.
                 merged.modified += 1

@@ -25,8 +25,8 @@ package struct Change: Sendable {
         /// Without attributes, the entry keeps its own. An expiry is not kept.
         case set(SealedValue, attributes: [Attribute]?, expiry: UInt64? = nil)
         case remove
-        /// Makes an earlier version the present one: that with a nonce. Error `conflict` if there is none.
-        case restore(Nonce)
+        /// Makes an earlier version the present one. Error `conflict` if it is none of the name.
+        case restore(OpenedVersion)
 
         /// The value that is set, unless it has expired.
         package var presentValue: SealedValue? {
@@ -44,6 +44,20 @@ package struct Change: Sendable {
     package init(_ name: EntryName, _ expectation: Expectation, _ action: Action, forgets: Bool = false) {
         (self.name, self.expectation, self.action, self.forgets) = (name, expectation, action, forgets)
     }
+}
+
+/// A version of a name that has opened: nothing else may become the present value again.
+package struct OpenedVersion: Sendable {
+    let nonce: Nonce
+
+    /// Throws `damaged` if it does not open.
+    init(_ sealed: SealedValue) throws(LogError) {
+        _ = try sealed.opened()
+        nonce = sealed.version.nonce
+    }
+
+    /// That of a change which is read again.
+    fileprivate init(known nonce: Nonce) { self.nonce = nonce }
 }
 
 /// The changes of a transaction in their order, and what it depends on.
@@ -145,7 +159,7 @@ extension ByteWriter {
         name(change.name)
         byte(change.tag)
         if case .unchanged(let expected?) = change.expectation { nonce(expected) }
-        if case .restore(let version) = change.action { nonce(version) }
+        if case .restore(let version) = change.action { nonce(version.nonce) }
         guard case .set(let value, let attributes, let expiry) = change.action else { return }
         var version = value.version
         version.offset = UInt64(offset)
@@ -164,7 +178,9 @@ extension ByteReader {
         if tag & Tag.unchangedAbsent != 0 { expectation = .unchanged(nil) }
         if tag & Tag.unchanged != 0 { expectation = .unchanged(try nonce()) }
         let forgets = tag & Tag.forgets != 0
-        if tag & Tag.restore != 0 { return Change(name, expectation, .restore(try nonce()), forgets: forgets) }
+        if tag & Tag.restore != 0 {
+            return Change(name, expectation, .restore(OpenedVersion(known: try nonce())), forgets: forgets)
+        }
         guard tag & Tag.set != 0, let keys else { return Change(name, expectation, .remove, forgets: forgets) }
         let version = try storedVersion()
         let box = boxes[Int(version.offset)..<Int(version.box.upperBound)]

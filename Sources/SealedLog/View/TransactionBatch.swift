@@ -39,8 +39,8 @@ extension Change {
                 .keeping(context.kept.key, [old?.content?.attributes ?? []])
             let content = Entry.Content(created: created, current: current, expiry: expiry, attributes: attributes)
             return try following(old, content, modified, value, context)
-        case .restore(let nonce):
-            guard let old, let number = old.earlier.firstIndex(where: { $0.version.nonce == nonce }) else {
+        case .restore(let opened):
+            guard let old, let number = old.earlier.firstIndex(where: { $0.version.nonce == opened.nonce }) else {
                 throw LogError(.conflict)
             }
             let earlier = old.earlier[number]

@@ -54,20 +54,22 @@ extension Keychain {
     /// Gives a name the value back that it had before; the present one becomes part of the history.
     ///
     /// - Parameter version: one of ``history(of:)``; without it, the newest.
-    /// - Throws: ``VaultError`` with `absent` if the name has no such version; as
+    /// - Throws: ``VaultError`` with `absent` if the name has no such version, `damaged` if that does not open; as
     ///   ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     public func restore(_ name: String, _ version: Version? = nil) throws(VaultError) {
         let chosen = if let version { version } else { try history(of: name).first }
         guard let nonce = chosen?.nonce else {
             throw VaultError(.absent, "No earlier value of \"\(name)\" is kept.")
         }
-        let change = Change(try shown(name), .anything, .restore(nonce))
-        do throws(VaultError) { try commit([change]) } catch {
+        let entry = try shown(name)
+        let gone = VaultError(.absent, "This earlier value of \"\(name)\" is not kept any more.")
+        guard let opened = try translated(log.openedVersion(of: entry, nonce)) else { throw gone }
+        do throws(VaultError) { try commit([Change(entry, .anything, .restore(opened))]) } catch {
             // The only condition of this change is that the version is there.
             guard error.code == .busy, try !history(of: name).contains(where: { $0.nonce == nonce }) else {
                 throw error
             }
-            throw VaultError(.absent, "This earlier value of \"\(name)\" is not kept any more.")
+            throw gone
         }
     }
 
@@ -78,8 +80,9 @@ extension Keychain {
     /// moment can be one change.
     ///
     /// - Returns: the names that have changed, sorted bytewise; none if there is no change.
-    /// - Throws: ``VaultError`` with `absent` if a value that a name had before is not kept; `invalid` if the newest
-    ///   change was a merge; `busy` if another process changed one of the names meanwhile; as ``restore(_:_:)``.
+    /// - Throws: ``VaultError`` with `absent` if a value that a name had before is not kept, `damaged` if one does not
+    ///   open; `invalid` if the newest change was a merge; `busy` if another process changed one of the names
+    ///   meanwhile; as ``restore(_:_:)``.
     @discardableResult
     public func undo() throws(VaultError) -> [String] {
         let entries = try translated(log.newestChange(prefix: Array(ownName("").utf8)))
@@ -87,12 +90,15 @@ extension Keychain {
             let expected = Change.Expectation.unchanged(entry.present(at: Clock.milliseconds)?.current.nonce)
             // What was absent before the change is removed again.
             if entry.content?.created == entry.modified { return Change(entry.name, expected, .remove) }
-            guard let former = entry.earlier.first else {
+            let former = try entry.earlier.first.flatMap { (former) throws(VaultError) in
+                try translated(log.openedVersion(of: entry.name, former.version.nonce))
+            }
+            guard let former else {
                 throw VaultError(
                     .absent,
                     "The value that \"\(shortened(entry.name.text))\" had before is not kept. Nothing was taken back.")
             }
-            return Change(entry.name, expected, .restore(former.version.nonce))
+            return Change(entry.name, expected, .restore(former))
         }
         if !changes.isEmpty { try commit(changes) }
         return changes.map { shortened($0.name.text) }

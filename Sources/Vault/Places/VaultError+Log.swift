@@ -166,8 +166,8 @@ extension VaultError {
                 "\(vault) is not the vault that this machine knows: its fingerprint is "
                 + "\(Fingerprint.text(detail)). Either its data key was rotated, or somebody has made another vault for you. Ask its owner for the fingerprint."
         case .damaged:
-            return "The vault \(vault) is damaged or was tampered with: \(detail). Nothing is written to it. "
-                + "Restore it from a backup, or salvage what is intact."
+            return "The vault \(vault) is damaged or was tampered with: \(detail). The damage is left as it is. "
+                + "Restore the vault from a backup, or salvage what is intact."
         case .copyDamaged: return "The other copy is damaged or was tampered with: \(detail)."
         case .newerFormat:
             return "The vault \(vault) has a later format (\(detail)). A later version of this program can read it."

@@ -164,8 +164,10 @@ struct HistoryTests {
         try log.set("a", "second")
         let (name, state) = (try EntryName.sample("a"), try log.states())
         let present = try #require(try log.history(name)?.content?.current.nonce)
-        for nonce in [randomNonce(), present] {
-            let change = Change(name, .anything, .restore(nonce))
+        var nonces = NonceSource()
+        let another = try OpenedVersion(log.seal(SecretBytes(copyOf: Array("third".utf8)), kind: 1, nonces: &nonces))
+        for opened in [another, try #require(try log.openedVersion(of: name, present))] {
+            let change = Change(name, .anything, .restore(opened))
             let other = try log.change("b", to: [1])
             #expect(try LogError.code { try log.make(changes: [other, change]) } == .conflict)
         }

@@ -355,6 +355,43 @@ struct MergeTests {
         try left.verify()
     }
 
+    /// A copy in which an earlier value of `a` is the present one again, and this side, in which it does not open.
+    private func pairWithARestoredValue(rotating: Bool) throws -> (damaged: SealedLog, restored: SealedLog) {
+        let log = try fixture.open()
+        try log.set("a", "first")
+        try log.set("a", "second")
+        // In a record, its payload would tell.
+        try log.compact()
+        let restored = try copy("restored", of: fixture.bytes)
+        if rotating { try log.rotate() }
+        var bytes = try fixture.bytes
+        bytes[Int(try #require(try log.history(.sample("a"))?.earlier.first?.version.offset))] ^= 1
+        if !rotating { try overwrite(fixture.folder.file("restored"), bytes) }
+        // As somebody has done it whose program does not look whether the value opens.
+        let entry = try #require(try restored.history(.sample("a")))
+        var former = try #require(entry.former)
+        former.modified = entry.modified + 1
+        former.sequence = 100
+        try restored.write(former, [nil])
+        return (try copy("damaged", of: bytes), restored)
+    }
+
+    @Test func aValueThatDoesNotOpenDoesNotBecomeThePresentOne() throws {
+        let (damaged, restored) = try pairWithARestoredValue(rotating: false)
+        #expect(try LogError.code { _ = try restored.text("a") } == .damaged)
+        #expect(try LogError.code { try merge(restored, into: damaged) } == .copyDamaged)
+        #expect(try damaged.text("a") == "second")
+    }
+
+    @Test func aValueThatDoesNotOpenComesFromTheCopyInWhichItDoes() throws {
+        let (damaged, restored) = try pairWithARestoredValue(rotating: true)
+        #expect(try restored.text("a") == "first")
+        #expect(try merge(restored, into: damaged).changed == ["a"])
+        #expect(try damaged.text("a") == "first")
+        try damaged.compact()
+        try damaged.verify()
+    }
+
     /// Three machines with a copy each; two of them are merged.
     private struct Machines {
         let fixture: LogFixture

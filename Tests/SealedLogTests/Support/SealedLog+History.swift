@@ -58,10 +58,10 @@ extension SealedLog {
 
     /// A change that makes an earlier version the present one: that with an index in the history.
     func restoring(_ name: String, _ index: Int) throws -> Change {
-        guard let entry = try history(.sample(name)), entry.earlier.indices.contains(index) else {
-            throw LogError(.conflict)
-        }
-        return Change(entry.name, .anything, .restore(entry.earlier[index].version.nonce))
+        guard let entry = try history(.sample(name)), entry.earlier.indices.contains(index),
+            let opened = try openedVersion(of: entry.name, entry.earlier[index].version.nonce)
+        else { throw LogError(.conflict) }
+        return Change(entry.name, .anything, .restore(opened))
     }
 
     /// A change that removes a name with its history.

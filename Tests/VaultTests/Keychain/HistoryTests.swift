@@ -81,6 +81,42 @@ struct HistoryTests {
         #expect(try keychain.text("once") == "1")
     }
 
+    /// Changes a byte in the first value of the checkpoint.
+    private func damageFirstValue() throws {
+        var bytes = try contents(fixture.places.vault)
+        bytes[8_192] ^= 1
+        try overwrite(fixture.places.vault, bytes)
+    }
+
+    @Test func aValueThatDoesNotOpenIsNotPutBack() throws {
+        try keychain.set("a", to: "1")
+        try keychain.compact()
+        try damageFirstValue()
+        try keychain.set("a", to: "22")
+        let damaged = try #require(try keychain.history(of: "a").first)
+        #expect(try VaultError.code { _ = try keychain.get("a", damaged) } == .damaged)
+        for version in [nil, damaged] {
+            let error = try VaultError.error { try keychain.restore("a", version) }
+            #expect(error?.code == .damaged)
+            #expect(error?.message.contains("The damage is left as it is.") == true)
+        }
+        #expect(try keychain.text("a") == "22" && keychain.history(of: "a").map(\.size) == [1])
+    }
+
+    @Test func anUndoOfWhichOneValueDoesNotOpenChangesNothing() throws {
+        try keychain.set("a", to: "1")
+        try keychain.compact()
+        try damageFirstValue()
+        Clock.sleep(microseconds: 3_000)
+        try keychain.transaction { transaction in
+            try transaction.set("a", to: "22")
+            try transaction.set("b", to: "22")
+        }
+        #expect(try VaultError.code { _ = try keychain.undo() } == .damaged)
+        #expect(try keychain.text("a") == "22" && keychain.text("b") == "22")
+        #expect(try keychain.history(of: "a").count == 1 && keychain.history(of: "b").isEmpty)
+    }
+
     @Test func undoTakesAValueBackThatHasExpired() throws {
         try keychain.set("a", to: "former")
         try keychain.set("a", to: "expired", expires: Date(timeIntervalSinceNow: -1))

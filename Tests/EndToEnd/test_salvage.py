@@ -67,6 +67,46 @@ def test_what_is_lost_is_said_and_ends_with_6(filled: Home) -> None:
         assert filled.output("get", name, "--vault", out) == VALUES[name]
 
 
+def test_an_earlier_value_that_is_lost_is_said_and_ends_with_6(home: Home) -> None:
+    for value in (b"first", b"second", b"third"):
+        home.set("kept", value)
+        home.set("removed", value)
+    home.output("rm", "removed")
+    home.output("compact")
+    versions = {name: json.loads(home.output("history", name, "--json"))["versions"] for name in ("kept", "removed")}
+    # In the order of their values: the present one of "kept", then all that the names had before.
+    boxes = [HEADER * 2 + 32 * number for number in range(6)]
+    lost, sound = set(), home.vault.read_bytes()
+    for number, box in enumerate(boxes):
+        home.vault.write_bytes(sound)
+        flip(home, box)
+        home.refusal(6, "verify")
+        out = f"out {number}"
+        finished = home.run("salvage", out)
+        assert finished.returncode == 6 and finished.stderr == b""
+        told = finished.stdout.decode()
+        assert "Nothing is missing." not in told and "No entry is missing." not in told
+        report = json.loads(home.run("salvage", out + " again", "--json").stdout)
+        assert not report["is_complete"] and report["damage"] == [] and report["lost"] == []
+        if report["older"]:
+            assert report["older"] == ["kept"] and report["lost_versions"] == []
+            continue
+        (version,) = report["lost_versions"]
+        former = versions[version["name"]]
+        assert former[version["version"] - 1]["modified"] == version["modified"]
+        assert told == (
+            f"Copied to {out}. Entries with their last value: 1.\nEarlier values that are lost:\n"
+            f"  {version['name']}: version {version['version']}, of {version['modified']}\n"
+        )
+        lost.add((version["name"], version["version"]))
+        salvaged = home.with_variables(VAULT_FILE=str(home.folder / out))
+        left = json.loads(salvaged.output("history", version["name"], "--json"))["versions"]
+        assert [one["modified"] for one in left] == [
+            one["modified"] for one in former if one["version"] != version["version"]
+        ]
+    assert lost == {("kept", 1), ("kept", 2), ("removed", 1), ("removed", 2), ("removed", 3)}
+
+
 def test_a_lost_sector_of_the_header_costs_nothing(filled: Home) -> None:
     for number, start in enumerate([0, 3_584, HEADER, HEADER + 3_584]):
         sound = filled.vault.read_bytes()

@@ -1,8 +1,8 @@
 import LinuxSystem
 import Sealing
 
-/// What was found in a damaged vault, the most certain first. Every name is in one of the lists, and every value is
-/// authentic.
+/// What was found in a damaged vault, the most certain first. Every name with a value is in one of the lists, and every
+/// value is authentic.
 package struct SalvageReport: Hashable, Sendable {
     /// The number of names with their last value.
     package internal(set) var certain = 0
@@ -12,6 +12,9 @@ package struct SalvageReport: Hashable, Sendable {
     package internal(set) var older: [String] = []
     /// Names without a value that opens.
     package internal(set) var lost: [String] = []
+    /// Earlier values that the vault has kept and that do not open, by name, the newest first: of removed names too, but
+    /// not of those that are lost altogether.
+    package internal(set) var lostVersions: [LostVersion] = []
     /// How many more names are lost, as far as is known; nil if nothing says how many there were.
     package internal(set) var unnamed: Int? = 0
     /// What is damaged: parts of sentences.
@@ -35,8 +38,19 @@ package struct SalvageReport: Hashable, Sendable {
         case accesses
     }
 
-    /// Whether the new vault has all entries that the damaged one had.
-    package var isComplete: Bool { !hasGaps && doubtful.isEmpty && older.isEmpty && lost.isEmpty && unnamed == 0 }
+    /// An earlier value that is lost.
+    package struct LostVersion: Hashable, Sendable {
+        package let name: String
+        /// As the damaged vault counts: 1 for the last one before the present value, or before the name was removed.
+        package let number: Int
+        /// When it was set, in milliseconds since 1970.
+        package let modified: UInt64
+    }
+
+    /// Whether the new vault has all entries that the damaged one had, with all earlier values.
+    package var isComplete: Bool {
+        !hasGaps && doubtful.isEmpty && older.isEmpty && lost.isEmpty && lostVersions.isEmpty && unnamed == 0
+    }
 }
 
 extension SealedLog {
@@ -89,7 +103,10 @@ extension SealedLog {
 
 /// Copies values from a damaged vault into a new one, under new keys.
 private struct SalvageCopier: ~Copyable {
-    var resealer: ValueResealer
+    private var resealer: ValueResealer
+    private var unopened: Set<StoredVersion> = []
+
+    init(resealer: consuming ValueResealer) { self.resealer = resealer }
 
     /// Copies the newest values that open, in the order of their offsets, which does not reveal the order of names.
     /// Returns the entries of the new vault, in the order of their names.
@@ -121,15 +138,25 @@ private struct SalvageCopier: ~Copyable {
                 if older[name] == nil { older[name] = try copyFormer(of: entry, to: &checkpoint) }
             }
         }
-        // What removed names had before counts as no name: it is in no list.
+        // What removed names had before counts as no name: it is in no list of names.
         for found in history.removed {
             let kept = try copiedHistory(of: found.entry, to: &checkpoint)
             if !kept.earlier.isEmpty { entries.append(kept) }
         }
         report.doubtful = doubtful.sorted().map(\.text)
         report.older = older.keys.sorted().map(\.text)
-        report.lost = failed.subtracting(older.keys).sorted().map(\.text)
+        let lost = failed.subtracting(older.keys)
+        report.lost = lost.sorted().map(\.text)
+        let kept = (history.present + history.removed).map(\.entry).filter { !lost.contains($0.name) }
+        for entry in kept.sorted(by: { $0.name < $1.name }) { report.lostVersions += lostVersions(of: entry) }
         return (entries + older.values).sorted { $0.name < $1.name }
+    }
+
+    /// Returns the earlier values of an entry that do not open. What the vault had not kept is none of them.
+    private func lostVersions(of entry: Entry) -> [SalvageReport.LostVersion] {
+        entry.earlier.enumerated().filter { unopened.contains($1.version) }.map { index, earlier in
+            SalvageReport.LostVersion(name: entry.name.text, number: index + 1, modified: earlier.modified)
+        }
     }
 
     /// Copies an entry with its values; nil if its present value does not open. Earlier ones that do not are left out.
@@ -172,6 +199,7 @@ private struct SalvageCopier: ~Copyable {
         var sealed: (version: StoredVersion, box: [UInt8])
         do throws(LogError) { sealed = try resealer.reseal(old) } catch {
             guard error.code == .damaged else { throw error }
+            unopened.insert(old)
             return nil
         }
         sealed.version.offset = try checkpoint.write(value: sealed.box)

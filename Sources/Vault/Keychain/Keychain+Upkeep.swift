@@ -117,6 +117,11 @@ extension LogInformation {
     public var created: Date { Date(milliseconds: creation) }
 }
 
+extension SalvageReport.LostVersion {
+    /// When the value was set.
+    package var date: Date { Date(milliseconds: modified) }
+}
+
 extension LogKeySlot {
     /// The cost of a guess at the key file; nil for a generated one, which cannot be guessed.
     package var cost: Keychain.KeyFileCost? {

@@ -187,7 +187,8 @@ enum HelpTopic: String, CaseIterable {
                      "unsigned_since", "foreign": [NAME], "of_non_members": [NAME]}
           compact   {"size_before", "size_after"}
           salvage   {"vault", "certain", "doubtful": [NAME], "older": [NAME],
-                     "lost": [NAME], "unnamed", "damage": [TEXT], "is_complete",
+                     "lost": [NAME], "lost_versions": [{"name", "version",
+                     "modified"}], "unnamed", "damage": [TEXT], "is_complete",
                      "left_behind": [PART]} (PART: header, manifest, members,
                      keys, accesses)
           version   {"version"}

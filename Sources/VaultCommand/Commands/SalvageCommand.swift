@@ -9,8 +9,8 @@ enum SalvageCommand: Command {
             """
             The damaged file is only read. The new vault opens with the key that opened this one, and with no other. \
             The report begins with what is most certain: latest values, values whose last change may be lost, earlier \
-            values in place of lost ones, and what is lost. It ends with what was not copied, such as other keys and \
-            the members. Drops for the old vault do not open with the new one.
+            values in place of lost ones, and what is lost, also of the values that a name had before. It ends with \
+            what was not copied, such as other keys and the members. Drops for the old vault do not open with the new one.
             """,
             """
             To replace the old vault: move it away and keep it, move the new one to its path, and run a command once \
@@ -31,7 +31,11 @@ enum SalvageCommand: Command {
         }
         let json: JSONObject = [
             "vault": invocation.name, "certain": salvage.certain, "doubtful": salvage.doubtful, "older": salvage.older,
-            "lost": salvage.lost, "unnamed": salvage.unnamed, "damage": salvage.damage,
+            "lost": salvage.lost,
+            "lost_versions": salvage.lostVersions.map { version -> JSONObject in
+                ["name": version.name, "version": version.number, "modified": Timestamp.text(version.date)]
+            },
+            "unnamed": salvage.unnamed, "damage": salvage.damage,
             "is_complete": salvage.isComplete, "left_behind": salvage.leftBehind.map(\.rawValue),
         ]
         return try invocation.finish(salvage.isComplete ? .success : .damaged, json: json) {
@@ -42,11 +46,18 @@ enum SalvageCommand: Command {
     private static func text(_ vault: String, _ salvage: SalvageReport) -> String {
         var text = "Copied to \(StandardOutput.shown(vault)). Entries with their last value: \(salvage.certain).\n"
         func list(_ names: [String], _ title: String) {
-            if !names.isEmpty { text += title + "\n" + names.map { "  \(StandardOutput.shown($0))\n" }.joined() }
+            listLines(names.map(StandardOutput.shown), title)
+        }
+        func listLines(_ lines: [String], _ title: String) {
+            if !lines.isEmpty { text += title + "\n" + lines.map { "  \($0)\n" }.joined() }
         }
         list(salvage.doubtful, "Copied, but their last change may be lost:")
         list(salvage.older, "Copied with an earlier value, because the last one is lost:")
         list(salvage.lost, "Lost:")
+        let versions = salvage.lostVersions.map { version in
+            "\(StandardOutput.shown(version.name)): version \(version.number), of \(Timestamp.text(version.date))"
+        }
+        listLines(versions, "Earlier values that are lost:")
         switch salvage.unnamed {
         case 0: break
         case let count?: text += "Entries lost with their names: \(count).\n"

@@ -10,6 +10,8 @@ import Testing
 struct SalvagedVault {
     let report: SalvageReport
     let state: [String: [UInt8]]
+    /// What the names of the new vault had before, of removed ones too, newest first.
+    let earlier: [String: [String]]
 
     /// Puts the bytes in the vault's place and salvages it.
     init(
@@ -26,6 +28,7 @@ struct SalvagedVault {
         try log.verify()
         state = try log.state()
         #expect(report.certain == state.count - report.doubtful.count - report.older.count)
+        earlier = try log.earlierTextsByName()
     }
 
     var untrusted: Set<String> { Set(report.doubtful + report.older) }

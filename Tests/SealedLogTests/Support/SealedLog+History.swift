@@ -37,6 +37,11 @@ extension SealedLog {
     /// The values that a name had before, newest first.
     func earlierTexts(_ name: String) throws -> [String] { try states()[name]?.earlier.map(\.text) ?? [] }
 
+    /// The same of all names that had any.
+    func earlierTextsByName() throws -> [String: [String]] {
+        try states().mapValues { $0.earlier.map(\.text) }.filter { !$0.value.isEmpty }
+    }
+
     /// All entries, tombstones too.
     func entriesWithHistory() throws -> [Entry] {
         let view = try read { (view) throws(LogError) in view }

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from homes import Home
+from layout import HEADER_SIZE, records
 from test_git_merge import Clone, machine
 
-ALARM = 9
+DAMAGED, ALARM = 6, 9
 
 
 @pytest.fixture
@@ -50,6 +51,24 @@ def test_a_checkout_of_another_branch_is_no_alarm(clone: Clone) -> None:
     clone.git("checkout", "--quiet", "feature")
     commit(clone, "four")
     assert names(clone) == ["four", "one", "two"]
+
+
+@pytest.mark.parametrize("section", ["project", "path"])
+def test_a_salvage_of_an_older_file_is_certain_of_nothing(clone: Clone, section: str) -> None:
+    """The newest two records are cut off, and a checkout that looks just so was believed."""
+    for name in ("four", "five"):
+        commit(clone, name)
+    found, content = records(clone.vault), bytearray(clone.vault.read_bytes())
+    content[found[-2].place :] = bytes(len(content) - found[-2].place)
+    content[HEADER_SIZE + 4] ^= 1
+    clone.vault.write_bytes(content)
+    assert "the header's copy" in clone.home.refusal(DAMAGED, "--vault", "project", "verify")
+    opened = "project" if section == "project" else str(clone.vault)
+    finished = clone.home.run("--vault", opened, "--key-file", str(clone.home.key), "salvage", "out")
+    told = finished.stdout.decode()
+    assert finished.returncode == DAMAGED and "last value: 0." in told
+    assert "Copied, but their last change may be lost:\n  one\n  three\n" in told
+    assert "this machine has seen change" in told and "No entry is missing." not in told
 
 
 def test_without_the_setting_it_is_an_alarm(clone: Clone) -> None:

@@ -13,7 +13,12 @@ extension RollbackMemory {
     ///
     /// - Parameter formerKeys: the memory subkeys of the vault's former data keys.
     func heads(_ formerKeys: () throws(LogError) -> [[UInt8]]) throws(LogError) -> [LogPosition] {
-        guard keepsHeads, let bytes = read(headsName, size: RollbackMemory.headsSize) else { return [] }
+        keepsHeads ? try keptHeads(formerKeys) : []
+    }
+
+    /// Does the same, also if no more are kept.
+    func keptHeads(_ formerKeys: () throws(LogError) -> [[UInt8]]) throws(LogError) -> [LogPosition] {
+        guard let bytes = read(headsName, size: RollbackMemory.headsSize) else { return [] }
         return try heads(in: bytes, formerKeys)
     }
 

@@ -11,6 +11,8 @@ struct HeaderRemains {
     let isAuthentic: Bool
     /// In words.
     let damage: [String]
+    /// What makes everything doubtful, although the header is authentic; nil if nothing does.
+    let doubt: String?
 
     /// Tries the unlocker's credentials, one after the other.
     static func open(
@@ -37,20 +39,20 @@ struct HeaderRemains {
     private init(in store: any RecordStore, _ images: [[UInt8]], key: borrowing Credential) throws(LogError) {
         let blocks = [images[0], images[images.count - 1]]
         var opened: (keys: KeyRing, slot: KeySlot)?
-        var found: Candidate?
-        // All slots that are tried may cost no more than those of one header.
-        var tried: [KeySlot] = []
-        for slot in images.slots(for: key) where (tried + [slot]).isBearable(for: key) {
-            // A slot that the header found does not have may be of a later one, under another data key. Only slots of
-            // the header and of its copy count then, not those of their combinations.
-            if let found, found.header.slots.contains(slot) || !blocks.slots.contains(slot) { continue }
-            tried.append(slot)
+        var (headers, memoryKeys): ([AuthenticHeader], Set<[UInt8]>) = ([], [])
+        var budget = SlotBudget([[blocks[0]].slots, [blocks[1]].slots, images.slots])
+        for slot in images.slots(for: key) where budget.bears(slot, for: key) {
             guard let keys = try HeaderRemains.keys(of: slot, key) else { continue }
-            let other = HeaderRemains.authentic(images, keys)
-            let isLater = (other?.header.sequence).map { $0 >= found?.header.sequence ?? 0 } ?? false
-            if isLater { found = other }
-            if isLater || opened == nil { opened = (keys, slot) }
+            if opened == nil { opened = (keys, slot) }
+            // One header under each data key is enough.
+            guard memoryKeys.insert(keys.memoryKey).inserted else { continue }
+            if let found = try AuthenticHeader(images, keys, slot, in: store) { headers.append(found) }
         }
+        let newest = headers.newest
+        let isSure = newest?.follows(memoryKeys) ?? true
+        doubt = isSure ? nil : "a key slot of another data key, which this header does not name as a former one"
+        if let newest { opened = (newest.keys, newest.slot) }
+        var found = newest?.candidate
         guard let opened else {
             for block in blocks { try HeaderRemains.checkVersion(block) }
             let isVault = blocks.contains { $0.starts(with: Header.magic) }
@@ -62,12 +64,11 @@ struct HeaderRemains {
         damage = damaged ?? ["the header and its copy, at byte 0"]
         for block in blocks where found == nil {
             try HeaderRemains.checkVersion(block)
-            found = HeaderRemains.repaired(block)
+            found = Header.Candidate(repairing: block)
         }
         guard let found else { throw LogError.damaged("of the header nothing but a key slot is left") }
         slot = opened.slot
-        let authenticator = found.bytes[Header.macOffset...].withUnsafeBytes { Authenticator($0) }
-        view = LogView(store: store, keys: opened.keys, header: found.header, authenticator: authenticator)
+        view = found.view(of: store, opened.keys)
     }
 
     /// What the chain of records begins with. A guess must not hide any of them.
@@ -108,22 +109,6 @@ struct HeaderRemains {
             guard error.code == .keyWrong else { throw error }
             return nil
         }
-    }
-
-    /// A header's bytes with an empty hint, and their fields.
-    private typealias Candidate = (bytes: [UInt8], header: Header)
-
-    private static func repaired(_ image: [UInt8]) -> Candidate? {
-        guard let bytes = Header.repaired(image), let header = try? Header(parsing: bytes) else { return nil }
-        return (bytes, header)
-    }
-
-    /// Returns the newest header with a right MAC. At most 256 are tried, which take 10 µs each.
-    private static func authentic(_ images: [[UInt8]], _ keys: KeyRing) -> Candidate? {
-        let candidates = images.lazy.compactMap(repaired).filter {
-            (try? Header.authenticate($0.bytes, with: keys)) != nil
-        }
-        return candidates.max { $0.header.sequence < $1.header.sequence }
     }
 
     /// Returns the header, all that can be combined from it and its copy, and the copy: byte by byte if few bytes
@@ -174,6 +159,29 @@ extension [[UInt8]] {
         var possible: [KeySlot] = []
         for slot in slots where key.mayOpen(slot) && [slot].isBearable(for: key) { possible.append(slot) }
         return possible.sorted { $0.limits.cost < $1.limits.cost }
+    }
+}
+
+/// Bounds the work of trying slots. Those of the header, of its copy, and of what is combined from them may each cost no
+/// more than the slots of one header: somebody who was shut out can fill a header under a former data key with slots,
+/// and they must not keep the vault's own from being tried.
+private struct SlotBudget {
+    private let sources: [[KeySlot]]
+    private var tried: [[KeySlot]]
+
+    init(_ sources: [[KeySlot]]) {
+        self.sources = sources
+        tried = sources.map { _ in [] }
+    }
+
+    /// Returns whether a slot may be tried, and counts it.
+    mutating func bears(_ slot: KeySlot, for key: borrowing Credential) -> Bool {
+        for source in sources.indices where sources[source].contains(slot) {
+            guard (tried[source] + [slot]).isBearable(for: key) else { continue }
+            tried[source].append(slot)
+            return true
+        }
+        return false
     }
 }
 

@@ -35,6 +35,7 @@ struct SalvagedHistory {
         (records, breaks) = SalvagedHistory.chain(found, after: remains.origin)
         if !remains.isAuthentic { lose() }
         if isOfFormerKey { lose("this machine has seen this vault under another data key, after a rotation") }
+        if let doubt = remains.doubt { lose(doubt) }
         // A guessed header may lead to an outdated manifest.
         let agreed = agreement(with: seen, remains.isAuthentic ? manifest : nil)
         let standing = origin.sequence
@@ -49,16 +50,22 @@ struct SalvagedHistory {
         if !forgeable.isEmpty { damage.append("different values under one nonce, as no program of ours leaves them") }
     }
 
-    /// Returns what this machine remembers, or whether that is under a data key which came after this one.
+    /// Returns the positions that this machine has seen, of those the ones with the highest number; or whether they are
+    /// under a data key which came after this one. A vault in git has several heads, and a checkout of an older one
+    /// lowers what is remembered.
     private static func seen(
         _ memory: RollbackMemory?, by keys: KeyRing, _ manifest: Manifest?
-    ) throws(LogError) -> (position: LogPosition?, isOfFormerKey: Bool) {
-        let remembered = memory.flatMap(Remembered.init)
+    ) throws(LogError) -> (positions: [LogPosition], isOfFormerKey: Bool) {
+        let (remembered, formerKeys) = (memory.flatMap(Remembered.init), manifest?.formerMemoryKeys ?? [])
         do throws(LogError) {
-            return (try remembered?.seen(under: keys) { manifest?.formerMemoryKeys ?? [] }?.position, false)
+            let last = try remembered?.seen(under: keys) { formerKeys }?.position
+            let heads = try memory?.keptHeads { () throws(LogError) in formerKeys } ?? []
+            let all = [last].compactMap(\.self) + heads
+            let highest = all.map(\.sequence).max()
+            return (all.filter { $0.sequence == highest }, false)
         } catch {
             guard error.code == .rolledBack else { throw error }
-            return (nil, true)
+            return ([], true)
         }
     }
 
@@ -183,10 +190,13 @@ struct SalvagedHistory {
 
     /// Returns the index of the record that this machine remembers, −1 for a position before all of them; nil if it
     /// remembers nothing, or something else, which is a loss.
-    private mutating func agreement(with seen: LogPosition?, _ manifest: Manifest?) -> Int? {
-        guard let seen else { return nil }
-        if let index = records.firstIndex(where: { $0.position == seen }) { return index }
-        if seen == origin { return -1 }
+    ///
+    /// - Parameter positions: those with the highest number that it has seen: one of them has to be here.
+    private mutating func agreement(with positions: [LogPosition], _ manifest: Manifest?) -> Int? {
+        if let index = records.firstIndex(where: { positions.contains($0.position) }) { return index }
+        if positions.contains(origin) { return -1 }
+        let included = positions.first { manifest?.includes($0, before: origin) == .included }
+        guard let seen = included ?? positions.first else { return nil }
         if seen.sequence > head.sequence {
             lose("this machine has seen change \(seen.sequence), and the newest that is left is \(head.sequence)")
         } else if seen.sequence == origin.sequence || records.contains(where: { $0.index.sequence == seen.sequence }) {

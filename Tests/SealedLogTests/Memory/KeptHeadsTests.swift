@@ -93,6 +93,54 @@ struct KeptHeadsTests {
         #expect(try code() == nil)
     }
 
+    // MARK: Salvage
+
+    /// Salvages the file as it is, with the memory of this machine.
+    private func salvaged(keepsHeads: Bool = true) throws -> SalvagedVault {
+        try SalvagedVault(fixture, fixture.bytes, remembering: true, keepsHeads: keepsHeads)
+    }
+
+    /// An older file that is opened lowers what is remembered, and is none the newer for it.
+    @Test(arguments: [true, false]) func aSalvageKnowsTheNewestThatWasSeen(_ keepsHeads: Bool) throws {
+        var states: [[UInt8]] = []
+        for text in ["first", "second", "third"] {
+            try open().set("a", text)
+            states.append(try fixture.bytes)
+        }
+        let newer = try elsewhere(states[2]) { try $0.set("a", "of others") }
+        for (index, state) in states.enumerated() {
+            try replace(fixture.path, with: state)
+            #expect(try code() == nil)
+            let report = try salvaged(keepsHeads: keepsHeads).report
+            #expect(report.isComplete == (index == 2) && report.certain == (index == 2 ? 1 : 0))
+            #expect(report.doubtful == (index == 2 ? [] : ["a"]))
+        }
+        try replace(fixture.path, with: newer)
+        #expect(try salvaged(keepsHeads: keepsHeads).report.isComplete)
+    }
+
+    /// Two branches end with the same number, and this machine has seen both.
+    @Test func aSalvageOfEitherBranchIsComplete() throws {
+        let common = try fixture.bytes
+        _ = try open().text("a")
+        var branches: [[UInt8]] = []
+        for text in ["here", "there"] {
+            try replace(fixture.path, with: common)
+            try open().set("a", text)
+            branches.append(try fixture.bytes)
+        }
+        for (branch, text) in zip(branches, ["here", "there"]) {
+            for isCompacted in [false, true] {
+                let bytes = isCompacted ? try elsewhere(branch) { _ = try $0.compact() } : branch
+                try replace(fixture.path, with: bytes)
+                let salvaged = try salvaged()
+                #expect(salvaged.report.isComplete && salvaged.state["a"] == Array(text.utf8))
+            }
+        }
+    }
+
+    // MARK: Otherwise
+
     /// Nobody has said that it lives in git.
     @Test func otherwiseAnOlderFileIsAnAlarm() throws {
         let log = try open()

@@ -127,6 +127,87 @@ struct SalvageLossTests {
         #expect(salvaged.report.damage == ["this machine has seen this vault under another data key, after a rotation"])
     }
 
+    // MARK: Headers under former data keys
+
+    /// Makes a header under a former data key, with a number of later, as somebody can who was shut out.
+    private func forged(_ former: [UInt8], under keys: KeyRing) throws -> [UInt8] {
+        var header = try Header(parsing: Array(former[..<Header.size]))
+        (header.sequence, header.root) = (1 << 61, nil)
+        let fields = header.encoded
+        return try fields + keys.authenticate(fields, for: .header)
+    }
+
+    /// Such a header has no root, and no record of the vault opens under its keys.
+    private func vaultWithForgedHeader(at offset: Int) throws -> (bytes: [UInt8], state: [String: [UInt8]]) {
+        let log = try fixture.open()
+        try log.set("a", "old")
+        let (former, keys) = (try fixture.bytes, log.keys)
+        try log.rotate()
+        try log.rotate()
+        try log.set("a", "new")
+        try log.set("b", "other")
+        var bytes = try fixture.bytes
+        let header = try forged(former, under: keys)
+        bytes.replaceSubrange(offset..<offset + header.count, with: header)
+        return (bytes, try log.state())
+    }
+
+    @Test(arguments: [0, Header.copyOffset]) func aHeaderUnderAFormerDataKeyHidesNothingWhateverItsNumber(
+        offset: Int
+    ) throws {
+        let (bytes, state) = try vaultWithForgedHeader(at: offset)
+        let salvaged = try SalvagedVault(fixture, bytes)
+        #expect(salvaged.state == state && state.count == 2)
+        #expect(salvaged.report.isComplete && salvaged.report.certain == 2)
+        #expect(salvaged.report.damage == [offset == 0 ? "the header at byte 0" : "the header's copy at byte 4096"])
+    }
+
+    /// Slots of a file that was not generated take work to try.
+    @Test func slotsOfSuchAHeaderKeepNoOtherFromBeingTried() throws {
+        try overwrite(fixture.keyPath, Array("a key file of one's own".utf8))
+        let place = FilePlace(fixture.folder.file("own.vault"), in: PosixFileSystem())
+        func key() throws(LogError) -> Credential { .keyFile(try fixture.key()) }
+        let log = try SealedLog.create(place, secret: key(), label: "own", options: SealedLog.Options())
+        try log.set("a", "old")
+        let (former, keys) = (try contents(place.location), log.keys)
+        try log.rotate()
+        try log.set("a", "new")
+        var (bytes, header) = (try contents(place.location), try Header(parsing: Array(former[..<Header.size])))
+        // Each costs a little less than the slot of the vault, and all of them as much as those of one header may.
+        for number in 1...3 {
+            var slot = header.slots[0]
+            slot.salt[0] ^= UInt8(number)
+            slot.limits = KeyDerivation.StretchLimits(passes: 1, memory: slot.limits.cost - 1_024)
+            header.slots.append(slot)
+        }
+        (header.sequence, header.root) = (1 << 61, nil)
+        let fields = header.encoded
+        try bytes.replaceSubrange(0..<Header.hintOffset, with: fields + keys.authenticate(fields, for: .header))
+        let salvaged = try SalvagedVault(fixture, bytes)
+        #expect(salvaged.state == ["a": Array("new".utf8)])
+        #expect(salvaged.report.isComplete && salvaged.report.damage == ["the header at byte 0"])
+    }
+
+    private static let doubt = "a key slot of another data key, which this header does not name as a former one"
+
+    /// Only the manifest says which data key came later.
+    @Test func ifNoManifestOpensTheHeaderCountsBeforeItsCopyAndEverythingIsDoubtful() throws {
+        var (bytes, state) = try vaultWithForgedHeader(at: Header.copyOffset)
+        let manifest = try Header(parsing: Array(bytes[..<Header.size])).manifest
+        bytes[Int(manifest.offset)] ^= 1
+        let salvaged = try SalvagedVault(fixture, bytes)
+        #expect(salvaged.state == state && salvaged.report.doubtful == ["a", "b"])
+        #expect(salvaged.report.damage.contains(Self.doubt) && !salvaged.report.isComplete)
+    }
+
+    /// Nothing is left of the vault's own header but its key slot.
+    @Test func aVaultIsNotCalledEmptyByAHeaderUnderAFormerDataKey() throws {
+        var bytes = try vaultWithForgedHeader(at: Header.copyOffset).bytes
+        bytes[Header.macOffset] ^= 1
+        let salvaged = try SalvagedVault(fixture, bytes)
+        #expect(salvaged.report.damage.contains(Self.doubt) && !salvaged.report.isComplete)
+    }
+
     /// A sector of before hides nothing: of two headers that authenticate, under whatever data keys, the later counts.
     @Test(arguments: [0, Int(Header.copyOffset)]) func aHeaderFromBeforeARotationHidesNothing(offset: Int) throws {
         let log = try fixture.open()

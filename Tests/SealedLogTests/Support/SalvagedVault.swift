@@ -15,20 +15,21 @@ struct SalvagedVault {
 
     /// Puts the bytes in the vault's place and salvages it.
     init(
-        _ fixture: LogFixture, _ bytes: [UInt8], remembering: Bool = false,
+        _ fixture: LogFixture, _ bytes: [UInt8], remembering: Bool = false, keepsHeads: Bool = false,
         in files: any FileSystem = PosixFileSystem()
     ) throws {
         try overwrite(fixture.path, bytes)
         let target = fixture.folder.file("salvaged.vault")
         defer { try? FileManager.default.removeItem(atPath: target) }
-        report = try SealedLog.salvage(
-            fixture.path, to: target, key: fixture.key(), options: fixture.options(remembering: remembering), in: files)
+        var options = fixture.options(remembering: remembering)
+        options.keepsHeads = keepsHeads
+        report = try SealedLog.salvage(fixture.path, to: target, key: fixture.key(), options: options, in: files)
         #expect(try contents(fixture.path) == bytes, "the damaged file is not as it was")
         let log = try openApart(target, options: SealedLog.Options(), readKey: fixture.key)
         try log.verify()
         state = try log.state()
-        #expect(report.certain == state.count - report.doubtful.count - report.older.count)
         earlier = try log.earlierTextsByName()
+        #expect(report.certain == state.count - report.doubtful.count - report.older.count)
     }
 
     var untrusted: Set<String> { Set(report.doubtful + report.older) }

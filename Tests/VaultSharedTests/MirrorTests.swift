@@ -232,8 +232,8 @@ struct MirrorTests {
         )
     }
 
-    /// Three processes with histories of their own, in any order: what counts is never written over, unless all of it is
-    /// replaced by a process that includes what was kept last.
+    /// Three processes with histories of their own, in any order: what counts is never written over, unless all of it
+    /// is replaced by a process that includes what was kept last.
     @Test(arguments: 0..<40) func whatCountsIsNeverWrittenOver(seed: Int) throws {
         var chance = SeededGenerator(seed)
         func number(_ range: ClosedRange<UInt64>) -> UInt64 { UInt64.random(in: range, using: &chance) }

@@ -162,9 +162,9 @@ extension [[UInt8]] {
     }
 }
 
-/// Bounds the work of trying slots. Those of the header, of its copy, and of what is combined from them may each cost no
-/// more than the slots of one header: somebody who was shut out can fill a header under a former data key with slots,
-/// and they must not keep the vault's own from being tried.
+/// Bounds the work of trying slots. Those of the header, of its copy, and of what is combined from them may each cost
+/// no more than the slots of one header: somebody who was shut out can fill a header under a former data key with
+/// slots, and they must not keep the vault's own from being tried.
 private struct SlotBudget {
     private let sources: [[KeySlot]]
     private var tried: [[KeySlot]]

@@ -12,8 +12,8 @@ package struct SalvageReport: Hashable, Sendable {
     package internal(set) var older: [String] = []
     /// Names without a value that opens.
     package internal(set) var lost: [String] = []
-    /// Earlier values that the vault has kept and that do not open, by name, the newest first: of removed names too, but
-    /// not of those that are lost altogether.
+    /// Earlier values that the vault has kept and that do not open, by name, the newest first: of removed names too,
+    /// but not of those that are lost altogether.
     package internal(set) var lostVersions: [LostVersion] = []
     /// How many more names are lost, as far as is known; nil if nothing says how many there were.
     package internal(set) var unnamed: Int? = 0

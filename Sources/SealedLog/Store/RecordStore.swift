@@ -38,8 +38,8 @@ package protocol RecordStore: AnyObject, Sendable {
     func keepCopy(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError)
     /// Learns that the log has been opened on this store, and no alarm was raised. The copy becomes one of it.
     ///
-    /// - Parameter kept: the ``keptHead`` with which nothing is lost, since the log includes it: another process may have
-    ///   kept more since.
+    /// - Parameter kept: the ``keptHead`` with which nothing is lost, since the log includes it: another process may
+    ///   have kept more since.
     func accepted(over kept: LogPosition?)
     /// Learns that the log goes on with what the last ``growth(after:_:)`` has brought, and includes what is kept.
     func followed(over kept: LogPosition?)

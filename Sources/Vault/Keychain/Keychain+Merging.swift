@@ -23,16 +23,8 @@ extension Keychain {
         package let isOfFormerKey: Bool
         /// Whether what was refused is in this vault, so that nothing was merged.
         package let refusesOwn: Bool
-        /// The keys of this vault that the copy has removed, or may have, so that nothing was merged: a person has to
-        /// say whether they stay.
-        package let doubtedKeys: [Key]
-        /// The keys that open the vault no more, since one of the copies has removed them.
-        package let removedKeys: [Key]
-        /// Those that have opened this vault and open it no more, since the other one's data key counts, which was not
-        /// made for them.
-        package let lostKeys: [Key]
-        /// Those that open this vault since, and are the other copy's.
-        package let addedKeys: [Key]
+        /// What has become of the keys; see ``Keychain/Merge/doubtedKeys`` and those beside it.
+        let slots: MergedSlots
         /// The names of the members whom the copy has removed. Keys that they may have open this vault still.
         package let removedMembers: [String]
         /// Where what was refused of this machine's offline changes is.
@@ -40,7 +32,7 @@ extension Keychain {
         /// Whether the copy ends within a change: it may still be copied.
         package let isUnfinished: Bool
         /// Whether nothing of the copy was left out.
-        package var isWhole: Bool { refused.isEmpty && doubtedKeys.isEmpty }
+        package var isWhole: Bool { refused.isEmpty && slots.doubted.isEmpty }
     }
 
     /// Takes over what another copy of this vault has: one that a file synchronization, git or a backup has left beside
@@ -92,9 +84,9 @@ extension Keychain {
         do throws(LogError) { state = try copy.log.stateToMerge() } catch {
             throw VaultError(error, copy.places).ofMergedCopy
         }
-        let (before, report): ([Key], MergeReport)
+        let (before, report): ([LogKeySlot], MergeReport)
         do throws(LogError) {
-            before = Key.all(try log.keySlots().shown)
+            before = try log.keySlots().shown
             report = try options.waiting(for: places.vault) { (timeout) throws(LogError) in
                 try log.merge(
                     state, isPinned: copy.isPinned, taking: taken, keepingKeys: Set(keptKeys.map { $0 - 1 }),
@@ -112,7 +104,7 @@ extension Keychain {
         // Here the vault is known, by whichever key.
         rememberNewFingerprint()
         changes.notify()
-        return Merge(report, from: before, to: try vaultKeys())
+        return Merge(report, from: before, to: try translated(log.keySlots()).shown)
     }
 
     /// Returns the first of the names that neither this vault nor any of the copies has, or has had. One that cannot
@@ -148,17 +140,22 @@ extension Keychain.Merge {
     /// The names are those of the whole vault, which is what was merged.
     ///
     /// - Parameters:
-    ///   - before: the keys that opened the vault before.
+    ///   - before: the slots that opened the vault before.
     ///   - after: those that open it now.
-    init(_ report: MergeReport, from before: [Keychain.Key] = [], to after: [Keychain.Key]) {
+    init(_ report: MergeReport, from before: [LogKeySlot], to after: [LogKeySlot]) {
+        slots = MergedSlots(before: before, after: after, gone: report.goneKeys, doubted: report.doubtedKeys)
         (changed, conflicts, dropped) = (report.changed, report.conflicts, report.dropped)
         (refused, keys) = (report.refused, report.keys)
         (isOfFormerKey, refusesOwn, keptAt) = (report.isOfFormerKey, report.refusesOwn, report.keptAt)
         (isUnfinished, removedMembers) = (report.isUnfinished, report.removedMembers)
-        let gone = Keychain.Key.all(report.goneKeys)
-        doubtedKeys = report.doubtedKeys.compactMap { after.indices.contains($0) ? after[$0] : nil }
-        removedKeys = gone
-        lostKeys = before.filter { key in !(after + gone).contains(where: key.isSame) }
-        addedKeys = after.filter { key in !before.contains(where: key.isSame) }
     }
+}
+
+/// The slots of a vault before a merge and after it.
+struct MergedSlots: Hashable {
+    let before, after: [LogKeySlot]
+    /// Those that one of the copies has removed.
+    let gone: [LogKeySlot]
+    /// The indexes of those that the copy has removed, or may have, where nothing was merged.
+    let doubted: [Int]
 }

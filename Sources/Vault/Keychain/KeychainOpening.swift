@@ -100,8 +100,8 @@ struct KeychainOpening {
                         let report = try log.mergePending(
                             pending, with: &unlocker, keeping: options.keptAttribute, timeout: options.lockTimeout)
                         outcome.offlineChanges = try report.map { (report) throws(LogError) in
-                            let keys = Keychain.Key.all(try log.keySlots().shown)
-                            return Keychain.Merge(report, from: keys, to: keys)
+                            let slots = try log.keySlots().shown
+                            return Keychain.Merge(report, from: slots, to: slots)
                         }
                     }
                 } catch {

@@ -319,6 +319,40 @@ def test_what_a_rotation_on_the_other_side_shuts_out_is_kept_or_left_out_as_the_
     two.home.output("set", "afterwards", "--vault", str(two.vault), stdin=b"3")
 
 
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_key_that_the_other_side_has_not_is_kept_or_left_out_as_the_message_says(
+    apart: tuple[Clone, Clone], tmp_path: Path, is_kept: bool
+) -> None:
+    """Both were rotated. Whichever way is gone, what is committed has been merged."""
+    one, two = apart
+    bob = str(tmp_path / "bob.key")
+    two.home.output("key", "add", "--file", bob, "--label", "bob", "--vault", str(two.vault))
+    for clone, options in ((one, ()), (two, ("--file", f"2={bob}"))):
+        clone.home.output("key", "rotate", *options, "--vault", str(clone.vault))
+        clone.git("commit", "--quiet", "--all", "--message", "rotate")
+    one.git("push", "--quiet")
+    finished = pull(two)
+    first, _, add = told(two, finished)
+    assert by_shell(two, first).returncode == 0
+    if is_kept:
+        ended = by_shell(two, advised(finished, "keep them"))
+        assert ended.returncode == 9 and "\n  of-one\n" in ended.stderr
+        ended = by_shell(two, advised(ended, "take it over").replace("NAME", "of-one"))
+        assert ended.returncode == 0, ended
+    else:
+        for line, code in zip(leaving_out(finished.stderr), (0, 9, 9)):
+            ended = by_shell(two, line)
+            assert ended.returncode == code, (line, ended)
+        (option,) = re.findall("--accept-[a-z-]+", ended.stderr)
+        assert by_shell(two, f"{line} {option}").returncode == 0
+    assert by_shell(two, add).returncode == 0
+    two.git("commit", "--quiet", "--no-edit")
+    both = {"base": [CANARY], "of-one": [b"1"]}
+    assert two.values == (both | {"of-two": [b"2"]} if is_kept else both)
+    bobs = two.home.run("--vault", str(two.vault), "--key-file", bob, "get", "of-one")
+    assert bobs.returncode == (0 if is_kept else 5)
+
+
 def test_another_vault_on_the_other_side_is_told(apart: tuple[Clone, Clone]) -> None:
     one, two = apart
     one.vault.unlink()

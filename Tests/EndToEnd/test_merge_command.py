@@ -388,7 +388,7 @@ def test_a_key_that_was_removed_does_not_come_back_with_the_other_copys_rotation
     right.output("key", "rotate", "--file", "2=bob.key")
     right.set("since", b"canary-right")
     told = left.output("merge", str(right.vault)).decode()
-    assert "removed in one of the copies, and open neither any more:\n  key file \"bob\", since 2" in told
+    assert "removed in one of the copies, so that they do not open this one:\n  key file \"bob\", since 2" in told
     assert "data key. Rotate it: `vault key rotate`\n" in told and left.get("since") == b"canary-right"
     left.refusal(LOCKED, "--key-file", "bob.key", "get", "since")
     # Nor into the other copy, by the way that the message there names.

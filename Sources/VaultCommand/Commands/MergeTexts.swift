@@ -188,7 +188,7 @@ extension Keychain.Merge {
             keys.isEmpty ? "" : title + keys.map { "  \($0.line)\n" }.joined() + advice
         }
         return list(
-            removedKeys, "These keys were removed in one of the copies, and open neither any more:\n",
+            removedKeys, "These keys were removed in one of the copies, so that they do not open this one:\n",
             "Whoever has one of them may have the data key. Rotate it: `vault key rotate`\n")
             + list(
                 lostKeys, "These keys open this copy no more, since its new data key was made without them:\n",

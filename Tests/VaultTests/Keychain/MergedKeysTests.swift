@@ -103,6 +103,11 @@ struct MergedKeysTests {
     }
 
     @Test func underOneDataKeyWhatEitherHasRemovedIsRemoved() throws {
+        var places = there.places
+        places.vault = fixture.folder.file("third.vault")
+        try here.backUp(to: places.vault)
+        let third = try Keychain(at: places)
+        try rotate(third)
         try remove("tom", from: here)
         try remove("bob", from: there)
         try here.set("b", to: "2")
@@ -111,8 +116,9 @@ struct MergedKeysTests {
         #expect(merges.map { $0.removedKeys.map(\.label) } == [["bob"], ["tom"]])
         #expect(merges.allSatisfy { $0.isWhole && $0.addedKeys == [] })
         #expect(try labels(here) == ["", ""])
-        // The copy takes this one's place, as it would for its own machine.
-        try merge(there, into: here)
+        // Nor does a third copy bring them back.
+        let taken = try merge(third, into: here, taking: NamesTaken(["b", "c"]))
+        #expect(taken.removedKeys.map(\.label) == ["bob", "tom"])
         #expect(try labels(here) == ["", ""])
     }
 

@@ -74,7 +74,7 @@ extension SlotLabel {
     func renamed(besides taken: Set<ID>) -> SlotLabel {
         var label = self
         while taken.contains(label.id) {
-            label = SlotLabel(created: label.created + 1, text: text, recipient: recipient)
+            label = SlotLabel(created: label.created &+ 1, text: text, recipient: recipient)
         }
         return label
     }

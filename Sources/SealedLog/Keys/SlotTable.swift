@@ -78,8 +78,9 @@ package struct SlotTable: Sendable {
     mutating func keep(_ salts: Set<[UInt8]>) {
         for index in labels.indices where salts.contains(slots[index].salt) {
             let old = labels[index]
+            // Whoever has the data key may have written any time.
             let label = SlotLabel(
-                created: max(Clock.milliseconds, old.created + 1), text: old.text, recipient: old.recipient)
+                created: max(Clock.milliseconds, old.created &+ 1), text: old.text, recipient: old.recipient)
             labels[index] = new(label, besides: labels)
         }
     }

@@ -119,7 +119,7 @@ enum MergeCommand: Command {
         if !outcome.merges.isEmpty, isOfUse {
             // Before the only other copy may be deleted. An error of it comes after what was done.
             if isFinished, !invocation.has(.detached) {
-                do { _ = try keychain.verify(progress: nil) } catch {
+                do { _ = try invocation.withProgress("Verifying") { try keychain.verify(progress: $0) } } catch {
                     isFinished = false
                     errors.append(CommandError(error, advising: advised))
                 }

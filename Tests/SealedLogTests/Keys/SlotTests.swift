@@ -202,6 +202,18 @@ struct SlotTests {
         #expect(try manifest().removedKeys == names)
     }
 
+    /// Whoever has the data key may have written any time.
+    @Test(arguments: [0, UInt64.max - 1, UInt64.max]) func aKeyThatIsKeptHasAnotherName(created: UInt64) throws {
+        var table = try log.keySlots()
+        table.labels[0] = SlotLabel(created: created, text: "x")
+        let id = table.labels[0].id
+        table.keep([[1, 2, 3]])
+        #expect(table.labels[0].id == id)
+        table.keep([table.slots[0].salt])
+        #expect(table.labels[0].id != id && table.labels[0].text == "x" && table.removedKeys == [])
+        #expect(table.labels[0].created >= (created == .max - 1 ? .max : Clock.milliseconds - 60_000))
+    }
+
     private func otherKeyFile() throws(LogError) -> Credential { .keyFile(try otherKey()) }
 
     @Test(arguments: [-1, 0, 1]) func theNewestRemovedKeysAreNamed(_ more: Int) throws {

@@ -31,6 +31,12 @@ def leaving_out(message: str) -> list[str]:
     return [line.strip() for line in lines.splitlines()]
 
 
+def dropping(message: str) -> list[str]:
+    """The commands that leave keys out: they drop them, and merge again."""
+    (lines,) = re.findall(r"^To leave them out, drop them, and merge again:\n((?:  .*\n?)+)", message, re.MULTILINE)
+    return [line.strip() for line in lines.splitlines()]
+
+
 def all_values(home: Home, vault: Path | None = None) -> dict[str, list[bytes | None]]:
     """What each name has: its present value, or None if it was removed, and its earlier ones, newest first."""
     found = open_image((vault or home.vault).read_bytes(), home.key.read_bytes())

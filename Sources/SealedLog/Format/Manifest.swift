@@ -182,8 +182,12 @@ extension Manifest {
 
     /// Adds keys that were removed. If there are too many, the oldest ones are dropped.
     mutating func addRemoved(_ keys: [SlotLabel.ID]) {
-        removedKeys = (removedKeys + keys).suffix(Limits.removedKeys)
+        let added = Set(keys)
+        removedKeys = (removedKeys.filter { !added.contains($0) } + keys).suffix(Limits.removedKeys)
     }
+
+    /// Forgets them, where somebody may have written them who was shut out.
+    mutating func forgetRemovedKeys() { removedKeys = [] }
 
     /// Adds those of another copy for which there is room.
     mutating func addRemoved(ofCopy keys: [SlotLabel.ID]) {

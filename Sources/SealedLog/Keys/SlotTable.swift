@@ -75,8 +75,8 @@ package struct SlotTable: Sendable {
     }
 
     /// Keeps keys that another copy has removed: they count as added anew.
-    mutating func keep(_ salts: Set<[UInt8]>) {
-        for index in labels.indices where salts.contains(slots[index].salt) {
+    mutating func keep(_ names: Set<SlotLabel.ID>) {
+        for index in labels.indices where names.contains(labels[index].id) {
             let old = labels[index]
             // Whoever has the data key may have written any time.
             let label = SlotLabel(

@@ -38,6 +38,7 @@ struct Compactor: ~Copyable {
             manifest.members = change.members ?? manifest.members
             manifest.membersKnownToKey = change.membersKnownToKey ?? manifest.membersKnownToKey
             manifest.addFormer(ofCopy: change.formerMemoryKeys)
+            if change.forgetsRemovedKeys { manifest.forgetRemovedKeys() }
             manifest.addRemoved(ofCopy: change.removedKeysOfCopy)
             manifest.addRemoved(change.removedKeys)
         }

@@ -20,10 +20,12 @@ struct HeaderChange: Sendable {
     let isOwnHistoryBelieved: Bool
     /// The memory subkeys of data keys that machines may remember this vault under, besides its own and former ones.
     let formerMemoryKeys: [[UInt8]]
-    /// The keys that are removed.
+    /// The keys that are removed, or have been in the copy whose slots count from now on.
     let removedKeys: [SlotLabel.ID]
-    /// Those that were removed in a copy.
+    /// Those that were removed in another copy.
     let removedKeysOfCopy: [SlotLabel.ID]
+    /// Whether those do not count that were removed here before.
+    let forgetsRemovedKeys: Bool
     var isNewHistory: Bool { history != old.history }
 
     /// - Parameter oldMembers: how many changes of the members there were.
@@ -34,7 +36,7 @@ struct HeaderChange: Sendable {
         isAccessLogged = table.isAccessLogged
         membersKnownToKey = table.rotated.map { _ in table.members.history.heads }
         (merged, isOwnHistoryBelieved, formerMemoryKeys) = (nil, true, [])
-        (removedKeys, removedKeysOfCopy) = (table.removedKeys, [])
+        (removedKeys, removedKeysOfCopy, forgetsRemovedKeys) = (table.removedKeys, [], false)
     }
 
     /// - Parameters:
@@ -44,12 +46,14 @@ struct HeaderChange: Sendable {
     init(
         old: Header, _ table: SlotTable, members: [MemberRecord]?, keys: KeyRing?, membersKnownToKey: [Authenticator]?,
         merged: KnownPositions?, isOwnHistoryBelieved: Bool = true, formerMemoryKeys: [[UInt8]],
-        removedKeysOfCopy: [SlotLabel.ID], isAccessLogged: Bool
+        removedKeys: [SlotLabel.ID] = [], removedKeysOfCopy: [SlotLabel.ID] = [], forgetsRemovedKeys: Bool = false,
+        isAccessLogged: Bool
     ) {
         self.isOwnHistoryBelieved = isOwnHistoryBelieved
         (self.members, self.membersKnownToKey) = (members, membersKnownToKey)
         (self.old, self.keys, self.merged, self.formerMemoryKeys) = (old, keys, merged, formerMemoryKeys)
-        (removedKeys, self.removedKeysOfCopy) = ([], removedKeysOfCopy)
+        (self.removedKeys, self.removedKeysOfCopy) = (removedKeys, removedKeysOfCopy)
+        self.forgetsRemovedKeys = forgetsRemovedKeys
         (slots, labels, history) = (table.slots, table.labels, table.history)
         self.isAccessLogged = isAccessLogged
     }

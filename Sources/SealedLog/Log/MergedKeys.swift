@@ -21,6 +21,9 @@ struct MergedKeys {
     private let otherKeys: SlotTable
     /// The salts of this vault's keys that a person keeps, whatever the other copy has removed.
     private let kept: Set<[UInt8]>
+    /// Whether what was removed here counts. Somebody who was shut out by the other copy's data key may have put this
+    /// file in the vault's place, unless this machine has seen it as the vault.
+    private let isOwnKnown: Bool
     private let theirs: LogView
     private let manifest: Manifest
     private let ownMembers: MemberList
@@ -31,8 +34,12 @@ struct MergedKeys {
     /// nobody whom they remove has that.
     let broughtChanges: Set<Authenticator>
 
-    /// - Parameter kept: the indexes of this vault's keys that a person keeps.
-    init(_ ours: LogView, _ theirs: LogView, keeping kept: Set<Int> = []) throws(LogError) {
+    /// - Parameters:
+    ///   - kept: the salts of this vault's keys that a person keeps.
+    ///   - isOwnKnown: whether this machine has seen this side as the vault.
+    init(
+        _ ours: LogView, _ theirs: LogView, keeping kept: Set<[UInt8]> = [], isOwnKnown: Bool
+    ) throws(LogError) {
         self.theirs = theirs
         let ownManifest = try ours.manifest()
         ownMembers = try ours.members(in: ownManifest)
@@ -50,7 +57,7 @@ struct MergedKeys {
         areSlotsSame = ours.header.slots == theirs.header.slots
         ownKeys = SlotTable(ours.header, ownManifest, ownMembers, ours.keys)
         otherKeys = SlotTable(theirs.header, manifest, otherMembers, theirs.keys)
-        self.kept = Set(kept.filter(ours.header.slots.indices.contains).map { ours.header.slots[$0].salt })
+        (self.kept, self.isOwnKnown) = (kept, isOwnKnown)
         countsOther = relation == .otherIsNewer
         let changes = Set(manifest.members.map(\.id))
         broughtChanges = countsOther ? changes : changes.subtracting(ownMembers.records.map(\.id))
@@ -68,27 +75,34 @@ struct MergedKeys {
     // MARK: Removed keys
 
     /// The indexes of the keys of this vault that the other copy has removed, where a person has to say whether they
-    /// stay. If both copies were rotated, also those that the other one does not have: what it has removed does not
-    /// tell all, since who was shut out may have named a key anew.
-    var doubtedKeys: [Int] {
-        guard isOfFormerKey else { return [] }
+    /// stay: under one data key, the one alone that has opened this vault. If both copies were rotated, also those that
+    /// the other one does not have: what it has removed does not tell all, since who was shut out may have named a key
+    /// anew.
+    private var askedKeys: [Int] {
+        guard relation != .otherIsNewer, !countsOther else { return [] }
         let (own, others, removed) = (ownKeys.identities, otherKeys.identities, Set(otherKeys.removedBefore))
         return ownKeys.slots.indices.filter { index in
+            let isRemoved = removed.contains(ownKeys.labels[index].id)
+            if relation == .same { return isRemoved && index == ownKeys.own }
             let isShared = isOfKnownKey || others.contains(own[index]) && own.count { $0 == own[index] } == 1
-            return !kept.contains(ownKeys.slots[index].salt)
-                && (removed.contains(ownKeys.labels[index].id) || !isShared)
+            return isRemoved || !isShared
         }
     }
 
+    private func isKept(_ index: Int) -> Bool { kept.contains(ownKeys.slots[index].salt) }
+
+    /// Those of them of which nobody has said yet that they stay.
+    var doubtedKeys: [Int] { askedKeys.filter { !isKept($0) } }
+
+    /// The names of those that stay.
+    var keptKeys: Set<SlotLabel.ID> { Set(askedKeys.filter(isKept).map { ownKeys.labels[$0].id }) }
+
     /// The keys that open the merged vault no more, since one of the copies has removed them.
     var goneKeys: [LogKeySlot] {
-        switch relation {
-        case .otherIsForeign: []
-        case .same, .otherIsNewer:
-            countsOther
-                ? otherKeys.keys(removed: Set(ownKeys.removedBefore))
-                : ownKeys.keys(removed: Set(otherKeys.removedBefore)).filter { !kept.contains($0.salt) }
-        }
+        if relation == .otherIsForeign { return [] }
+        return countsOther
+            ? otherKeys.keys(removed: Set(isOwnKnown ? ownKeys.removedBefore : []))
+            : ownKeys.keys(removed: Set(otherKeys.removedBefore))
     }
 
     /// Returns the key slots of the merged vault.
@@ -101,12 +115,12 @@ struct MergedKeys {
             table.members = own.members
         }
         if relation != .otherIsForeign {
-            let removed = Set(countsOther ? own.removedBefore + ownKeys.removedBefore : otherKeys.removedBefore)
-            for slot in table.keys(removed: removed) where countsOther || !kept.contains(slot.salt) {
+            let ownRemoved = isOwnKnown ? own.removedBefore + ownKeys.removedBefore : []
+            for slot in table.keys(removed: Set(countsOther ? ownRemoved : otherKeys.removedBefore)) {
                 try table.remove(slot.salt)
             }
         }
-        if !countsOther { table.keep(kept) }
+        table.keep(keptKeys)
         return table
     }
 
@@ -194,6 +208,8 @@ struct MergedKeys {
             case .otherIsNewer: manifest.formerMemoryKeys
             case .otherIsForeign: isWhole ? manifest.formerMemoryKeys + [theirs.keys.memoryKey] : []
             }
+        let kept = keptKeys
+        let removedInCopy = otherKeys.removedBefore.filter { !kept.contains($0) }
         // What one copy wants recorded does not go unrecorded because of the other one.
         let isAccessLogged = header.isAccessLogged || !isOfFormerKey && theirs.header.isAccessLogged
         return try HeaderChange(
@@ -202,7 +218,9 @@ struct MergedKeys {
             members: members.map(\.id) == table.members.records.map(\.id) ? nil : members,
             keys: isTaken ? nil : taken, membersKnownToKey: taken.map { _ in manifest.membersKnownToKey },
             merged: known, isOwnHistoryBelieved: isOwnBelieved, formerMemoryKeys: former,
-            removedKeysOfCopy: !isOfFormerKey || isWhole ? otherKeys.removedBefore : [],
+            removedKeys: countsOther ? otherKeys.removedBefore : [],
+            removedKeysOfCopy: !countsOther && (!isOfFormerKey || isWhole) ? removedInCopy : [],
+            forgetsRemovedKeys: countsOther && !isOwnKnown && !isTaken,
             isAccessLogged: isAccessLogged)
     }
 }

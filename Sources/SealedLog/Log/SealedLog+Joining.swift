@@ -49,6 +49,9 @@ extension SealedLog {
         try read(isSure: true) { (view) throws(LogError) in try JoinedHistory(of: view) }
     }
 
+    /// Whether this vault lacks what this machine remembers, and was opened to be merged.
+    package var isJoining: Bool { memory?.isHeld ?? false }
+
     /// Remembers the vault again that was opened to be merged. Throws `diverged` if it lacks what is remembered still.
     package func finishJoining() throws(LogError) {
         guard let memory, memory.isHeld else { return }

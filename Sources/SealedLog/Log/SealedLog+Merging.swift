@@ -52,13 +52,13 @@ extension SealedLog {
     /// - Parameters:
     ///   - isPinned: whether the copy's fingerprint is known. Otherwise this vault must have had its data key.
     ///   - taken: the names that are taken over whoever has changed them.
-    ///   - keptKeys: the indexes of this vault's keys that stay, whatever the copy has removed.
+    ///   - keptKeys: the salts of this vault's keys that stay, whatever the copy has removed.
     ///   - keptAttribute: the key of an attribute that a name keeps if either side has it and both have changed.
     /// - Throws: `invalid` if it is another vault; `pinWrong`; `copyDamaged`; `notMember` if this machine may not sign
     ///   what has to be signed; what reading, writing and compacting throw.
     package func merge(
         _ other: MergedState, isPinned: Bool = true, taking taken: NamesTaken = .none,
-        keepingKeys keptKeys: Set<Int> = [], keeping keptAttribute: String? = nil, timeout: Duration,
+        keepingKeys keptKeys: Set<[UInt8]> = [], keeping keptAttribute: String? = nil, timeout: Duration,
         _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> MergeReport {
         guard other.view.header.vaultID == vaultID else {
@@ -76,7 +76,7 @@ extension SealedLog {
     }
 
     func merge(
-        _ theirs: LogView, isPinned: Bool, _ taken: NamesTaken, _ keptKeys: Set<Int>, _ keptAttribute: String?,
+        _ theirs: LogView, isPinned: Bool, _ taken: NamesTaken, _ keptKeys: Set<[UInt8]>, _ keptAttribute: String?,
         timeout: Duration, _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> MergeReport {
         var report = MergeReport()
@@ -89,7 +89,8 @@ extension SealedLog {
             return view
         }
         report.isUnfinished = theirs.needsClearing
-        var keys = try MergedKeys(ours, theirs, keeping: keptKeys)
+        let isKnown = memory?.isHeld == false
+        var keys = try MergedKeys(ours, theirs, keeping: keptKeys, isOwnKnown: isKnown)
         // What this history includes has nothing new. But whoever was shut out may have written this file.
         if keys.taken == nil, try ours.includes(theirs.head) == .included { return report }
         counter?.begin(2 * theirs.end)
@@ -105,7 +106,7 @@ extension SealedLog {
         let isBelieved = try keys.isOtherHistoryBelieved
         let source = MergedCopy(
             view: theirs, past: CommonPast(ownHistory, history),
-            isOwnBelieved: taken.isAll || gateOfOther == nil || memory?.isHeld == false,
+            isOwnBelieved: taken.isAll || gateOfOther == nil || isKnown,
             isBelieved: isBelieved, keys: keys, taken: taken, keptAttribute: keptAttribute)
         // Each change takes one: a copy with the last ones would end this vault, too.
         guard !isBelieved && !taken.isAll || theirs.head.sequence < Limits.sequence / 2 else {
@@ -121,7 +122,7 @@ extension SealedLog {
         let bringsMembers = try ofCopy { () throws(LogError) in try keys.bringsMembers }
         if bringsMembers, keys.taken == nil { report.removedMembers = try keys.removedMembers }
         report.goneKeys = keys.goneKeys
-        if keys.choice == .other || bringsMembers || !report.goneKeys.isEmpty {
+        if keys.choice == .other || bringsMembers || !report.goneKeys.isEmpty || !keys.keptKeys.isEmpty {
             try change(keys, nil, timeout: timeout, nil)
         }
         try mergeEntries(of: source, timeout: timeout, counter, &report)

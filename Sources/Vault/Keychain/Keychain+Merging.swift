@@ -76,9 +76,9 @@ extension Keychain {
 
     /// - Parameters:
     ///   - taken: the names that are taken over whoever has changed them.
-    ///   - keptKeys: the numbers of the keys that stay, whatever the copy has removed.
+    ///   - keptKeys: the salts of the keys that stay, whatever the copy has removed; see ``Key/salt``.
     package func merge(
-        _ copy: Copy, taking taken: NamesTaken, keepingKeys keptKeys: Set<Int>, progress: UpkeepProgress?
+        _ copy: Copy, taking taken: NamesTaken, keepingKeys keptKeys: Set<[UInt8]>, progress: UpkeepProgress?
     ) throws(VaultError) -> Merge {
         let state: SealedLog.MergedState
         do throws(LogError) { state = try copy.log.stateToMerge() } catch {
@@ -89,7 +89,7 @@ extension Keychain {
             before = try log.keySlots().shown
             report = try options.waiting(for: places.vault) { (timeout) throws(LogError) in
                 try log.merge(
-                    state, isPinned: copy.isPinned, taking: taken, keepingKeys: Set(keptKeys.map { $0 - 1 }),
+                    state, isPinned: copy.isPinned, taking: taken, keepingKeys: keptKeys,
                     keeping: options.keptAttribute, timeout: timeout, progress)
             }
         } catch {
@@ -118,6 +118,9 @@ extension Keychain {
             }
         }
     }
+
+    /// Whether the vault lacks what this machine remembers, so that it can only be merged.
+    package var isJoining: Bool { log.isJoining }
 
     /// Remembers the vault again that was opened to be merged with what this machine remembers.
     ///

@@ -44,7 +44,7 @@ extension Keychain {
         /// The cost of a guess; nil for what cannot be guessed.
         package let cost: KeyFileCost?
         /// Identifies it, whatever its number is by now.
-        let salt: [UInt8]
+        package let salt: [UInt8]
     }
 }
 

@@ -104,6 +104,7 @@ enum MergeCommand: Command {
                 var sides = sides ?? MergedSides(vault: vault, copy: path, advised: advised)
                 sides.taken = invocation.has(.allFromFormerKey) ? nil : invocation.options[.fromFormerKey] ?? []
                 sides.kept = invocation.options[.keep] ?? []
+                sides.isJoining = keychain.isJoining
                 return merge.refusal(of: sides)
             }
             errors.insert(
@@ -141,7 +142,8 @@ enum MergeCommand: Command {
             let names = invocation.options[.fromFormerKey] ?? []
             let kept = try Set(
                 (invocation.options[.keep] ?? []).map { try invocation.number($0, OptionName.keep.spelling) })
-            for number in kept.sorted() { _ = try keychain.key(number) }
+            // A merge may remove keys, and the numbers of the next ones change.
+            let keptKeys = Set(try kept.sorted().map { try keychain.key($0).salt })
             var copies: [Keychain.Copy] = []
             for path in paths {
                 do { copies.append(try keychain.copy(at: path)) } catch { errors.append((path, error)) }
@@ -158,7 +160,7 @@ enum MergeCommand: Command {
                     let merge = try invocation.withProgress("Merging") { progress in
                         try keychain.merge(
                             copy, taking: invocation.has(.allFromFormerKey) ? .all : NamesTaken(names),
-                            keepingKeys: kept, progress: progress)
+                            keepingKeys: keptKeys, progress: progress)
                     }
                     merges.append((copy.path, merge))
                     // A person has to look at this vault first, so nothing else is merged into it.

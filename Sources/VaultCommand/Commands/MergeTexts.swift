@@ -18,6 +18,8 @@ struct MergedSides {
     var taken: [String]? = []
     /// The numbers of the keys that it has kept.
     var kept: [String] = []
+    /// Whether the vault raises an alarm, so that it can only be merged.
+    var isJoining = false
 
     init(vault: String, copy: String, shownCopy: String? = nil, advised: AdvisedCommand) {
         (self.vault, self.copy, self.shownCopy, self.advised) = (vault, copy, shownCopy ?? copy, advised)
@@ -53,6 +55,14 @@ struct MergedSides {
     private func option(_ names: [String]?) -> String {
         guard let names, names.count <= 50 else { return OptionName.allFromFormerKey.spelling + " " }
         return names.map { AdvisedCommand.option(OptionName.fromFormerKey.spelling, $0) + " " }.joined()
+    }
+
+    /// How keys of the vault are left out of what is merged.
+    func dropping(_ keys: [Keychain.Key]) -> String {
+        guard !isJoining else { return otherWay }
+        let drops = keys.map { "\(OptionName.drop.spelling) \($0.number)" }.joined(separator: " ")
+        return "drop them, and merge again:\n  \(advised.line("key rotate \(drops)"))\n"
+            + "  \(advised.line("merge \(option(taken))\(AdvisedCommand.path(copy))"))"
     }
 
     /// How the vault is merged into the other copy, which has its place then.
@@ -210,7 +220,7 @@ extension Keychain.Merge {
         "Nothing was merged: these keys open \(sides.vault), and are not among those of \(sides.shownCopy). Somebody may "
             + "have been shut out there who has one of them:\n\(doubtedKeys.lines)"
             + "If you know that they are to open the vault, keep them: \(sides.keeping(doubtedKeys))\n"
-            + "To leave them out, \(sides.otherWay)"
+            + "To leave them out, \(sides.dropping(doubtedKeys))"
     }
 
     /// What was not taken over, why, and how it is.

@@ -49,7 +49,8 @@ struct KeyIdentityTests {
     private var doubted: [Int] {
         get throws {
             let theirs = try there.read { (view) in view }
-            return try here.read { (view) throws(LogError) in try MergedKeys(view, theirs).doubtedKeys }
+            return try here.read { (view) throws(LogError) in try MergedKeys(view, theirs, isOwnKnown: true).doubtedKeys
+            }
         }
     }
 
@@ -62,10 +63,30 @@ struct KeyIdentityTests {
         let theirs = try there.read { (view) in view }
         let kept = try here.read { (view) throws(LogError) in
             try [[1], [2], [0, 1, 2], [1, 2, 16]].map { (kept) throws(LogError) in
-                try MergedKeys(view, theirs, keeping: Set(kept)).doubtedKeys
+                let slots = view.header.slots
+                let salts = kept.filter(slots.indices.contains).map { slots[$0].salt }
+                return try MergedKeys(view, theirs, keeping: Set(salts), isOwnKnown: true).doubtedKeys
             }
         }
         #expect(kept == [[2], [1], [], []])
+    }
+
+    /// Another key of the same person's opens the copy.
+    @Test func theKeyInUseIsAskedAboutThatACopyUnderTheSameDataKeyHasRemoved() throws {
+        let path = fixture.folder.file("same.vault")
+        try overwrite(path, try fixture.bytes)
+        let same = try openApart(path, options: SealedLog.Options(), readKey: fixture.key)
+        _ = try same.changeKeys(timeout: SealedLog.patience) { (table) throws(LogError) in
+            for _ in 0..<2 { try table.remove(table.slots[0].salt) }
+        }
+        let theirs = try same.read { (view) in view }
+        let found = try here.read { (view) throws(LogError) in
+            try [[], [view.header.slots[0].salt]].map { (kept) throws(LogError) in
+                try MergedKeys(view, theirs, keeping: Set(kept), isOwnKnown: true)
+            }
+        }
+        #expect(found.map(\.doubtedKeys) == [[0], []] && found.map(\.keptKeys.count) == [0, 1])
+        #expect(found.map { $0.goneKeys.map(\.label) } == [["bob"], ["bob"]])
     }
 
     /// A key has a salt, which nobody else's key has.

@@ -207,9 +207,9 @@ struct SlotTests {
         var table = try log.keySlots()
         table.labels[0] = SlotLabel(created: created, text: "x")
         let id = table.labels[0].id
-        table.keep([[1, 2, 3]])
+        table.keep([randomAuthenticator()])
         #expect(table.labels[0].id == id)
-        table.keep([table.slots[0].salt])
+        table.keep([id])
         #expect(table.labels[0].id != id && table.labels[0].text == "x" && table.removedKeys == [])
         #expect(table.labels[0].created >= (created == .max - 1 ? .max : Clock.milliseconds - 60_000))
     }

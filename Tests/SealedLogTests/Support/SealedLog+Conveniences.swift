@@ -10,8 +10,9 @@ typealias Wish = (name: String, value: [UInt8]?)
 extension SealedLog {
     @discardableResult
     func merge(
-        _ other: SealedLog, isPinned: Bool = true, taking taken: NamesTaken = .none, keepingKeys kept: Set<Int> = [],
-        keeping keptAttribute: String? = nil, timeout: Duration, _ counter: UpkeepProgress? = nil
+        _ other: SealedLog, isPinned: Bool = true, taking taken: NamesTaken = .none,
+        keepingKeys kept: Set<[UInt8]> = [], keeping keptAttribute: String? = nil, timeout: Duration,
+        _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> MergeReport {
         try merge(
             other.stateToMerge(), isPinned: isPinned, taking: taken, keepingKeys: kept, keeping: keptAttribute,
@@ -151,7 +152,7 @@ extension SealedLog {
             HeaderChange(
                 old: header, table, members: members, keys: nil, membersKnownToKey: members.map { _ in [] },
                 merged: position.map { KnownPositions([$0], first: $0.sequence) }, formerMemoryKeys: [],
-                removedKeysOfCopy: [], isAccessLogged: false)
+                isAccessLogged: false)
         }
     }
 

@@ -26,7 +26,8 @@ struct MergedKeysTests {
         recipient = try #require(try Identity.generate().recipient).text
         try here.addRecipient(recipient)
         var places = fixture.places
-        (places.vault, places.rollbackMemory) = (fixture.folder.file("copy.vault"), nil)
+        places.vault = fixture.folder.file("copy.vault")
+        places.rollbackMemory = fixture.folder.file("there.state")
         try here.backUp(to: places.vault)
         there = try Keychain(at: places)
     }
@@ -54,7 +55,11 @@ struct MergedKeysTests {
         _ other: Keychain, into keychain: Keychain, taking taken: NamesTaken = .none, keeping kept: Set<Int> = []
     ) throws -> Keychain.Merge {
         try keychain.merge(
-            keychain.copy(at: other.places.vault), taking: taken, keepingKeys: kept, progress: nil)
+            keychain.copy(at: other.places.vault), taking: taken, keepingKeys: salts(kept, of: keychain), progress: nil)
+    }
+
+    private func salts(_ numbers: Set<Int>, of keychain: Keychain) throws -> Set<[UInt8]> {
+        Set(try keychain.vaultKeys().filter { numbers.contains($0.number) }.map(\.salt))
     }
 
     private func labels(_ keychain: Keychain) throws -> [String] { try keychain.vaultKeys().map(\.label) }
@@ -102,9 +107,27 @@ struct MergedKeysTests {
         }
     }
 
+    /// Neither here nor on another machine, although the copy with the removal has nothing else.
+    @Test func aKeyThatAPersonHasKeptIsNotAskedAboutAgain() throws {
+        try remove("tom", from: there)
+        try rotate(here)
+        var places = there.places
+        (places.vault, places.rollbackMemory) = (fixture.folder.file("third.vault"), nil)
+        try here.backUp(to: places.vault)
+        let third = try Keychain(at: places)
+        #expect(try merge(there, into: here).doubtedKeys.map(\.label) == ["tom"])
+        #expect(try merge(there, into: here, keeping: [2, 3]).isWhole)
+        #expect(try merge(there, into: here).doubtedKeys == [])
+        #expect(try merge(here, into: third).removedKeys == [])
+        for keychain in [here, third] { #expect(try labels(keychain) == ["", "bob", "tom", ""]) }
+        // Only the kept one has got another name.
+        let pairs = zip(try here.vaultKeys(), try third.vaultKeys())
+        #expect(pairs.map { $0.created == $1.created } == [true, true, false, true])
+    }
+
     @Test func underOneDataKeyWhatEitherHasRemovedIsRemoved() throws {
         var places = there.places
-        places.vault = fixture.folder.file("third.vault")
+        (places.vault, places.rollbackMemory) = (fixture.folder.file("third.vault"), nil)
         try here.backUp(to: places.vault)
         let third = try Keychain(at: places)
         try rotate(third)
@@ -141,7 +164,7 @@ struct MergedKeysTests {
         let choices: [(NamesTaken, Set<Int>)] = [(.none, []), (NamesTaken(["b"]), [1, 3]), (.all, [])]
         for (taken, kept) in choices {
             let merge = try keychain.merge(
-                keychain.copy(at: places.vault), taking: taken, keepingKeys: kept, progress: nil)
+                keychain.copy(at: places.vault), taking: taken, keepingKeys: salts(kept, of: keychain), progress: nil)
             #expect(merge.doubtedKeys.map(\.number) == [2] && merge.changed == [] && merge.refused == [])
         }
         #expect(try contents(fixture.places.vault) == bytes)
@@ -149,7 +172,8 @@ struct MergedKeysTests {
         let merge = try other.merge(other.copy(at: fixture.places.vault), taking: .none, keepingKeys: [], progress: nil)
         #expect(merge.doubtedKeys == [] && merge.refused == [])
         try overwrite(places.vault, copied)
-        let all = try keychain.merge(keychain.copy(at: places.vault), taking: .all, keepingKeys: [2], progress: nil)
+        let all = try keychain.merge(
+            keychain.copy(at: places.vault), taking: .all, keepingKeys: salts([2], of: keychain), progress: nil)
         #expect(all.doubtedKeys == [] && all.changed == ["b"] && all.keys == .own)
         #expect(try keychain.vaultKeys().map(\.label) == [""] + files)
     }
@@ -169,6 +193,30 @@ struct MergedKeysTests {
         try other.set("b", to: "2")
         let merge = try keychain.merge(keychain.copy(at: places.vault), taking: .none, keepingKeys: [], progress: nil)
         #expect(merge.doubtedKeys == [] && merge.refused == (isCopy ? [] : ["b"]))
+    }
+
+    /// Somebody whom a rotation has shut out may have written the file in the vault's place: this machine has seen
+    /// another one.
+    @Test func whatAFileInTheVaultsPlaceHasRemovedDoesNotCountUnlessItIsKnown() throws {
+        let former = fixture.folder.file("former.vault")
+        try remove("bob", from: there)
+        try overwrite(former, contents(there.places.vault))
+        var places = fixture.places
+        places.vault = former
+        try rotate(here, dropping: "tom")
+        try here.set("b", to: "2")
+        var options = Keychain.Options()
+        options.mergedNext = [here.places.vault]
+        let opened = try Keychain(at: places, options: options)
+        let merge = try opened.merge(
+            opened.copy(at: here.places.vault), taking: .none, keepingKeys: [], progress: nil)
+        #expect(merge.removedKeys == [] && merge.changed == ["b"])
+        #expect(try labels(opened) == ["", "bob", ""])
+        // Nor does it afterwards.
+        try here.set("c", to: "3")
+        let back = try self.merge(opened, into: here)
+        #expect(back.removedKeys.map(\.label) == [])
+        #expect(try labels(here) == ["", "bob", ""])
     }
 
     // MARK: What is told

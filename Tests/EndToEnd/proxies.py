@@ -9,6 +9,15 @@ import threading
 from postgres import database_url, free_port
 
 
+def stop_accepting(listener, thread):
+    """Closes a listener once the thread that waits for its connections has ended. Otherwise the thread waits on: a
+    signal, as os.seteuid sends to all threads, lets it try again, and take what connects to the next socket that has
+    the same number."""
+    listener.shutdown(socket.SHUT_RDWR)
+    thread.join(10)
+    listener.close()
+
+
 class Proxy:
     """Forwards to a cluster's socket. `cut` is (side, number): the connection is cut before that message of a side, the
     client's or the server's, is passed on."""
@@ -26,7 +35,8 @@ class Proxy:
         self.messages = []
         self._lock = threading.Lock()
         self._listener = socket.create_server(("127.0.0.1", self.port))
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+        self._accepting.start()
 
     def url(self, vault="team", **options):
         return database_url(vault, "vault", "127.0.0.1", self.port, {"sslmode": "disable", **options})
@@ -42,7 +52,7 @@ class Proxy:
         return self.messages.count(("client", "S"))
 
     def close(self):
-        self._listener.close()
+        stop_accepting(self._listener, self._accepting)
 
     def _accept(self):
         while True:

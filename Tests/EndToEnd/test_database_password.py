@@ -11,6 +11,7 @@ import pytest
 
 from homes import Home
 from postgres import Cluster
+from proxies import stop_accepting
 
 IO = 8
 PASSWORD = b"hunter2-of-the-team"
@@ -31,7 +32,8 @@ class Thief:
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.connections, self.received = 0, b""
-        threading.Thread(target=self.serve, daemon=True).start()
+        self.serving = threading.Thread(target=self.serve, daemon=True)
+        self.serving.start()
 
     def serve(self) -> None:
         while True:
@@ -60,7 +62,7 @@ class Thief:
 def thief() -> Iterator[Thief]:
     thief = Thief()
     yield thief
-    thief.listener.close()
+    stop_accepting(thief.listener, thief.serving)
 
 
 def with_url(home: Home, cluster: Cluster, entry: str = "db/team", **options: str) -> Home:

@@ -60,8 +60,8 @@ package struct SlotLabel: Hashable, Sendable {
 }
 
 extension SlotLabel {
-    /// What names a key once it is removed, or in another copy: the start of the hash of its label. A rotation of the
-    /// data key leaves it as it is.
+    /// The name of a key once it is removed, or in another copy. It is the start of the hash of the label, which a
+    /// rotation of the data key leaves as it is.
     typealias ID = Authenticator
 
     var id: ID {

@@ -18,7 +18,7 @@ package struct SlotTable: Sendable {
     private(set) var rotated: KeyRing?
     /// The keys that are removed.
     private(set) var removedKeys: [SlotLabel.ID] = []
-    /// Those that were removed before, or all that are known of.
+    /// The keys that were removed before, as far as they are known still.
     let removedBefore: [SlotLabel.ID]
 
     init(_ header: Header, _ manifest: Manifest, _ members: MemberList, _ keys: KeyRing) {
@@ -27,8 +27,15 @@ package struct SlotTable: Sendable {
     }
 
     /// Returns the label of a new key: it has the name of none that is here, or was removed.
-    private func new(_ label: SlotLabel, besides labels: [SlotLabel]) -> SlotLabel {
+    private func new(_ label: SlotLabel) -> SlotLabel {
         label.renamed(besides: Set(labels.map(\.id) + removedBefore + removedKeys))
+    }
+
+    /// Labels a slot that another secret opens now: the former key counts as removed.
+    private mutating func relabel(_ index: Int, recipient: String = "") throws(LogError) {
+        let label = try new(SlotLabel(text: labels[index].text, recipient: recipient))
+        removedKeys.append(labels[index].id)
+        labels[index] = label
     }
 
     /// The index of the slot that opened the vault; nil if it has been removed since.
@@ -52,7 +59,7 @@ package struct SlotTable: Sendable {
         _ credential: borrowing Credential, limits: KeyDerivation.StretchLimits, parameters: [UInt8] = [],
         label: String, recipient: String = ""
     ) throws(LogError) {
-        let label = try new(SlotLabel(ofNew: label, recipient: recipient), besides: labels)
+        let label = try new(SlotLabel(ofNew: label, recipient: recipient))
         let slot = try KeySlot(for: credential, limits: limits, parameters: parameters)
         try (slots + [slot]).check()
         slots.append(try wrapped(slot, with: credential))
@@ -78,10 +85,10 @@ package struct SlotTable: Sendable {
     mutating func keep(_ names: Set<SlotLabel.ID>) {
         for index in labels.indices where names.contains(labels[index].id) {
             let old = labels[index]
-            // Whoever has the data key may have written any time.
+            // The time may be any: somebody who has the data key can have written it.
             let label = SlotLabel(
                 created: max(Clock.milliseconds, old.created &+ 1), text: old.text, recipient: old.recipient)
-            labels[index] = new(label, besides: labels)
+            labels[index] = new(label)
         }
     }
 
@@ -95,9 +102,7 @@ package struct SlotTable: Sendable {
     ) throws(LogError) {
         let index = try index(of: salt)
         try exchange(index, by: credential, limits: limits, parameters: parameters)
-        let label = try new(SlotLabel(text: labels[index].text, recipient: labels[index].recipient), besides: labels)
-        removedKeys.append(labels[index].id)
-        labels[index] = label
+        try relabel(index, recipient: labels[index].recipient)
     }
 
     private mutating func exchange(
@@ -212,17 +217,15 @@ package struct SlotTable: Sendable {
         own ownRenewal: Renewal? = nil, _ renew: (KeySlot) throws(LogError) -> Renewal
     ) throws(LogError) {
         guard let own else { throw LogError(.slotGone) }
-        var (renewed, labels, removed) = (slots, labels, removedKeys)
-        var replacements: [KeySlot] = []
+        var renewed = slots
+        var (replacements, replaced): ([KeySlot], [Int]) = ([], [])
         rotated = try KeyRing { (dataKey, wrappingKey) throws(LogError) in
             RandomBytes.fill(dataKey)
             let newKey = UnsafeRawBufferPointer(dataKey)
             func wrap(_ index: Int, with renewal: Renewal) throws(LogError) {
                 if renewal.isReplacement {
                     try checkIsNew(renewal.credential)
-                    let label = try new(SlotLabel(text: labels[index].text), besides: labels)
-                    removed.append(labels[index].id)
-                    labels[index] = label
+                    replaced.append(index)
                 }
                 renewed[index] = try renewal.wrapping(newKey, for: slots[index], wrappingKey)
                 if renewal.isReplacement {
@@ -245,7 +248,8 @@ package struct SlotTable: Sendable {
             return renewed[own]
         }
         try renewed.check()
-        (slots, self.labels, removedKeys) = (renewed, labels, removed)
+        slots = renewed
+        for index in replaced { try relabel(index) }
     }
 
     /// Throws `slotExists` if a credential opens the vault already.
@@ -285,8 +289,8 @@ extension [KeySlot] {
 }
 
 extension SlotTable {
-    /// What tells that a slot is the same key's in another copy. A rotation draws another salt for a recipient, whom
-    /// the label names.
+    /// Tells whether a slot is the same key's in another copy. A rotation draws another salt for a recipient, whom the
+    /// label names.
     struct Identity: Hashable {
         let label: SlotLabel
         let salt: [UInt8]

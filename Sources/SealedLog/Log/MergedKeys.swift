@@ -98,11 +98,15 @@ struct MergedKeys {
     var keptKeys: Set<SlotLabel.ID> { Set(askedKeys.filter(isKept).map { ownKeys.labels[$0].id }) }
 
     /// The keys that open the merged vault no more, since one of the copies has removed them.
-    var goneKeys: [LogKeySlot] {
+    var goneKeys: [LogKeySlot] { keysToRemove(from: countsOther ? otherKeys : ownKeys, own: ownKeys) }
+
+    /// Returns those of the slots that count which the other side has removed.
+    ///
+    /// - Parameter own: the slots of this vault by now.
+    private func keysToRemove(from table: SlotTable, own: SlotTable) -> [LogKeySlot] {
         if relation == .otherIsForeign { return [] }
-        return countsOther
-            ? otherKeys.keys(removed: Set(isOwnKnown ? ownKeys.removedBefore : []))
-            : ownKeys.keys(removed: Set(otherKeys.removedBefore))
+        let ownRemoved = isOwnKnown ? own.removedBefore + ownKeys.removedBefore : []
+        return table.keys(removed: Set(countsOther ? ownRemoved : otherKeys.removedBefore))
     }
 
     /// Returns the key slots of the merged vault.
@@ -114,12 +118,7 @@ struct MergedKeys {
             table = otherKeys
             table.members = own.members
         }
-        if relation != .otherIsForeign {
-            let ownRemoved = isOwnKnown ? own.removedBefore + ownKeys.removedBefore : []
-            for slot in table.keys(removed: Set(countsOther ? ownRemoved : otherKeys.removedBefore)) {
-                try table.remove(slot.salt)
-            }
-        }
+        for slot in keysToRemove(from: table, own: own) { try table.remove(slot.salt) }
         table.keep(keptKeys)
         return table
     }

@@ -32,7 +32,7 @@ extension Keychain {
         /// Whether the copy ends within a change: it may still be copied.
         package let isUnfinished: Bool
         /// Whether nothing of the copy was left out.
-        package var isWhole: Bool { refused.isEmpty && slots.doubted.isEmpty }
+        package let isWhole: Bool
     }
 
     /// Takes over what another copy of this vault has: one that a file synchronization, git or a backup has left beside
@@ -148,6 +148,7 @@ extension Keychain.Merge {
     init(_ report: MergeReport, from before: [LogKeySlot], to after: [LogKeySlot]) {
         slots = MergedSlots(before: before, after: after, gone: report.goneKeys, doubted: report.doubtedKeys)
         (changed, conflicts, dropped) = (report.changed, report.conflicts, report.dropped)
+        isWhole = report.isWhole
         (refused, keys) = (report.refused, report.keys)
         (isOfFormerKey, refusesOwn, keptAt) = (report.isOfFormerKey, report.refusesOwn, report.keptAt)
         (isUnfinished, removedMembers) = (report.isUnfinished, report.removedMembers)

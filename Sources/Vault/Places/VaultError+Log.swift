@@ -164,7 +164,8 @@ extension VaultError {
         case .pinWrong:
             return
                 "\(vault) is not the vault that this machine knows: its fingerprint is "
-                + "\(Fingerprint.text(detail)). Either its data key was rotated, or somebody has made another vault for you. Ask its owner for the fingerprint."
+                + "\(Fingerprint.text(detail)). Either its data key was rotated, or somebody has made another vault for "
+                + "you. Ask its owner for the fingerprint."
         case .damaged:
             return "The vault \(vault) is damaged or was tampered with: \(detail). The damage is left as it is. "
                 + "Restore the vault from a backup, or salvage what is intact."

@@ -4,11 +4,6 @@ import Testing
 
 @testable import SealedLog
 
-private func recipient(_ byte: UInt8) throws(LogError) -> Credential {
-    let fileKey = try translated(SecretBytes(copyOf: [UInt8](repeating: byte, count: 16)))
-    return .recipient(fileKey, ofSlotWith: Array(repeating: byte, count: KeyDerivation.saltSize))
-}
-
 /// What tells that two copies have the same key: whoever has the data key can give his own another name.
 @Suite("Keys of two copies")
 struct KeyIdentityTests {

@@ -26,11 +26,6 @@ struct SlotTests {
         return try KeyFile.read(path, secretFolders: [], in: PosixFileSystem())
     }
 
-    private func recipient(_ byte: UInt8, salt: [UInt8] = SlotTests.salt) throws(LogError) -> Credential {
-        let fileKey = try translated(SecretBytes(copyOf: [UInt8](repeating: byte, count: 16)))
-        return .recipient(fileKey, ofSlotWith: salt)
-    }
-
     private static let salt = [UInt8](repeating: 7, count: KeyDerivation.saltSize)
 
     private func change(_ edit: (inout SlotTable) throws(LogError) -> Void) throws {

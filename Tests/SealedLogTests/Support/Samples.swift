@@ -20,6 +20,12 @@ func randomKeys() throws -> KeyRing {
 
 func secret(_ text: String) throws(LogError) -> SecretBytes { try translated(SecretBytes(copyOf: Array(text.utf8))) }
 
+/// The file key of a recipient's slot, whose salt is of that byte too unless it is given.
+func recipient(_ byte: UInt8, salt: [UInt8]? = nil) throws(LogError) -> Credential {
+    let fileKey = try translated(SecretBytes(copyOf: [UInt8](repeating: byte, count: 16)))
+    return .recipient(fileKey, ofSlotWith: salt ?? Array(repeating: byte, count: KeyDerivation.saltSize))
+}
+
 func passphrase(_ text: String = "abc") throws(LogError) -> Credential { try .passphrase(secret(text)) }
 
 extension KeyDerivation.StretchLimits {

@@ -10,7 +10,7 @@ import pytest
 
 from homes import Home
 from key_slots import fingerprint, new_identity
-from layout import records
+from layout import number, records
 
 VALUES = {f"name {number}": f"value {number}".encode() for number in range(6)}
 HEADER = 4_096
@@ -105,6 +105,15 @@ def test_an_earlier_value_that_is_lost_is_said_and_ends_with_6(home: Home) -> No
             one["modified"] for one in former if one["version"] != version["version"]
         ]
     assert lost == {("kept", 1), ("kept", 2), ("removed", 1), ("removed", 2), ("removed", 3)}
+
+
+def test_settings_that_are_lost_are_said_and_end_with_6(filled: Home) -> None:
+    content = filled.vault.read_bytes()
+    flip(filled, number(content, 80, 8))
+    finished = filled.run("salvage", "out.vault")
+    told = finished.stdout.decode()
+    assert finished.returncode == 6 and told.startswith("Copied to out.vault. Entries with their last value: 6.\n")
+    assert told.endswith("settings, the key's label and the time of creation are lost.\nNo entry is missing.\n")
 
 
 def test_a_lost_sector_of_the_header_costs_nothing(filled: Home) -> None:

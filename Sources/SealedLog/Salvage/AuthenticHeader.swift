@@ -6,23 +6,21 @@ struct AuthenticHeader {
     let keys: KeyRing
     /// The slot that led to the data key.
     let slot: KeySlot
-    /// Which of the images it is: that of the header comes first.
-    let number: Int
     /// The memory subkeys of the vault's former data keys; none if the manifest does not open.
     private let formerKeys: [[UInt8]]
 
     /// At most 256 images are tried, which take 10 µs each.
     init?(_ images: [[UInt8]], _ keys: KeyRing, _ slot: KeySlot, in store: any RecordStore) throws(LogError) {
-        var found: (candidate: Header.Candidate, number: Int)?
-        for (number, image) in images.enumerated() {
+        var found: Header.Candidate?
+        for image in images {
             guard let candidate = Header.Candidate(repairing: image),
                 (try? Header.authenticate(candidate.bytes, with: keys)) != nil,
-                found.map({ $0.candidate.header.sequence < candidate.header.sequence }) ?? true
+                found.map({ $0.header.sequence < candidate.header.sequence }) ?? true
             else { continue }
-            found = (candidate, number)
+            found = candidate
         }
         guard let found else { return nil }
-        (candidate, number, self.keys, self.slot) = (found.candidate, found.number, keys, slot)
+        (candidate, self.keys, self.slot) = (found, keys, slot)
         let view = candidate.view(of: store, keys)
         do throws(LogError) { formerKeys = try view.manifest().formerMemoryKeys } catch {
             guard error.code == .damaged else { throw error }
@@ -39,14 +37,13 @@ struct AuthenticHeader {
 }
 
 extension [AuthenticHeader] {
-    /// The one that came after the others; if they do not say which one that is, that of the header before its copy's.
+    /// The one that came after the others; all that may be it, if they do not say which one that is.
     ///
     /// Their numbers say nothing of it: somebody who was shut out can give any number to a header under a former data
     /// key. But the manifest of such a header cannot name the memory subkey of a later data key, and the vault's names
     /// those of its former ones.
-    var newest: AuthenticHeader? {
-        let last = filter { header in !contains { $0.follows(header) && !header.follows($0) } }
-        return last.min { $0.number < $1.number }
+    var newest: [AuthenticHeader] {
+        filter { header in !contains { $0.follows(header) && !header.follows($0) } }
     }
 }
 

@@ -15,17 +15,17 @@ struct HeaderRemains {
     let doubt: String?
 
     /// Tries the unlocker's credentials, one after the other.
+    ///
+    /// - Returns: what may be the newest header: more than one if nothing says which of them it is.
     static func open(
         _ store: any RecordStore, with unlocker: inout some Unlocker & ~Copyable
-    ) throws(LogError) -> HeaderRemains {
+    ) throws(LogError) -> [HeaderRemains] {
         let images = try images(of: store)
         let header = images.lazy.compactMap { try? Header(parsing: $0) }.first
         let locked = LockedVault(vaultID: header?.vaultID ?? [], slots: images.slots)
         while let credential = try unlocker.next(for: locked) {
             do throws(LogError) {
-                let remains = try HeaderRemains(in: store, images, key: credential)
-                try unlocker.check(remains.view.unlocked)
-                return remains
+                return try trusted(found(in: store, images, key: credential), by: &unlocker)
             } catch {
                 guard error.code == .keyWrong else { throw error }
             }
@@ -33,10 +33,27 @@ struct HeaderRemains {
         throw unlocker.failure
     }
 
+    /// Leaves out what is not to be trusted. Throws why, if nothing is left.
+    private static func trusted(
+        _ found: [HeaderRemains], by unlocker: inout some Unlocker & ~Copyable
+    ) throws(LogError) -> [HeaderRemains] {
+        var (trusted, failure): ([HeaderRemains], LogError?) = ([], nil)
+        for remains in found {
+            do throws(LogError) {
+                try unlocker.check(remains.view.unlocked)
+                trusted.append(remains)
+            } catch { failure = failure ?? error }
+        }
+        if trusted.isEmpty, let failure { throw failure }
+        return trusted
+    }
+
     /// - Parameter images: what a header can be combined to; the first and the last one are the header and its copy.
     /// - Throws: `keyWrong` if the key opens no slot that is left; `newerFormat`; `damaged` if no more than a slot is
     ///   left; `unavailable`, `outOfMemory`.
-    private init(in store: any RecordStore, _ images: [[UInt8]], key: borrowing Credential) throws(LogError) {
+    private static func found(
+        in store: any RecordStore, _ images: [[UInt8]], key: borrowing Credential
+    ) throws(LogError) -> [HeaderRemains] {
         let blocks = [images[0], images[images.count - 1]]
         var opened: (keys: KeyRing, slot: KeySlot)?
         var (headers, memoryKeys): ([AuthenticHeader], Set<[UInt8]>) = ([], [])
@@ -48,27 +65,40 @@ struct HeaderRemains {
             guard memoryKeys.insert(keys.memoryKey).inserted else { continue }
             if let found = try AuthenticHeader(images, keys, slot, in: store) { headers.append(found) }
         }
-        let newest = headers.newest
-        let isSure = newest?.follows(memoryKeys) ?? true
-        doubt = isSure ? nil : "a key slot of another data key, which this header does not name as a former one"
-        if let newest { opened = (newest.keys, newest.slot) }
-        var found = newest?.candidate
         guard let opened else {
-            for block in blocks { try HeaderRemains.checkVersion(block) }
+            for block in blocks { try checkVersion(block) }
             let isVault = blocks.contains { $0.starts(with: Header.magic) }
             throw isVault ? LogError(.keyWrong) : .damaged("it does not begin as a vault does")
         }
-        isAuthentic = found != nil
+        let newest = headers.newest
+        if newest.isEmpty { return [try HeaderRemains(guessing: blocks, opened.keys, opened.slot, in: store)] }
+        return newest.map { header in
+            let isSure = header.follows(memoryKeys)
+            return HeaderRemains(header, blocks, isSure: isSure, in: store)
+        }
+    }
+
+    private init(_ found: AuthenticHeader, _ blocks: [[UInt8]], isSure: Bool, in store: any RecordStore) {
+        isAuthentic = true
+        doubt = isSure ? nil : "a key slot of another data key, which this header does not name as a former one"
         let names = ["the header at byte 0", "the header's copy at byte \(Header.copyOffset)"]
-        let damaged = found.map { found in zip(blocks, names).filter { $0.0 != found.bytes }.map(\.1) }
-        damage = damaged ?? ["the header and its copy, at byte 0"]
+        damage = zip(blocks, names).filter { $0.0 != found.candidate.bytes }.map(\.1)
+        slot = found.slot
+        view = found.candidate.view(of: store, found.keys)
+    }
+
+    private init(
+        guessing blocks: [[UInt8]], _ keys: KeyRing, _ slot: KeySlot, in store: any RecordStore
+    ) throws(LogError) {
+        var found: Header.Candidate?
         for block in blocks where found == nil {
             try HeaderRemains.checkVersion(block)
             found = Header.Candidate(repairing: block)
         }
         guard let found else { throw LogError.damaged("of the header nothing but a key slot is left") }
-        slot = opened.slot
-        view = found.view(of: store, opened.keys)
+        (isAuthentic, doubt, damage) = (false, nil, ["the header and its copy, at byte 0"])
+        self.slot = slot
+        view = found.view(of: store, keys)
     }
 
     /// What the chain of records begins with. A guess must not hide any of them.

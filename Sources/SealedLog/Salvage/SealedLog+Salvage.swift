@@ -51,6 +51,9 @@ package struct SalvageReport: Hashable, Sendable {
     package var isComplete: Bool {
         !hasGaps && doubtful.isEmpty && older.isEmpty && lost.isEmpty && lostVersions.isEmpty && unnamed == 0
     }
+
+    /// Whether nothing was lost by damage, beside entries too.
+    package var isWithoutLoss: Bool { isComplete && !leftBehind.contains { $0 == .header || $0 == .manifest } }
 }
 
 extension SealedLog {
@@ -67,14 +70,21 @@ extension SealedLog {
             try place.open(.damaged)
         }
         let store = lock.store
-        let remains = try HeaderRemains.open(store, with: &unlocker)
+        let found = try HeaderRemains.open(store, with: &unlocker)
         // Everything is searched, and then the present values are read once more.
-        counter?.begin(try 2 * store.size())
-        let memory = options.memory(of: remains.view, at: place)
-        let (manifest, fault) = try remains.manifest()
-        let history = try SalvagedHistory(remains, manifest, memory, counter)
+        counter?.begin(try UInt64(found.count + 1) * store.size())
+        func read(_ remains: HeaderRemains) throws(LogError) -> SalvageReading {
+            try SalvageReading(remains, options.memory(of: remains.view, at: place), counter)
+        }
+        var reading = try read(found[0])
+        // A header that leads nowhere hides nothing that another one leads to.
+        for remains in found.dropFirst() {
+            let other = try read(remains)
+            if other.history.present.count > reading.history.present.count { reading = other }
+        }
+        let (remains, memory, manifest, history) = (reading.remains, reading.memory, reading.manifest, reading.history)
 
-        var report = SalvageReport(damage: history.damage + (fault.map { [$0] } ?? []), hasGaps: history.hasGaps)
+        var report = SalvageReport(damage: history.damage + reading.faults, hasGaps: history.hasGaps)
         report.unnamed = history.unnamed(manifest)
         report.leftBehind = remains.leftBehind(manifest)
         let (keys, slot) = try newKeys { (dataKey, wrappingKey) throws(LogError) in
@@ -98,6 +108,23 @@ extension SealedLog {
             report.damage.append("this machine's memory: \(reason)")
         }
         return report
+    }
+}
+
+/// What is found by one of the headers that may be the newest.
+private struct SalvageReading {
+    let remains: HeaderRemains
+    let memory: RollbackMemory?
+    let manifest: Manifest?
+    /// What is wrong with the manifest, in words.
+    let faults: [String]
+    let history: SalvagedHistory
+
+    init(_ remains: HeaderRemains, _ memory: RollbackMemory?, _ counter: UpkeepProgress?) throws(LogError) {
+        let (manifest, fault) = try remains.manifest()
+        (self.remains, self.memory, self.manifest) = (remains, memory, manifest)
+        faults = fault.map { [$0] } ?? []
+        history = try SalvagedHistory(remains, manifest, memory, counter)
     }
 }
 

@@ -38,7 +38,7 @@ enum SalvageCommand: Command {
             "unnamed": salvage.unnamed, "damage": salvage.damage,
             "is_complete": salvage.isComplete, "left_behind": salvage.leftBehind.map(\.rawValue),
         ]
-        return try invocation.finish(salvage.isComplete ? .success : .damaged, json: json) {
+        return try invocation.finish(salvage.isWithoutLoss ? .success : .damaged, json: json) {
             text(invocation.name, salvage)
         }
     }

@@ -191,12 +191,32 @@ struct SalvageLossTests {
     private static let doubt = "a key slot of another data key, which this header does not name as a former one"
 
     /// Only the manifest says which data key came later.
-    @Test func ifNoManifestOpensTheHeaderCountsBeforeItsCopyAndEverythingIsDoubtful() throws {
+    @Test func ifNoManifestOpensEverythingIsDoubtful() throws {
         var (bytes, state) = try vaultWithForgedHeader(at: Header.copyOffset)
         let manifest = try Header(parsing: Array(bytes[..<Header.size])).manifest
         bytes[Int(manifest.offset)] ^= 1
         let salvaged = try SalvagedVault(fixture, bytes)
         #expect(salvaged.state == state && salvaged.report.doubtful == ["a", "b"])
+        #expect(salvaged.report.damage.contains(Self.doubt) && !salvaged.report.isComplete)
+    }
+
+    /// Otherwise a header that leads nowhere would lose what the other one leads to.
+    @Test(arguments: [true, false]) func ofTwoHeadersThatDoNotNameEachOtherTheOneThatLeadsToMoreCounts(
+        isLater: Bool
+    ) throws {
+        let log = try fixture.open()
+        try log.set("a", "old")
+        let former = try fixture.bytes
+        try log.rotate()
+        try log.set("b", "other")
+        // Today's vault with the header of before and a damaged manifest; or the vault of before with today's header.
+        let (damaged, header) = try isLater ? (fixture.bytes, former) : (former, fixture.bytes)
+        var bytes = damaged
+        if isLater { bytes[Int(try Header(parsing: Array(bytes[..<Header.size])).manifest.offset)] ^= 1 }
+        bytes.replaceSubrange(..<Header.hintOffset, with: header[..<Header.hintOffset])
+        let salvaged = try SalvagedVault(fixture, bytes)
+        #expect(salvaged.state.keys.sorted() == (isLater ? ["a", "b"] : ["a"]))
+        #expect(salvaged.report.doubtful == salvaged.state.keys.sorted())
         #expect(salvaged.report.damage.contains(Self.doubt) && !salvaged.report.isComplete)
     }
 

@@ -70,8 +70,8 @@ public struct VaultError: Error, Hashable, Sendable {
         /// A copy that was to be merged cannot be; and what it may be, from its code.
         case unusableCopy(Code)
         /// What is beside a vault that raises an alarm, which is accepted by its code, and the copies that were to be
-        /// merged and have not what this machine remembers.
-        case copiesBeside(CopiesBeside, tried: [String], alarm: Code)
+        /// merged and have not what this machine remembers, or were merged nevertheless.
+        case copiesBeside(CopiesBeside, tried: [String], isMerged: Bool, alarm: Code)
         /// The vault lacks, or may lack, something of what it was to replace; and it is what this machine has kept.
         case targetLacked(_ vault: String, target: String, isOffline: Bool)
         /// The file with what this machine had kept of a vault in a database; and whether that is a whole vault.

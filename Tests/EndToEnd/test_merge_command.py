@@ -19,7 +19,8 @@ from tracing import CHANGING, trace, with_fault
 CHECKPOINT_START = 8192
 USAGE, NOT_FOUND, LOCKED, DAMAGED, ALARM = 2, 3, 5, 6, 9
 CANARIES = [b"canary-base", b"canary-left", b"canary-right"]
-NO_KEYS = {"keys_added": [], "keys_lost": [], "keys_removed": [], "removed_members": []}
+KEY_LISTS = ("keys_added", "keys_lost", "keys_removed", "keys_here_alone", "keys_there_alone", "removed_members")
+NO_KEYS = {name: [] for name in KEY_LISTS}
 NOTHING = {"changed": [], "conflicts": [], "dropped": [], "keys": "same", "refused": []} | NO_KEYS
 
 
@@ -448,6 +449,26 @@ def test_the_keys_that_come_and_go_are_told(with_bob: Copies) -> None:
     assert '\nThese keys of the other copy open this one now:\n  key file "bob"' in told
 
 
+def test_the_keys_that_open_one_of_the_copies_alone_are_told(with_bob: Copies) -> None:
+    """A key that both have added has another name in each: a removal in one copy does not remove it here."""
+    left, right = with_bob.left, with_bob.right
+    left.output("key", "add", "--file", "late.key", "--label", "late")
+    shutil.copy(left.folder / "late.key", right.folder)
+    right.output("key", "add", "--file", "late.key", "--label", "late")
+    right.output("key", "add", "--file", "other.key", "--label", "other")
+    right.output("key", "rm", "3")
+    told = left.output("merge", str(right.vault)).decode()
+    here, there = "These keys open this copy alone:\n", "These keys open the other copy alone:\n"
+    assert here + '  3  key file "late", since 2' in told and there + '  key file "other", since 2' in told
+    assert "drop it: `vault key rotate --drop NUMBER`\n" in told and "bob" not in told
+    report = merge(left, right.vault)
+    assert [key["label"] for key in report["keys_here_alone"]] == ["late"]
+    assert [key["label"] for key in report["keys_there_alone"]] == ["other"]
+    # What a copy has that was rotated counts, and nothing is left to tell.
+    right.output("key", "rotate", "--replace", "2=new.key", "--replace", "3=newer.key")
+    assert "alone" not in left.output("merge", str(right.vault)).decode()
+
+
 def test_what_was_kept_by_name_already_is_in_the_next_advice(apart: Copies) -> None:
     """Otherwise two names would send to each other."""
     apart.right.output("key", "rotate")
@@ -513,6 +534,24 @@ def test_a_name_that_no_copy_has_is_an_error_before_anything_is_merged(apart: Co
     assert apart.left.vault.read_bytes() == before
     finished = apart.left.run("merge", str(apart.right.vault), "--from-former-key", "gone")
     assert finished.stdout.startswith(b"Merged: 1 changed.\n"), "a name that was removed there is known"
+
+
+def test_an_alarm_that_stays_after_a_merge_ends_as_the_message_says(apart: Copies) -> None:
+    """Both were rotated apart, and the other machine has taken over by name all that is here."""
+    left, right = apart.left, apart.right
+    for home in apart.both:
+        home.output("key", "rotate")
+    own = left.vault.with_name("own.vault")
+    shutil.copy(left.vault, own)
+    options = ("--from-former-key", "both", "--from-former-key", "left")
+    right.output("merge", str(own), *options)
+    left.vault.unlink()
+    shutil.copy(right.vault, left.vault)
+    finished = left.run("merge", str(own))
+    (command,) = re.findall(rb"count as a whole: `(vault [^`]+)`", finished.stderr)
+    assert finished.returncode == ALARM and b"You may delete" not in finished.stdout
+    assert left.shell(command.decode()).returncode == 0
+    assert all_values(left) == MERGED
 
 
 def test_what_this_machine_has_changed_during_a_rotation_is_kept_by_one_command(apart: Copies) -> None:

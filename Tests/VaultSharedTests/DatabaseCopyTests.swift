@@ -1,6 +1,7 @@
 import Foundation
 import LinuxSystem
 import SealedLog
+import Synchronization
 import TestSupport
 import Testing
 import Vault
@@ -76,6 +77,26 @@ struct DatabaseCopyTests {
         let error = #expect(throws: VaultError.self) { _ = try early.keys() }
         #expect(error?.code == alarm)
         try accept(alarm, changes: changes)
+    }
+
+    /// What was changed offline is merged after that, and another process keeps the vault from being written.
+    @Test func isNamedIfTheVaultCannotBeOpenedAfterAll() throws {
+        try change(2)
+        try fixture.openOffline().set("offline", to: "5")
+        let store = try fixture.place().open(.fresh)
+        let lock = try store.lock(.exclusive, until: Deadline(after: .zero))
+        let told = Mutex<[String]>([])
+        var options = Keychain.Options()
+        (options.acceptedAlarms, options.lockTimeout) = ([.diverged], .milliseconds(100))
+        let error = #expect(throws: VaultError.self) {
+            _ = try Keychain(
+                at: fixture.places(), options: options,
+                failures: FailureLog { error, _ in told.withLock { $0.append(error.message) } })
+        }
+        #expect(error?.code == .busy)
+        let kept = try #require(try files().first)
+        #expect(told.withLock { $0.map { $0.contains("one.state/\(kept)") } } == [true])
+        _ = consume lock
     }
 
     private func accept(_ alarm: VaultError.Code, changes: Int) throws {

@@ -105,8 +105,8 @@ struct MergedKeys {
     /// - Parameter own: the slots of this vault by now.
     private func keysToRemove(from table: SlotTable, own: SlotTable) -> [LogKeySlot] {
         if relation == .otherIsForeign { return [] }
-        let ownRemoved = isOwnKnown ? own.removedBefore + ownKeys.removedBefore : []
-        return table.keys(removed: Set(countsOther ? ownRemoved : otherKeys.removedBefore))
+        guard countsOther else { return table.keys(removed: Set(otherKeys.removedBefore)) }
+        return isOwnKnown ? table.keys(removed: Set(own.removedBefore + ownKeys.removedBefore)) : []
     }
 
     /// Returns the key slots of the merged vault.
@@ -177,11 +177,15 @@ struct MergedKeys {
             signer: nil)
     }
 
-    /// The names of this vault's members whom the copy has removed.
+    /// The names of the members of either copy whom the other one has removed, or whom somebody has added who was
+    /// removed there; but not of those whom this vault has removed itself.
     var removedMembers: [String] {
         get throws(LogError) {
             let left = Set(try members(ownMembers).members.map(\.name))
-            return ownMembers.members.map(\.name).filter { !left.contains($0) }
+            let added = otherMembers.members.filter { member in
+                !member.machines.contains { ownMembers.wasAdded($0.device.id) }
+            }
+            return (ownMembers.members + added).map(\.name).filter { !left.contains($0) }
         }
     }
 

@@ -28,7 +28,7 @@ package struct MergeReport: Hashable, Sendable {
     package fileprivate(set) var doubtedKeys: [Int] = []
     /// The keys that open the vault no more, since one of the copies has removed them.
     package fileprivate(set) var goneKeys: [LogKeySlot] = []
-    /// The names of the members whom the copy has removed.
+    /// The names of those who were members of either copy before, and are no more.
     package fileprivate(set) var removedMembers: [String] = []
     /// Whether nothing of the copy was left out.
     package var isWhole: Bool { refused.isEmpty && doubtedKeys.isEmpty }
@@ -120,7 +120,7 @@ extension SealedLog {
         }
         // Under the same data key, values are known by their nonces; and who has signed a state is named before it.
         let bringsMembers = try ofCopy { () throws(LogError) in try keys.bringsMembers }
-        if bringsMembers, keys.taken == nil { report.removedMembers = try keys.removedMembers }
+        if keys.taken == nil { report.removedMembers = try keys.removedMembers }
         report.goneKeys = keys.goneKeys
         if keys.choice == .other || bringsMembers || !report.goneKeys.isEmpty || !keys.keptKeys.isEmpty {
             try change(keys, nil, timeout: timeout, nil)

@@ -192,17 +192,17 @@ extension RollbackMemory {
         }
     }
 
-    /// Remembers a position instead of what ``newest()`` has returned. Returns whether that was remembered still.
+    /// Remembers a position instead of what ``newest()`` has returned. Returns false if something else is remembered.
     func remember(_ position: LogPosition, insteadOf former: [UInt8]) -> Bool {
         let (old, isKept) = (seen()?.position, keepsHeads && !isHeld)
-        var isKnown = false
+        var isOther = false
         write(position, true, isForced: true) { _, bytes in
-            isKnown = bytes == former
-            return isKnown
+            isOther = bytes != former
+            return !isOther
         }
         // Otherwise this position would be no alarm.
-        if isKnown, isKept { add(heads: [old, position].compactMap { $0 }) }
-        return isKnown
+        if !isOther, isKept { add(heads: [old, position].compactMap { $0 }) }
+        return !isOther
     }
 
     private func write(

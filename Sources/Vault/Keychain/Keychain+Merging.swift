@@ -25,7 +25,8 @@ extension Keychain {
         package let refusesOwn: Bool
         /// What has become of the keys; see ``Keychain/Merge/doubtedKeys`` and those beside it.
         let slots: MergedSlots
-        /// The names of the members whom the copy has removed. Keys that they may have open this vault still.
+        /// The names of those who were members of either copy before, and are no more. Keys that they may have open
+        /// this vault still.
         package let removedMembers: [String]
         /// Where what was refused of this machine's offline changes is.
         package let keptAt: String?
@@ -80,8 +81,8 @@ extension Keychain {
     package func merge(
         _ copy: Copy, taking taken: NamesTaken, keepingKeys keptKeys: Set<[UInt8]>, progress: UpkeepProgress?
     ) throws(VaultError) -> Merge {
-        let state: SealedLog.MergedState
-        do throws(LogError) { state = try copy.log.stateToMerge() } catch {
+        let (state, slots): (SealedLog.MergedState, [LogKeySlot])
+        do throws(LogError) { (state, slots) = try (copy.log.stateToMerge(), copy.log.keySlots().shown) } catch {
             throw VaultError(error, copy.places).ofMergedCopy
         }
         let (before, report): ([LogKeySlot], MergeReport)
@@ -104,7 +105,7 @@ extension Keychain {
         // Here the vault is known, by whichever key.
         rememberNewFingerprint()
         changes.notify()
-        return Merge(report, from: before, to: try translated(log.keySlots()).shown)
+        return Merge(report, from: before, to: try translated(log.keySlots()).shown, of: slots)
     }
 
     /// Returns the first of the names that neither this vault nor any of the copies has, or has had. One that cannot
@@ -145,8 +146,10 @@ extension Keychain.Merge {
     /// - Parameters:
     ///   - before: the slots that opened the vault before.
     ///   - after: those that open it now.
-    init(_ report: MergeReport, from before: [LogKeySlot], to after: [LogKeySlot]) {
-        slots = MergedSlots(before: before, after: after, gone: report.goneKeys, doubted: report.doubtedKeys)
+    ///   - copy: those that open the copy.
+    init(_ report: MergeReport, from before: [LogKeySlot], to after: [LogKeySlot], of copy: [LogKeySlot]) {
+        slots = MergedSlots(
+            before: before, after: after, copy: copy, gone: report.goneKeys, doubted: report.doubtedKeys)
         (changed, conflicts, dropped) = (report.changed, report.conflicts, report.dropped)
         isWhole = report.isWhole
         (refused, keys) = (report.refused, report.keys)
@@ -155,9 +158,9 @@ extension Keychain.Merge {
     }
 }
 
-/// The slots of a vault before a merge and after it.
+/// The slots of a vault before a merge and after it, and those of the copy.
 struct MergedSlots: Hashable {
-    let before, after: [LogKeySlot]
+    let before, after, copy: [LogKeySlot]
     /// Those that one of the copies has removed.
     let gone: [LogKeySlot]
     /// The indexes of those that the copy has removed, or may have, where nothing was merged.

@@ -101,7 +101,7 @@ struct KeychainOpening {
                             pending, with: &unlocker, keeping: options.keptAttribute, timeout: options.lockTimeout)
                         outcome.offlineChanges = try report.map { (report) throws(LogError) in
                             let slots = try log.keySlots().shown
-                            return Keychain.Merge(report, from: slots, to: slots)
+                            return Keychain.Merge(report, from: slots, to: slots, of: slots)
                         }
                     }
                 } catch {

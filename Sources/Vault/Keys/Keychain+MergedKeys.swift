@@ -1,3 +1,5 @@
+import SealedLog
+
 extension Keychain.Merge {
     /// The keys of this vault that the copy has removed, or may have, so that nothing was merged: a person has to say
     /// whether they stay.
@@ -11,14 +13,23 @@ extension Keychain.Merge {
 
     /// Those that have opened this vault and open it no more, since the other one's data key counts, which was not made
     /// for them.
-    package var lostKeys: [Keychain.Key] {
-        let left = Keychain.Key.all(slots.after + slots.gone)
-        return Keychain.Key.all(slots.before).filter { key in !left.contains(where: key.isSame) }
-    }
+    package var lostKeys: [Keychain.Key] { Keychain.Key.all(slots.before, without: slots.after + slots.gone) }
 
     /// Those that open this vault since, and are the other copy's.
-    package var addedKeys: [Keychain.Key] {
-        let before = Keychain.Key.all(slots.before)
-        return Keychain.Key.all(slots.after).filter { key in !before.contains(where: key.isSame) }
+    package var addedKeys: [Keychain.Key] { Keychain.Key.all(slots.after, without: slots.before) }
+
+    /// Those that open this vault and not the copy, where nobody is asked about them.
+    package var keysOfVaultAlone: [Keychain.Key] {
+        doubtedKeys.isEmpty ? Keychain.Key.all(slots.after, without: slots.copy) : []
+    }
+
+    /// Those that open the copy and not this vault.
+    package var keysOfCopyAlone: [Keychain.Key] { Keychain.Key.all(slots.copy, without: slots.after) }
+}
+
+extension Keychain.Key {
+    fileprivate static func all(_ slots: [LogKeySlot], without others: [LogKeySlot]) -> [Keychain.Key] {
+        let others = all(others)
+        return all(slots).filter { key in !others.contains(where: key.isSame) }
     }
 }

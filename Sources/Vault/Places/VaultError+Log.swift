@@ -65,7 +65,8 @@ extension VaultError {
             + [copies.advice]
         return VaultError(
             code, sentences.filter { !$0.isEmpty }.joined(separator: " "),
-            causes: unusable.flatMap(\.error.causes) + [.copiesBeside(copies, tried: tried, alarm: code)])
+            causes: unusable.flatMap(\.error.causes)
+                + [.copiesBeside(copies, tried: tried, isMerged: isMerged, alarm: code)])
     }
 
     /// Returns what is wrong with a vault that raises an alarm.
@@ -104,10 +105,11 @@ extension VaultError {
         case .slotExists: return "This opens \(vault) already\(detail.isEmpty ? "" : ", as \(detail) of it")."
         case .exists: return "\(detail.isEmpty ? vault : detail) already exists; it was left alone."
         case .notContained:
-            return "\(detail) has changes that the copy would lack; it was left alone. Merge it first."
+            return "\(detail) has changes that the copy would lack; it was left alone. Merge it first. Delete it once "
+                + "the merge says that you may."
         case .notCompared:
             return "Nothing tells whether the copy would have all that is in \(detail), which is much older. "
-                + "It was left alone. Merge it first."
+                + "It was left alone. Merge it first. Delete it once the merge says that you may."
         case .notACopy:
             return "\(detail) is no copy of this vault, or cannot be opened as one; it was left alone. "
                 + "Move it away if you do not need it there."

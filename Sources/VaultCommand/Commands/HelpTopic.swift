@@ -170,6 +170,7 @@ enum HelpTopic: String, CaseIterable {
           merge     {"changed": [NAME], "conflicts": [NAME], "dropped": [NAME],
                      "keys", "refused": [NAME], "keys_added": [KEY],
                      "keys_lost": [KEY], "keys_removed": [KEY],
+                     "keys_here_alone": [KEY], "keys_there_alone": [KEY],
                      "removed_members": [NAME]}, unless OTHER is one: a list of
                      these as "copies", with their "files"
           setup git-merge

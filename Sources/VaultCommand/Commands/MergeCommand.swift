@@ -199,7 +199,8 @@ enum MergeCommand: Command {
             "changed": merge.changed, "conflicts": merge.conflicts, "dropped": merge.dropped, "keys": merge.keys.name,
             "refused": merge.refused, "keys_added": merge.addedKeys.map(\.report),
             "keys_lost": merge.lostKeys.map(\.report), "keys_removed": merge.removedKeys.map(\.report),
-            "removed_members": merge.removedMembers,
+            "keys_here_alone": merge.keysOfVaultAlone.map(\.report),
+            "keys_there_alone": merge.keysOfCopyAlone.map(\.report), "removed_members": merge.removedMembers,
         ]
     }
 

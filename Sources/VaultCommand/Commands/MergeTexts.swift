@@ -185,12 +185,23 @@ extension Keychain.Merge {
                 conflicts.filter(kept.contains),
                 "Changed on both sides; the later change counts, see `vault history`:\n")
             + list(dropped, "Changed on both sides; the other value is not kept:\n")
-            + (refusesOwn || !doubtedKeys.isEmpty ? "" : keys.advice) + keyChanges + removals
+            + (refusesOwn || !doubtedKeys.isEmpty ? "" : keys.advice + keyDifferences) + keyChanges + removals
             + (isUnfinished ? unfinished : "")
     }
 
     /// Whether it has done something that is told.
     var isOfUse: Bool { !(changed.isEmpty && keyChanges.isEmpty && removals.isEmpty) }
+
+    /// Which keys open one of the copies alone. Somebody may have removed one in the other copy who did not know that
+    /// it was kept, or added under another label here.
+    private var keyDifferences: String {
+        let here =
+            "These keys open this copy alone:\n\(keysOfVaultAlone.lines)If one of them was removed in the other copy, "
+            + "drop it: `vault key rotate \(OptionName.drop.spelling) NUMBER`\n"
+        let there = keysOfCopyAlone.map { "  \($0.line)\n" }.joined()
+        return (keysOfVaultAlone.isEmpty ? "" : here)
+            + (there.isEmpty ? "" : "These keys open the other copy alone:\n\(there)")
+    }
 
     /// Which keys open the vault no more, and which do now.
     private var keyChanges: String {
@@ -206,7 +217,7 @@ extension Keychain.Merge {
             + list(addedKeys, "These keys of the other copy open this one now:\n")
     }
 
-    /// Names the members whom the copy has removed: they may have keys.
+    /// Names those who are members no more: they may have keys.
     private var removals: String {
         guard !removedMembers.isEmpty else { return "" }
         return

@@ -96,7 +96,7 @@ extension CommandError {
 
     /// The everyday cause comes first, and accepting last.
     private static func hint(
-        _ copies: CopiesBeside, tried: [String], _ alarm: VaultError.Code, _ advised: AdvisedCommand
+        _ copies: CopiesBeside, tried: [String], isMerged: Bool, _ alarm: VaultError.Code, _ advised: AdvisedCommand
     ) -> String {
         let option = alarm == .rolledBack ? OptionName.acceptRolledBack : .acceptDiverged
         func merging(_ files: [String]) -> String { advised.merge(files, into: copies.vault) }
@@ -112,6 +112,12 @@ extension CommandError {
             sentences.append(
                 "If it has, write `kept-in = git` in the vault's section of the configuration (see `vault help places`), "
                     + "and accept this version once.")
+        }
+        if isMerged {
+            let paths = tried.map { AdvisedCommand.path($0) }.joined(separator: " ")
+            let line = advised.line("merge \(OptionName.allFromFormerKey.spelling) \(paths)", of: copies.vault)
+            sentences.append(
+                "If nobody who was shut out can have written what was merged, let it count as a whole: `\(line)`.")
         }
         if tried.isEmpty {
             sentences.append(
@@ -130,7 +136,8 @@ extension CommandError {
     /// The hints that need to know more than the code.
     private static func hint(_ cause: VaultError.Cause, _ advised: AdvisedCommand) -> String {
         switch cause {
-        case .copiesBeside(let copies, let tried, let alarm): hint(copies, tried: tried, alarm, advised)
+        case .copiesBeside(let copies, let tried, let isMerged, let alarm):
+            hint(copies, tried: tried, isMerged: isMerged, alarm, advised)
         case .damagedVault(let vault):
             "`\(advised.line("salvage OUT", of: vault))` copies what is intact into a new vault."
         case .usedUpVault(let vault):
@@ -158,10 +165,10 @@ extension CommandError {
         case .accessLogUnusable:
             "While the log is on, no value is read without it. Fix that, or run `vault log --off`."
         case .targetLacked(let vault, let target, isOffline: false):
-            "`\(advised.merge([target], into: vault))` does that."
+            "`\(advised.merge([target], into: vault))` merges it."
         case .targetLacked(let vault, let target, isOffline: true):
             "`\(advised.line("--offline backup FILE", of: vault))` and then "
-                + "`\(advised.line("merge FILE", of: target))` do that."
+                + "`\(advised.line("merge FILE", of: target))` merge it."
         case .copyKept(let path, isComplete: true): "`\(advised.merge([path]))` takes it over."
         case .copyKept(let path, isComplete: false):
             "It is not complete: `\(advised.line("salvage OUT", of: path))` copies what is there."

@@ -1,4 +1,5 @@
 import LinuxSystem
+import Sealing
 import TestSupport
 import Testing
 
@@ -212,6 +213,22 @@ struct JoiningTests {
         #expect(log.memory?.isHeld == true)
         #expect(try LogError.code { try log.finishJoining() } == .diverged)
         #expect(try LogError.code { _ = try open(joining: [], keepsHeads: keepsHeads) } == .diverged)
+    }
+
+    /// It is no reason to say that the vault lacks something: everything is merged.
+    @Test func aMemoryThatCannotBeWrittenIsNoticed() throws {
+        try apart(fixture.path).rotate()
+        let log = try open(joining: [copy])
+        let files = PosixFileSystem()
+        let seen = "\(fixture.memory)/\(Hexadecimal.string(of: log.vaultID)).seen"
+        let holder = try files.open(seen, .read)
+        try files.lock(holder, .exclusive, until: Deadline(after: .zero))
+        let report = try log.merge(apart(copy), taking: NamesTaken(["here"]), timeout: SealedLog.patience)
+        try log.finishJoining()
+        #expect(report.changed == ["here"] && report.refused == [])
+        #expect(log.takeNotices() == [.memoryUnusable("\(seen) is locked by another process")])
+        files.unlock(holder)
+        #expect(try alarm == .diverged, "it has not been remembered")
     }
 
     /// Nothing is left to take over of what was merged elsewhere.

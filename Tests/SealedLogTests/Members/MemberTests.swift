@@ -233,6 +233,7 @@ struct MemberTests {
         try log.changeMembers { (members) throws(LogError) in try members.remove("tom", signedBy: mia) }
         var report = try log.merge(other, timeout: SealedLog.patience)
         #expect(report.refused == ["c", "d of ann"] && report.changed == [])
+        #expect(report.removedMembers == ["ann"])
         #expect(try MemberTests.names(log) == ["mia"])
         #expect(try log.text("c") == nil)
         // On the other side, the removal arrives later than what it has made void, and a person has to say that it is

@@ -108,7 +108,7 @@ struct MergedKeysTests {
     }
 
     /// Neither here nor on another machine, although the copy with the removal has nothing else.
-    @Test func aKeyThatAPersonHasKeptIsNotAskedAboutAgain() throws {
+    @Test(arguments: [true, false]) func aKeyThatAPersonHasKeptIsNotAskedAboutAgain(isWhole: Bool) throws {
         try remove("tom", from: there)
         try rotate(here)
         var places = there.places
@@ -116,7 +116,8 @@ struct MergedKeysTests {
         try here.backUp(to: places.vault)
         let third = try Keychain(at: places)
         #expect(try merge(there, into: here).doubtedKeys.map(\.label) == ["tom"])
-        #expect(try merge(there, into: here, keeping: [2, 3]).isWhole)
+        // The first counts as merged, with what it has removed.
+        #expect(try merge(there, into: here, taking: isWhole ? .all : .none, keeping: [2, 3]).isWhole)
         #expect(try merge(there, into: here).doubtedKeys == [])
         #expect(try merge(here, into: third).removedKeys == [])
         for keychain in [here, third] { #expect(try labels(keychain) == ["", "bob", "tom", ""]) }
@@ -230,5 +231,16 @@ struct MergedKeysTests {
         #expect(merge.lostKeys.map(\.label) == ["bob", "late"] && merge.removedKeys == [])
         #expect(merge.addedKeys.map(\.label) == ["bob", "more"])
         #expect(try labels(here) == ["", "bob", "tom", "", "more"])
+    }
+
+    /// A key that both have added has another name in each.
+    @Test func keysThatOpenOneOfTheCopiesAloneAreTold() throws {
+        for keychain in [here, there] { try keychain.addKeyFile(at: fixture.folder.file("late.key"), label: "late") }
+        try there.addKeyFile(at: fixture.folder.file("more.key"), label: "more")
+        try remove("late", from: there)
+        let merge = try merge(there, into: here)
+        #expect(merge.isWhole && merge.keys == .own && merge.removedKeys == [])
+        #expect(merge.keysOfVaultAlone.map(\.label) == ["late"] && merge.keysOfVaultAlone.map(\.number) == [5])
+        #expect(merge.keysOfCopyAlone.map(\.label) == ["more"])
     }
 }

@@ -9,7 +9,7 @@ struct SalvagedHistory {
     /// In words.
     private(set) var damage: [String]
     private var losses: [(names: NameRange, sequence: UInt64)] = []
-    /// Whether pages or changes are lost, even if later ones replace them.
+    /// Whether pages or changes are lost, even if later ones replace them, or values may be forged.
     private(set) var hasGaps = false
     /// The names of different values under one nonce: who knows one of them can have forged the other.
     private var forgeable: Set<EntryName> = []
@@ -47,7 +47,11 @@ struct SalvagedHistory {
             lose("this machine has seen another vault at this path")
         }
         forgeable = try namesSharingNonces()
-        if !forgeable.isEmpty { damage.append("different values under one nonce, as no program of ours leaves them") }
+        if !forgeable.isEmpty {
+            damage.append("different values under one nonce, as no program of ours leaves them")
+            // Removed names are in no list, and what they had may be restored.
+            hasGaps = true
+        }
     }
 
     /// Returns the positions that this machine has seen, of those the ones with the highest number; or whether they are

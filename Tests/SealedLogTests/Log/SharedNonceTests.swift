@@ -163,4 +163,12 @@ struct SharedNonceTests {
         #expect(salvaged.report.damage == ["different values under one nonce, as no program of ours leaves them"])
         #expect(salvaged.state["iban"] == Array("IBAN-OF-SUPPLIER".utf8))
     }
+
+    @Test func aSalvageIsNotCompleteIfRemovedNamesHaveThem() throws {
+        try log.plant("planted", "0123456789abcdef", under: log.nonce(of: "iban"))
+        try log.make([("planted", nil), ("iban", nil)])
+        let salvaged = try SalvagedVault(fixture, try fixture.bytes)
+        #expect(salvaged.report.certain == 1 && salvaged.report.doubtful == [] && salvaged.report.unnamed == 0)
+        #expect(!salvaged.report.isComplete)
+    }
 }

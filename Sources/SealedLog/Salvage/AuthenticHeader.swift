@@ -1,6 +1,6 @@
 import Sealing
 
-/// The newest header with a right MAC under one data key.
+/// A header with a right MAC under a data key that was found.
 struct AuthenticHeader {
     let candidate: Header.Candidate
     let keys: KeyRing
@@ -9,18 +9,31 @@ struct AuthenticHeader {
     /// The memory subkeys of the vault's former data keys; none if the manifest does not open.
     private let formerKeys: [[UInt8]]
 
-    /// At most 256 images are tried, which take 10 µs each.
-    init?(_ images: [[UInt8]], _ keys: KeyRing, _ slot: KeySlot, in store: any RecordStore) throws(LogError) {
-        var found: Header.Candidate?
+    /// Whether there is a later one under the same data key.
+    let isFormer: Bool
+
+    /// Returns all under one data key, the latest first. At most 256 images are tried, which take 10 µs each.
+    static func all(
+        _ images: [[UInt8]], _ keys: KeyRing, _ slot: KeySlot, in store: any RecordStore
+    ) throws(LogError) -> [AuthenticHeader] {
+        var found: [Header.Candidate] = []
         for image in images {
             guard let candidate = Header.Candidate(repairing: image),
                 (try? Header.authenticate(candidate.bytes, with: keys)) != nil,
-                found.map({ $0.header.sequence < candidate.header.sequence }) ?? true
+                !found.contains(where: { $0.bytes == candidate.bytes })
             else { continue }
-            found = candidate
+            found.append(candidate)
         }
-        guard let found else { return nil }
-        (candidate, self.keys, self.slot) = (found, keys, slot)
+        found.sort { $0.header.sequence > $1.header.sequence }
+        return try found.enumerated().map { (index, candidate) throws(LogError) in
+            try AuthenticHeader(candidate, keys, slot, isFormer: index > 0, in: store)
+        }
+    }
+
+    private init(
+        _ candidate: Header.Candidate, _ keys: KeyRing, _ slot: KeySlot, isFormer: Bool, in store: any RecordStore
+    ) throws(LogError) {
+        (self.candidate, self.keys, self.slot, self.isFormer) = (candidate, keys, slot, isFormer)
         let view = candidate.view(of: store, keys)
         do throws(LogError) { formerKeys = try view.manifest().formerMemoryKeys } catch {
             guard error.code == .damaged else { throw error }
@@ -37,7 +50,7 @@ struct AuthenticHeader {
 }
 
 extension [AuthenticHeader] {
-    /// The one that came after the others; all that may be it, if they do not say which one that is.
+    /// Those of the data key that came after the others; of all that may be it, if they do not say which one that is.
     ///
     /// Their numbers say nothing of it: somebody who was shut out can give any number to a header under a former data
     /// key. But the manifest of such a header cannot name the memory subkey of a later data key, and the vault's names

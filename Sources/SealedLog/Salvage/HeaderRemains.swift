@@ -16,7 +16,8 @@ struct HeaderRemains {
 
     /// Tries the unlocker's credentials, one after the other.
     ///
-    /// - Returns: what may be the newest header: more than one if nothing says which of them it is.
+    /// - Returns: what may be the newest header: more than one if nothing says which of them it is. Of those under one
+    ///   data key, the newest comes first, and the others are doubtful.
     static func open(
         _ store: any RecordStore, with unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> [HeaderRemains] {
@@ -61,9 +62,8 @@ struct HeaderRemains {
         for slot in images.slots(for: key) where budget.bears(slot, for: key) {
             guard let keys = try HeaderRemains.keys(of: slot, key) else { continue }
             if opened == nil { opened = (keys, slot) }
-            // One header under each data key is enough.
             guard memoryKeys.insert(keys.memoryKey).inserted else { continue }
-            if let found = try AuthenticHeader(images, keys, slot, in: store) { headers.append(found) }
+            headers += try AuthenticHeader.all(images, keys, slot, in: store)
         }
         guard let opened else {
             for block in blocks { try checkVersion(block) }
@@ -80,7 +80,11 @@ struct HeaderRemains {
 
     private init(_ found: AuthenticHeader, _ blocks: [[UInt8]], isSure: Bool, in store: any RecordStore) {
         isAuthentic = true
-        doubt = isSure ? nil : "a key slot of another data key, which this header does not name as a former one"
+        if found.isFormer {
+            doubt = "what a later header leads to"
+        } else {
+            doubt = isSure ? nil : "a key slot of another data key, which this header does not name as a former one"
+        }
         let names = ["the header at byte 0", "the header's copy at byte \(Header.copyOffset)"]
         damage = zip(blocks, names).filter { $0.0 != found.candidate.bytes }.map(\.1)
         slot = found.slot

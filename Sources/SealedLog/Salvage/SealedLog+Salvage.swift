@@ -78,7 +78,7 @@ extension SealedLog {
         }
         var reading = try read(found[0])
         // A header that leads nowhere hides nothing that another one leads to.
-        for remains in found.dropFirst() {
+        for remains in found.dropFirst() where reading.history.hasGaps {
             let other = try read(remains)
             if other.history.present.count > reading.history.present.count { reading = other }
         }

@@ -220,6 +220,28 @@ struct SalvageLossTests {
         #expect(salvaged.report.damage.contains(Self.doubt) && !salvaged.report.isComplete)
     }
 
+    /// A copy in place was cut behind the header, or before it was written.
+    @Test(arguments: [0, Int(Header.copyOffset)]) func anEarlierHeaderLeadsToWhatALaterOneHasNot(offset: Int) throws {
+        let log = try fixture.open()
+        try log.set("a", "1")
+        try log.set("b", "2")
+        _ = try log.compact(timeout: SealedLog.patience)
+        var bytes = try fixture.bytes
+        try log.remove("a")
+        try log.set("c", "3")
+        _ = try log.compact(timeout: SealedLog.patience)
+        let later = try fixture.bytes
+        bytes.replaceSubrange(offset..<offset + Header.hintOffset, with: later[offset..<offset + Header.hintOffset])
+        let salvaged = try SalvagedVault(fixture, bytes)
+        #expect(salvaged.state == ["a": Array("1".utf8), "b": Array("2".utf8)])
+        #expect(salvaged.report.doubtful == ["a", "b"] && salvaged.report.certain == 0)
+        #expect(salvaged.report.damage.contains("what a later header leads to"))
+        // The later one counts where it leads to something, although there is less of it.
+        bytes = later
+        for byte in offset..<offset + Header.hintOffset { bytes[byte] = 0 }
+        #expect(try SalvagedVault(fixture, bytes).state.keys.sorted() == ["b", "c"])
+    }
+
     /// Nothing is left of the vault's own header but its key slot.
     @Test func aVaultIsNotCalledEmptyByAHeaderUnderAFormerDataKey() throws {
         var bytes = try vaultWithForgedHeader(at: Header.copyOffset).bytes

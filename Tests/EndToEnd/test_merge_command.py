@@ -19,8 +19,9 @@ from tracing import CHANGING, trace, with_fault
 CHECKPOINT_START = 8192
 USAGE, NOT_FOUND, LOCKED, DAMAGED, ALARM = 2, 3, 5, 6, 9
 CANARIES = [b"canary-base", b"canary-left", b"canary-right"]
-KEY_LISTS = ("keys_added", "keys_lost", "keys_removed", "keys_here_alone", "keys_there_alone", "removed_members")
-NO_KEYS = {name: [] for name in KEY_LISTS}
+KEYS = ("keys_added", "keys_lost", "keys_removed", "keys_here_alone", "keys_there_alone")
+MEMBERS = ("removed_members", "members_here_alone", "members_there_alone")
+NO_KEYS = {name: [] for name in (*KEYS, *MEMBERS)}
 NOTHING = {"changed": [], "conflicts": [], "dropped": [], "keys": "same", "refused": []} | NO_KEYS
 
 
@@ -381,6 +382,26 @@ def test_a_key_that_was_dropped_in_another_rotation_is_named_before_anything_is_
     assert left.refusal(NOT_FOUND, "merge", "--keep", "9", str(right.vault))
 
 
+def test_a_key_in_use_that_has_another_name_in_the_copy_is_kept_as_the_message_says(apart: Copies) -> None:
+    left, right = apart.left, apart.right
+    left.output("key", "rotate")
+    right.output("key", "replace", "new.key")
+    right.output("--key-file", "new.key", "key", "rotate")
+    shutil.copy(right.folder / "new.key", left.folder)
+    left.output("key", "add", "--file", "new.key")
+    failed = left.refusal(ALARM, "--key-file", "new.key", "merge", "--all-from-former-key", str(right.vault))
+    assert "  1  key file, since 2" in failed and "* 2  key file, since 2" in failed
+    drop, again = dropping(failed)
+    assert "--drop 1" in drop and "--drop 2" not in drop and left.shell(drop).returncode == 0
+    finished = left.shell(again)
+    failed = finished.stderr.decode()
+    assert finished.returncode == ALARM and "leave them out, open the vault by another key, and merge again." in failed
+    (keep,) = [line.split("keep them: ", 1)[1] for line in failed.splitlines() if "keep them: " in line]
+    assert left.shell(keep).returncode == 0
+    shutil.copy(left.folder / "new.key", left.key)
+    assert all_values(left) == MERGED
+
+
 def test_a_key_that_was_removed_does_not_come_back_with_the_other_copys_rotation(with_bob: Copies) -> None:
     left, right = with_bob.left, with_bob.right
     left.output("key", "rm", "2")
@@ -445,7 +466,7 @@ def test_the_keys_that_come_and_go_are_told(with_bob: Copies) -> None:
     right.output("key", "rotate", "--replace", "2=new.key")
     told = left.output("merge", str(right.vault)).decode()
     assert '\nThese keys open this copy no more, since its new data key was made without them:\n  key file "bob"' in told
-    assert '  key file "late"' in told and "Add again each that is to open it: `vault key add`\n" in told
+    assert '  key file "late"' in told and "Add again each that is to open it, but of nobody who was shut out: `vault key add`\n" in told
     assert '\nThese keys of the other copy open this one now:\n  key file "bob"' in told
 
 

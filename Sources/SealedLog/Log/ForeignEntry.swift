@@ -27,16 +27,15 @@ struct ForeignEntry {
         sealed = boxes
     }
 
-    /// Leaves of it what a gate admits; false if that is nothing.
+    /// Leaves of it what a gate admits, if that is anything.
     ///
     /// - Parameter copied: the entry as it is in the copy.
-    /// - Returns: also whether that is all of it.
     mutating func pass(
         _ gate: MergeGate, _ copied: Entry, knownAs own: Entry?, _ values: inout CopiedValues
-    ) throws(LogError) -> (isEmpty: Bool, isWhole: Bool) {
+    ) throws(LogError) -> MergeGate.Admission {
         let admitted = try gate.admitted(copied, as: entry, knownAs: own, &values)
         if let admitted = admitted.entry { entry = admitted }
-        return (admitted.entry == nil, admitted.isWhole)
+        return admitted
     }
 
     /// Returns the boxes of a merged entry's versions, the present one first; nil for those that are in this file.

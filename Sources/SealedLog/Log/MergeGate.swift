@@ -38,16 +38,28 @@ struct MergeGate {
     /// Signs what a person takes over; nil in a vault without members.
     let signer: StateSigner?
 
-    /// Returns what counts of an entry of the copy; nil if nothing does. The states that this side has already stay.
+    /// What counts of an entry of the copy.
+    struct Admission {
+        /// nil if nothing does.
+        let entry: Entry?
+        /// Whether that is all of it.
+        var isWhole = true
+        /// Whether states of it count since a person takes them over.
+        var isTaken = false
+    }
+
+    /// Returns what counts of an entry of the copy. The states that this side has already stay.
     ///
     /// - Parameters:
     ///   - copied: the entry as it is in the copy.
     ///   - entry: the same, with this side's versions in place of those that are the same.
     func admitted(
         _ copied: Entry, as entry: Entry, knownAs old: Entry?, _ values: inout CopiedValues
-    ) throws(LogError) -> (entry: Entry?, isWhole: Bool) {
+    ) throws(LogError) -> Admission {
         // Once the last member was removed, nobody signs: the vault is as one that never had members.
-        guard isOfFormerKey || !members.isEmpty && members.hasRemovals(otherThan: brought) else { return (entry, true) }
+        guard isOfFormerKey || !members.isEmpty && members.hasRemovals(otherThan: brought) else {
+            return Admission(entry: entry)
+        }
         var entry = entry
         let isTaken = taken.contains(entry.name)
         // What this side has forgotten or joined, it knows by itself.
@@ -58,13 +70,13 @@ struct MergeGate {
             if known.contains(where: states.0.isSame) { continue }
             if try !isVouchedFor(states.1, &values) { doubtful.append(index) }
         }
-        if doubtful.isEmpty { return (entry, true) }
+        if doubtful.isEmpty { return Admission(entry: entry) }
         if isTaken {
             for index in doubtful { try sign(&entry, index, copied.signedStates[index], &values) }
-            return (entry, true)
+            return Admission(entry: entry, isTaken: true)
         }
         for index in doubtful.reversed() where index > 0 { entry.earlier.remove(at: index - 1) }
-        return (doubtful.first == 0 ? entry.former : entry, false)
+        return Admission(entry: doubtful.first == 0 ? entry.former : entry, isWhole: false)
     }
 
     /// Whether a member has signed a state: one of now, or, under this vault's data key, one whose removal comes only

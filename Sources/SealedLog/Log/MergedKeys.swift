@@ -168,24 +168,24 @@ struct MergedKeys {
 
     /// Returns what keeps out of the other copy what this side has; nil if nothing has to. Somebody who was shut out
     /// there may have put this file in the vault's place.
-    func gateOfOther(taking taken: NamesTaken) -> MergeGate? {
+    ///
+    /// - Parameter signer: signs what a person keeps.
+    func gateOfOther(taking taken: NamesTaken, signer: StateSigner? = nil) -> MergeGate? {
         let brought = Set(ownMembers.records.map(\.id)).subtracting(otherMembers.records.map(\.id))
         guard relation == .otherIsNewer || relation == .same && !broughtChanges.isEmpty else { return nil }
         return MergeGate(
             isOfFormerKey: relation == .otherIsNewer, isBelieved: false, members: otherMembers, brought: brought,
-            taken: taken,
-            signer: nil)
+            taken: taken, signer: signer)
     }
 
-    /// The names of the members of either copy whom the other one has removed, or whom somebody has added who was
-    /// removed there; but not of those whom this vault has removed itself.
-    var removedMembers: [String] {
+    /// What becomes of the members.
+    var memberDifferences: MemberDifferences {
         get throws(LogError) {
-            let left = Set(try members(ownMembers).members.map(\.name))
-            let added = otherMembers.members.filter { member in
-                !member.machines.contains { ownMembers.wasAdded($0.device.id) }
-            }
-            return (ownMembers.members + added).map(\.name).filter { !left.contains($0) }
+            let (own, other) = (ownMembers.members.map(\.name), otherMembers.members.map(\.name))
+            let merged = try members(ownMembers).members.map(\.name)
+            return MemberDifferences(
+                removed: own.filter { !merged.contains($0) }, hereAlone: merged.filter { !other.contains($0) },
+                thereAlone: other.filter { !merged.contains($0) })
         }
     }
 

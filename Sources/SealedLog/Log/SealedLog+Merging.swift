@@ -28,8 +28,7 @@ package struct MergeReport: Hashable, Sendable {
     package fileprivate(set) var doubtedKeys: [Int] = []
     /// The keys that open the vault no more, since one of the copies has removed them.
     package fileprivate(set) var goneKeys: [LogKeySlot] = []
-    /// The names of those who were members of either copy before, and are no more.
-    package fileprivate(set) var removedMembers: [String] = []
+    package fileprivate(set) var members = MemberDifferences()
     /// Whether nothing of the copy was left out.
     package var isWhole: Bool { refused.isEmpty && doubtedKeys.isEmpty }
     /// Where the copy is from now on, of changes that were kept on this machine and of which something was refused.
@@ -40,6 +39,16 @@ package struct MergeReport: Hashable, Sendable {
     package fileprivate(set) var keys = Keys.same
     /// The positions that members have signed in the copy, with what was taken over.
     fileprivate var signedPositions: Set<LogPosition> = []
+}
+
+/// The names of members in which the copies of a merge differ.
+package struct MemberDifferences: Hashable, Sendable {
+    /// Those who were members of this vault, and are no more.
+    package var removed: [String] = []
+    /// The members of the merged vault who are none in the other copy.
+    package var hereAlone: [String] = []
+    /// The members in the other copy who are none of the merged vault.
+    package var thereAlone: [String] = []
 }
 
 extension SealedLog {
@@ -114,13 +123,16 @@ extension SealedLog {
         }
         try ofCopy { () throws(LogError) in try checkNonces(of: source) }
         if let gateOfOther {
-            report.refused = try refusedNames(of: ours, by: gateOfOther, with: theirs)
+            let doubtful = try doubtfulNames(of: ours, by: gateOfOther, with: theirs)
+            report.refused = doubtful.refused.map(\.text)
             report.refusesOwn = !report.refused.isEmpty
             if report.refusesOwn { return report }
+            // Before the members are merged: a merge that is cut in between begins anew.
+            try sign(doubtful.kept, keys, taken, with: theirs, timeout: timeout)
         }
         // Under the same data key, values are known by their nonces; and who has signed a state is named before it.
         let bringsMembers = try ofCopy { () throws(LogError) in try keys.bringsMembers }
-        if keys.taken == nil { report.removedMembers = try keys.removedMembers }
+        report.members = try keys.memberDifferences
         report.goneKeys = keys.goneKeys
         if keys.choice == .other || bringsMembers || !report.goneKeys.isEmpty || !keys.keptKeys.isEmpty {
             try change(keys, nil, timeout: timeout, nil)
@@ -140,20 +152,15 @@ extension SealedLog {
         return report
     }
 
-    /// Returns the names of this side with states that the other one has not, and that its gate keeps out.
-    private func refusedNames(
-        of ours: LogView, by gate: MergeGate, with theirs: LogView
-    ) throws(LogError) -> [String] {
-        let isRotated = try theirs.keys.fingerprint(of: vaultID) != ours.keys.fingerprint(of: vaultID)
-        var (names, theirs) = ([String](), theirs)
-        var values = try CopiedValues(of: ours, resealing: isRotated ? theirs.keys : nil)
-        var merge = try ours.entries()
-        while let entry = try merge.next() {
-            let known = try ofCopy { () throws(LogError) in try theirs.find(entry.name) }
-            var foreign = try ForeignEntry(entry, of: &values, knownAs: known, in: theirs)
-            if try !foreign.pass(gate, entry, knownAs: known, &values).isWhole { names.append(entry.name.text) }
-        }
-        return names
+    /// Writes a record of a merge, unless it has nothing.
+    func append(
+        _ batch: TransactionBatch, to ours: inout LogView, _ writer: inout Writer
+    ) throws(LogError) {
+        if batch.isEmpty { return }
+        try flushName(&writer)
+        let short = try ours.shortPlan(batch)
+        let plan = if let short { short } else { try ours.treePlan(batch, into: nil) }
+        try append(plan, &writer)
     }
 
     /// Refuses a copy in which different values share a nonce with each other, or with one of this vault.
@@ -207,12 +214,7 @@ extension SealedLog {
             for entry in step.entries {
                 try merge(entry, copy, gate, &ours, &values, into: &batch, &merged)
             }
-            if !batch.isEmpty {
-                try flushName(&writer)
-                let short = try ours.shortPlan(batch)
-                let plan = if let short { short } else { try ours.treePlan(batch, into: nil) }
-                try append(plan, &writer)
-            }
+            try append(batch, to: &ours, &writer)
             lock.release()
             return merged
         }
@@ -239,13 +241,13 @@ extension SealedLog {
     ) throws(LogError) {
         let old = try ours.find(entry.name)
         var foreign: ForeignEntry
-        let passed: (isEmpty: Bool, isWhole: Bool)
+        let admission: MergeGate.Admission
         do throws(LogError) {
             foreign = try ForeignEntry(entry, of: &values, knownAs: old, in: ours)
-            passed = try foreign.pass(gate, entry, knownAs: old, &values)
+            admission = try foreign.pass(gate, entry, knownAs: old, &values)
         } catch { throw error.ofCopy }
-        if !passed.isWhole { report.refused.append(entry.name.text) }
-        guard !passed.isEmpty else { return }
+        if !admission.isWhole { report.refused.append(entry.name.text) }
+        guard admission.entry != nil else { return }
         report.signedPositions.formUnion(foreign.entry.signedStates.compactMap(\.authorship?.seen))
         let pair = copy.pair(old, foreign.entry, changedAs: entry)
         var result = old
@@ -275,7 +277,7 @@ extension SealedLog {
     }
 
     /// Tells damage of the other copy from that of this one.
-    private func ofCopy<Result>(_ read: () throws(LogError) -> Result) throws(LogError) -> Result {
+    func ofCopy<Result>(_ read: () throws(LogError) -> Result) throws(LogError) -> Result {
         do throws(LogError) { return try read() } catch { throw error.ofCopy }
     }
 }

@@ -25,9 +25,7 @@ extension Keychain {
         package let refusesOwn: Bool
         /// What has become of the keys; see ``Keychain/Merge/doubtedKeys`` and those beside it.
         let slots: MergedSlots
-        /// The names of those who were members of either copy before, and are no more. Keys that they may have open
-        /// this vault still.
-        package let removedMembers: [String]
+        package let members: MemberDifferences
         /// Where what was refused of this machine's offline changes is.
         package let keptAt: String?
         /// Whether the copy ends within a change: it may still be copied.
@@ -154,7 +152,7 @@ extension Keychain.Merge {
         isWhole = report.isWhole
         (refused, keys) = (report.refused, report.keys)
         (isOfFormerKey, refusesOwn, keptAt) = (report.isOfFormerKey, report.refusesOwn, report.keptAt)
-        (isUnfinished, removedMembers) = (report.isUnfinished, report.removedMembers)
+        (isUnfinished, members) = (report.isUnfinished, report.members)
     }
 }
 

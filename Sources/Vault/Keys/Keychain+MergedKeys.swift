@@ -18,13 +18,16 @@ extension Keychain.Merge {
     /// Those that open this vault since, and are the other copy's.
     package var addedKeys: [Keychain.Key] { Keychain.Key.all(slots.after, without: slots.before) }
 
-    /// Those that open this vault and not the copy, where nobody is asked about them.
+    /// Those that open this vault and not the copy, where nobody is asked about them. The key that has opened both may
+    /// have another name in each.
     package var keysOfVaultAlone: [Keychain.Key] {
-        doubtedKeys.isEmpty ? Keychain.Key.all(slots.after, without: slots.copy) : []
+        doubtedKeys.isEmpty ? Keychain.Key.all(slots.after, without: slots.copy).filter { !$0.isInUse } : []
     }
 
     /// Those that open the copy and not this vault.
-    package var keysOfCopyAlone: [Keychain.Key] { Keychain.Key.all(slots.copy, without: slots.after) }
+    package var keysOfCopyAlone: [Keychain.Key] {
+        Keychain.Key.all(slots.copy, without: slots.after).filter { !$0.isInUse }
+    }
 }
 
 extension Keychain.Key {

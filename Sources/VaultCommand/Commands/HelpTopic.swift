@@ -171,8 +171,9 @@ enum HelpTopic: String, CaseIterable {
                      "keys", "refused": [NAME], "keys_added": [KEY],
                      "keys_lost": [KEY], "keys_removed": [KEY],
                      "keys_here_alone": [KEY], "keys_there_alone": [KEY],
-                     "removed_members": [NAME]}, unless OTHER is one: a list of
-                     these as "copies", with their "files"
+                     "removed_members": [NAME], "members_here_alone": [NAME],
+                     "members_there_alone": [NAME]}, unless OTHER is one: a list
+                     of these as "copies", with their "files"
           setup git-merge
                     {"attributes", "written"}
           setup git, setup docker, setup aws, setup kube, setup ssh, setup direnv

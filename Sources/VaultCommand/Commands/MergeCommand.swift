@@ -200,7 +200,8 @@ enum MergeCommand: Command {
             "refused": merge.refused, "keys_added": merge.addedKeys.map(\.report),
             "keys_lost": merge.lostKeys.map(\.report), "keys_removed": merge.removedKeys.map(\.report),
             "keys_here_alone": merge.keysOfVaultAlone.map(\.report),
-            "keys_there_alone": merge.keysOfCopyAlone.map(\.report), "removed_members": merge.removedMembers,
+            "keys_there_alone": merge.keysOfCopyAlone.map(\.report), "removed_members": merge.members.removed,
+            "members_here_alone": merge.members.hereAlone, "members_there_alone": merge.members.thereAlone,
         ]
     }
 

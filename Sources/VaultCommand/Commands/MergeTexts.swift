@@ -60,7 +60,9 @@ struct MergedSides {
     /// How keys of the vault are left out of what is merged.
     func dropping(_ keys: [Keychain.Key]) -> String {
         guard !isJoining else { return otherWay }
-        let drops = keys.map { "\(OptionName.drop.spelling) \($0.number)" }.joined(separator: " ")
+        let others = keys.filter { !$0.isInUse }
+        if others.isEmpty { return "open the vault by another key, and merge again." }
+        let drops = others.map { "\(OptionName.drop.spelling) \($0.number)" }.joined(separator: " ")
         return "drop them, and merge again:\n  \(advised.line("key rotate \(drops)"))\n"
             + "  \(advised.line("merge \(option(taken))\(AdvisedCommand.path(copy))"))"
     }
@@ -185,8 +187,11 @@ extension Keychain.Merge {
                 conflicts.filter(kept.contains),
                 "Changed on both sides; the later change counts, see `vault history`:\n")
             + list(dropped, "Changed on both sides; the other value is not kept:\n")
-            + (refusesOwn || !doubtedKeys.isEmpty ? "" : keys.advice + keyDifferences) + keyChanges + removals
-            + (isUnfinished ? unfinished : "")
+            + differences + keyChanges + removals + (isUnfinished ? unfinished : "")
+    }
+
+    private var differences: String {
+        refusesOwn || !doubtedKeys.isEmpty ? "" : keys.advice + keyDifferences + memberDifferences
     }
 
     /// Whether it has done something that is told.
@@ -210,26 +215,36 @@ extension Keychain.Merge {
         }
         return list(
             removedKeys, "These keys were removed in one of the copies, so that they do not open this one:\n",
-            "Whoever has one of them may have the data key. Rotate it: `vault key rotate`\n")
+            "Whoever has one of them may have the data key. Rotate it: `vault key rotate`\n"
+                + "If one was removed by somebody who had no right to, add it again: `vault key add`\n")
             + list(
                 lostKeys, "These keys open this copy no more, since its new data key was made without them:\n",
-                "Add again each that is to open it: `vault key add`\n")
+                "Add again each that is to open it, but of nobody who was shut out: `vault key add`\n")
             + list(addedKeys, "These keys of the other copy open this one now:\n")
     }
 
-    /// Names those who are members no more: they may have keys.
+    /// Names those who are members no more, since they may have keys.
     private var removals: String {
-        guard !removedMembers.isEmpty else { return "" }
+        guard !members.removed.isEmpty else { return "" }
         return
-            "No member any more: \(removedMembers.map(\.quoted).joined(separator: ", ")). Whoever opens the vault by a key "
+            "No member any more: \(members.removed.map(\.quoted).joined(separator: ", ")). Whoever opens the vault by a key "
             + "that they may have can still do so: see `vault key ls`, and drop or replace such keys with "
             + "`vault key rotate`.\n"
     }
 
+    /// Who is a member in one of the copies alone. Somebody may have added them who was removed in the other one.
+    private var memberDifferences: String {
+        func list(_ names: [String], _ title: String) -> String {
+            names.isEmpty ? "" : "\(title): \(names.map(\.quoted).joined(separator: ", ")).\n"
+        }
+        return list(members.hereAlone, "Members of this copy alone")
+            + list(members.thereAlone, "Members of the other copy alone")
+    }
+
     /// Which keys somebody may have who was shut out of the other copy, and what to do about them.
     private func refusalOfKeys(_ sides: MergedSides) -> String {
-        "Nothing was merged: these keys open \(sides.vault), and are not among those of \(sides.shownCopy). Somebody may "
-            + "have been shut out there who has one of them:\n\(doubtedKeys.lines)"
+        "Nothing was merged: these keys open \(sides.vault), and under these names none opens \(sides.shownCopy). "
+            + "Somebody may have been shut out there who has one of them:\n\(doubtedKeys.lines)"
             + "If you know that they are to open the vault, keep them: \(sides.keeping(doubtedKeys))\n"
             + "To leave them out, \(sides.dropping(doubtedKeys))"
     }
@@ -240,8 +255,8 @@ extension Keychain.Merge {
         if refusesOwn { return refusalOfOwn(sides) }
         let reason =
             isOfFormerKey
-            ? "\(sides.shownCopy) is from before the data key was rotated here, so that somebody who was shut out by "
-                + "that may have written it."
+            ? "\(sides.shownCopy) is from before the data key was rotated here, or was rotated apart, so that somebody "
+                + "who was shut out may have written it."
             : "In \(sides.shownCopy), changes are signed by somebody who is no member any more, or by nobody."
         return reason + " These were not taken over:" + CommandError.lines(refused)
             + "\nIf you know that one of these names is right, take it over: \(sides.taking(refused))"

@@ -233,7 +233,7 @@ struct MemberTests {
         try log.changeMembers { (members) throws(LogError) in try members.remove("tom", signedBy: mia) }
         var report = try log.merge(other, timeout: SealedLog.patience)
         #expect(report.refused == ["c", "d of ann"] && report.changed == [])
-        #expect(report.removedMembers == ["ann"])
+        #expect(report.members == MemberDifferences(thereAlone: ["tom", "ann"]))
         #expect(try MemberTests.names(log) == ["mia"])
         #expect(try log.text("c") == nil)
         // On the other side, the removal arrives later than what it has made void, and a person has to say that it is
@@ -241,16 +241,20 @@ struct MemberTests {
         report = try other.merge(log, timeout: SealedLog.patience)
         #expect(report.refused == ["c", "d of ann"] && report.refusesOwn && report.changed == [])
         #expect(try MemberTests.names(other) == ["mia", "tom", "ann"])
-        #expect(report.removedMembers == [])
-        report = try other.merge(log, taking: .all, timeout: SealedLog.patience)
-        #expect(report.removedMembers == ["tom", "ann"])
+        #expect(report.members == MemberDifferences())
+        #expect(throws: LogError(.notMember, tom.device.text)) {
+            try other.merge(log, taking: .all, timeout: SealedLog.patience)
+        }
+        let mias = try open(other.view.withLock { $0.store.location }, as: mia)
+        report = try mias.merge(log, taking: .all, timeout: SealedLog.patience)
+        #expect(report.members == MemberDifferences(removed: ["tom", "ann"]))
         #expect(try MemberTests.names(other) == ["mia"])
         #expect(throws: LogError(.notMember, tom.device.text)) { try other.set("c", "3") }
-        try log.verify()
-        try other.verify()
-        // A person takes over what it was for.
-        report = try log.merge(other, taking: NamesTaken(["c"]), timeout: SealedLog.patience)
-        #expect(report.refused == ["d of ann"] && report.changed == ["c"])
+        // A person has taken them over.
+        #expect(try mias.authors(of: "d of ann") == [#"member("mia")"#])
+        report = try log.merge(mias, timeout: SealedLog.patience)
+        #expect(report.refused == [] && report.changed == ["c", "d of ann"])
+        for each in [log, mias] { #expect(try each.verify().ofNonMembers == []) }
         #expect(try log.authors(of: "c") == [#"member("mia")"#])
         try log.verify()
     }

@@ -510,6 +510,71 @@ struct MergeGateTests {
         try log.verify()
     }
 
+    // MARK: Who is told
+
+    @Test func whoWasRemovedOnOneSideIsToldOnTheOther() throws {
+        let log = try vault.founded()
+        let (toms, mias) = (try vault.forked(as: vault.tom), try vault.forked("mias.vault", as: vault.mia))
+        try vault.remove("tom", from: log)
+        try log.rotate()
+        #expect(try merge(log, into: mias).members == MemberDifferences(removed: ["tom"]))
+        // Each has removed the other one.
+        try toms.changeMembers { (members) throws(LogError) in try members.remove("mia", signedBy: vault.tom) }
+        try toms.rotate()
+        let report = try merge(log, into: toms)
+        #expect(report.members == MemberDifferences(hereAlone: ["tom"], thereAlone: ["mia"]))
+    }
+
+    // MARK: What a person keeps of the vault
+
+    /// Whoever has signed it may be no member of the merged vault, and not even be known there.
+    @Test(arguments: [true, false]) func whatAPersonKeepsIsSignedByThatPerson(isRotated: Bool) throws {
+        let log = try vault.founded()
+        let other = try vault.forked(as: vault.tom)
+        let zed = try DeviceKey(.generate())
+        try other.changeMembers { (members) throws(LogError) in
+            try members.add("zed", zed.device, signedBy: vault.tom)
+        }
+        for text in ["first", "second"] { try open(other, as: zed).set("of zed", text) }
+        try open(other, as: vault.tom).set("of tom", "third")
+        try open(other, as: vault.tom).remove("before")
+        try open(other, as: vault.mia).set("of mia", "fourth")
+        try vault.remove("tom", from: log)
+        if isRotated { try log.rotate() }
+        let place = other.view.withLock { $0.store.location }
+        let mias = try vault.open(place, as: vault.mia, remembering: true)
+        let kept = ["before", "of tom", "of zed"]
+        #expect(try merge(log, into: mias).refused == kept)
+        let state = try mias.state()
+        #expect(try merge(log, into: mias, taking: NamesTaken(kept)).isWhole)
+        #expect(try mias.state() == state)
+        for name in kept + ["of mia"] { #expect(try mias.authors(of: name).last == #"member("mia")"#) }
+        let entry = try #require(try mias.history(.sample("of zed")))
+        #expect(entry.signedStates.allSatisfy { $0.authorship?.author == vault.mia.device.id })
+        #expect(try mias.earlierTexts("of zed") == ["first"])
+        let verified = try mias.verify()
+        #expect([verified.ofNonMembers, verified.foreign, verified.unsigned] == [[], [], []])
+        // So the other side takes it over, too.
+        #expect(try merge(mias, into: log).refused == [])
+        #expect(try log.state() == state)
+    }
+
+    /// The changes of the members come after it, so that a second merge sees what the first one has seen.
+    @Test func aMergeThatIsCutAfterThatIsDoneAgain() throws {
+        let log = try vault.founded()
+        let other = try vault.forked(as: vault.tom)
+        let place = other.view.withLock { $0.store.location }
+        try other.set("of tom", "second")
+        try vault.remove("tom", from: log)
+        let files = FaultyFileSystem()
+        let mias = try vault.open(place, as: vault.mia, in: files)
+        files.fail([.rename], with: .error(EIO))
+        #expect(throws: LogError.self) { try merge(log, into: mias, taking: NamesTaken(["of tom"])) }
+        #expect(try mias.members().members.map(\.name) == ["mia", "tom"])
+        #expect(try merge(log, into: open(other, as: vault.mia)).isWhole)
+        #expect(try open(other, as: vault.mia).verify().ofNonMembers == [])
+    }
+
     // MARK: Different values under one nonce
 
     @Test(arguments: [true, false]) func aCopyWithTwoValuesUnderOneNonceIsRefused(_ isRotated: Bool) throws {

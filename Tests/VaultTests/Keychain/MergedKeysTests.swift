@@ -243,4 +243,17 @@ struct MergedKeysTests {
         #expect(merge.keysOfVaultAlone.map(\.label) == ["late"] && merge.keysOfVaultAlone.map(\.number) == [5])
         #expect(merge.keysOfCopyAlone.map(\.label) == ["more"])
     }
+
+    @Test func theKeyThatHasOpenedBothOpensNeitherAlone() throws {
+        let late = fixture.folder.file("late.key")
+        for keychain in [here, there] { try keychain.addKeyFile(at: late, label: "late") }
+        var places = here.places
+        (places.vault, places.keyFile, places.rollbackMemory) = (fixture.folder.file("late.vault"), late, nil)
+        try here.backUp(to: places.vault)
+        let merge = try merge(there, into: Keychain(at: places))
+        #expect(merge.isWhole && merge.keys == .own)
+        #expect([merge.keysOfVaultAlone, merge.keysOfCopyAlone].map { $0.map(\.label) } == [[], []])
+        // The other one has opened neither, and has a name in each as before.
+        #expect(try self.merge(there, into: here).keysOfVaultAlone.map(\.label) == ["late"])
+    }
 }

@@ -1,0 +1,72 @@
+import LinuxSystem
+
+// What somebody may have written in this vault whom the other copy has shut out, while both are merged.
+
+extension SealedLog {
+    /// Returns the names of this side with states that the other one has not and that its gate keeps out: those that
+    /// are refused, and those that a person keeps.
+    func doubtfulNames(
+        of ours: LogView, by gate: MergeGate, with theirs: LogView
+    ) throws(LogError) -> (refused: [EntryName], kept: [EntryName]) {
+        var (refused, kept): ([EntryName], [EntryName]) = ([], [])
+        var values = try values(of: ours, for: theirs)
+        var merge = try ours.entries()
+        while let entry = try merge.next() {
+            let (_, admission) = try admission(of: entry, &values, by: gate, to: theirs)
+            if !admission.isWhole { refused.append(entry.name) }
+            if admission.isTaken { kept.append(entry.name) }
+        }
+        return (refused, kept)
+    }
+
+    private func values(of ours: LogView, for theirs: LogView) throws(LogError) -> CopiedValues {
+        let isRotated = try theirs.keys.fingerprint(of: vaultID) != ours.keys.fingerprint(of: vaultID)
+        return try CopiedValues(of: ours, resealing: isRotated ? theirs.keys : nil)
+    }
+
+    /// Returns an entry of this side as the other one would take it over.
+    private func admission(
+        of entry: Entry, _ values: inout CopiedValues, by gate: MergeGate, to theirs: LogView
+    ) throws(LogError) -> (entry: Entry, MergeGate.Admission) {
+        var theirs = theirs
+        let known = try ofCopy { () throws(LogError) in try theirs.find(entry.name) }
+        var foreign = try ForeignEntry(entry, of: &values, knownAs: known, in: theirs)
+        let admission = try foreign.pass(gate, entry, knownAs: known, &values)
+        return (foreign.entry, admission)
+    }
+
+    /// Signs the states of this side that a person keeps: whoever has signed them may be no member of the merged vault,
+    /// and not even be known there. Throws `notMember` if this machine may not sign.
+    func sign(
+        _ names: [EntryName], _ keys: MergedKeys, _ taken: NamesTaken, with theirs: LogView, timeout: Duration
+    ) throws(LogError) {
+        guard !names.isEmpty else { return }
+        try writer.withLock { (writer) throws(LogError) in
+            let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
+            var ours = view.withLock { $0 }
+            let key = try signingKey(among: keys.members(ours.members()))
+            guard let gate = keys.gateOfOther(taking: taken, signer: key.map(ours.signer)) else { return }
+            var values = try values(of: ours, for: theirs)
+            var batch = TransactionBatch(totals: try ours.currentTotals())
+            for name in names {
+                guard let old = try ours.find(name) else { continue }
+                var entry = old
+                entry.takeAuthorships(of: try admission(of: old, &values, by: gate, to: theirs).entry)
+                guard entry != old else { continue }
+                entry.sequence = ours.head.sequence + 1
+                try entry.checkSize()
+                batch.move(entry, entry.versions.map { _ in nil }, replacing: old)
+            }
+            try append(batch, to: &ours, &writer)
+            lock.release()
+        }
+    }
+}
+
+extension Entry {
+    /// Takes over who has signed each state of the same entry.
+    fileprivate mutating func takeAuthorships(of other: Entry) {
+        authorship = other.authorship
+        for index in earlier.indices { earlier[index].authorship = other.earlier[index].authorship }
+    }
+}

@@ -263,7 +263,7 @@ def test_a_copy_from_before_a_rotation_is_taken_by_name_alone(apart: Copies) -> 
     before = all_values(apart.left)
     failed = apart.left.refusal(ALARM, "merge", str(apart.right.vault))
     assert "from before the data key was rotated here" in failed
-    assert "were not taken over:\n  both\n  gone\n  right\nIf you know that one of these names is right" in failed
+    assert "\nThese were not taken over:\n  both\n  right\nThese removals were not taken over:\n  gone\nIf you know" in failed
     assert all_values(apart.left) == before
     advice = failed.splitlines()[-1].split("over: vault ", 1)[1].replace("NAME", "right")
     finished = apart.left.run(*shlex.split(advice))
@@ -537,6 +537,31 @@ def test_a_name_of_any_form_is_taken_over_as_the_message_says(base: Copies, name
     assert len(hidden) == (name != "-x")
     assert base.left.shell(command.replace("NAME", *(hidden or [name]))).returncode == 0
     assert base.left.output("get", "--", name) == b"of right"
+
+
+def test_removals_that_are_not_taken_over_are_told_apart_from_values(base: Copies) -> None:
+    """Taking one over removes the name. No name can pass for another kind by its own words."""
+    marked = "plain (removed there)"
+    for name in ("away", "plain", "purged"):
+        base.left.set(name, b"1")
+    shutil.copy(base.left.vault, base.right.vault)
+    base.left.output("key", "rotate")
+    base.right.output("rm", "away")
+    base.right.output("rm", "--purge", "purged")
+    base.right.set("plain", b"2")
+    base.right.set(marked, b"3")
+    failed = base.left.refusal(ALARM, "merge", str(base.right.vault))
+    assert (
+        f"\nThese were not taken over:\n  plain\n  {marked}\n"
+        "These removals were not taken over:\n  away\n  purged\nIf you know that one of these names is right") in failed
+    # The other way, they are this machine's own.
+    failed = base.right.refusal(ALARM, "merge", str(base.left.vault))
+    vault = base.right.vault
+    assert (
+        f"\nThat person may have written these in {vault}:\n  plain\n  {marked}\n"
+        f"That person may have removed these in {vault}:\n  away\n  purged\nIf you know that they are right") in failed
+    assert base.left.run("merge", "--from-former-key", "away", str(base.right.vault)).returncode == ALARM
+    assert "away" not in base.left.names() and "purged" in base.left.names()
 
 
 def test_a_copy_whose_path_begins_with_a_dash_is_named_as_a_path(apart: Copies) -> None:

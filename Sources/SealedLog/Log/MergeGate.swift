@@ -76,7 +76,13 @@ struct MergeGate {
             return Admission(entry: entry, isTaken: true)
         }
         for index in doubtful.reversed() where index > 0 { entry.earlier.remove(at: index - 1) }
-        return Admission(entry: doubtful.first == 0 ? entry.former : entry, isWhole: false)
+        guard doubtful.first == 0 else { return Admission(entry: entry, isWhole: false) }
+        var former = entry.former
+        // A removal does not say when the name was set first.
+        if let own = old?.content, own.current.nonce == former?.content?.current.nonce {
+            former?.content?.created = own.created
+        }
+        return Admission(entry: former, isWhole: false)
     }
 
     /// Whether a member has signed a state: one of now, or, under this vault's data key, one whose removal comes only

@@ -3,20 +3,20 @@ import LinuxSystem
 // What somebody may have written in this vault whom the other copy has shut out, while both are merged.
 
 extension SealedLog {
-    /// Returns the names of this side with states that the other one has not and that its gate keeps out: those that
-    /// are refused, and those that a person keeps.
-    func doubtfulNames(
-        of ours: LogView, by gate: MergeGate, with theirs: LogView
-    ) throws(LogError) -> (refused: [EntryName], kept: [EntryName]) {
-        var (refused, kept): ([EntryName], [EntryName]) = ([], [])
+    /// Refuses the names of this side with states that the other one has not and that its gate keeps out. Returns those
+    /// that a person keeps.
+    func checkOwnNames(
+        of ours: LogView, by gate: MergeGate, with theirs: LogView, _ report: inout MergeReport
+    ) throws(LogError) -> [EntryName] {
+        var kept: [EntryName] = []
         var values = try values(of: ours, for: theirs)
         var merge = try ours.entries()
         while let entry = try merge.next() {
             let (_, admission) = try admission(of: entry, &values, by: gate, to: theirs)
-            if !admission.isWhole { refused.append(entry.name) }
+            if !admission.isWhole { report.refuse(entry) }
             if admission.isTaken { kept.append(entry.name) }
         }
-        return (refused, kept)
+        return kept
     }
 
     private func values(of ours: LogView, for theirs: LogView) throws(LogError) -> CopiedValues {

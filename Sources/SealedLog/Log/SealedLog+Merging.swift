@@ -18,6 +18,8 @@ package struct MergeReport: Hashable, Sendable {
     package fileprivate(set) var dropped: [String] = []
     /// The names with changes that were left out, since somebody who was shut out may have made them.
     package fileprivate(set) var refused: [String] = []
+    /// Those of them that are removed or purged where they were refused.
+    package fileprivate(set) var refusedRemovals: Set<EntryName> = []
     /// Whether the copy is under a data key that this vault has given up, or has never had.
     package fileprivate(set) var isOfFormerKey = false
     /// Whether what was refused is in this vault: the copy has shut somebody out who may have written it. Then nothing
@@ -39,6 +41,11 @@ package struct MergeReport: Hashable, Sendable {
     package fileprivate(set) var keys = Keys.same
     /// The positions that members have signed in the copy, with what was taken over.
     fileprivate var signedPositions: Set<LogPosition> = []
+
+    mutating func refuse(_ entry: Entry) {
+        refused.append(entry.name.text)
+        if entry.isRemoved { refusedRemovals.insert(entry.name) }
+    }
 }
 
 /// The names of members in which the copies of a merge differ.
@@ -123,12 +130,11 @@ extension SealedLog {
         }
         try ofCopy { () throws(LogError) in try checkNonces(of: source) }
         if let gateOfOther {
-            let doubtful = try doubtfulNames(of: ours, by: gateOfOther, with: theirs)
-            report.refused = doubtful.refused.map(\.text)
+            let kept = try checkOwnNames(of: ours, by: gateOfOther, with: theirs, &report)
             report.refusesOwn = !report.refused.isEmpty
             if report.refusesOwn { return report }
             // Before the members are merged: a merge that is cut in between begins anew.
-            try sign(doubtful.kept, keys, taken, with: theirs, timeout: timeout)
+            try sign(kept, keys, taken, with: theirs, timeout: timeout)
         }
         // Under the same data key, values are known by their nonces; and who has signed a state is named before it.
         let bringsMembers = try ofCopy { () throws(LogError) in try keys.bringsMembers }
@@ -222,6 +228,7 @@ extension SealedLog {
         report.conflicts += merged.conflicts
         report.dropped += merged.dropped
         report.refused += merged.refused
+        report.refusedRemovals.formUnion(merged.refusedRemovals)
         report.signedPositions.formUnion(merged.signedPositions)
     }
 
@@ -246,7 +253,7 @@ extension SealedLog {
             foreign = try ForeignEntry(entry, of: &values, knownAs: old, in: ours)
             admission = try foreign.pass(gate, entry, knownAs: old, &values)
         } catch { throw error.ofCopy }
-        if !admission.isWhole { report.refused.append(entry.name.text) }
+        if !admission.isWhole { report.refuse(entry) }
         guard admission.entry != nil else { return }
         report.signedPositions.formUnion(foreign.entry.signedStates.compactMap(\.authorship?.seen))
         let pair = copy.pair(old, foreign.entry, changedAs: entry)

@@ -16,6 +16,8 @@ extension Keychain {
         /// them: the copy is under a data key that was given up, or a member who was removed has signed them, and no
         /// member of now has. The copy does not count as merged; `vault merge --from-former-key` takes them over.
         public let refused: [String]
+        /// Those of them that are removed or purged where they were refused.
+        package let refusedRemovals: Set<EntryName>
         /// Whether the copies had different keys: see ``Keychain/vaultKeys()`` for those that open the vault now.
         public var keysDiffered: Bool { keys != .same }
         package let keys: MergeReport.Keys
@@ -150,7 +152,7 @@ extension Keychain.Merge {
             before: before, after: after, copy: copy, gone: report.goneKeys, doubted: report.doubtedKeys)
         (changed, conflicts, dropped) = (report.changed, report.conflicts, report.dropped)
         isWhole = report.isWhole
-        (refused, keys) = (report.refused, report.keys)
+        (refused, refusedRemovals, keys) = (report.refused, report.refusedRemovals, report.keys)
         (isOfFormerKey, refusesOwn, keptAt) = (report.isOfFormerKey, report.refusesOwn, report.keptAt)
         (isUnfinished, members) = (report.isUnfinished, report.members)
     }

@@ -26,12 +26,14 @@ struct MergedSides {
     }
 
     /// Returns the command that takes a name over. Which one, a person has to say: somebody else may have changed it.
+    ///
+    /// - Parameter names: those that are shown.
     func taking(_ names: [String]) -> String {
         let line = advised.line(
             "merge \(keptKeys)\(OptionName.fromFormerKey.spelling)=NAME \(AdvisedCommand.path(copy))")
         // Two names may look the same, also where nothing is hidden.
         let shown = names.map(\.forTerminal)
-        let ambiguous = names.prefix(50).filter { name in
+        let ambiguous = names.filter { name in
             shown.count { $0 == name.forTerminal } > 1 || !name.forTerminal.utf8.elementsEqual(name.utf8)
         }
         return line
@@ -258,14 +260,31 @@ extension Keychain.Merge {
             ? "\(sides.shownCopy) is from before the data key was rotated here, or was rotated apart, so that somebody "
                 + "who was shut out may have written it."
             : "In \(sides.shownCopy), changes are signed by somebody who is no member any more, or by nobody."
-        return reason + " These were not taken over:" + CommandError.lines(refused)
-            + "\nIf you know that one of these names is right, take it over: \(sides.taking(refused))"
+        return reason + refusals("These were not taken over:", "These removals were not taken over:")
+            + "\nIf you know that one of these names is right, take it over: \(sides.taking(shownRefusals))"
+    }
+
+    /// Names what was refused. Which names are removed is told apart from the names: they may end in any words.
+    private func refusals(_ values: String, _ removals: String) -> String {
+        func list(_ names: [String], _ title: String) -> String {
+            names.isEmpty ? "" : "\n\(title)\(CommandError.lines(names))"
+        }
+        return list(refused.filter { !isRefusedRemoval($0) }, values) + list(refused.filter(isRefusedRemoval), removals)
+    }
+
+    private func isRefusedRemoval(_ name: String) -> Bool { EntryName(name).map(refusedRemovals.contains) == true }
+
+    /// The names that ``refusals(_:_:)`` shows.
+    private var shownRefusals: [String] {
+        Array(refused.filter { !isRefusedRemoval($0) }.prefix(50) + refused.filter(isRefusedRemoval).prefix(50))
     }
 
     /// What is in the vault, and was left out by others.
     private func refusalOfOwn(_ sides: MergedSides) -> String {
-        "Nothing was merged: \(sides.shownCopy) has shut somebody out, by a rotation of the data key or as a member. "
-            + "That person may have written these in \(sides.vault):" + CommandError.lines(refused)
+        "Nothing was merged: \(sides.shownCopy) has shut somebody out, by a rotation of the data key or as a member."
+            + refusals(
+                "That person may have written these in \(sides.vault):",
+                "That person may have removed these in \(sides.vault):")
             + "\nIf you know that they are right, such as changes of your own while you were offline, keep them: "
             + "\(sides.keeping(refused))\nTo leave them out, \(sides.otherWay)"
     }

@@ -38,6 +38,7 @@ struct MergeGateTests {
         let (states, header) = (try log.states(), try vault.fixture.header)
         let report = try merge(other, into: log)
         #expect(report.refused == ["a", "new", "removed"])
+        #expect(report.refusedRemovals == [try #require(EntryName("removed"))])
         #expect(report.changed == [] && report.conflicts == [] && report.isOfFormerKey && report.keys == .own)
         #expect(try log.states() == states)
         // The copy does not count as merged.
@@ -79,6 +80,7 @@ struct MergeGateTests {
         let (states, keys) = (try former.states(), former.keys.memoryKey)
         let report = try merge(log, into: former)
         #expect(report.refused == ["a", "new", "removed"] && report.refusesOwn && report.changed == [])
+        #expect(report.refusedRemovals == [try #require(EntryName("removed"))])
         #expect(try former.states() == states && former.keys.memoryKey == keys)
         // By name, and only if all that is left is.
         #expect(try merge(log, into: former, taking: NamesTaken(["new", "a"])).refused == ["removed"])

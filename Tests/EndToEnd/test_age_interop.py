@@ -239,6 +239,32 @@ def test_a_rotation_is_told_from_a_strangers_vault_by_its_new_fingerprint(shared
     assert mia.output(*GET) == b"tok"
 
 
+def test_a_copy_from_after_a_rotation_is_merged_once_its_fingerprint_is_written_down(shared: Shared) -> None:
+    """The one that is named on the command line is the vault's own: both have to be known."""
+    mia, former = shared.mia, shared.fingerprint
+    assert mia.output(*GET, "--vault-fingerprint", former) == b"tok"
+    mia.output("set", "hers", "--identity", "identity", stdin=b"1")
+    shared.owner.output("key", "rotate")
+    shared.owner.set("later", b"2")
+    copy = mia.vault.with_name("default.sync-conflict-20260101-120000-ABCDEFG.vault")
+    shutil.copy(shared.owner.vault, copy)
+    merge = ("merge", "--identity", "identity")
+    for options in ((), ("--vault-fingerprint", former)):
+        sentence = mia.refusal(LOCKED, *merge, *options)
+        assert str(copy) in sentence and "Ask its owner" in sentence
+        assert f"add it to your identity file {shared.identity} as a line" in sentence or (
+            "add it to your identity file identity as a line" in sentence)
+    line = sentence.rstrip().split(": ", 1)[1].rsplit("again: ", 1)[1]
+    assert line == f"# vault: {shared.fingerprint}"
+    with shared.identity.open("a") as file:
+        file.write(line + "\n")
+    # Now it is the members' turn: what was written here may be from somebody who was shut out.
+    assert "shut somebody out" in mia.refusal(ALARM, *merge)
+    mia.output(*merge, "--from-former-key", "hers")
+    assert mia.output("ls", "--identity", "identity") == b"hers\nlater\nu.token\n"
+    assert mia.output(*GET) == b"tok"
+
+
 # Plugins
 
 

@@ -59,6 +59,18 @@ extension Keychain {
         fileprivate let log: SealedLog
         fileprivate let isPinned: Bool
         package var path: String { places.vault }
+
+        /// Translates an error of the copy. The fingerprint that a person names is the vault's: one of its copy can
+        /// only be written down.
+        fileprivate func refusal(_ error: LogError) -> VaultError {
+            let refusal = VaultError(error, places)
+            guard error.code == .pinWrong else { return refusal.ofMergedCopy }
+            let file = places.identityFile.map { " \($0)" } ?? ""
+            return refusal.followed(
+                by: "If it is this one, add it to your identity file\(file) as a line, and merge again: "
+                    + "# vault: \(Fingerprint.text(error.detail))", nil
+            ).ofMergedCopy
+        }
     }
 
     /// Opens another copy of this vault, and asks for what its keys need.
@@ -83,7 +95,7 @@ extension Keychain {
     ) throws(VaultError) -> Merge {
         let (state, slots): (SealedLog.MergedState, [LogKeySlot])
         do throws(LogError) { (state, slots) = try (copy.log.stateToMerge(), copy.log.keySlots().shown) } catch {
-            throw VaultError(error, copy.places).ofMergedCopy
+            throw copy.refusal(error)
         }
         let (before, report): ([LogKeySlot], MergeReport)
         do throws(LogError) {
@@ -95,8 +107,8 @@ extension Keychain {
             }
         } catch {
             switch error.code {
-            case .copyDamaged: throw VaultError(LogError(.damaged, error.detail), copy.places).ofMergedCopy
-            case .pinWrong: throw VaultError(error, copy.places).ofMergedCopy
+            case .copyDamaged: throw copy.refusal(LogError(.damaged, error.detail))
+            case .pinWrong: throw copy.refusal(error)
             default: throw refusal(error, merging: [copy.path])
             }
         }

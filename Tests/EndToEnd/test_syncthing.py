@@ -64,7 +64,35 @@ def test_the_alarm_names_the_merge_before_it_speaks_of_accepting(apart: Copies, 
     sentence = apart.left.refusal(ALARM, *command)
     assert sentence.index(f"`vault merge {shlex.quote(str(conflict))}`".replace(str(conflict), f"'{conflict}'")) < (
         sentence.index("ccept"))
-    assert "--accept-diverged" in sentence
+    assert "--accept-diverged" in sentence and "come back" not in sentence
+
+
+def test_an_older_vault_brings_back_what_was_removed_whatever_is_beside_it(apart: Copies) -> None:
+    """Whoever was shut out can put both files there."""
+    left, old = apart.left, apart.left.vault.read_bytes()
+    left.output("key", "rotate")
+    left.vault.write_bytes(old)
+    told = "keys and members that were removed since come back"
+    assert told in left.refusal(ALARM, "ls")
+    conflict = left.vault.with_name(CONFLICT)
+    conflict.write_bytes(old)
+    for words in (("ls",), ("merge",), ("merge", str(conflict))):
+        sentence = left.refusal(ALARM, *words)
+        assert sentence.index(told) < sentence.index("--accept-rolled-back")
+        assert "loses nothing" not in sentence
+    assert left.vault.read_bytes() == old
+
+
+def test_the_alarm_says_what_the_merge_refuses(apart: Copies) -> None:
+    left, old = apart.left, apart.left.vault.read_bytes()
+    left.set("later", b"1")
+    left.vault.write_bytes(old)
+    beside(left, apart.right.vault)
+    sentence = left.refusal(ALARM, "ls")
+    assert "It merges nothing if what this machine has seen is in none of the copies." in sentence
+    command = re.search(r"`(vault merge .*?)`", sentence)[1]
+    assert "Nothing was merged" in left.refusal(ALARM, *shlex.split(command)[1:])
+    assert left.vault.read_bytes() == old
 
 
 @pytest.mark.parametrize("ahead", [0, 1, 3])

@@ -61,7 +61,7 @@ extension VaultError {
                     : "Nothing was merged, since what this machine has seen is not in \(opened) either."
             }
         let sentences =
-            [fact(of: error, places.vault), tried.isEmpty ? "" : outcome] + unusable.map(\.error.message)
+            [fact(of: error, places.vault), consequence, tried.isEmpty ? "" : outcome] + unusable.map(\.error.message)
             + [copies.advice]
         return VaultError(
             code, sentences.filter { !$0.isEmpty }.joined(separator: " "),
@@ -101,6 +101,7 @@ extension VaultError {
             return "The vault at \(vault) is gone from its database. Restore it there, from a backup or from what a "
                 + "machine has kept of it."
         case .gone: return "The vault at \(vault) is gone. Restore it, or mount its disk."
+        let consequence = code == .rolledBack ? "If it is accepted, \(comingBack)." : ""
         case .notAFile: return "The vault \(vault) is \(detail), not a file. Name the vault file itself."
         case .slotExists: return "This opens \(vault) already\(detail.isEmpty ? "" : ", as \(detail) of it")."
         case .exists: return "\(detail.isEmpty ? vault : detail) already exists; it was left alone."
@@ -110,6 +111,9 @@ extension VaultError {
         case .notCompared:
             return "Nothing tells whether the copy would have all that is in \(detail), which is much older. "
                 + "It was left alone. Merge it first. Delete it once the merge says that you may."
+    /// What an older vault brings, whichever way it is accepted.
+    private static let comingBack = "keys and members that were removed since come back"
+
         case .notACopy:
             return "\(detail) is no copy of this vault, or cannot be opened as one; it was left alone. "
                 + "Move it away if you do not need it there."
@@ -176,7 +180,7 @@ extension VaultError {
             return "The vault \(vault) has a later format (\(detail)). A later version of this program can read it."
         case .rolledBack:
             return fact(of: error, vault)
-                + " If you restored it yourself, accept it: keys and members that were removed since come back."
+                + " If you restored it yourself, accept it: \(comingBack)."
         case .diverged: return fact(of: error, vault) + " If you know that this vault is the right one, accept it."
         case .exchanged:
             return "\(vault) is a different vault from the one this machine remembers there. "

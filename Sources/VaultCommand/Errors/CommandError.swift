@@ -102,7 +102,9 @@ extension CommandError {
         func merging(_ files: [String]) -> String { advised.merge(files, into: copies.vault) }
         var sentences: [String] = []
         if !copies.files.isEmpty {
-            sentences.append("`\(merging(tried + copies.files))` does that, and loses nothing.")
+            sentences.append(
+                "`\(merging(tried + copies.files))` does that. It merges nothing if what this machine has seen is in none "
+                    + "of the copies.")
         }
         if let reference = copies.gitReference {
             let side = GitSide(reference, of: "\(copies.folder)/\(copies.name)")

@@ -63,8 +63,12 @@ public struct VaultError: Error, Hashable, Sendable {
         /// A field that needs the policy of the login that would leave it.
         case fieldLeft(String, policy: String)
         case goneFromDatabase(url: String)
+        /// What is beside a vault that is damaged or not there.
+        case copyInstead(CopiesBeside, isDamaged: Bool)
         /// The vault at a path is damaged.
         case damagedVault(String)
+        /// A copy at a path is complete, and may not outlast a power loss.
+        case unflushedCopy(String)
         /// The vault at a path has used up its sequence numbers.
         case usedUpVault(String)
         /// A copy that was to be merged cannot be; and what it may be, from its code.

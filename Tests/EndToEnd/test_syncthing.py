@@ -17,7 +17,7 @@ from key_slots import keys
 from layout import records
 from tracing import CHANGING, trace, with_fault
 
-LOCKED, ALARM = 5, 9
+LOCKED, DAMAGED, ALARM = 5, 6, 9
 CONFLICT = "default.sync-conflict-20260101-120000-ABCDEFG.vault"
 BOTH = {"base": b"0", "left": b"1", "right": b"2"}
 
@@ -436,6 +436,67 @@ def test_the_advice_names_the_vault_and_the_key_of_the_command(apart: Copies) ->
     assert f"`vault --vault '{vault}' --key-file '{key}' merge '{moved}'`" in sentence
     assert left.shell(re.search(r"`(vault .*?)`", sentence)[1]).returncode == 0
     assert left.output("ls", "--vault", str(vault), "--key-file", str(key)) == b"base\nleft\nright\n"
+
+
+# A vault that does not open, and a copy that does
+
+
+def damage(home: Home, how: str) -> bytes | None:
+    content = home.vault.read_bytes()
+    match how:
+        case "junk": home.vault.write_bytes(os.urandom(20_000))
+        case "cut": home.vault.write_bytes(content[:8_192])
+        case _: home.vault.unlink()
+    return home.vault.read_bytes() if home.vault.exists() else None
+
+
+@pytest.mark.parametrize("how", ["junk", "cut", "gone", "never seen"])
+def test_an_intact_copy_takes_the_place_of_a_vault_that_does_not_open(apart: Copies, how: str) -> None:
+    left = apart.left
+    home = left.without_memory() if how == "never seen" else left
+    conflict = beside(left, left.vault)
+    intact, damaged = conflict.read_bytes(), damage(left, how)
+    sentence = home.refusal({"gone": 4, "never seen": 3}.get(how, DAMAGED), "ls")
+    assert sentence.index(f"which may be intact: {conflict}") < min(
+        [sentence.find(word) for word in ("Restore", "salvage") if word in sentence] or [len(sentence)])
+    look, place = re.findall(r"`((?:vault [^`]* verify|ln) ?[^`]*)`", sentence)
+    assert home.shell(look).returncode == 0
+    assert home.shell(place).returncode == 0
+    assert left.vault.read_bytes() == intact and not conflict.exists()
+    assert home.values() == {"base": b"0", "left": b"1"}
+    before = left.vault.with_name(left.vault.name + ".before")
+    assert (before.read_bytes() if before.exists() else None) == damaged
+
+
+def test_a_copy_never_replaces_what_has_come_to_the_place_meanwhile(apart: Copies) -> None:
+    conflict = beside(apart.left, apart.left.vault)
+    content = apart.left.vault.read_bytes()
+    apart.left.vault.unlink()
+    place = re.search(r"`(ln [^`]*)`", apart.left.refusal(4, "ls"))[1]
+    apart.left.vault.write_bytes(b"come meanwhile")
+    assert apart.left.shell(place).returncode != 0
+    assert apart.left.vault.read_bytes() == b"come meanwhile" and conflict.read_bytes() == content
+
+
+def test_a_look_at_an_older_copy_raises_an_alarm(apart: Copies) -> None:
+    beside(apart.left, apart.left.vault)
+    apart.left.set("later", b"1")
+    damage(apart.left, "junk")
+    look = re.search(r"`(vault [^`]* verify)`", apart.left.refusal(DAMAGED, "ls"))[1]
+    finished = apart.left.shell(look)
+    assert finished.returncode == ALARM and b"come back" in finished.stderr
+
+
+def test_salvage_does_not_advise_itself(apart: Copies) -> None:
+    conflict = beside(apart.left, apart.left.vault)
+    damage(apart.left, "junk")
+    sentence = apart.left.refusal(DAMAGED, "salvage", "out.vault")
+    assert "Nothing of" in sentence and "can be salvaged" in sentence and "salvage OUT" not in sentence
+    assert str(conflict) in sentence
+    conflict.unlink()
+    sentence = apart.left.refusal(DAMAGED, "salvage", "out.vault")
+    assert sentence.rstrip().endswith("Restore the vault from a backup.")
+    assert not (apart.left.folder / "out.vault").exists()
 
 
 def test_doctor_names_the_copies(apart: Copies) -> None:

@@ -99,7 +99,7 @@ extension Keychain {
         let opening = try KeychainOpening(places, options)
         try VaultPlaces.checkWritten(target, "The new vault's path")
         do { return try opening.salvage(to: target, progress) } catch {
-            throw opening.refusal.translated(error, places)
+            throw opening.refusal.kept ?? VaultError(salvaging: error, to: target, places)
         }
     }
 }

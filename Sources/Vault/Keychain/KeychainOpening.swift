@@ -9,9 +9,9 @@ final class Refusal: Sendable {
     func set(_ new: VaultError?) { error.withLock { $0 = new } }
 
     /// Returns the error that was kept, or the translation of the log's.
-    func translated(_ other: LogError, _ places: VaultPlaces) -> VaultError {
-        error.withLock { $0 } ?? VaultError(other, places)
-    }
+    func translated(_ other: LogError, _ places: VaultPlaces) -> VaultError { kept ?? VaultError(other, places) }
+
+    var kept: VaultError? { error.withLock { $0 } }
 }
 
 /// Opens, creates or salvages a vault.

@@ -31,9 +31,50 @@ extension VaultError {
             case .usedUp: .usedUpVault(places.vault)
             default: VaultError.causes[error.code]
             }
+        let instead = VaultError.copyInstead(of: error, places)
         self.init(
             VaultError.codes[error.code] ?? .locked, VaultError.sentence(for: error, places),
-            systemError: error.systemError, causes: cause.map { [$0] } ?? [])
+            systemError: error.systemError, causes: [instead, cause].compactMap(\.self))
+    }
+
+    /// Returns an error of salvaging. That it says how to salvage would be of no use.
+    ///
+    /// - Parameter target: the path of the new vault.
+    init(salvaging error: LogError, to target: String, _ places: VaultPlaces) {
+        switch error.code {
+        case .damaged:
+            self.init(
+                .damaged,
+                "Nothing of \(places.vault) can be salvaged: \(error.detail).\(VaultError.mention(error, places)) "
+                    + "Restore the vault from a backup.",
+                causes: VaultError.copyInstead(of: error, places).map { [$0] } ?? [])
+        // Nothing else is written.
+        case .outcomeUnknown: self.init(unflushed: target, error)
+        default: self.init(error, places)
+        }
+    }
+
+    /// Returns the error of a copy at a path that is complete, and may not outlast a power loss.
+    init(unflushed path: String, _ error: LogError) {
+        self.init(
+            .outcomeUnknown,
+            "\(path) is written, but the disk failed to flush its name. Check the disk, then verify the copy.",
+            systemError: error.systemError, causes: [.unflushedCopy(path)])
+    }
+
+    /// Returns the copies that a file synchronization has left beside a vault that is damaged or not there.
+    private static func copyInstead(of error: LogError, _ places: VaultPlaces) -> Cause? {
+        guard [.damaged, .gone, .missing].contains(error.code) else { return nil }
+        let copies = CopiesBeside(places.vault)
+        return copies.files.isEmpty ? nil : .copyInstead(copies, isDamaged: error.code == .damaged)
+    }
+
+    private static func mention(_ error: LogError, _ places: VaultPlaces) -> String {
+        guard case .copyInstead(let copies, _) = copyInstead(of: error, places) else { return "" }
+        let files = copies.files.joined(separator: ", ")
+        return copies.files.count == 1
+            ? " A file synchronization has left another copy beside it, which may be intact: \(files)."
+            : " A file synchronization has left other copies beside it, which may be intact: \(files)."
     }
 
     /// Returns the error of an alarm that copies beside the vault explain; nil if there is none.
@@ -60,6 +101,7 @@ extension VaultError {
                     ? "Nothing was merged."
                     : "Nothing was merged, since what this machine has seen is not in \(opened) either."
             }
+        let consequence = code == .rolledBack ? "If it is accepted, \(comingBack)." : ""
         let sentences =
             [fact(of: error, places.vault), consequence, tried.isEmpty ? "" : outcome] + unusable.map(\.error.message)
             + [copies.advice]
@@ -68,6 +110,9 @@ extension VaultError {
             causes: unusable.flatMap(\.error.causes)
                 + [.copiesBeside(copies, tried: tried, isMerged: isMerged, alarm: code)])
     }
+
+    /// What an older vault brings, whichever way it is accepted.
+    private static let comingBack = "keys and members that were removed since come back"
 
     /// Returns what is wrong with a vault that raises an alarm.
     private static func fact(of error: LogError, _ vault: String) -> String {
@@ -96,12 +141,12 @@ extension VaultError {
         let (vault, key) = (places.vault, places.keyFile)
         let (detail, number) = (error.detail, error.systemError ?? 0)
         switch error.code {
-        case .missing: return "There is no vault at \(vault)."
+        case .missing: return "There is no vault at \(vault).\(mention(error, places))"
         case .gone where places.isInDatabase:
             return "The vault at \(vault) is gone from its database. Restore it there, from a backup or from what a "
                 + "machine has kept of it."
-        case .gone: return "The vault at \(vault) is gone. Restore it, or mount its disk."
-        let consequence = code == .rolledBack ? "If it is accepted, \(comingBack)." : ""
+        case .gone:
+            return "The vault at \(vault) is gone.\(mention(error, places)) Restore the vault, or mount its disk."
         case .notAFile: return "The vault \(vault) is \(detail), not a file. Name the vault file itself."
         case .slotExists: return "This opens \(vault) already\(detail.isEmpty ? "" : ", as \(detail) of it")."
         case .exists: return "\(detail.isEmpty ? vault : detail) already exists; it was left alone."
@@ -111,9 +156,6 @@ extension VaultError {
         case .notCompared:
             return "Nothing tells whether the copy would have all that is in \(detail), which is much older. "
                 + "It was left alone. Merge it first. Delete it once the merge says that you may."
-    /// What an older vault brings, whichever way it is accepted.
-    private static let comingBack = "keys and members that were removed since come back"
-
         case .notACopy:
             return "\(detail) is no copy of this vault, or cannot be opened as one; it was left alone. "
                 + "Move it away if you do not need it there."
@@ -173,8 +215,8 @@ extension VaultError {
                 + "\(Fingerprint.text(detail)). Either its data key was rotated, or somebody has made another vault for "
                 + "you. Ask its owner for the fingerprint."
         case .damaged:
-            return "The vault \(vault) is damaged or was tampered with: \(detail). The damage is left as it is. "
-                + "Restore the vault from a backup, or salvage what is intact."
+            return "The vault \(vault) is damaged or was tampered with: \(detail). The damage is left as it is."
+                + "\(mention(error, places)) Restore the vault from a backup, or salvage what is intact."
         case .copyDamaged: return "The other copy is damaged or was tampered with: \(detail)."
         case .newerFormat:
             return "The vault \(vault) has a later format (\(detail)). A later version of this program can read it."

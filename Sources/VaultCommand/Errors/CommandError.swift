@@ -133,6 +133,21 @@ extension CommandError {
         return sentences.joined(separator: " ")
     }
 
+    /// How a copy takes the place of a vault that is damaged or not there. What is in the place is kept.
+    private static func hint(
+        _ copies: CopiesBeside, insteadOfDamaged isDamaged: Bool, _ advised: AdvisedCommand
+    ) -> String {
+        // By their names, the last is the latest.
+        let copy = copies.files.last ?? ""
+        let words = [copy, resolvedPath(copies.vault)].map { AdvisedCommand.path($0) }
+        let moves =
+            isDamaged
+            ? MergedSides(vault: copies.vault, copy: copy, advised: advised).exchange.moves
+            : "ln -T \(words[0]) \(words[1]) && rm \(words[0])"
+        return "Look at the copy first: `\(advised.line("verify", of: copy))`. "
+            + "If it is intact and raises no alarm, put it in the vault's place: `\(moves)`."
+    }
+
     private static let newVault = "To start a new one, run `vault init --force`."
 
     /// The hints that need to know more than the code.
@@ -140,8 +155,10 @@ extension CommandError {
         switch cause {
         case .copiesBeside(let copies, let tried, let isMerged, let alarm):
             hint(copies, tried: tried, isMerged: isMerged, alarm, advised)
+        case .copyInstead(let copies, let isDamaged): hint(copies, insteadOfDamaged: isDamaged, advised)
         case .damagedVault(let vault):
             "`\(advised.line("salvage OUT", of: vault))` copies what is intact into a new vault."
+        case .unflushedCopy(let path): "Run `\(advised.line("verify", of: path))` for that."
         case .usedUpVault(let vault):
             "`\(advised.line("salvage NEW", of: vault))` does that; `vault help salvage` says how NEW takes its place."
         case .unusableCopy(.damaged):

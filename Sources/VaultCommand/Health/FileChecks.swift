@@ -65,7 +65,7 @@ struct FileChecks {
         guard !files.isEmpty else { return nil }
         return .warning(
             "copies", "A file synchronization has left other copies: \(files.joined(separator: ", ")).",
-            fix: "`vault merge` takes over what they have.")
+            fix: "Once the vault opens, `vault merge` takes over what they have.")
     }
 
     private var fileSystem: HealthCheck? {

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import signal
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -151,7 +152,7 @@ def test_force_replaces_an_earlier_copy_and_nothing_else(home: Home) -> None:
     assert values(home, home.folder / "copy.vault") == {"u.token": b"tok"}
     assert mode(home.folder / "copy.vault") == 0o600
     (home.folder / "folder").mkdir()
-    assert home.run("backup", "--force", "folder").returncode != 0
+    assert home.run("backup", "--force", "folder").returncode == REFUSED
     assert (home.folder / "folder").is_dir() and list((home.folder / "folder").iterdir()) == []
     (home.folder / "text").write_bytes(b"what is there")
     assert "Move it away" in home.refusal(REFUSED, "backup", "--force", "text")
@@ -159,6 +160,19 @@ def test_force_replaces_an_earlier_copy_and_nothing_else(home: Home) -> None:
     (home.folder / "empty").touch()
     home.output("backup", "--force", "empty")
     assert values(home, home.folder / "empty") == {"u.token": b"tok"}
+
+
+@pytest.mark.parametrize(("make", "kind"), [(os.mkdir, "a folder"), (os.mkfifo, "a named pipe, a socket or a device")])
+@pytest.mark.parametrize("is_clone", [False, True])
+def test_what_cannot_be_replaced_is_named_and_not_the_vault(
+    home: Home, make: Callable[[Path], None], kind: str, is_clone: bool
+) -> None:
+    home.set("u.token", b"tok")
+    make(home.folder / "there")
+    words = ("clone", str(home.vault)) if is_clone else ("backup",)
+    sentence = home.refusal(REFUSED, *words, "--force", "there")
+    assert f"there is {kind}, not a file; it was left alone" in sentence and str(home.vault) not in sentence
+    assert not (home.folder / "there").is_file()
 
 
 def test_force_replaces_no_copy_that_has_more(home: Home) -> None:

@@ -1,6 +1,7 @@
 """Flushes that fail or never come: nobody returns, or relies on, what may not last."""
 
 import os
+import re
 import shutil
 import threading
 import time
@@ -118,6 +119,20 @@ def test_a_change_whose_file_may_lose_its_name_is_of_unknown_outcome(
     assert home.get("a") == b"2"
     home.set("b", b"1")
     home.output("verify")
+
+
+@pytest.mark.parametrize("command", ["backup", "salvage"])
+def test_a_copy_whose_name_may_not_last_is_named_and_verified_as_the_message_says(
+    home: Home, tmp_path: Path, command: str
+) -> None:
+    home.set("a", b"1")
+    calls = trace(home.copy(tmp_path / "traced"), command, "copy.vault", names=("fsync",))
+    home = home.copy(tmp_path / "failing")
+    message = with_fault(home, "fsync", f"error=EIO:when={len(calls)}", command, "copy.vault")
+    sentence = message.stderr.decode()
+    assert message.returncode == 8 and "copy.vault is written" in sentence and str(home.vault) not in sentence
+    verify = re.search(r"`(vault [^`]* verify)`", sentence)
+    assert verify and home.shell(verify[1]).returncode == 0 and "copy.vault" in verify[1]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another user")

@@ -37,14 +37,18 @@ extension Keychain {
             reportNotices()
             return report
         } catch  where error.code == .outcomeUnknown {
-            throw VaultError(
-                .outcomeUnknown,
-                "\(path) is written, but the disk failed to flush its name. Check the disk, and back up again.",
-                systemError: error.systemError)
+            throw VaultError(unflushed: path, error)
         } catch  where [.notContained, .notCompared].contains(error.code) {
             throw VaultError(
                 .exists, VaultError(error, places).message,
                 causes: [.targetLacked(places.vault, target: path, isOffline: options.offline == .always)])
+        } catch  where error.code == .notAFile && target.hasNoFile {
+            throw VaultError(.exists, "\(path) is \(error.detail), not a file; it was left alone. Name another path.")
         } catch { throw VaultError(error, places) }
     }
+}
+
+extension RecordPlace {
+    /// Whether there is a folder or a device at the place. The error of the log does not tell which path it concerns.
+    fileprivate var hasNoFile: Bool { (try? files.status(at: location))?.isRegularFile == false }
 }

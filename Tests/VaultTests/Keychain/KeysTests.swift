@@ -241,4 +241,12 @@ struct KeysTests {
         (places.vault, places.keyFile) = (path, fixture.places.keyFile)
         #expect(try Keychain(at: places).text("a") == "later")
     }
+
+    @Test func aBackupsTargetThatIsNoFileIsNamed() throws {
+        let path = fixture.folder.file("backup.vault")
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        let error = try VaultError.error { try keychain.backUp(to: path, replacing: true) }
+        #expect(error?.code == .exists)
+        #expect(error?.message == "\(path) is a folder, not a file; it was left alone. Name another path.")
+    }
 }

@@ -51,6 +51,23 @@ struct MergeGateTests {
         try log.verify()
     }
 
+    /// A removal does not say when the name was set first, which is no change.
+    @Test func aRefusedRemovalChangesNothing() throws {
+        let log = try vault.open(as: nil)
+        // How the times compare in their bytes, differs.
+        let names = (0..<16).map { String(format: "name %02d", $0) }
+        for value in ["first", "second"] {
+            for name in names { try log.commit([log.change(name, to: Array(value.utf8))], at: Clock.milliseconds + 77) }
+        }
+        let other = try vault.forked(as: nil)
+        for name in names { try other.remove(name) }
+        try log.rotate()
+        let entries = try names.map { try log.history(.sample($0)) }
+        let report = try merge(other, into: log)
+        #expect(report.refused == names && report.changed == [] && report.conflicts == [])
+        #expect(try names.map { try log.history(.sample($0)) } == entries)
+    }
+
     /// Nobody signs any more, so that nobody can vouch for what others have changed.
     @Test func withoutAMemberThatIsLeftACopyMergesAsInAVaultThatNeverHadOne() throws {
         let log = try vault.founded()

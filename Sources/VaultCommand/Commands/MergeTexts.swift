@@ -1,5 +1,4 @@
 import Formats
-private import Glibc
 import LinuxSystem
 import SealedLog
 import Vault
@@ -77,30 +76,11 @@ struct MergedSides {
         guard ![vault, copy].contains(where: VaultPlaces.isURL) else {
             return "merge the other way: \(advised.merge([vault], into: copy))"
         }
-        let (moves, former) = exchange
-        return "put the other copy in the vault's place, and merge what is left:\n  \(moves)\n"
-            + "  \(advised.merge([former]))\n  \(advised.line("ls"))\n"
+        let exchange = VaultExchange(of: vault, for: copy)
+        return "put the other copy in the vault's place, and merge what is left:\n  \(exchange.moves)\n"
+            + "  \(advised.merge([exchange.former]))\n  \(advised.line("ls"))\n"
             + "If the last one raises an alarm, it names the option that accepts the vault. Use it only if you know who "
             + "has shut somebody out."
-    }
-
-    /// The commands that move the vault to another path and the other copy to the vault's, and that path.
-    var exchange: (moves: String, former: String) {
-        // The folder may be synchronized through a link.
-        let place = resolvedPath(vault)
-        let former = MergedSides.freePath(place)
-        let words = [place, former, copy].map { AdvisedCommand.path($0) }
-        // ln fails if its target exists, where mv would replace it, or skip it without an error.
-        return ("ln -T \(words[0]) \(words[1]) && mv -T -f \(words[2]) \(words[0])", former)
-    }
-
-    /// Returns a path for the vault that leaves its place. Nothing has it now, not even a link to nothing.
-    private static func freePath(_ place: String) -> String {
-        let paths = (1...99).lazy.map { "\(place).before\($0 == 1 ? "" : "-\($0)")" }
-        return paths.first { path in
-            var found = stat()
-            return lstat(path, &found) != 0 && errno == ENOENT
-        } ?? "\(place).before"
     }
 }
 
@@ -170,8 +150,8 @@ extension CommandError {
             case .usedUpVault(let vault)
             where paths.count == 1 && ![vault, paths[0]].contains(where: VaultPlaces.isURL):
                 // No honest machine comes to that: the vault in the place may be the wrong one.
-                let sides = MergedSides(vault: vault, copy: paths[0], advised: advised)
-                message += "\nIf \(paths[0]) is right, put it in the vault's place instead: \(sides.exchange.moves)"
+                let moves = VaultExchange(of: vault, for: paths[0]).moves
+                message += "\nIf \(paths[0]) is right, put it in the vault's place instead: \(moves)"
             default: break
             }
         }

@@ -142,7 +142,7 @@ extension CommandError {
         let words = [copy, resolvedPath(copies.vault)].map { AdvisedCommand.path($0) }
         let moves =
             isDamaged
-            ? MergedSides(vault: copies.vault, copy: copy, advised: advised).exchange.moves
+            ? VaultExchange(of: copies.vault, for: copy).moves
             : "ln -T \(words[0]) \(words[1]) && rm \(words[0])"
         return "Look at the copy first: `\(advised.line("verify", of: copy))`. "
             + "If it is intact and raises no alarm, put it in the vault's place: `\(moves)`."

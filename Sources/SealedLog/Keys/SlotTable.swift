@@ -85,7 +85,7 @@ package struct SlotTable: Sendable {
     mutating func keep(_ names: Set<SlotLabel.ID>) {
         for index in labels.indices where names.contains(labels[index].id) {
             let old = labels[index]
-            // The time may be any: somebody who has the data key can have written it.
+            // Anyone with the data key can have written any time.
             let label = SlotLabel(
                 created: max(Clock.milliseconds, old.created &+ 1), text: old.text, recipient: old.recipient)
             labels[index] = new(label)

@@ -22,7 +22,7 @@ struct HeaderChange: Sendable {
     let formerMemoryKeys: [[UInt8]]
     /// The keys that are removed, or have been in the copy whose slots count from now on.
     let removedKeys: [SlotLabel.ID]
-    /// Those that were removed in another copy.
+    /// The keys that were removed in another copy.
     let removedKeysOfCopy: [SlotLabel.ID]
     /// Whether those do not count that were removed here before.
     let forgetsRemovedKeys: Bool

@@ -38,7 +38,7 @@ struct MergeGate {
     /// Signs what a person takes over; nil in a vault without members.
     let signer: StateSigner?
 
-    /// What counts of an entry of the copy.
+    /// The part of a copy's entry that counts.
     struct Admission {
         /// nil if nothing does.
         let entry: Entry?

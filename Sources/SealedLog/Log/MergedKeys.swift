@@ -22,7 +22,7 @@ struct MergedKeys {
     /// The salts of this vault's keys that a person keeps, whatever the other copy has removed.
     private let kept: Set<[UInt8]>
     /// Whether what was removed here counts. Somebody who was shut out by the other copy's data key may have put this
-    /// file in the vault's place, unless this machine has seen it as the vault.
+    /// file at the vault's path, unless this machine has seen it as the vault.
     private let isOwnKnown: Bool
     private let theirs: LogView
     private let manifest: Manifest
@@ -91,7 +91,7 @@ struct MergedKeys {
 
     private func isKept(_ index: Int) -> Bool { kept.contains(ownKeys.slots[index].salt) }
 
-    /// Those of them of which nobody has said yet that they stay.
+    /// The keys that are asked about and that no person has kept yet.
     var doubtedKeys: [Int] { askedKeys.filter { !isKept($0) } }
 
     /// The names of those that stay.
@@ -178,7 +178,7 @@ struct MergedKeys {
             taken: taken, signer: signer)
     }
 
-    /// What becomes of the members.
+    /// The members in which the copies differ once they are merged.
     var memberDifferences: MemberDifferences {
         get throws(LogError) {
             let (own, other) = (ownMembers.members.map(\.name), otherMembers.members.map(\.name))

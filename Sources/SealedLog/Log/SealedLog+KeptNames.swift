@@ -1,6 +1,6 @@
 import LinuxSystem
 
-// What somebody may have written in this vault whom the other copy has shut out, while both are merged.
+// A merge refuses, or signs anew, the states of this vault that somebody may have written whom the copy has shut out.
 
 extension SealedLog {
     /// Refuses the names of this side with states that the other one has not and that its gate keeps out. Returns those
@@ -19,9 +19,10 @@ extension SealedLog {
         return kept
     }
 
-    private func values(of ours: LogView, for theirs: LogView) throws(LogError) -> CopiedValues {
-        let isRotated = try theirs.keys.fingerprint(of: vaultID) != ours.keys.fingerprint(of: vaultID)
-        return try CopiedValues(of: ours, resealing: isRotated ? theirs.keys : nil)
+    /// Returns the values of one side, as the other side takes them over.
+    func values(of copy: LogView, for other: LogView) throws(LogError) -> CopiedValues {
+        let isRotated = try copy.keys.fingerprint(of: vaultID) != other.keys.fingerprint(of: vaultID)
+        return try CopiedValues(of: copy, resealing: isRotated ? other.keys : nil)
     }
 
     /// Returns an entry of this side as the other one would take it over.
@@ -35,8 +36,8 @@ extension SealedLog {
         return (foreign.entry, admission)
     }
 
-    /// Signs the states of this side that a person keeps: whoever has signed them may be no member of the merged vault,
-    /// and not even be known there. Throws `notMember` if this machine may not sign.
+    /// Signs the states of this side that a person keeps: their authors may be no members of the merged vault, or
+    /// unknown there. Throws `notMember` if this machine may not sign.
     func sign(
         _ names: [EntryName], _ keys: MergedKeys, _ taken: NamesTaken, with theirs: LogView, timeout: Duration
     ) throws(LogError) {

@@ -1,63 +1,6 @@
 import LinuxSystem
 import Sealing
 
-/// The outcome of a merge.
-package struct MergeReport: Hashable, Sendable {
-    package enum Keys: Sendable {
-        /// Both copies have the same.
-        case same
-        /// They differ: those of this copy count, or those of the other one, whose data key was rotated.
-        case own, other
-    }
-
-    /// The names that have come or changed here, sorted bytewise.
-    package fileprivate(set) var changed: [String] = []
-    /// Those of them, and others, that both sides had changed: the later value counts.
-    package fileprivate(set) var conflicts: [String] = []
-    /// Those in conflict whose other value is not in the history: the vault keeps none, or the entry has no room.
-    package fileprivate(set) var dropped: [String] = []
-    /// The names with changes that were left out, since somebody who was shut out may have made them.
-    package fileprivate(set) var refused: [String] = []
-    /// Those of them that are removed or purged where they were refused.
-    package fileprivate(set) var refusedRemovals: Set<EntryName> = []
-    /// Whether the copy is under a data key that this vault has given up, or has never had.
-    package fileprivate(set) var isOfFormerKey = false
-    /// Whether what was refused is in this vault: the copy has shut somebody out who may have written it. Then nothing
-    /// was merged.
-    package fileprivate(set) var refusesOwn = false
-    /// The indexes of the keys of this vault that the copy has removed, or may have, where a person has to say whether
-    /// they stay. Then nothing was merged.
-    package fileprivate(set) var doubtedKeys: [Int] = []
-    /// The keys that open the vault no more, since one of the copies has removed them.
-    package fileprivate(set) var goneKeys: [LogKeySlot] = []
-    package fileprivate(set) var members = MemberDifferences()
-    /// Whether nothing of the copy was left out.
-    package var isWhole: Bool { refused.isEmpty && doubtedKeys.isEmpty }
-    /// Where the copy is from now on, of changes that were kept on this machine and of which something was refused.
-    package internal(set) var keptAt: String?
-    /// Whether the copy ends within a change: it may still be copied.
-    package fileprivate(set) var isUnfinished = false
-    /// Whose key slots count from now on.
-    package fileprivate(set) var keys = Keys.same
-    /// The positions that members have signed in the copy, with what was taken over.
-    fileprivate var signedPositions: Set<LogPosition> = []
-
-    mutating func refuse(_ entry: Entry) {
-        refused.append(entry.name.text)
-        if entry.isRemoved { refusedRemovals.insert(entry.name) }
-    }
-}
-
-/// The names of members in which the copies of a merge differ.
-package struct MemberDifferences: Hashable, Sendable {
-    /// Those who were members of this vault, and are no more.
-    package var removed: [String] = []
-    /// The members of the merged vault who are none in the other copy.
-    package var hereAlone: [String] = []
-    /// The members in the other copy who are none of the merged vault.
-    package var thereAlone: [String] = []
-}
-
 extension SealedLog {
     /// Takes over what another copy of this vault has: of each name the later state, with the values of both sides as
     /// its history. Afterwards, the copies' machines accept this file as the later one of both.
@@ -213,8 +156,7 @@ extension SealedLog {
             // A copy: others may read meanwhile.
             var ours = view.withLock { $0 }
             let gate = try gate(for: copy, to: ours)
-            let isRotated = try copy.view.keys.fingerprint(of: vaultID) != ours.keys.fingerprint(of: vaultID)
-            var values = try CopiedValues(of: copy.view, resealing: isRotated ? ours.keys : nil)
+            var values = try values(of: copy.view, for: ours)
             var batch = TransactionBatch(totals: try ours.currentTotals())
             var merged = MergeReport()
             for entry in step.entries {

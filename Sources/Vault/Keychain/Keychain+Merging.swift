@@ -16,7 +16,7 @@ extension Keychain {
         /// them: the copy is under a data key that was given up, or a member who was removed has signed them, and no
         /// member of now has. The copy does not count as merged; `vault merge --from-former-key` takes them over.
         public let refused: [String]
-        /// Those of them that are removed or purged where they were refused.
+        /// The refused names whose refused state is a removal.
         package let refusedRemovals: Set<EntryName>
         /// Whether the copies had different keys: see ``Keychain/vaultKeys()`` for those that open the vault now.
         public var keysDiffered: Bool { keys != .same }

@@ -31,10 +31,11 @@ extension VaultError {
             case .usedUp: .usedUpVault(places.vault)
             default: VaultError.causes[error.code]
             }
-        let instead = VaultError.copyInstead(of: error, places)
+        let copies = VaultError.copiesInstead(of: error, places)
         self.init(
-            VaultError.codes[error.code] ?? .locked, VaultError.sentence(for: error, places),
-            systemError: error.systemError, causes: [instead, cause].compactMap(\.self))
+            VaultError.codes[error.code] ?? .locked, VaultError.sentence(for: error, places, besides: copies),
+            systemError: error.systemError,
+            causes: [copies.map { Cause.copyInstead($0, isDamaged: error.code == .damaged) }, cause].compactMap(\.self))
     }
 
     /// Returns an error of salvaging. That it says how to salvage would be of no use.
@@ -43,11 +44,12 @@ extension VaultError {
     init(salvaging error: LogError, to target: String, _ places: VaultPlaces) {
         switch error.code {
         case .damaged:
+            let copies = VaultError.copiesInstead(of: error, places)
             self.init(
                 .damaged,
-                "Nothing of \(places.vault) can be salvaged: \(error.detail).\(VaultError.mention(error, places)) "
+                "Nothing of \(places.vault) can be salvaged: \(error.detail).\(VaultError.mention(copies)) "
                     + "Restore the vault from a backup.",
-                causes: VaultError.copyInstead(of: error, places).map { [$0] } ?? [])
+                causes: copies.map { [.copyInstead($0, isDamaged: true)] } ?? [])
         // Nothing else is written.
         case .outcomeUnknown: self.init(unflushed: target, error)
         default: self.init(error, places)
@@ -62,15 +64,16 @@ extension VaultError {
             systemError: error.systemError, causes: [.unflushedCopy(path)])
     }
 
-    /// Returns the copies that a file synchronization has left beside a vault that is damaged or not there.
-    private static func copyInstead(of error: LogError, _ places: VaultPlaces) -> Cause? {
+    /// Returns the copies that a file synchronization has left beside a vault that is damaged or not there; nil if
+    /// there are none.
+    private static func copiesInstead(of error: LogError, _ places: VaultPlaces) -> CopiesBeside? {
         guard [.damaged, .gone, .missing].contains(error.code) else { return nil }
         let copies = CopiesBeside(places.vault)
-        return copies.files.isEmpty ? nil : .copyInstead(copies, isDamaged: error.code == .damaged)
+        return copies.files.isEmpty ? nil : copies
     }
 
-    private static func mention(_ error: LogError, _ places: VaultPlaces) -> String {
-        guard case .copyInstead(let copies, _) = copyInstead(of: error, places) else { return "" }
+    private static func mention(_ copies: CopiesBeside?) -> String {
+        guard let copies else { return "" }
         let files = copies.files.joined(separator: ", ")
         return copies.files.count == 1
             ? " A file synchronization has left another copy beside it, which may be intact: \(files)."
@@ -137,16 +140,19 @@ extension VaultError {
         }
     }
 
-    private static func sentence(for error: LogError, _ places: VaultPlaces) -> String {
+    /// - Parameter copies: those beside a vault that is damaged or not there.
+    private static func sentence(
+        for error: LogError, _ places: VaultPlaces, besides copies: CopiesBeside? = nil
+    ) -> String {
         let (vault, key) = (places.vault, places.keyFile)
         let (detail, number) = (error.detail, error.systemError ?? 0)
         switch error.code {
-        case .missing: return "There is no vault at \(vault).\(mention(error, places))"
+        case .missing: return "There is no vault at \(vault).\(mention(copies))"
         case .gone where places.isInDatabase:
             return "The vault at \(vault) is gone from its database. Restore it there, from a backup or from what a "
                 + "machine has kept of it."
         case .gone:
-            return "The vault at \(vault) is gone.\(mention(error, places)) Restore the vault, or mount its disk."
+            return "The vault at \(vault) is gone.\(mention(copies)) Restore the vault, or mount its disk."
         case .notAFile: return "The vault \(vault) is \(detail), not a file. Name the vault file itself."
         case .slotExists: return "This opens \(vault) already\(detail.isEmpty ? "" : ", as \(detail) of it")."
         case .exists: return "\(detail.isEmpty ? vault : detail) already exists; it was left alone."
@@ -207,16 +213,16 @@ extension VaultError {
                 + "Ask somebody who can open it."
         case .unpinned:
             return
-                "The fingerprint of \(vault) is \(Fingerprint.text(detail)), and this machine does not know it. Compare "
-                + "it with the one that its owner sees; if they are equal, name it when you open the vault."
+                "The fingerprint of \(vault) is \(Fingerprint.text(detail)), and this machine does not know it. "
+                + "Compare it with the one that its owner sees; if they are equal, name it when you open the vault."
         case .pinWrong:
             return
                 "\(vault) is not the vault that this machine knows: its fingerprint is "
-                + "\(Fingerprint.text(detail)). Either its data key was rotated, or somebody has made another vault for "
-                + "you. Ask its owner for the fingerprint."
+                + "\(Fingerprint.text(detail)). Either its data key was rotated, or somebody has made another vault "
+                + "for you. Ask its owner for the fingerprint."
         case .damaged:
             return "The vault \(vault) is damaged or was tampered with: \(detail). The damage is left as it is."
-                + "\(mention(error, places)) Restore the vault from a backup, or salvage what is intact."
+                + "\(mention(copies)) Restore the vault from a backup, or salvage what is intact."
         case .copyDamaged: return "The other copy is damaged or was tampered with: \(detail)."
         case .newerFormat:
             return "The vault \(vault) has a later format (\(detail)). A later version of this program can read it."

@@ -31,10 +31,11 @@ enum MergeCommand: Command {
             Merging in the other direction comes to the same.
             """,
             """
-            The keys that open the vault, and the limits of its history, stay as they are here. But if the data key was \
-            rotated in the other copy, its keys count. A key that either copy has removed opens the vault no more, and \
-            which keys come and go is told. If nobody knows who has removed a key, or if both copies were rotated, you \
-            are asked about each that opens this copy alone: keep it with --keep, or leave it out as the message says.
+            The keys that open the vault, and the limits of its history, stay as they are here. But if the data key \
+            was rotated in the other copy, its keys count. A key that either copy has removed opens the vault no more, \
+            and which keys come and go is told. If nobody knows who has removed a key, or if both copies were rotated, \
+            you are asked about each that opens this copy alone: keep it with --keep, or leave it out as the message \
+            says.
             """,
             """
             Of a copy from before the data key was rotated here, only what somebody has signed who is a member still \
@@ -51,9 +52,9 @@ enum MergeCommand: Command {
             that. Without OTHER, the copies are found by the names that Syncthing, Nextcloud and Dropbox give them.
             """,
             """
-            A copy that cannot be merged does not stop the others. It is named with what is wrong with it, and the exit \
-            code is the one of that. But if somebody may have been shut out of a copy who is not shut out here, you \
-            have to decide about that first: nothing of the copies after it is merged.
+            A copy that cannot be merged does not stop the others. It is named with what is wrong with it, and the \
+            exit code is the one of that. But if somebody may have been shut out of a copy who is not shut out here, \
+            you have to decide about that first: nothing of the copies after it is merged.
             """,
         ],
         examples: [
@@ -66,8 +67,8 @@ enum MergeCommand: Command {
             .init(
                 .alarm,
                 "something of OTHER was not taken over, since somebody who was shut out may have changed it; or the "
-                    + "vault lacks what this machine has seen, and so does each OTHER: nothing is merged; or it still lacks that "
-                    + "after the merge; or keys were removed in OTHER, or may have been: nothing is merged"),
+                    + "vault lacks what this machine has seen, and so does each OTHER: nothing is merged; or it still "
+                    + "lacks that after the merge; or keys were removed in OTHER, or may have been: nothing is merged"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {

@@ -84,54 +84,6 @@ struct MergedSides {
     }
 }
 
-/// A merge by git, whose driver gets both sides in temporary files. git removes them: messages name the vault by its
-/// path in the repository, and say how to get the other side.
-struct GitConflict {
-    private let vault: String
-    private let side: GitSide
-    private let advised: AdvisedCommand
-    /// The temporary files, and what messages call them.
-    private let names: [(temporary: String, shown: String)]
-
-    /// - Parameter path: in the repository, in whose folder git runs its driver.
-    init(of path: String, _ invocation: Invocation) {
-        vault = absolutePath(path)
-        side = GitSide(":3", of: vault)
-        advised = AdvisedCommand(invocation).of(vault)
-        let pairs = [(invocation.value(of: .vault) ?? "", vault), (invocation.arguments.first ?? "", side.file)]
-        names = pairs.filter { !$0.0.isEmpty }.flatMap { temporary, shown in
-            [(absolutePath(temporary), shown), (temporary, shown)]
-        }
-    }
-
-    var sides: MergedSides {
-        MergedSides(vault: vault, copy: side.file, shownCopy: "The other side of \(vault)", advised: advised)
-    }
-
-    /// Returns an error whose commands work once git has left the conflict.
-    func told(_ error: CommandError) -> CommandError {
-        var error = error
-        // Within a command, the paths are words of the shell's.
-        for (temporary, shown) in names {
-            error.message = error.message.replacing(AdvisedCommand.path(temporary), with: AdvisedCommand.path(shown))
-                .replacing(AdvisedCommand.word(temporary), with: AdvisedCommand.word(shown))
-                .replacing(temporary, with: shown)
-        }
-        let adding =
-            "git -C \(AdvisedCommand.word(vault.parentFolder)) add "
-            + AdvisedCommand.word("./" + vault.lastPathComponent)
-        // A refusal says itself how the vault comes to what is to be added.
-        let ending =
-            error.exit == .alarm
-            ? "Then tell git: \(adding)"
-            : "Once it can be merged: \(advised.merge([side.file])), and tell git: \(adding)"
-        error.message =
-            "\(vault) is in conflict now. First write the other side to a file: \(side.command)\n"
-            + "\(error.message)\n\(ending)"
-        return error
-    }
-}
-
 extension CommandError {
     /// - Parameter paths: of the copies that were to be merged, or of the one that it concerns.
     init(_ error: VaultError, merging paths: [String], advising advised: AdvisedCommand) {
@@ -185,17 +137,12 @@ extension Keychain.Merge {
         let here =
             "These keys open this copy alone:\n\(keysOfVaultAlone.lines)If one of them was removed in the other copy, "
             + "drop it: `vault key rotate \(OptionName.drop.spelling) NUMBER`\n"
-        let there = keysOfCopyAlone.map { "  \($0.line)\n" }.joined()
-        return (keysOfVaultAlone.isEmpty ? "" : here)
-            + (there.isEmpty ? "" : "These keys open the other copy alone:\n\(there)")
+        return (keysOfVaultAlone.isEmpty ? "" : here) + list(keysOfCopyAlone, "These keys open the other copy alone:\n")
     }
 
     /// Which keys open the vault no more, and which do now.
     private var keyChanges: String {
-        func list(_ keys: [Keychain.Key], _ title: String, _ advice: String = "") -> String {
-            keys.isEmpty ? "" : title + keys.map { "  \($0.line)\n" }.joined() + advice
-        }
-        return list(
+        list(
             removedKeys, "These keys were removed in one of the copies, so that they do not open this one:\n",
             "Whoever has one of them may have the data key. Rotate it: `vault key rotate`\n"
                 + "If one was removed by somebody who had no right to, add it again: `vault key add`\n")
@@ -209,8 +156,8 @@ extension Keychain.Merge {
     private var removals: String {
         guard !members.removed.isEmpty else { return "" }
         return
-            "No member any more: \(members.removed.map(\.quoted).joined(separator: ", ")). Whoever opens the vault by a key "
-            + "that they may have can still do so: see `vault key ls`, and drop or replace such keys with "
+            "No member any more: \(members.removed.map(\.quoted).joined(separator: ", ")). "
+            + "Whoever opens the vault by a key that they may have can still do so: see `vault key ls`, and drop or replace such keys with "
             + "`vault key rotate`.\n"
     }
 
@@ -281,6 +228,10 @@ extension Keychain.Merge {
         let text = stored + list(conflicts, sides)
         return keptAt.map { text + refusal(of: MergedSides(vault: vault, copy: $0, advised: advised)) }
             ?? String(text.dropLast())
+    }
+
+    private func list(_ keys: [Keychain.Key], _ title: String, _ advice: String = "") -> String {
+        keys.isEmpty ? "" : title + keys.map { "  \($0.line)\n" }.joined() + advice
     }
 
     private func list(_ names: [String], _ title: String) -> String {

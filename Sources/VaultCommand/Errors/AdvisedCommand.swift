@@ -31,8 +31,9 @@ struct AdvisedCommand {
         return "vault\(vaultOption)\(keyOptions) \(words)"
     }
 
-    func merge(_ copies: [String], into path: String? = nil) -> String {
-        line((["merge"] + copies.map { AdvisedCommand.path($0) }).joined(separator: " "), of: path)
+    func merge(_ copies: [String], into path: String? = nil, with option: OptionName? = nil) -> String {
+        let options = option.map { [$0.spelling] } ?? []
+        return line((["merge"] + options + copies.map { AdvisedCommand.path($0) }).joined(separator: " "), of: path)
     }
 
     /// Returns the same with a key file instead of what the command line has said of the key.

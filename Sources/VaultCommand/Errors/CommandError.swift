@@ -103,8 +103,8 @@ extension CommandError {
         var sentences: [String] = []
         if !copies.files.isEmpty {
             sentences.append(
-                "`\(merging(tried + copies.files))` does that. It merges nothing if what this machine has seen is in none "
-                    + "of the copies.")
+                "`\(merging(tried + copies.files))` does that. "
+                    + "It merges nothing if what this machine has seen is in none of the copies.")
         }
         if let reference = copies.gitReference {
             let side = GitSide(reference, of: "\(copies.folder)/\(copies.name)")
@@ -116,8 +116,7 @@ extension CommandError {
                     + "and accept this version once.")
         }
         if isMerged {
-            let paths = tried.map { AdvisedCommand.path($0) }.joined(separator: " ")
-            let line = advised.line("merge \(OptionName.allFromFormerKey.spelling) \(paths)", of: copies.vault)
+            let line = advised.merge(tried, into: copies.vault, with: .allFromFormerKey)
             sentences.append(
                 "If nobody who was shut out can have written what was merged, let it count as a whole: `\(line)`.")
         }

@@ -1,8 +1,10 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -41,4 +43,30 @@ int vault_look_at_peer(int descriptor, struct vault_local_peer *peer) {
     if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &credentials_size) != 0) return -1;
     peer->user = credentials.uid;
     return 0;
+}
+
+int vault_split_socket(int socket, int *inner) {
+    int ends[2];
+    int outer = fcntl(socket, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (outer < 0) return -1;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0) {
+        int placed = dup3(ends[1], socket, O_CLOEXEC);
+        int error = errno;
+        close(ends[1]);
+        if (placed >= 0) {
+            *inner = ends[0];
+            return outer;
+        }
+        close(ends[0]);
+        errno = error;
+    }
+    int error = errno;
+    close(outer);
+    errno = error;
+    return -1;
+}
+
+int vault_bytes_waiting(int descriptor) {
+    int count = 0;
+    return ioctl(descriptor, FIONREAD, &count) == 0 ? count : 0;
 }

@@ -121,8 +121,11 @@ package enum Notice: Error, Hashable {
     case compactionFailed(LogError)
     /// What this machine had kept of a vault in a database, and the vault lacks, is in a file now: its path.
     case copyKept(String, isComplete: Bool)
-    /// The server does not answer, and the vault is as it was known then: milliseconds since 1970.
-    case offline(since: UInt64)
+    /// The vault is as it was known then, in milliseconds since 1970: no server was asked, or none can be reached. The
+    /// reason says that in a sentence.
+    case offline(since: UInt64, reason: String?)
+    /// What was changed is kept on this machine, until it can be merged.
+    case changedApart
 
     fileprivate var isOfMemory: Bool { if case .memoryUnusable = self { true } else { false } }
 }

@@ -187,6 +187,17 @@ class Cluster:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
+    def hold(self, text):
+        """Begins a transaction with SQL, and returns the client, whose end rolls it back."""
+        client = subprocess.Popen(
+            ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-h", str(self.folder), "-p", str(self.port), "-U", "vault",
+             "-d", "postgres"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        client.stdin.write(f"BEGIN;\n{text};\n\\echo held\n")
+        client.stdin.flush()
+        while (line := client.stdout.readline()) != "held\n":
+            assert line, "psql has ended"
+        return client
+
     def settle(self, application="vault"):
         """Waits until the server has finished what killed clients have left it with."""
         self.sql(

@@ -34,9 +34,7 @@ class Proxy:
         self.bytes = bytearray()
         self.messages = []
         self._lock = threading.Lock()
-        self._listener = socket.create_server(("127.0.0.1", self.port))
-        self._accepting = threading.Thread(target=self._accept, daemon=True)
-        self._accepting.start()
+        self.open()
 
     def url(self, vault="team", **options):
         return database_url(vault, "vault", "127.0.0.1", self.port, {"sslmode": "disable", **options})
@@ -50,6 +48,15 @@ class Proxy:
     def flights(self):
         """How often the client has waited for the server, once it was connected: the number of its Sync messages."""
         return self.messages.count(("client", "S"))
+
+    def open(self):
+        self._listener = socket.create_server(("127.0.0.1", self.port))
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+        self._accepting.start()
+
+    def deliver(self, side, number, message, sink):
+        """Passes a message on, the first of a side having the number 0."""
+        sink.sendall(message)
 
     def close(self):
         stop_accepting(self._listener, self._accepting)
@@ -101,7 +108,7 @@ class Proxy:
                     state[side] += 1
                     if isCut:
                         raise ConnectionAbortedError
-                    sink.sendall(message)
+                    self.deliver(side, state[side] - 1, message, sink)
         except OSError:
             pass
         for end in (source, sink):

@@ -314,6 +314,10 @@ def test_where_it_is_allowed_the_copy_stands_in_for_a_dead_server(home: Home, ow
     home.output("set", "a", *team, stdin=b"2")
     assert home.output("get", "a", *team) == b"2"
     own_cluster.start()
+    # For half a minute, a command that changes nothing does not ask.
+    assert home.output("get", "a", *team) == b"2"
+    [note] = (home.folder / ".cache/vault").glob("*.outage")
+    note.unlink()
     # A server that takes no changes yet: an answer without them would be a wrong one.
     own_cluster.sql("ALTER ROLE vault SET default_transaction_read_only = on")
     assert "What was changed offline waits" in home.refusal(8, "get", "a", *team)
@@ -328,7 +332,12 @@ def test_where_it_is_allowed_the_copy_stands_in_for_a_dead_server(home: Home, ow
     assert "offline = allow" in home.refusal(2, "get", "a", *team)
 
 
-def test_a_commit_whose_wait_for_the_standby_is_cancelled_is_no_success(home: Home, own_cluster: Cluster) -> None:
+@pytest.mark.parametrize("setting", ["client_min_messages = notice", "client_min_messages = error",
+                                     "synchronous_commit = off"])
+def test_a_commit_whose_wait_for_the_standby_is_cancelled_is_no_success(
+    home: Home, own_cluster: Cluster, setting: str
+) -> None:
+    own_cluster.sql(f"ALTER ROLE vault SET {setting}")
     shared = home.with_variables(VAULT_FILE=own_cluster.url())
     shared.set("a", b"1")
     assert shared.get("a") == b"1"
@@ -729,7 +738,7 @@ def test_the_doctor_looks_at_the_server(shared: Home) -> None:
     shared.set("a", b"1")
     shared.get("a")
     report = shared.output("doctor").decode()
-    for words in ("server: PostgreSQL 1", "durability: The server flushes", "encryption: none: a Unix socket",
+    for words in ("server: PostgreSQL 1", "durability: The server flushes", "encryption: none: the server is on this machine",
                   "rights: This role may read and write", "copy: "):
         assert words in report
     assert "complete, as of" in shared.output("info").decode()

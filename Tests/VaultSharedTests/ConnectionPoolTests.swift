@@ -11,7 +11,7 @@ struct ConnectionPoolTests {
 
     init() throws {
         let url = try DatabaseURL(try Cluster.shared.get().url("any"))
-        pool = ConnectionPool(url.hosts)
+        pool = ConnectionPool(url.parameters)
     }
 
     private func begin(asking text: String) {

@@ -118,7 +118,7 @@ private struct Administrator: Sendable {
 
     init(of cluster: Cluster) throws {
         let url = try DatabaseURL(cluster.url("any"))
-        pool = ConnectionPool(url.hosts)
+        pool = ConnectionPool(url.parameters)
     }
 
     /// Ends the session that holds a vault's lock once its process reads what it remembers, and then runs `body`.

@@ -383,8 +383,7 @@ struct DatabaseOfflineTests {
             #expect(!names.contains { $0.contains("offline") }, "\(kind)")
             files.heal()
         }
-        let store = try place.open(.fresh)
-        #expect(place.noteFailure(LogError(.unreachable)))
+        let store = try fixture.place(staysOffline: true).open(.fresh)
         let deadline = Deadline(after: .seconds(60))
         let lock = try store.lock(.exclusive, until: deadline)
         lock.release()

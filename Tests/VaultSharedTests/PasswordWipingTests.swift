@@ -20,7 +20,8 @@ struct PasswordWipingTests {
     /// libpq has two copies. It wipes neither before the connection ends, and only shows one.
     @Test func isWipedOnceItIsConnected() throws {
         let url = try DatabaseURL(try Cluster.shared.get().url("any"))
-        let connection = try PostgresConnection(beginning: url.hosts[0], with: password("secret-7"))
+        let connection = try PostgresConnection(
+            beginning: Server.found(by: url.parameters)[0], with: password("secret-7"))
         #expect(text(connection) == "secret-7")
         try connection.connect(until: Deadline(after: .seconds(10)))
         #expect(text(connection) == "")

@@ -11,7 +11,7 @@ struct PreparedStatementsTests {
 
     init() throws {
         let url = try DatabaseURL(try Cluster.shared.get().url("any"))
-        connection = try PostgresConnection(beginning: url.hosts[0])
+        connection = try PostgresConnection(beginning: Server.found(by: url.parameters)[0])
         try connection.connect(until: deadline)
     }
 

@@ -14,7 +14,7 @@ struct StatementTests {
 
     init() throws {
         let url = try DatabaseURL(try Cluster.shared.get().url("any"))
-        pool = ConnectionPool(url.hosts)
+        pool = ConnectionPool(url.parameters)
     }
 
     @Test func arriveAsTheyWereGiven() throws {
@@ -40,6 +40,27 @@ struct StatementTests {
         let error = #expect(throws: PostgresError.self) { try connection.flight([.commit], until: deadline) }
         #expect(error?.isTransient == true)
         #expect(connection.isIdle)
+    }
+
+    /// What a proof rests on is not for the settings of a role to say.
+    @Test(arguments: [
+        ("off", "on"), ("local", "on"), ("remote_write", "on"), ("on", "on"), ("remote_apply", "remote_apply"),
+    ])
+    func aCommitPromisesAtLeastThatItIsDurable(_ setting: String, _ expected: String) throws {
+        let connection = try pool.take(until: deadline)
+        for statement: Statement in [.promised, .mayWait, .queue(1, upTo: 1_000), .proof] {
+            let rows = try connection.flight(
+                [
+                    Statement("SET synchronous_commit = \(setting)"), Statement("SET client_min_messages = error"),
+                    .begin,
+                    statement,
+                    Statement("SELECT current_setting('synchronous_commit'), current_setting('client_min_messages')"),
+                    .rollback,
+                ], until: deadline
+            ).rows[4]
+            #expect(try rows.bytes(0, 0) == Array(expected.utf8))
+            #expect(try rows.bytes(0, 1) == Array("warning".utf8))
+        }
     }
 
     @Test func whatIsLongerThanAskedForIsNoAnswer() throws {

@@ -9,8 +9,7 @@ import Vault
 @Suite("A server that gets a password of this machine's vault")
 struct VerifiedServerTests {
     private func server(_ url: String) throws -> VerifiedServer {
-        let parameters = try DatabaseURL(url).hosts[0]
-        return try VerifiedServer(parameters)
+        try VerifiedServer(Server.found(by: DatabaseURL(url).parameters)[0])
     }
 
     private func isVerified(_ url: String) -> Bool { (try? server(url)) != nil }
@@ -25,40 +24,13 @@ struct VerifiedServerTests {
     @Test(arguments: [
         "postgresql://db.example.org/x?sslmode=require", "postgresql://db.example.org/x?sslmode=verify-ca",
         "postgresql://db.example.org/x?sslmode=prefer", "postgresql://db.example.org/x?sslmode=disable",
-        "postgresql://localhost/x", "postgresql://0.0.0.0/x?sslmode=allow", "postgresql://@evil/x?sslmode=disable",
+        "postgresql://localhost/x?sslmode=require", "postgresql://0.0.0.0/x?sslmode=allow",
         "postgresql://127.evil.example/x?sslmode=disable", "postgresql://127.0.0.1/x?hostaddr=10.0.0.1&sslmode=disable",
         "postgresql://db.example.org/x?hostaddr=127.0.0.1&sslmode=disable",
     ])
     func doesNotByAName(_ url: String) throws {
         let error = #expect(throws: PostgresError.self) { try server(url) }
         #expect(error?.words.contains("does not prove who it is") == true)
-    }
-
-    /// What libpq adds to the URL counts as what is in it.
-    @Test func isWhatAServiceFileSays() async throws {
-        let folder = try TemporaryFolder()
-        let path = folder.file("services")
-        let text =
-            "[near]\nhost=127.0.0.1\nport=5433\n[far]\nhost=db.example.org\n"
-            + "[two]\nhost=127.0.0.1,db.example.org\n"
-        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-        await #expect(processExitsWith: .success) { [path = path as String] in
-            setenv("PGSERVICEFILE", path, 1)
-            func words(_ url: String) throws -> String? {
-                let parameters = try DatabaseURL(url).hosts[0]
-                do throws(PostgresError) { _ = try VerifiedServer(parameters) } catch { return error.words }
-                return nil
-            }
-            try #require(try words("postgresql:///x?service=near") == nil)
-            for service in ["far", "two"] {
-                #expect(try words("postgresql:///x?service=\(service)")?.contains("sslmode=prefer") == true)
-                #expect(try words("postgresql:///x?service=\(service)&sslmode=verify-full") == nil)
-            }
-            #expect(try words("postgresql:///x?service=none")?.contains("none") == true)
-            setenv("PGHOST", "db.example.org", 1)
-            setenv("PGSSLMODE", "require", 1)
-            #expect(try words("postgresql:///x?sslmode=require")?.contains("sslmode=require") == true)
-        }
     }
 
     // MARK: The entry

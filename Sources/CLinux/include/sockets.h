@@ -18,3 +18,12 @@ struct vault_local_peer {
 /// Looks at the other end of a connected socket. Returns -1, with errno, if that fails: ENOTSOCK for what is no socket,
 /// EAFNOSUPPORT for one of another kind.
 int vault_look_at_peer(int descriptor, struct vault_local_peer *_Nonnull peer);
+
+/// Puts one end of a new pair of sockets in the place of a connected socket, under its number. Returns a descriptor of
+/// that socket; -1, with errno, if that fails.
+///
+/// - Parameter inner: is set to the other end of the pair.
+int vault_split_socket(int socket, int *_Nonnull inner);
+
+/// Returns how many bytes of a socket can be read at once, by ioctl(2) with FIONREAD.
+int vault_bytes_waiting(int descriptor);

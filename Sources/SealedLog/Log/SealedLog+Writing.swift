@@ -226,7 +226,11 @@ extension SealedLog {
             if view.head == plan.record.previous { view.apply(plan.record) }
             if view.head == plan.record.position { view.durable = view.head }
         }
-        if !store.isProvisional { memory?.remember(plan.record.position, following: plan.record.previous) }
+        if store.isProvisional {
+            notices.post(.changedApart)
+        } else {
+            memory?.remember(plan.record.position, following: plan.record.previous)
+        }
     }
 
     /// Appends the record that announces a replacement: in a transaction, which its publication ends.

@@ -5,7 +5,8 @@ public import Sealing
 extension Keychain {
     /// How a keychain is opened.
     public struct Options: Sendable {
-        /// How long a call waits for other processes before it throws ``VaultError/Code/busy``.
+        /// How long a call waits for other processes before it throws ``VaultError/Code/busy``; and, of a vault in a
+        /// database, at least one second, for a server to take a connection and to answer.
         public var lockTimeout: Duration = .seconds(10)
         /// Alarms that a person has looked into: the vault is accepted and remembered as it is now. Any of
         /// ``VaultError/Code/rolledBack``, ``VaultError/Code/diverged`` and ``VaultError/Code/exchanged``.
@@ -43,8 +44,8 @@ extension Keychain {
         /// reads beyond it take longer. At least 64 KiB are used. The first keychain that opens a vault decides.
         public var indexMemory = Limits.indexMemory
         /// Of a vault in a database: whether the copy that this machine keeps, as sealed as in the database, stands in
-        /// while no server answers. ``Keychain/failures`` is told how old it is. What is changed then is kept, and
-        /// merged when the vault is opened again; see ``Keychain/offlineChanges``.
+        /// while no server can be reached. ``Keychain/failures`` is told so, and how old it is. What is changed then is
+        /// kept, and merged when the vault is opened again; see ``Keychain/offlineChanges``.
         public var allowsOffline = false
         /// Of a vault in a database: whether no server is asked, and the copy that this machine keeps is all that there
         /// is.
@@ -56,6 +57,8 @@ extension Keychain {
         package var isShortLived = false
         /// Whether the program reads before anything else: a server is asked while the vault is opened.
         package var readsAtOnce = false
+        /// Whether the program changes nothing: of a server that was away a moment ago it asks nothing.
+        package var changesNothing = false
         /// Whether a name keeps its policy (the attribute ``Login/policyKey``), whatever is stored there, and its
         /// fields are not left without it. Only ``Keychain/setAttributes(of:_:ifMatching:)`` takes it away.
         package var keepsPolicies = false

@@ -40,6 +40,8 @@ public final class Keychain: ValueStore, SecretStore {
     /// What opening this keychain has stored in the database of what was changed while no server answered; nil if that
     /// was nothing.
     public let offlineChanges: Merge?
+    /// Whether changes are kept on this machine only, until the server can be reached.
+    package var isKeptApart: Bool { log.isProvisional }
     /// Why the key file is accepted although others than its owner can read it; nil if they cannot.
     let keyFileSharing: SecretFile.Sharing?
     let options: Options

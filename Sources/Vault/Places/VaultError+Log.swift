@@ -269,10 +269,16 @@ extension VaultError {
                 .unavailable,
                 "The vault \(vault) lacks something of what this machine had kept of it. That is in \(path) now.",
                 causes: [.copyKept(path, isComplete: isComplete)])
-        case .offline(let since):
+        case .offline(let since, let reason):
             let age = Duration.milliseconds(Int64(clamping: Clock.milliseconds - min(since, Clock.milliseconds)))
             self.init(
-                .unavailable, "The vault \(vault) is shown as this machine has kept it \(age.inWords) ago.")
+                .unavailable,
+                (reason.map { $0 + " " } ?? "")
+                    + "The vault \(vault) is shown as this machine has kept it \(age.inWords) ago.")
+        case .changedApart:
+            self.init(
+                .unavailable,
+                "The change is kept on this machine only. It is stored in \(vault) once the server can be reached.")
         case .compactionFailed(let error) where error.code == .damaged:
             self.init(
                 .damaged,

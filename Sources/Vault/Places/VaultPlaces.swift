@@ -43,8 +43,9 @@ extension VaultPlaces {
     /// Whether the vault is in a database: its place is a URL, not a path.
     package var isInDatabase: Bool { VaultPlaces.isURL(vault) }
 
+    /// A scheme may be in capitals (RFC 3986, 3.1).
     package static func isURL(_ place: String) -> Bool {
-        place.utf8.starts(with: "postgresql://".utf8) || place.utf8.starts(with: "postgres://".utf8)
+        ["postgresql://", "postgres://"].contains { Substring(place.utf8.prefix($0.utf8.count)).lowercased() == $0 }
     }
 
     /// Returns the places that the caller or the environment names, and the standard ones for the rest.

@@ -59,6 +59,16 @@ extension CommandName {
     /// The first word of the commands that have two.
     static let groups = ["key", "member", "setup", "prefs"]
 
+    /// Whether it only reads. What only a part of it does may change something.
+    var changesNothing: Bool {
+        switch self {
+        case .get, .show, .clipboard, .pick, .list, .find, .exists, .run, .env, .inject, .export, .awsCredential,
+            .kubeCredential, .askpass, .sshAdd, .systemdCredential, .keyList, .memberList, .info, .verify:
+            true
+        default: false
+        }
+    }
+
     static func inGroup(_ group: String) -> [CommandName] { allCases.filter { $0.rawValue.hasPrefix(group + " ") } }
 }
 

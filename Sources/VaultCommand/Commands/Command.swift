@@ -107,7 +107,7 @@ extension Invocation {
 
     /// Ends a command that has changed a vault. What the change has made due comes after the answer.
     func finish(_ keychain: Keychain, json report: @autoclosure () -> JSONObject) throws -> ExitCode {
-        let exit = try finish(json: report())
+        let exit = try finish(json: report().marked(by: keychain))
         keychain.finishUpkeep()
         return exit
     }
@@ -207,6 +207,7 @@ extension Invocation {
         options.usesRollbackMemory = !has(.detached)
         options.staysOffline = has(.offline)
         options.allowsOffline = try places().allowsOffline
+        options.changesNothing = command.changesNothing
         options.pluginPrompter = TerminalPluginPrompter()
         options.fingerprint = value(of: .vaultFingerprint)
         if let number = try number(of: .keyFD), let descriptor = Int32(exactly: number) {
@@ -222,6 +223,13 @@ extension Invocation {
         options.isShortLived = true
         if !wantsJSON { options.onWaiting = Notes.reportWaiting }
         return options
+    }
+}
+
+extension JSONObject {
+    /// Says also, of a change that is kept on this machine only, that it is.
+    func marked(by keychain: Keychain?) -> JSONObject {
+        keychain?.isKeptApart == true ? adding("pending", true) : self
     }
 }
 

@@ -63,7 +63,7 @@ enum GenerateCommand: Command {
         guard outcome != .kept else {
             throw CommandError(VaultError(.exists, "\"\(name)\" already exists. Use --force to replace it."))
         }
-        try show(generated, storedAs: name, isReplaced: outcome == .replaced, invocation)
+        try show(generated, storedAs: name, in: keychain, isReplaced: outcome == .replaced, invocation)
         tell("Stored under \"\(name)\": \(generated.what), \(generated.bits) bits of entropy.", invocation)
         if outcome == .replaced { tell(try SetCommand.replacement(of: name, in: keychain), invocation) }
         invocation.tellPolicies(of: [name], in: keychain)
@@ -99,14 +99,15 @@ enum GenerateCommand: Command {
     }
 
     private static func show(
-        _ generated: borrowing Generated, storedAs name: String? = nil, isReplaced: Bool? = nil,
-        _ invocation: Invocation
+        _ generated: borrowing Generated, storedAs name: String? = nil, in keychain: Keychain? = nil,
+        isReplaced: Bool? = nil, _ invocation: Invocation
     ) throws {
         let isShown = name == nil || invocation.has(.show)
         if invocation.wantsJSON {
             let report: JSONObject = ["name": name, "entropy_bits": generated.bits, "replaced": isReplaced]
-            guard isShown else { return try StandardOutput.write(report.line()) }
-            try ValueForm.json(report, "value", generated.value.bytes).withUnsafeBytes(StandardOutput.write)
+            let marked = report.marked(by: keychain)
+            guard isShown else { return try StandardOutput.write(marked.line()) }
+            try ValueForm.json(marked, "value", generated.value.bytes).withUnsafeBytes(StandardOutput.write)
         } else if isShown {
             try ValueForm(newline: invocation.newline).write(generated.value.bytes)
         }

@@ -98,7 +98,8 @@ enum HelpTopic: String, CaseIterable {
         With --json, every command that succeeds writes one JSON object, on one line, to
         standard output. Later versions may add keys; those below stay. One with a
         question mark may be missing. A word such as KEY stands for a text, or for the
-        shape that is named so.
+        shape that is named so. What has changed a vault in a database while the server was
+        away also has "pending": true: the change is kept on this machine only.
 
           get       {"name", "value"?, "value_base64"?}, the latter if it is not UTF-8;
                     of several names, {"values": [{"name", "value"?, "value_base64"?}]}
@@ -137,7 +138,7 @@ enum HelpTopic: String, CaseIterable {
                      "records_since_checkpoint", "memory_is_kept", "problems": [TEXT],
                      "keys_are_locked_in_memory", "history_versions",
                      "history_days", "drop_box", "copy", "copy_is_complete",
-                     "keys": [KEY]}
+                     "pending", "keys": [KEY]}
           key ls    {"fingerprint", "keys": [KEY]}
           key add, key rm, key check
                     KEY: {"number", "kind", "label", "created", "recipient",

@@ -62,7 +62,7 @@ enum ImportCommand: Command {
         let keychain = try openVault(invocation)
         let changes = try store(contents.plan.entries, in: keychain, invocation)
         let report = ImportReport(contents, changes, isDryRun: invocation.has(.dryRun))
-        let exit = try invocation.finish(json: report.json) { report.text }
+        let exit = try invocation.finish(json: report.json.marked(by: keychain)) { report.text }
         if !invocation.has(.dryRun), !invocation.wantsJSON, format.isPlainFile, invocation.arguments[1] != "-" {
             Notes.tell(
                 "\(invocation.arguments[1]) still has the secrets in plain text. Delete it when you have checked the "

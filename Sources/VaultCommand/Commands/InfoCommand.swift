@@ -10,8 +10,12 @@ enum InfoCommand: Command {
         let keychain = try invocation.openVault()
         let (information, keys) = (try keychain.information(), try keychain.vaultKeys())
         let dropBox = try keychain.dropBoxRecipient()
-        return try invocation.finish(json: report(information, keys, dropBox, keychain.keptCopy)) {
-            let copy = keychain.keptCopy.map { [("Copy here", $0.words)] } ?? []
+        let isKeptApart = keychain.isKeptApart
+        return try invocation.finish(
+            json: report(information, keys, dropBox, keychain.keptCopy).adding("pending", isKeptApart)
+        ) {
+            var copy = keychain.keptCopy.map { [("Copy here", $0.words)] } ?? []
+            if isKeptApart { copy.append(("Changes", "on this machine only, until the server can be reached")) }
             return TextLayout.table(rows(information, keys) + [("Drop box", dropBox)] + copy)
         }
     }

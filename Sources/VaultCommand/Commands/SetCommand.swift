@@ -98,7 +98,8 @@ enum SetCommand: Command {
     private static func finish(
         _ outcome: Keychain.PutOutcome, size: Int?, expires: Date?, in keychain: Keychain?, _ invocation: Invocation
     ) throws -> ExitCode {
-        let exit = try invocation.finish(json: report(name: invocation.name, size: size, outcome, expires: expires))
+        let exit = try invocation.finish(
+            json: report(name: invocation.name, size: size, outcome, expires: expires).marked(by: keychain))
         // Tells a person; scripts store values all the time.
         if StandardError.isTerminal, !invocation.wantsJSON {
             let name = invocation.name.forTerminal

@@ -19,6 +19,12 @@ struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
         self.members = Dictionary(uniqueKeysWithValues: members.map { ($0, Member(value: $1)) })
     }
 
+    private init(_ members: [String: Member]) { self.members = members }
+
+    func adding(_ key: String, _ value: any Encodable) -> JSONObject {
+        JSONObject(members.merging([key: Member(value: value)]) { $1 })
+    }
+
     func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
 
     /// Returns the object on one line, with sorted keys and underscores. What a terminal would obey and JSON allows is

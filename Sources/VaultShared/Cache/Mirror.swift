@@ -38,9 +38,9 @@ final class Mirror: Sendable {
     /// How many bytes of a state are read at most.
     private static let largestState: UInt64 = 16 << 20
 
-    private let folder: String
-    private let name: String
-    private let files: any FileSystem
+    let folder: String
+    let name: String
+    let files: any FileSystem
     /// It is read when it is needed first: meanwhile, a connection may have begun.
     private let state = Mutex(Reading())
 

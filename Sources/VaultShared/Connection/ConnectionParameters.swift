@@ -103,7 +103,7 @@ extension ConnectionParameters {
         defer { PQfinish(handle) }
         let failure = String(cString: PQerrorMessage(handle))
         guard failure.contains(noServer), let options = PQconninfo(handle) else {
-            throw PostgresError(.notConnected, failure)
+            throw PostgresError(.loginRefused, failure)
         }
         defer { PQconninfoFree(options) }
         var found = ConnectionParameters()

@@ -3,10 +3,9 @@ import LinuxSystem
 
 /// The connections of this process to one place. A thread takes one, and gives it back.
 final class ConnectionPool: Sendable {
-    /// Those of each host, in the order in which they are tried.
-    private let hosts: Mutex<[ConnectionParameters]>
-    /// How many hosts there are. If one goes, another may take its place soon.
-    let hostCount: Int
+    private let parameters: ConnectionParameters
+    /// In the order in which they are tried. They are found when the first is needed.
+    private let servers = Mutex<[Server]>([])
     private let password: DatabasePassword?
     private let idle = Mutex<[PostgresConnection]>([])
     /// One that is not connected yet, or was asked ahead.
@@ -29,12 +28,24 @@ final class ConnectionPool: Sendable {
     /// How long one of several hosts may take to answer: behind a dead one, the next waits.
     private static let patience: Duration = .seconds(2)
 
-    /// - Parameter password: what to log in with; nil leaves that to libpq.
-    init(_ hosts: [ConnectionParameters], _ password: DatabasePassword? = nil) {
-        self.hosts = Mutex(hosts)
-        hostCount = hosts.count
-        self.password = password
+    /// - Parameters:
+    ///   - parameters: what a URL gives.
+    ///   - password: what to log in with; nil leaves that to libpq.
+    init(_ parameters: ConnectionParameters, _ password: DatabasePassword? = nil) {
+        (self.parameters, self.password) = (parameters, password)
     }
+
+    private func found() throws(PostgresError) -> [Server] {
+        try servers.withLock { (servers) throws(PostgresError) in
+            if servers.isEmpty { servers = try Server.found(by: parameters) }
+            return servers
+        }
+    }
+
+    /// How many hosts there are. If one goes, another may take its place soon.
+    var hostCount: Int { (try? found().count) ?? 1 }
+    /// Whether all of them are on this machine.
+    var isLocal: Bool { (try? found().allSatisfy(\.isLocal)) ?? false }
 
     /// The host that was connected to last.
     var lastHost: String? { last.withLock { $0 } }
@@ -51,8 +62,8 @@ final class ConnectionPool: Sendable {
     /// Begins to connect to the first host, hardly waiting: ``goOn()`` goes on, and so does the next ``take(until:)``,
     /// which begins anew if this one fails. A password that has to be asked for is not, before it is needed.
     func begin() {
-        guard password == nil, let host = hosts.withLock({ $0.first }),
-            let connection = try? PostgresConnection(beginning: host)
+        guard password == nil, let server = try? found().first,
+            let connection = try? PostgresConnection(beginning: server)
         else { return }
         _ = try? connection.goOn(until: .now + ConnectionPool.firstWait)
         begun.withLock { $0 = Begun(connection: connection) }
@@ -97,33 +108,36 @@ final class ConnectionPool: Sendable {
         if let begun = begun.withLock({ $0.take() })?.connection, (try? connect(begun, until: deadline)) != nil {
             return begun
         }
-        var targets = Targets(hosts: hosts.withLock { $0 })
+        var targets = Targets(servers: try found())
         if let password {
-            let servers = try targets.hosts.map { (host) throws(PostgresError) in try VerifiedServer(host) }
-            targets = Targets(hosts: servers.map(\.parameters), password: try password.read(for: servers))
+            let verified = try targets.servers.map { (server) throws(PostgresError) in try VerifiedServer(server) }
+            targets = Targets(servers: verified.map(\.server), password: try password.read(for: verified))
         }
         while true {
             do throws(PostgresError) { return try connect(to: targets, until: deadline) } catch {
-                guard hostCount > 1, error.reason != .malformed, !deadline.hasPassed else { throw error }
+                guard hostCount > 1, error.isOutage || error.isOfConnection, !deadline.hasPassed else {
+                    throw error
+                }
             }
             Clock.sleep(microseconds: 50_000)
         }
     }
 
     private struct Targets {
-        let hosts: [ConnectionParameters]
+        let servers: [Server]
         var password: HeldSecret?
     }
 
     private func connect(to targets: Targets, until deadline: Deadline) throws(PostgresError) -> PostgresConnection {
         var failure: PostgresError?
-        for host in targets.hosts {
+        for server in targets.servers {
             do throws(PostgresError) {
-                let connection = try PostgresConnection(beginning: host, with: targets.password)
+                let connection = try PostgresConnection(beginning: server, with: targets.password)
                 try connect(connection, until: deadline)
                 return connection
             } catch {
-                failure = failure ?? error
+                // What somebody has to mend says more than that another one is away.
+                if failure?.isOutage ?? true { failure = error }
             }
         }
         throw failure ?? PostgresError(.notConnected, "no host is named")
@@ -141,8 +155,8 @@ final class ConnectionPool: Sendable {
 
     /// Begins with the next host from now on: the present one is not as new as it was.
     func turnToNextHost() {
-        hosts.withLock { hosts in
-            if !hosts.isEmpty { hosts.append(hosts.removeFirst()) }
+        servers.withLock { servers in
+            if !servers.isEmpty { servers.append(servers.removeFirst()) }
         }
         // Their connections end once they are released, which takes no lock.
         _ = idle.withLock { idle in

@@ -19,7 +19,7 @@ extension PostgresConnection {
     /// it were not carried out.
     func flight(_ statements: [Statement], until deadline: Deadline) throws(PostgresError) -> Answer {
         let answer = try turn.withLock { (session) throws(PostgresError) in
-            try fly(statements, &session.prepared, until: deadline)
+            try fly(statements, &session, until: deadline)
         }
         // If a statement of the transaction was refused, the server answers COMMIT with ROLLBACK, and with no error.
         for (statement, rows) in zip(statements, answer.rows)
@@ -37,7 +37,7 @@ extension PostgresConnection {
         of statement: Statement, until deadline: Deadline, _ take: RowTaker
     ) throws(PostgresError) {
         try turn.withLock { (session) throws(PostgresError) in
-            _ = try fly([statement], &session.prepared, until: deadline, byRow: true, take)
+            _ = try fly([statement], &session, until: deadline, byRow: true, take)
         }
     }
 
@@ -46,7 +46,7 @@ extension PostgresConnection {
         of statement: Statement, until deadline: Deadline, _ take: RowTaker
     ) throws(PostgresError) -> Bool {
         try turn.withLockIfAvailable { (session) throws(PostgresError) in
-            try fly([statement], &session.prepared, until: deadline, byRow: true, take)
+            try fly([statement], &session, until: deadline, byRow: true, take)
         } != nil
     }
 
@@ -55,47 +55,52 @@ extension PostgresConnection {
     /// Sends a statement alone, and does not wait: ``answer(until:)`` has to follow.
     func ask(_ statement: Statement) throws(PostgresError) {
         try checkProcess()
-        try turn.withLock { (_) throws(PostgresError) in
-            try depart(until: .now) { () throws(PostgresError) in try send(statement, as: nil) }
+        try turn.withLock { (session) throws(PostgresError) in
+            try depart(&session, asking: statement.limit, until: .now) { (_) throws(PostgresError) in
+                try send(statement, as: nil)
+            }
         }
     }
 
     /// Waits for the result of what was asked.
     func answer(until deadline: Deadline) throws(PostgresError) -> Rows {
         try checkProcess()
-        return try turn.withLock { (_) throws(PostgresError) in try arrive(of: 1, until: deadline).rows[0] }
+        return try turn.withLock { (session) throws(PostgresError) in
+            try arrive(of: 1, &session, until: deadline).rows[0]
+        }
     }
 
     private func fly(
-        _ statements: [Statement], _ prepared: inout PreparedStatements, until deadline: Deadline,
+        _ statements: [Statement], _ session: inout Session, until deadline: Deadline,
         byRow isByRow: Bool = false, _ take: RowTaker = { _ in }
     ) throws(PostgresError) -> Answer {
-        if PQtransactionStatus(handle) == PQTRANS_IDLE { try prepare(&prepared, until: deadline) }
-        defer { prepared.note(statements) }
+        if PQtransactionStatus(handle) == PQTRANS_IDLE { try prepare(&session, until: deadline) }
+        defer { session.prepared.note(statements) }
+        let limit = statements.reduce(0) { $0 + $1.limit }
         do throws(PostgresError) {
-            try depart(until: deadline) { () throws(PostgresError) in
+            try depart(&session, asking: limit, until: deadline) { (session) throws(PostgresError) in
                 for statement in statements {
-                    try send(statement, as: prepared.name(of: statement))
+                    try send(statement, as: session.prepared.name(of: statement))
                     // After each part that is sent, libpq moves all that is left in its buffer: of 16 MiB, 90 times.
-                    if statement.size > 64 << 10 { try flush(until: deadline) }
+                    if statement.size > 64 << 10 { try flush(&session, until: deadline) }
                 }
             }
             // Where this is refused, they come together.
             if isByRow { PQsetSingleRowMode(handle) }
-            return try arrive(of: statements.count, until: deadline, take)
+            return try arrive(of: statements.count, &session, until: deadline, take)
         } catch {
-            if error.isUnprepared { prepared.forget() }
+            if error.isUnprepared { session.prepared.forget() }
             throw error
         }
     }
 
     /// Prepares what a session has sent that goes on for long.
-    private func prepare(_ prepared: inout PreparedStatements, until deadline: Deadline) throws(PostgresError) {
-        let forms = prepared.takeDue()
+    private func prepare(_ session: inout Session, until deadline: Deadline) throws(PostgresError) {
+        let forms = session.prepared.takeDue()
         guard !forms.isEmpty else { return }
         do throws(PostgresError) {
-            guard try !isPooledNow(until: deadline) else { return }
-            _ = try pipeline(of: 1 + forms.count, until: deadline) { () throws(PostgresError) in
+            guard try !isPooledNow(&session, until: deadline) else { return }
+            try depart(&session, asking: 0, until: deadline) { (_) throws(PostgresError) in
                 try send(PreparedStatements.setting, as: nil)
                 for form in forms {
                     guard PQsendPrepare(handle, form.name, form.text, Int32(form.types.count), form.types) == 1 else {
@@ -103,33 +108,31 @@ extension PostgresConnection {
                     }
                 }
             }
-            prepared.prepared(forms)
+            _ = try arrive(of: 1 + forms.count, &session, until: deadline)
+            session.prepared.prepared(forms)
         } catch {
             // A server that does not prepare them carries them out.
             guard case .refused = error.reason else { throw error }
         }
     }
 
-    /// Sends statements, and waits for as many results.
-    private func pipeline(
-        of count: Int, until deadline: Deadline, _ send: () throws(PostgresError) -> Void
-    ) throws(PostgresError) -> Answer {
-        try depart(until: deadline, send)
-        return try arrive(of: count, until: deadline)
-    }
-
-    private func depart(until deadline: Deadline, _ send: () throws(PostgresError) -> Void) throws(PostgresError) {
+    /// - Parameter limit: how many bytes of values are asked for at most.
+    private func depart(
+        _ session: inout Session, asking limit: UInt64, until deadline: Deadline,
+        _ send: (inout Session) throws(PostgresError) -> Void
+    ) throws(PostgresError) {
         warnings.clear()
+        session.wire?.allow(limit)
         guard PQenterPipelineMode(handle) == 1 else { throw failure(.lost) }
-        try send()
+        try send(&session)
         guard PQpipelineSync(handle) == 1 else { throw failure(.lost) }
-        try flush(until: deadline)
+        try flush(&session, until: deadline)
     }
 
     private func arrive(
-        of count: Int, until deadline: Deadline, _ take: RowTaker = { _ in }
+        of count: Int, _ session: inout Session, until deadline: Deadline, _ take: RowTaker = { _ in }
     ) throws(PostgresError) -> Answer {
-        let rows = try results(until: deadline, take)
+        let rows = try results(&session, until: deadline, take)
         guard PQexitPipelineMode(handle) == 1 else { throw failure(.lost) }
         let answer = try rows.get()
         guard answer.count == count else { throw .malformed("a result") }
@@ -149,15 +152,17 @@ extension PostgresConnection {
         guard isSent == 1 else { throw failure(.lost) }
     }
 
-    private func flush(until deadline: Deadline) throws(PostgresError) {
+    private func flush(_ session: inout Session, until deadline: Deadline) throws(PostgresError) {
         while true {
-            switch PQflush(handle) {
-            case 0: return
-            case 1:
+            let state = PQflush(handle)
+            guard state >= 0 else { throw failure(.lost) }
+            session.wire?.carryOut()
+            if session.wire?.isSent ?? true {
+                if state == 0 { return }
+            } else {
                 // A server that waits for its own answer to be read takes nothing more.
-                try wait(for: Int16(POLLIN | POLLOUT), until: deadline)
-                guard PQconsumeInput(handle) == 1 else { throw failure(.lost) }
-            default: throw failure(.lost)
+                try wait(session, for: Int16(POLLIN | POLLOUT), until: deadline)
+                try receive(&session)
             }
         }
     }
@@ -165,14 +170,18 @@ extension PostgresConnection {
     /// Reads the results up to the end of the pipeline. An error of the connection is thrown, one of a statement
     /// returned.
     private func results(
-        until deadline: Deadline, _ take: RowTaker
+        _ session: inout Session, until deadline: Deadline, _ take: RowTaker
     ) throws(PostgresError) -> Result<[Rows], PostgresError> {
         var rows: [Rows] = []
         var refusal: PostgresError?
+        // What has come by then is read once, and a server that goes on sending is not waited for.
+        var isLate = false
         while true {
             while PQisBusy(handle) == 1 {
-                try wait(for: Int16(POLLIN), until: deadline)
-                guard PQconsumeInput(handle) == 1 else { throw failure(.lost) }
+                guard !isLate else { throw .timedOut }
+                try wait(session, for: Int16(POLLIN), until: deadline)
+                isLate = deadline.hasPassed
+                try receive(&session)
             }
             guard let result = PQgetResult(handle) else {
                 guard PQstatus(handle) == CONNECTION_OK else { throw failure(.lost) }
@@ -199,13 +208,13 @@ extension PostgresConnection {
     /// Whether a pooler may give its connection to the server to others, with what was set for the session: it has told
     /// us of another process than the one that serves us.
     func isPooled(until deadline: Deadline) throws(PostgresError) -> Bool {
-        try turn.withLock { (_) throws(PostgresError) in try isPooledNow(until: deadline) }
+        try turn.withLock { (session) throws(PostgresError) in try isPooledNow(&session, until: deadline) }
     }
 
-    private func isPooledNow(until deadline: Deadline) throws(PostgresError) -> Bool {
-        let rows = try pipeline(of: 1, until: deadline) { () throws(PostgresError) in
+    private func isPooledNow(_ session: inout Session, until deadline: Deadline) throws(PostgresError) -> Bool {
+        try depart(&session, asking: 0, until: deadline) { (_) throws(PostgresError) in
             try send(Statement("SELECT pg_backend_pid()::int8"), as: nil)
-        }.rows
-        return try rows[0].number(0, 0) != UInt64(max(0, PQbackendPID(handle)))
+        }
+        return try arrive(of: 1, &session, until: deadline).rows[0].number(0, 0) != UInt64(max(0, PQbackendPID(handle)))
     }
 }

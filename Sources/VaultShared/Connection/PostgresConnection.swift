@@ -1,3 +1,4 @@
+import CLinux
 import CPostgres
 import Formats
 private import Glibc
@@ -7,10 +8,12 @@ import LinuxSystem
 ///
 /// Sendable although unchecked: once it is made, libpq's handle is used by the thread alone that has its turn.
 final class PostgresConnection: @unchecked Sendable {
-    struct Session {
+    struct Session: ~Copyable {
         /// While it is not connected: what of its socket it waits for; then 0.
         var wanted = Int16(POLLOUT)
         var prepared = PreparedStatements()
+        /// nil until a server is reached.
+        var wire: Wire?
     }
 
     let handle: OpaquePointer
@@ -18,11 +21,16 @@ final class PostgresConnection: @unchecked Sendable {
     let turn = Mutex(Session())
     private let process = getpid()
 
-    /// Begins to connect to a host. ``connect(until:)`` has to follow.
-    init(beginning parameters: ConnectionParameters, with password: HeldSecret? = nil) throws(PostgresError) {
-        let started = parameters.withPointers(and: password) { PQconnectStartParams($0, $1, 0) }
+    private let server: Server
+
+    /// Begins to connect to a server. ``connect(until:)`` has to follow.
+    init(beginning server: Server, with password: HeldSecret? = nil) throws(PostgresError) {
+        self.server = server
+        let started = server.parameters.withPointers(and: password) { PQconnectStartParams($0, $1, 0) }
         guard let started else { throw PostgresError(.notConnected, "no memory") }
         handle = started
+        // An error at the login then says its SQLSTATE.
+        PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         PQsetNoticeReceiver(
             handle,
             { context, notice in
@@ -33,7 +41,10 @@ final class PostgresConnection: @unchecked Sendable {
 
     deinit {
         // A child process that closed its copy would end the parent's session.
-        if process == getpid() { PQfinish(handle) }
+        guard process == getpid() else { return }
+        PQfinish(handle)
+        // It has taken its leave.
+        turn.withLock { $0.wire?.carryOut() }
     }
 
     /// Goes on until it is connected to a server that is as asked for.
@@ -46,20 +57,59 @@ final class PostgresConnection: @unchecked Sendable {
         try checkProcess()
         return try turn.withLock { (session) throws(PostgresError) in
             while session.wanted != 0, PQstatus(handle) != CONNECTION_BAD {
-                guard isReady(for: session.wanted, until: deadline) else { return false }
+                try layWire(&session)
+                guard isReady(session, for: session.wanted, until: deadline) else { return false }
+                let isReached = session.wire != nil && !isClosed(session)
+                if vault_bytes_waiting(PQsocket(handle)) == 0 { try session.wire?.carryIn() }
+                defer { session.wire?.carryOut() }
                 switch PQconnectPoll(handle) {
                 case PGRES_POLLING_OK:
                     PQsetnonblocking(handle, 1)
+                    PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
                     session.wanted = 0
                     wipePassword()
                 case PGRES_POLLING_READING: session.wanted = Int16(POLLIN)
                 case PGRES_POLLING_WRITING: session.wanted = Int16(POLLOUT)
-                default: break
+                default:
+                    throw PostgresError(
+                        ofLogin: String(cString: PQerrorMessage(handle)), isRefusal: isReached)
                 }
             }
             guard session.wanted == 0 else { throw failure(.notConnected) }
             return true
         }
+    }
+
+    /// Puts a wire between libpq and the server once there is one, and another one if libpq tries another server.
+    private func layWire(_ session: inout Session) throws(PostgresError) {
+        let isReached = ![CONNECTION_STARTED, CONNECTION_NEEDED].contains(PQstatus(handle))
+        if !isReached {
+            session.wire = nil
+        } else if session.wire == nil {
+            session.wire = try Wire(inPlaceOf: PQsocket(handle))
+        }
+    }
+
+    /// Whether the other end has closed the connection, and has said nothing more.
+    private func isClosed(_ session: borrowing Session) -> Bool {
+        guard vault_bytes_waiting(PQsocket(handle)) == 0, let socket = socket(of: session) else { return false }
+        var byte: UInt8 = 0
+        let count = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
+        return count == 0 || count < 0 && errno != EAGAIN
+    }
+
+    private func socket(of session: borrowing Session) -> Int32? {
+        switch session.wire {
+        case .some(let wire): wire.descriptor
+        case .none: nil
+        }
+    }
+
+    /// Gives libpq what has come.
+    func receive(_ session: inout Session) throws(PostgresError) {
+        if vault_bytes_waiting(PQsocket(handle)) == 0 { try session.wire?.carryIn() }
+        guard PQconsumeInput(handle) == 1 else { throw failure(.lost) }
+        session.wire?.carryOut()
     }
 
     /// A connection that is made needs it no more.
@@ -78,14 +128,34 @@ final class PostgresConnection: @unchecked Sendable {
     /// ends a session, a server says so.
     var isIdle: Bool {
         guard process == getpid() else { return false }
-        return turn.withLock { _ in
+        return turn.withLock { session in
             PQstatus(handle) == CONNECTION_OK && PQtransactionStatus(handle) == PQTRANS_IDLE
-                && !isReady(for: Int16(POLLIN), until: .now)
+                && !isReady(session, for: Int16(POLLIN), until: .now)
         }
     }
 
     /// The host and port that it leads to.
     var host: String { "\(text(PQhost(handle))):\(text(PQport(handle)))" }
+
+    /// What protects the way to the server.
+    enum Encryption {
+        /// The server has proved who it is, by its certificate or its ticket.
+        case certificate, ticket
+        /// Nothing has to: there is no way.
+        case local
+        /// TLS to whoever has answered; the `sslmode`.
+        case unproved(String)
+        case none
+    }
+
+    var encryption: Encryption {
+        turn.withLock { _ in
+            if PQgssEncInUse(handle) == 1 { return .ticket }
+            let hasTLS = PQsslInUse(handle) == 1
+            if hasTLS, server.mode == Server.proof { return .certificate }
+            return server.isLocal ? .local : hasTLS ? .unproved(server.mode) : .none
+        }
+    }
 
     func text(_ pointer: UnsafeMutablePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "" }
 
@@ -94,10 +164,12 @@ final class PostgresConnection: @unchecked Sendable {
     /// Waits until the server has something to tell, or another descriptor is readable. Returns whether there was a
     /// notification.
     func waitForNotification(or descriptor: Int32, milliseconds: Int32) throws(PostgresError) -> Bool {
-        try turn.withLock { (_) throws(PostgresError) in
-            var descriptors = [PQsocket(handle), descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        try turn.withLock { (session) throws(PostgresError) in
+            let sockets = [socket(of: session) ?? -1, descriptor]
+            var descriptors = sockets.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             _ = poll(&descriptors, nfds_t(descriptors.count), milliseconds)
-            guard PQconsumeInput(handle) == 1 else { throw failure(.lost) }
+            session.wire?.allow(0)
+            try receive(&session)
             var isNotified = false
             while let notification = PQnotifies(handle) {
                 PQfreemem(notification)
@@ -115,16 +187,18 @@ final class PostgresConnection: @unchecked Sendable {
 
     // MARK: Waiting
 
-    func wait(for events: Int16, until deadline: Deadline) throws(PostgresError) {
-        guard isReady(for: events, until: deadline) else { throw .timedOut }
+    func wait(_ session: borrowing Session, for events: Int16, until deadline: Deadline) throws(PostgresError) {
+        guard isReady(session, for: events, until: deadline) else { throw .timedOut }
     }
 
-    /// Waits for the socket. Returns whether it is ready. libpq's own timeouts do not bound an answer, and the server's
+    /// Waits for the server. Returns whether it is ready. libpq's own timeouts do not bound an answer, and the server's
     /// do not bound a commit.
-    private func isReady(for events: Int16, until deadline: Deadline) -> Bool {
+    private func isReady(_ session: borrowing Session, for events: Int16, until deadline: Deadline) -> Bool {
+        // There is something left of what libpq was given.
+        if events & Int16(POLLIN) != 0, vault_bytes_waiting(PQsocket(handle)) > 0 { return true }
         while true {
             let milliseconds = deadline.millisecondsLeft
-            var descriptor = pollfd(fd: PQsocket(handle), events: events, revents: 0)
+            var descriptor = pollfd(fd: socket(of: session) ?? PQsocket(handle), events: events, revents: 0)
             if poll(&descriptor, 1, Int32(clamping: max(0, milliseconds))) > 0 { return true }
             guard milliseconds > 0 else { return false }
         }

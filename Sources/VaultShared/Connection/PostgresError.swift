@@ -3,8 +3,10 @@ import SealedLog
 /// What a server or libpq has refused. It holds neither a password nor a value.
 struct PostgresError: Error {
     enum Reason: Hashable {
-        /// No host of the place could be connected to.
+        /// No host of the place could be reached, or none is what was asked for, such as the primary.
         case notConnected
+        /// A server was reached, and it or libpq has refused the login: the certificate, the password.
+        case loginRefused
         /// The connection was lost. What was in flight may have been carried out.
         case lost
         /// The server did not answer in time. What was in flight may still be carried out.
@@ -25,6 +27,29 @@ struct PostgresError: Error {
         self.reason = reason
         let line = words.split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }
         self.words = line.joined(separator: " ").trimmingSuffix(while: { ".: ".contains($0) })
+    }
+
+    /// - Parameters:
+    ///   - message: libpq's, at the highest verbosity: before the words of a server it has their SQLSTATE, and behind
+    ///     them a line that says where in the server's source they are.
+    ///   - isRefusal: whether something has answered.
+    init(ofLogin message: String, isRefusal: Bool) {
+        var (lines, state) = ([String](), String?.none)
+        for line in message.split(whereSeparator: \.isNewline) where !line.hasPrefix("LOCATION:") {
+            let parts = line.split(separator: ": ", omittingEmptySubsequences: false)
+            let index = parts.firstIndex { part in
+                part.utf8.count == 6 && part.first == " "
+                    && part.dropFirst().allSatisfy { $0.isASCII && ($0.isNumber || $0.isUppercase) }
+            }
+            if let index { state = String(parts[index].dropFirst()) }
+            let said = index.map { Array(parts[..<$0] + parts[($0 + 1)...]) } ?? parts
+            lines.append(said.dropFirst().reduce(String(said[0])) { "\($0): \($1)" })
+        }
+        // libpq looks at the session after the login (34.1.2, "target_session_attrs"), and tells that in words alone.
+        let isOtherKind = ["session is ", " in hot standby mode"].contains { message.contains($0) }
+        let reason: Reason =
+            state.map { .refused($0) } ?? (isRefusal && !isOtherKind ? .loginRefused : .notConnected)
+        self.init(reason, lines.reduce("") { $0.isEmpty ? $1 : "\($0)\n\($1)" })
     }
 
     static var timedOut: PostgresError { PostgresError(.timedOut, "the server did not answer in time") }
@@ -48,17 +73,20 @@ extension PostgresError {
         case .lost, .timedOut: true
         // The server shuts down or starts up; it has become, or still is, a standby.
         case .refused(let state): state.hasPrefix("57P") || state.hasPrefix("08") || state == "25006"
-        case .notConnected, .malformed, .absent: false
+        case .notConnected, .loginRefused, .malformed, .absent: false
         }
     }
+
+    /// Whether no server can be reached, for now: also one that starts up or shuts down is away.
+    var isOutage: Bool { reason == .notConnected || state?.hasPrefix("57P") ?? false }
 
     /// Whether the same transaction may succeed if it is tried again: a serialization failure, a deadlock, another
     /// thread's statement in it that was refused.
     var isTransient: Bool { isUnprepared || state.map { $0.hasPrefix("40") || $0 == "25P02" } ?? false }
     /// Whether a statement is not prepared that was.
     var isUnprepared: Bool { state == "26000" }
-    /// Whether a lock was not free in time.
-    var isLockTimeout: Bool { state == "55P03" }
+    /// Whether a lock was not free in time, or a limit of the role's has ended the waiting for one.
+    var isLockTimeout: Bool { state == "55P03" || state == "57014" }
     /// Whether the compare of a compare-and-append did not hold: no row to append to, or one in the record's place.
     var isOvertaken: Bool { state == "23502" || state == "23505" }
     var isMissingFunction: Bool { state == "42883" }

@@ -13,8 +13,12 @@ struct Statement {
 
     let text: String
     let parameters: [Parameter]
+    /// How many bytes of values it asks for at most.
+    let limit: UInt64
 
-    init(_ text: String, _ parameters: Parameter...) { (self.text, self.parameters) = (text, parameters) }
+    init(_ text: String, _ parameters: Parameter..., limit: UInt64 = 0) {
+        (self.text, self.parameters, self.limit) = (text, parameters, limit)
+    }
 
     /// Roughly what it takes on its way, in bytes.
     var size: Int {

@@ -4,8 +4,8 @@ import Vault
 /// A server that proves who it is, by its certificate or by being on this machine. Only such a one gets a password of
 /// this machine's vault: any server can ask for it in clear text.
 struct VerifiedServer: Sendable {
-    /// What to connect with: what was checked, whatever a service file says by then.
-    let parameters: ConnectionParameters
+    /// What to connect to.
+    let server: Server
     /// Each with its port, unless that is the usual one.
     private let hosts: [String]
     private let (user, database): (String?, String?)
@@ -19,39 +19,22 @@ struct VerifiedServer: Sendable {
     }
     private static let scheme = "postgresql"
 
-    /// - Parameter given: those of a URL. libpq takes the others from its variables, or from a service file.
-    init(_ given: ConnectionParameters) throws(PostgresError) {
-        var parameters = given
-        let found = try ConnectionParameters.found(by: given)
-        for keyword in ["host", "hostaddr", "port", "dbname", "user", "sslmode", "sslrootcert"] {
-            if let value = found[keyword], !value.isEmpty { parameters[keyword] = value }
-        }
-        (user, database) = (parameters["user"], parameters["dbname"])
-        var named = parameters
+    init(_ server: Server) throws(PostgresError) {
+        (user, database) = (server.parameters["user"], server.parameters["dbname"])
+        var named = server.parameters
         // Without a host it is libpq's usual socket.
         if named["host"] == nil, named["hostaddr"] == nil { named["host"] = "" }
         hosts = named.addresses.map { $0.isEmpty || $0.hasPrefix(":") ? "localhost\($0)" : $0 }
-        let mode = parameters["sslmode"] ?? ""
-        if !VerifiedServer.isOnThisMachine(parameters) {
-            guard mode == "verify-full" else {
-                throw PostgresError(
-                    .malformed,
-                    "its server does not prove who it is (sslmode=\(mode)), so no password of this machine's vault is sent "
-                        + "to it. Use sslmode=verify-full, or name a server on this machine by its socket or address")
-            }
-            // Kerberos would encrypt in place of TLS, and the certificate would not be asked for.
-            parameters["gssencmode"] = "disable"
+        guard server.provesItself else {
+            throw PostgresError(
+                .malformed,
+                "its server does not prove who it is (sslmode=\(server.mode)), so no password of this machine's vault is "
+                    + "sent to it. Use sslmode=verify-full, or name a server on this machine by its socket or address")
         }
-        self.parameters = parameters
-    }
-
-    /// A name is none, even if it is localhost: what it leads to is for others to say.
-    private static func isOnThisMachine(_ parameters: ConnectionParameters) -> Bool {
-        [parameters["host"], parameters["hostaddr"]].allSatisfy { hosts in
-            ConnectionParameters.list(hosts).allSatisfy { host in
-                host.isEmpty || host.utf8.first == UInt8(ascii: "/") || ConnectionParameters.isLoopback(host)
-            }
-        }
+        var server = server
+        // Kerberos would encrypt in place of TLS, and the certificate would not be asked for.
+        if !server.isLocal { server.parameters["gssencmode"] = "disable" }
+        self.server = server
     }
 
     // MARK: The entry

@@ -1,20 +1,16 @@
 import CPostgres
 import Formats
-private import Glibc
-import LinuxSystem
 import Vault
 
 /// A vault's place in a database: `postgresql://host,host2/database?option=value#name`, libpq's connection URI
 /// (34.1.1.2) with the vault's name behind it.
 struct DatabaseURL {
-    /// libpq's keywords and their values, for each host.
-    let hosts: [ConnectionParameters]
+    /// libpq's keywords and their values, as the URL gives them; libpq adds others.
+    let parameters: ConnectionParameters
     /// The entry of this machine's own vault that has the password; nil if libpq finds it.
     let passwordEntry: String?
     /// The vault's name in the database.
     let vault: String
-    /// Whether all hosts are this machine.
-    let isLocal: Bool
     /// The same for every order of the hosts and every user: a failover is no new place.
     let location: String
 
@@ -42,40 +38,9 @@ struct DatabaseURL {
             throw VaultError(.invalid, "The vault's URL names no database: postgresql://HOST/DATABASE#\(vault).")
         }
         location = DatabaseURL.location(given, vault)
-        let lists = ["host", "hostaddr"].map { ConnectionParameters.list(given[$0]).count }
-        let count = max(lists[0], lists[1], 1)
-        let hasService = Self.value(given["service"], orOf: "PGSERVICE") != nil
-        isLocal =
-            !hasService && Self.areLocal(Self.value(given["host"], orOf: "PGHOST"))
-            && Self.areLocal(Self.value(given["hostaddr"], orOf: "PGHOSTADDR"))
-        if given["sslmode"] == nil, !hasService, !isLocal {
-            given["sslmode"] = "verify-full"
-        }
-        if given["sslmode"]?.utf8.starts(with: "verify".utf8) == true {
-            given["sslrootcert"] = given["sslrootcert"] ?? Self.rootFile
-        }
-        if count > 1 { given["target_session_attrs"] = given["target_session_attrs"] ?? "read-write" }
         given["application_name"] = given["application_name"] ?? "vault"
         given["client_encoding"] = "UTF8"
-        hosts = (0..<count).map { index in DatabaseURL.parameters(given, ofHost: index, of: count) }
-    }
-
-    /// Returns the parameters for one of several hosts, whose names, addresses and ports are in lists.
-    private static func parameters(
-        _ given: ConnectionParameters, ofHost index: Int, of count: Int
-    ) -> ConnectionParameters {
-        guard count > 1 else { return given }
-        var parameters = given
-        for keyword in ["host", "hostaddr", "port"] where given[keyword] != nil {
-            let values = ConnectionParameters.list(given[keyword])
-            parameters[keyword] = values.count == count ? values[index] : values.first ?? ""
-        }
-        return parameters
-    }
-
-    /// Returns what libpq takes for a keyword (34.15).
-    private static func value(_ given: String?, orOf variable: String) -> String? {
-        given ?? getenv(variable).map { String(cString: $0) }
+        parameters = given
     }
 
     /// Takes our own option out of the query.
@@ -94,7 +59,9 @@ struct DatabaseURL {
 
     private static func parsed(_ uri: String) throws(VaultError) -> ConnectionParameters {
         var message: UnsafeMutablePointer<CChar>?
-        guard let options = PQconninfoParse(uri, &message) else {
+        // libpq takes a scheme in capitals for a database's name.
+        let rest = uri.utf8.firstIndex(of: UInt8(ascii: ":")).map { uri[$0...] } ?? ""
+        guard let options = PQconninfoParse("postgresql\(rest)", &message) else {
             // libpq's words may repeat parts of the URL, also a password.
             PQfreemem(message)
             throw VaultError(.invalid, "The vault's URL cannot be read. Write postgresql://HOST/DATABASE#NAME.")
@@ -126,28 +93,5 @@ struct DatabaseURL {
                 default: false
                 }
             }
-    }
-
-    /// Whether hosts are all Unix sockets, or this machine's own addresses.
-    private static func areLocal(_ hosts: String?) -> Bool {
-        ConnectionParameters.list(hosts).allSatisfy { host in
-            host.isEmpty || host.utf8.starts(with: "/".utf8) || host == "localhost" || host == "::1"
-                || ConnectionParameters.isLoopback(host)
-        }
-    }
-
-    /// The certificates that are trusted: those of a file that the user has, if it is to be believed, or else the
-    /// system's; nil leaves it to libpq, which would take the former.
-    private static var rootFile: String? {
-        let home = getenv("HOME").map { String(cString: $0) } ?? ""
-        let (own, system) = ("\(home)/.postgresql/root.crt", "/etc/ssl/certs/ca-certificates.crt")
-        if access(own, R_OK) == 0 {
-            let files = PosixFileSystem()
-            let isBelieved = [own, own.parentFolder, home].allSatisfy { path in
-                (try? files.status(at: path))?.isOwnedHere ?? false
-            }
-            return isBelieved ? own : system
-        }
-        return access(system, R_OK) == 0 ? system : nil
     }
 }

@@ -71,7 +71,7 @@ extension PostgresPlace {
         }
         copyInFile.withLock { $0 = head.position }
         mirror.learnIncluded(head.position)
-        copiesKept.post(.copyKept(path, isComplete: isComplete))
+        notices.post(.copyKept(path, isComplete: isComplete))
     }
 
     // MARK: Files

@@ -1,23 +1,19 @@
+import LinuxSystem
 package import SealedLog
 
 extension PostgresPlace {
     /// Looks at how the server keeps its promises.
     package func findings() throws(LogError) -> [PlaceFinding] {
-        let rows = try flight([
+        let (rows, encryption) = try look(
             Statement(
                 """
                 SELECT current_setting('server_version'), current_setting('fsync'),
                     current_setting('full_page_writes'), current_setting('synchronous_standby_names'),
-                    pg_is_in_recovery()::text, has_table_privilege('vault.extent', 'INSERT')::text,
-                    coalesce(
-                        (SELECT 'TLS' FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl),
-                        (SELECT 'Kerberos' FROM pg_stat_gssapi WHERE pid = pg_backend_pid() AND encrypted),
-                        CASE WHEN inet_client_addr() IS NULL THEN 'none: a Unix socket' ELSE '' END)
-                """)
-        ])
+                    pg_is_in_recovery()::text, has_table_privilege('vault.extent', 'INSERT')::text
+                """))
         let values = try translated { () throws(PostgresError) in
-            try (0..<7).map { (column) throws(PostgresError) in
-                String(decoding: try rows[0].bytes(0, column), as: UTF8.self)
+            try (0..<6).map { (column) throws(PostgresError) in
+                String(decoding: try rows.bytes(0, column), as: UTF8.self)
             }
         }
         let isDurable = values[1] == "on" && values[2] == "on"
@@ -34,9 +30,7 @@ extension PostgresPlace {
                 values[3].isEmpty
                     ? "No standby is waited for: a lost disk takes changes back, which every machine then notices."
                     : "Commits wait for \(values[3])."),
-            PlaceFinding(
-                "encryption", values[6].isEmpty ? "none: others on the way see sizes and times" : values[6],
-                fix: values[6].isEmpty ? "Use sslmode=verify-full." : nil),
+            encryption.finding,
             PlaceFinding(
                 "rights",
                 values[4] == "true"
@@ -45,8 +39,35 @@ extension PostgresPlace {
         ]
     }
 
+    private func look(_ question: Statement) throws(LogError) -> (Rows, PostgresConnection.Encryption) {
+        let deadline = Deadline(after: timeout)
+        return try attempt(until: deadline) { () throws(PostgresError) in
+            try pool.withConnection(until: deadline) { (connection) throws(PostgresError) in
+                (try connection.flight([question], until: deadline).rows[0], connection.encryption)
+            }
+        }
+    }
+
     package var keptCopy: KeptCopy? {
         guard let mirror, let path = mirror.path, let time = mirror.contact else { return nil }
         return KeptCopy(path: path, isComplete: mirror.completePath != nil, time: time)
+    }
+}
+
+extension PostgresConnection.Encryption {
+    fileprivate var finding: PlaceFinding {
+        let advice = "Use sslmode=verify-full."
+        return switch self {
+        case .certificate: PlaceFinding("encryption", "TLS; the server has proved by its certificate who it is")
+        case .ticket: PlaceFinding("encryption", "Kerberos; the server has proved by its ticket who it is")
+        case .local: PlaceFinding("encryption", "none: the server is on this machine")
+        case .unproved(let mode):
+            PlaceFinding(
+                "encryption", "TLS, but the server has not proved who it is (sslmode=\(mode)).", fix: advice)
+        case .none:
+            PlaceFinding(
+                "encryption",
+                "none: others on the way see sizes and times, and can answer in the server's place.", fix: advice)
+        }
     }
 }

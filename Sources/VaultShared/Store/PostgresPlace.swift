@@ -7,8 +7,6 @@ package import Vault
 package final class PostgresPlace: RecordPlace {
     package let location: String
     package let files: any FileSystem
-    /// Whether the server is on this machine.
-    let isLocal: Bool
     let pool: ConnectionPool
     /// A hash of the vault's name: the database need not know it.
     let name: [UInt8]
@@ -24,26 +22,27 @@ package final class PostgresPlace: RecordPlace {
     /// Whether the first look at the end, right after the opening, is none: the process asks one thing and ends.
     let isShortLived: Bool
     /// Whether the vault's row is asked for while the log is opened.
-    private let asksAhead: Bool
+    private var asksAhead: Bool { readsAtOnce && pool.isLocal }
+    private let readsAtOnce: Bool
     /// Where changes are kept that are made while no server answers.
     let pendingPath: String?
     /// What files begin with that keep a copy which the vault does not include.
     let keptPaths: [String]
-    /// When the server was heard of last, if the copy stands in for it and nobody was told; 0 otherwise.
-    private let offlineSince = Atomic<UInt64>(0)
     /// The position at which the copy ends that was last kept as a file.
     let copyInFile = Mutex<LogPosition?>(nil)
-    /// Tells of the files in which a former copy was kept.
-    let copiesKept = NoticeBoard()
+    /// Tells of the files in which a former copy was kept, and of a copy that stands in for the server.
+    let notices = NoticeBoard()
     /// Whether this process has found the vault before.
     private let isFound = Atomic(false)
-    /// Until when no server is asked, since none has answered.
-    private let offlineUntil = Mutex<Deadline?>(nil)
+    /// Whether the program changes nothing.
+    let changesNothing: Bool
+    /// Since no server has answered.
+    let outage = Mutex(Outage())
 
-    /// How long a server may take for an answer.
-    let timeout: Duration = .seconds(10)
+    /// How long a server may take to log us in, and for an answer.
+    let timeout: Duration
     /// The same for many megabytes.
-    let longTimeout: Duration = .seconds(120)
+    let longTimeout: Duration
     /// How much of the log's end is asked for at once, in bytes.
     static let tailSize: UInt64 = 256 << 10
 
@@ -53,7 +52,10 @@ package final class PostgresPlace: RecordPlace {
     ) throws(VaultError) {
         let url = try DatabaseURL(url)
         self.files = files
-        (offline, isShortLived) = (options.offline, options.isShortLived)
+        (offline, isShortLived, changesNothing) = (options.offline, options.isShortLived, options.changesNothing)
+        // Without any time, not even a server beside us could answer.
+        timeout = max(.seconds(1), options.lockTimeout)
+        longTimeout = max(.seconds(120), timeout)
         let foreign = places.cache.flatMap(files.partOfAnotherUser)
         cacheDistrust = foreign.map { LogError(.untrustworthy, Distrust.anotherOwner.reason(of: $0)) }
         mirror = foreign == nil ? places.cache.map { Mirror(of: url.location, in: $0, files) } : nil
@@ -61,9 +63,9 @@ package final class PostgresPlace: RecordPlace {
         pendingPath = places.rollbackMemory.map { "\($0)/\(file)-offline.vault" }
         // The cache may be emptied at any time, but is better than nothing.
         keptPaths = [places.rollbackMemory, places.cache].compactMap { $0.map { "\($0)/\(file)-kept" } }
-        (location, isLocal) = (url.location, url.isLocal)
-        asksAhead = options.readsAtOnce && url.isLocal
-        pool = ConnectionPool(url.hosts, url.passwordEntry.map(DatabasePassword.init(inEntry:)))
+        location = url.location
+        readsAtOnce = options.readsAtOnce
+        pool = ConnectionPool(url.parameters, url.passwordEntry.map(DatabasePassword.init(inEntry:)))
         name = RunningHash.hash(of: "vault \(url.vault)")
         channel = "vault_" + Hexadecimal.string(of: Array(name[..<8]))
         lockKey = RunningHash.number(of: "lock \(url.vault)")
@@ -75,7 +77,11 @@ package final class PostgresPlace: RecordPlace {
 
     package func open(_ way: StoreOpening) throws(LogError) -> any RecordStore {
         if offline != .never, let pending = try pending(), try isOffline() {
-            do throws(LogError) { return try pending.open(way) } catch {
+            do throws(LogError) {
+                let store = try pending.open(way)
+                noteStandIn()
+                return store
+            } catch {
                 // Another process has merged the changes, and removed the file.
                 guard error.code == .missing else { throw error }
             }
@@ -152,68 +158,40 @@ package final class PostgresPlace: RecordPlace {
         return try translated { () throws(PostgresError) in try StoreHead(rows) }
     }
 
-    // MARK: Offline
-
-    /// Returns whether the copy stands in for the server now.
-    func isOffline() throws(LogError) -> Bool {
-        switch offline {
-        case .never: return false
-        case .always: return true
-        case .ifUnreachable:
-            if offlineUntil.withLock({ $0.map { $0 > .now } ?? false }) { return true }
-            // Only what waits to be merged makes it worth a look.
-            guard try pending() != nil else { return false }
-            do throws(LogError) { _ = try currentHead() } catch { return noteFailure(error) }
-            return false
-        }
-    }
-
-    /// Returns whether the copy stands in for the server after an error.
-    func noteFailure(_ error: LogError) -> Bool {
-        guard offline == .ifUnreachable, error.code == .unreachable, mirror?.head != nil else { return false }
-        offlineUntil.withLock { $0 = Deadline(after: timeout) }
-        return true
-    }
-
-    /// Notes that the copy stands in for the server.
-    func noteOffline() {
-        guard let contact = mirror?.contact else { return }
-        offlineSince.store(contact, ordering: .relaxed)
-    }
-
-    package func takeNotices() -> [Notice] {
-        let kept = copiesKept.take()
-        // Every call looks; many threads need not wait for each other here.
-        guard offlineSince.load(ordering: .relaxed) != 0 else { return kept }
-        let since = offlineSince.exchange(0, ordering: .relaxed)
-        return since == 0 ? kept : kept + [.offline(since: since)]
-    }
+    package func takeNotices() -> [Notice] { notices.take() }
 
     // MARK: Calls
 
     /// Sends statements that change nothing, or all or nothing, in one flight.
     func flight(_ statements: [Statement], until deadline: Deadline? = nil) throws(LogError) -> [Rows] {
         let deadline = deadline ?? Deadline(after: timeout)
-        return try attempt(until: deadline) { () throws(PostgresError) in
+        return try attempt(until: deadline, patience: hasStandIn ? .zero : PostgresPlace.patience) {
+            () throws(PostgresError) in
             try pool.withConnection(until: deadline) { (connection) throws(PostgresError) in
                 try connection.flight(statements, until: deadline).rows
             }
         }
     }
 
+    /// How long an absent server is waited for: one that is started again, above all.
+    static let patience: Duration = .seconds(3)
+
     /// Tries a call again after a connection was lost, or the server asks for it.
     ///
-    /// - Parameter waitsForServer: whether to try again also if no host can be connected to.
+    /// - Parameter patience: how long to try also if no server can be reached; nil for as long as anything.
     func attempt<Result>(
-        until deadline: Deadline, waitsForServer: Bool = false, _ call: () throws(PostgresError) -> Result
+        until deadline: Deadline, patience: Duration? = PostgresPlace.patience,
+        _ call: () throws(PostgresError) -> Result
     ) throws(LogError) -> Result {
         var pause: UInt32 = 1_000
+        let end = patience.map { Deadline(after: min($0, timeout)) } ?? deadline
         while true {
             do throws(PostgresError) { return try call() } catch {
                 let isWorthwhile =
-                    error.isTransient || error.isOfConnection
-                    || error.reason == .notConnected && waitsForServer
-                guard isWorthwhile, !deadline.hasPassed else { throw translation(of: error) }
+                    error.isOutage
+                    ? !end.hasPassed
+                    : (error.isTransient || error.isOfConnection) && !deadline.hasPassed
+                guard isWorthwhile else { throw translation(of: error) }
             }
             Clock.sleep(microseconds: pause)
             pause = min(pause * 2, 50_000)
@@ -231,7 +209,7 @@ package final class PostgresPlace: RecordPlace {
         if error.isLockTimeout { return LogError(.busy, location) }
         let sentence =
             switch error.reason {
-            case .notConnected: "Cannot connect to \(location): \(error.words)."
+            case .notConnected, .loginRefused: "Cannot connect to \(location): \(error.words)."
             case .lost: "The connection to \(location) was lost: \(error.words)."
             case .timedOut: "\(location) does not answer. Check the server and the network, and try again."
             case .refused("42501"):
@@ -242,8 +220,8 @@ package final class PostgresPlace: RecordPlace {
             case .refused(let state): "The database at \(location) refused: \(error.words) (SQLSTATE \(state))."
             case .malformed, .absent: "\(location) cannot be used: \(error.words)."
             }
-        if case .refused = error.reason { return LogError(.serverRefused, sentence) }
-        return LogError(.unreachable, sentence)
+        let isAway = error.isOutage || error.isOfConnection && error.state != "25006"
+        return LogError(isAway ? .unreachable : .serverRefused, sentence)
     }
 }
 

@@ -11,12 +11,14 @@ extension PostgresRecordStore {
     func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock {
         guard kind == .exclusive else { return StoreLock(store: self) }
         do throws(LogError) {
-            if try place.isOffline() { throw LogError(.unreachable) }
+            if place.offline == .always { throw LogError(.unreachable) }
+            let patience: Duration = place.hasStandIn && place.isInOutage ? .zero : PostgresPlace.patience
             for attempt in 1...max(1, place.pool.hostCount) {
                 let before = state.withLock { $0.head.position.sequence }
-                try place.attempt(until: deadline) { () throws(PostgresError) in
+                try place.attempt(until: deadline, patience: patience) { () throws(PostgresError) in
                     try beginTransaction(until: deadline)
                 }
+                place.notePresence()
                 // A former primary that was started again is older than the one that took its place.
                 guard attempt < place.pool.hostCount, state.withLock({ $0.head.position.sequence < before }) else {
                     break
@@ -25,10 +27,8 @@ extension PostgresRecordStore {
                 place.pool.turnToNextHost()
             }
         } catch {
-            guard error.code == .unreachable, try place.isOffline() ? true : place.noteFailure(error) else {
-                throw error
-            }
-            place.noteOffline()
+            guard error.code == .unreachable, place.offline == .always || place.noteFailure(error) else { throw error }
+            place.noteStandIn()
             state.withLock { $0.isLeftForPending = true }
         }
         return StoreLock(store: self)
@@ -212,7 +212,7 @@ extension PostgresRecordStore {
     }
 
     private func decided(until deadline: Deadline, _ look: () throws(LogError) -> Bool) throws(LogError) -> Bool {
-        try place.attempt(until: deadline, waitsForServer: true) { () throws(PostgresError) in
+        try place.attempt(until: deadline, patience: nil) { () throws(PostgresError) in
             try beginTransaction(until: deadline)
         }
         guard try look() else { return false }
@@ -230,6 +230,7 @@ extension PostgresRecordStore {
     func prove(on connection: PostgresConnection, until deadline: Deadline) throws(PostgresError) {
         do throws(PostgresError) {
             while try connection.flight([.proof], until: deadline).hasWarning {
+                guard !deadline.hasPassed else { throw PostgresError.timedOut }
                 Clock.sleep(microseconds: 20_000)
             }
         } catch {

@@ -105,18 +105,22 @@ extension PostgresRecordStore {
     /// Asks for the vault's row and what follows an offset; nil if the copy stands in for the server.
     private func look(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Look? {
         if try !place.isOffline() {
-            do throws(LogError) { return try ask(after: end, knowing: known) } catch {
+            do throws(LogError) {
+                let found = try ask(after: end, knowing: known)
+                place.notePresence()
+                return found
+            } catch {
                 guard place.noteFailure(error) else { throw error }
             }
         }
-        place.noteOffline()
+        place.noteStandIn()
         return nil
     }
 
     private func ask(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Look {
         // On this machine, one more flight where it is needed takes less time than a new session of the server to learn
         // of another table.
-        if place.isLocal, try place.currentHead() == known {
+        if place.pool.isLocal, try place.currentHead() == known {
             return Look(head: known, newBytes: StoreBytes(offset: end))
         }
         let rows = try place.flight([

@@ -144,13 +144,16 @@ extension PostgresRecordStore {
     /// Creates the vault's row. After a lost connection the same is offered again: the row itself tells whose it is.
     private func create(_ head: StoreHead, on connection: PostgresConnection) throws(LogError) {
         var connection = connection
-        let found = try place.attempt(until: Deadline(after: place.timeout), waitsForServer: true) {
+        let found = try place.attempt(until: Deadline(after: place.timeout), patience: nil) {
             () throws(PostgresError) in
             let deadline = Deadline(after: place.timeout)
             if !connection.isIdle { connection = try place.pool.take(until: deadline) }
             state.withLock { $0.construction?.isUndecided = true }
-            let rows = try connection.flight([.create(place.name, head), .head(of: place.name)], until: deadline).rows
-            guard let old = try StoreHead(rows[1]), old.generation != generation else { return try StoreHead(rows[1]) }
+            let answer = try connection.flight(
+                [.promised, .create(place.name, head), .head(of: place.name)], until: deadline)
+            if answer.hasWarning { try prove(on: connection, until: deadline) }
+            let found = try StoreHead(answer.rows[2])
+            guard let old = found, old.generation != generation else { return found }
             // It is this vault, which another process has compacted since.
             let isPassed = try connection.flight([.replaced(generation)], until: deadline).rows[0].count > 0
             return isPassed ? head : old
@@ -172,7 +175,7 @@ extension PostgresRecordStore {
         do throws(PostgresError) {
             let answer = try transaction.connection.flight(
                 statements + [.replace(place.name, head, oldHead), .markReplaced(old.generation)], until: deadline)
-            guard answer.rows[statements.count].changed == 1 else { throw .malformed("the vault's row") }
+            guard answer.rows[statements.count].changed == 1 else { throw .aborted }
             state.withLock { $0.construction?.isUndecided = true }
             old.state.withLock { $0.transaction?.isCommitting = true }
             let last: [Statement] = transaction.hasListener ? [.notify(place.channel), .commit] : [.commit]
@@ -181,8 +184,7 @@ extension PostgresRecordStore {
         } catch {
             let isUndecided = state.withLock { $0.construction?.isUndecided ?? false }
             guard error.isOfConnection, isUndecided else {
-                throw error.isTransient || error.reason == .malformed
-                    ? LogError(.conflict) : place.translation(of: error)
+                throw error.isTransient ? LogError(.conflict) : place.translation(of: error)
             }
             old.finishTransaction()
             let isReplaced = try old.decided(after: error) { () throws(LogError) in try isPublished(over: old) }

@@ -18,7 +18,7 @@ extension Statement {
             """
             SELECT place, bytes FROM vault.extent
             WHERE generation = (SELECT generation FROM vault.head WHERE name = $1) AND place = 0
-            """, .bytes(name))
+            """, .bytes(name), limit: UInt64(Schema.extentSize))
     }
 
     /// The newest extents, from the hint on, but no more than `count` bytes. Of a vault that is not larger, all of
@@ -30,7 +30,7 @@ extension Statement {
             WHERE name = $1 AND place < size
                 AND (size <= $2 OR place >= greatest(coalesce(hint_place, 0), size - $2))
             ORDER BY place
-            """, .bytes(name), .number(count))
+            """, .bytes(name), .number(count), limit: count)
     }
 
     /// The last bytes of what was there when the generation was begun: with the root of its tree.
@@ -43,7 +43,7 @@ extension Statement {
             WHERE name = $1 AND size > $3 AND place > base - $2 - \(Schema.extentSize) AND place < base
                 AND place + length(bytes) > base - $2
             ORDER BY place
-            """, .bytes(name), .number(count), .number(size))
+            """, .bytes(name), .number(count), .number(size), limit: count)
     }
 
     /// The extents from an offset on, but no more than `count` bytes.
@@ -52,7 +52,7 @@ extension Statement {
             """
             SELECT place, bytes FROM vault.extent WHERE generation = $1 AND place >= $2 AND place < $2 + $3
             ORDER BY place
-            """, .number(generation), .number(offset), .number(count))
+            """, .number(generation), .number(offset), .number(count), limit: count + UInt64(Schema.extentSize))
     }
 
     /// The bytes of a range, in pieces. No extent is longer than ``Schema/extentSize``.
@@ -64,7 +64,7 @@ extension Statement {
             FROM vault.extent
             WHERE generation = $1 AND place > $2 - \(Schema.extentSize) AND place < $3 AND place + length(bytes) > $2
             ORDER BY place
-            """, .number(generation), .number(range.lowerBound), .number(range.upperBound))
+            """, .number(generation), .number(range.lowerBound), .number(range.upperBound), limit: UInt64(range.count))
     }
 
     static func insertExtent(_ generation: UInt64, at offset: UInt64, _ bytes: ArraySlice<UInt8>) -> Statement {
@@ -75,16 +75,24 @@ extension Statement {
 
     // MARK: Appending
 
+    /// What a commit promises is not for the settings of a role or a database to say. It returns once it is durable,
+    /// and it warns if its wait for the standby was cancelled. Who asks for more gets more.
+    private static let promises = """
+        set_config('client_min_messages', 'warning', true), set_config('synchronous_commit', CASE
+            current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true)
+        """
+
+    /// The same for a transaction that waits for no lock.
+    static let promised = Statement("SELECT \(promises)")
+
     /// Waits in line, since a queue for a row is not in order. CockroachDB's returned at once for years, so that
     /// nothing but fairness may depend on it.
     ///
-    /// The server gives up by itself, also if this process is gone; and no setting of a role or a database makes a
-    /// commit return before it is durable.
+    /// The server gives up by itself, also if this process is gone.
     static func queue(_ key: UInt64, upTo milliseconds: UInt64) -> Statement {
         Statement(
             """
-            SELECT set_config('lock_timeout', $1, true), set_config('synchronous_commit', 'on', true),
-                pg_advisory_xact_lock($2)
+            SELECT set_config('lock_timeout', $1, true), \(promises), pg_advisory_xact_lock($2)
             """, .text("\(max(1, milliseconds))ms"), .number(key))
     }
 
@@ -120,7 +128,7 @@ extension Statement {
     }
 
     /// Writes nothing that counts, but its commit is durable only after those before it: the server's log is in order.
-    static let proof = Statement("SELECT pg_logical_emit_message(true, 'vault', '')")
+    static let proof = Statement("SELECT \(promises), pg_logical_emit_message(true, 'vault', '')")
 
     // MARK: Replacing
 
@@ -199,7 +207,7 @@ extension Statement {
     static func tryLock(_ key: UInt64) -> Statement { Statement("SELECT pg_try_advisory_xact_lock($1)", .number(key)) }
 
     /// Lets a transaction wait between its flights, whatever the server's limit is.
-    static let mayWait = Statement("SELECT set_config('idle_in_transaction_session_timeout', '0', true)")
+    static let mayWait = Statement("SELECT set_config('idle_in_transaction_session_timeout', '0', true), \(promises)")
 }
 
 extension Statement.Parameter {

@@ -28,9 +28,11 @@ struct DatabaseFixture {
         try Keychain(at: places(machine: machine), creatingIfAbsent: true)
     }
 
-    func place(isShortLived: Bool = false, in files: any FileSystem = PosixFileSystem()) throws -> PostgresPlace {
+    func place(
+        isShortLived: Bool = false, staysOffline: Bool = false, in files: any FileSystem = PosixFileSystem()
+    ) throws -> PostgresPlace {
         var options = Keychain.Options()
-        options.allowsOffline = true
+        (options.allowsOffline, options.staysOffline) = (true, staysOffline)
         options.isShortLived = isShortLived
         return try PostgresPlace(url, places(), options, in: files)
     }

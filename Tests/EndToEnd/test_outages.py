@@ -1,0 +1,214 @@
+"""A server that cannot be reached is away; one that answers and refuses is not: somebody has to act."""
+
+import json
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from homes import Home
+from postgres import Cluster, make_certificate
+from proxies import Proxy
+from test_database_password import Thief
+
+IO, BUSY = 8, 7
+NOT_STORED = b"kept on this machine only"
+
+
+@pytest.fixture
+def cluster():
+    cluster = Cluster(has_tls=True).create()
+    cluster.ask_for_password("mia", "hunter2")
+    yield cluster
+    cluster.remove()
+
+
+@pytest.fixture
+def silent():
+    """Takes connections, and says nothing."""
+    silent = Thief()
+    silent.ask = lambda connection: time.sleep(60)
+    yield silent
+    silent.listener.close()
+
+
+def configure(home: Home, url: str, offline: str = "offline = allow\n") -> Home:
+    config = home.folder / ".config/vault/config"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(f"[default]\nvault = {url}\n{offline}")
+    config.chmod(0o600)
+    return home
+
+
+@pytest.fixture
+def mia(home: Home, cluster: Cluster) -> Home:
+    """Has a whole copy of the vault, which may stand in."""
+    keep_password(home, "hunter2")
+    configure(home, cluster.tls_url("team", "mia"))
+    home.set("a", b"1")
+    assert home.get("a") == b"1"
+    return home
+
+
+def keep_password(home: Home, password: str) -> None:
+    file = home.folder / ".pgpass"
+    file.write_text(f"localhost:*:*:mia:{password}\n")
+    file.chmod(0o600)
+
+
+def half_a_minute_later(home: Home) -> None:
+    for note in (home.folder / ".cache/vault").glob("*.outage"):
+        note.unlink()
+
+
+# What answers is not away
+
+
+def wrong_password(home: Home, cluster: Cluster) -> None:
+    keep_password(home, "wrong-secret")
+
+
+def locked_role(home: Home, cluster: Cluster) -> None:
+    cluster.sql("ALTER ROLE mia NOLOGIN")
+
+
+def no_database(home: Home, cluster: Cluster) -> None:
+    configure(home, cluster.tls_url("team", "mia").replace("/postgres?", "/gone?"))
+
+
+def other_certificate(home: Home, cluster: Cluster) -> None:
+    configure(home, cluster.tls_url("team", "mia", make_certificate(cluster.folder, "other")))
+
+
+def no_right(home: Home, cluster: Cluster) -> None:
+    # She has made the tables.
+    cluster.sql("REASSIGN OWNED BY mia TO vault")
+    cluster.sql("ALTER ROLE mia NOSUPERUSER")
+
+
+@pytest.mark.parametrize("refuse, told", [
+    (wrong_password, "password authentication failed"), (locked_role, "not permitted to log in"),
+    (other_certificate, "certificate verify failed"), (no_right, "does not permit"),
+])
+def test_what_refuses_is_an_error_although_the_copy_could_stand_in(
+    mia: Home, cluster: Cluster, refuse, told: str
+) -> None:
+    refuse(mia, cluster)
+    for command, value in ((["get", "a"], b""), (["set", "a"], b"2"), (["ls"], b"")):
+        sentence = mia.refusal(IO, *command, stdin=value)
+        assert told in sentence and "secret" not in sentence, command
+    assert mia.output("get", "--offline", "a") == b"1"
+
+
+def test_so_is_a_database_that_is_gone(mia: Home, cluster: Cluster) -> None:
+    no_database(mia, cluster)
+    assert 'database "gone" does not exist' in mia.refusal(IO, "get", "a")
+
+
+# What does not answer is
+
+
+def test_what_cannot_be_reached_is_away_and_a_change_says_where_it_is(mia: Home, cluster: Cluster) -> None:
+    cluster.stop()
+    finished = mia.run("get", "a")
+    assert finished.returncode == 0 and finished.stdout == b"1"
+    assert b"Connection refused" in finished.stderr and b"as this machine has kept it" in finished.stderr
+    assert finished.stderr.count(b"as this machine has kept it") == 1
+    for words, value in ((["set", "a"], b"2"), (["cp", "a", "b"], b""), (["rm", "b"], b"")):
+        finished = mia.run(*words, "--json", stdin=value)
+        assert finished.returncode == 0, finished.stderr
+        assert json.loads(finished.stdout)["pending"] is True, words
+        assert NOT_STORED in finished.stderr
+    finished = mia.run("set", "c", stdin=b"3")
+    assert finished.stderr.count(NOT_STORED) == 1
+    assert json.loads(mia.output("info", "--json"))["pending"] is True
+    assert b"on this machine only" in mia.output("info")
+    assert mia.values() == {"a": b"2", "c": b"3"}
+    cluster.start()
+    # A change asks, although the server was away a moment ago.
+    finished = mia.run("set", "d", "--json", stdin=b"4")
+    assert "pending" not in json.loads(finished.stdout) and NOT_STORED not in finished.stderr
+    assert json.loads(mia.output("info", "--json"))["pending"] is False
+    assert mia.values() == {"a": b"2", "c": b"3", "d": b"4"}
+    mia.output("verify")
+
+
+def test_for_half_a_minute_a_reader_does_not_ask_again(mia: Home, cluster: Cluster, silent: Thief) -> None:
+    moved = cluster.tls_url("team", "mia").replace(f":{cluster.port}/", f":{silent.port}/")
+    [state] = (mia.folder / ".cache/vault").glob("*.state")
+    configure(mia, moved)
+    assert "does not answer" in mia.refusal(IO, "get", "a", "--timeout", "1"), "nothing is kept of that place"
+    configure(mia, cluster.tls_url("team", "mia"))
+    cluster.stop()
+    for _ in range(2):
+        assert mia.get("a") == b"1"
+    [note] = state.parent.glob("*.outage")
+    cluster.start()
+    mia.output("set", "b", stdin=b"2")
+    assert not note.exists(), "a change has found it"
+    assert mia.get("b") == b"2"
+
+
+@pytest.mark.parametrize("content", [b"", b"1234567", b"123456789", b"\xff" * 8, b"\0" * 8])
+def test_a_note_that_says_nothing_is_none(mia: Home, cluster: Cluster, content: bytes) -> None:
+    cluster.stop()
+    assert mia.get("a") == b"1"
+    [note] = (mia.folder / ".cache/vault").glob("*.outage")
+    cluster.start()
+    note.write_bytes(content)
+    finished = mia.run("get", "a")
+    assert finished.stdout == b"1" and finished.stderr == b""
+
+
+def test_the_time_that_is_given_binds_the_connection(home: Home, silent: Thief) -> None:
+    shared = home.with_variables(VAULT_FILE=f"postgresql://u@127.0.0.1:{silent.port}/x#team")
+    process = shared.start("get", "a", "--timeout", "1")
+    _, errors = process.communicate(timeout=8)
+    assert process.returncode == IO and b"does not answer" in errors
+
+
+# A server that is started again
+
+
+def test_a_restart_fails_nothing(home: Home, cluster: Cluster) -> None:
+    direct = home.with_variables(VAULT_FILE=cluster.url("team"))
+    proxy = Proxy(cluster)
+    through = home.with_variables(VAULT_FILE=proxy.url("team"))
+    through.set("a", b"0")
+    for number in range(3):
+        proxy.close()
+        starting = threading.Timer(0.6, proxy.open)
+        starting.start()
+        through.set("a", b"%d" % number)
+        starting.join()
+        assert direct.get("a") == b"%d" % number
+    proxy.close()
+    starting = threading.Timer(0.6, proxy.open)
+    starting.start()
+    assert through.get("a") == b"2"
+    starting.join()
+    proxy.close()
+
+
+def test_a_server_that_shuts_down_is_away(mia: Home, cluster: Cluster) -> None:
+    """It says so itself, for as long as a client stays."""
+    holding = cluster.hold("SELECT 1")
+    cluster.process.terminate()
+    while b"shutting down" not in (finished := mia.run("get", "a")).stderr:
+        half_a_minute_later(mia)
+        assert cluster.process.poll() is None
+    assert finished.stdout == b"1" and b"as this machine has kept it" in finished.stderr
+    holding.communicate()
+
+
+def test_a_limit_of_the_role_is_no_other_error_than_a_lock(home: Home, cluster: Cluster) -> None:
+    shared = home.with_variables(VAULT_FILE=cluster.url("team", "vault"))
+    shared.set("a", b"0")
+    cluster.sql("ALTER ROLE vault SET statement_timeout = '300ms'")
+    holding = cluster.hold("SELECT FROM vault.head FOR UPDATE")
+    try:
+        assert "Another process" in shared.refusal(BUSY, "set", "a", "--timeout", "1", stdin=b"1")
+    finally:
+        holding.communicate()
+    shared.set("a", b"2")

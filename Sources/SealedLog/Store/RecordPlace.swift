@@ -49,6 +49,8 @@ package enum StoreOpening: Sendable {
 package protocol NamedPlaceLock: AnyObject, Sendable {
     /// Returns false if another process or thread holds it.
     func tryLock() throws(LogError) -> Bool
+    /// Throws if the lock was taken and is lost since: another process may have it.
+    func check() throws(LogError)
 }
 
 extension RecordPlace {
@@ -118,4 +120,6 @@ private final class NamedByteLock: NamedPlaceLock {
     init(lock: ByteLock, path: String) { (self.lock, self.path) = (lock, path) }
 
     func tryLock() throws(LogError) -> Bool { try translated(lock.tryLock(), at: path) }
+    // The kernel keeps it for as long as the file is open.
+    func check() throws(LogError) {}
 }

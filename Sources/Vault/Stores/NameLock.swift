@@ -4,12 +4,27 @@ import LinuxSystem
 ///
 /// It is not recursive: a task that acquires a name twice waits for ever.
 public struct NameLock: ~Copyable, Sendable {
+    private let onCheck: @Sendable () throws(VaultError) -> Void
     private let onRelease: @Sendable () -> Void
 
     /// Creates a lock that a store of your own has acquired; `onRelease` is called once.
-    public init(onRelease: @escaping @Sendable () -> Void) { self.onRelease = onRelease }
+    ///
+    /// - Parameter onCheck: throws if the lock is lost; for ``check()``.
+    public init(
+        onCheck: @escaping @Sendable () throws(VaultError) -> Void = { () throws(VaultError) in },
+        onRelease: @escaping @Sendable () -> Void
+    ) {
+        (self.onCheck, self.onRelease) = (onCheck, onRelease)
+    }
 
     deinit { onRelease() }
+
+    /// Throws if the lock is lost, so that another program may have it: call it right before what the lock guards.
+    ///
+    /// The lock of a vault in a database ends with the connection to the server, which this asks.
+    ///
+    /// - Throws: ``VaultError`` with `unavailable`.
+    public borrowing func check() throws(VaultError) { try onCheck() }
 
     /// Releases the lock.
     public consuming func release() {}

@@ -53,7 +53,7 @@ public protocol ValueStore: Sendable {
     ///
     /// ``Keychain`` excludes all processes that have the same vault, and a process that dies loses its locks at once.
     /// The default implementation excludes the tasks of this process. No thread is blocked. There is no time limit:
-    /// cancel the task to give up.
+    /// cancel the task to give up. A lock that is kept by a server can be lost: ``NameLock/check()`` tells.
     ///
     /// - Throws: ``VaultError`` with `busy` if the task is cancelled, `unavailable` if the system refuses.
     func acquireLock(_ name: String) async throws(VaultError) -> NameLock

@@ -81,14 +81,15 @@ extension AccountManager {
         // Without a password there is nothing to ask the server for.
         if isPast(end(of: session)), !options.keepsPassword { throw .expired }
         do throws(AccountError) {
-            try await storage.exclusively(session.accountID) { () async throws(AccountError) in
+            try await storage.exclusively(session.accountID) {
+                (lock: borrowing NameLock) async throws(AccountError) in
                 // There is no request if the account has other tokens by now, or is not the current one.
                 guard try await isCurrent(session) else { return }
                 do throws(AccountError) {
                     if let rejection { throw .rejected(rejection) }
                     guard !isPast(end(of: session)) else { throw .expired }
-                    try await refreshTokens(of: session)
-                } catch { try await logInAgain(session, after: error) }
+                    try await refreshTokens(of: session, under: lock)
+                } catch { try await logInAgain(session, after: error, under: lock) }
             }
         } catch {
             await blocking { _ = self.load() }
@@ -101,11 +102,13 @@ extension AccountManager {
         try await blocking { () throws(AccountError) in try stored(self.storage.vault().isCurrent(session)) }
     }
 
-    private func refreshTokens(of session: Session) async throws(AccountError) {
-        var tokens = try await ask(await answered(await service.refresh(session.tokens)))
+    private func refreshTokens(of session: Session, under lock: borrowing NameLock) async throws(AccountError) {
+        var tokens = try await ask(await refreshed(session.tokens, under: lock))
         // RFC 6749, section 6: without another refresh token the former one stays valid.
         tokens.refresh = tokens.refresh ?? session.tokens.refresh
         let (new, now) = (tokens, options.clock.now())
+        // Kept also if the lock was lost meanwhile: the server has taken the former ones back, and others' are not
+        // written over.
         try await blocking { () throws(AccountError) in
             try stored(
                 self.storage.vault().change(session) { session in
@@ -114,9 +117,19 @@ extension AccountManager {
         }
     }
 
+    /// Asks the server for new tokens, which nobody else may do meanwhile.
+    private func refreshed(
+        _ tokens: AccountTokens, under lock: borrowing NameLock
+    ) async throws(AccountError) -> AccountTokens {
+        try stored(lock.check())
+        return try await answered(await service.refresh(tokens))
+    }
+
     /// Logs in with the kept password, if there is one, the app still wants it kept and the server did not end the
     /// session. It may not: a server that has rotated rejects the former tokens also if its answer was lost.
-    private func logInAgain(_ session: Session, after error: AccountError) async throws(AccountError) {
+    private func logInAgain(
+        _ session: Session, after error: AccountError, under lock: borrowing NameLock
+    ) async throws(AccountError) {
         var rejection: AccountServiceError?
         switch error {
         case .rejected(let error): rejection = error
@@ -129,17 +142,22 @@ extension AccountManager {
                 try stored(self.storage.vault().password(id).read())
             }
             if let password {
+                try stored(lock.check())
                 do throws(AccountError) {
                     return try await logIn(session.userName, password, renewing: session)
                 } catch .rejected(let error) { rejection = error }
             }
         }
         guard let rejection else { throw error }
-        try await end(session, rejection)
+        try await end(session, rejection, under: lock)
     }
 
     /// Logs out after a rejection. Returns if the account has other tokens by now: those count.
-    private func end(_ session: Session, _ rejection: AccountServiceError) async throws(AccountError) {
+    private func end(
+        _ session: Session, _ rejection: AccountServiceError, under lock: borrowing NameLock
+    ) async throws(AccountError) {
+        // Whoever has it now may have new tokens already, and not have stored them.
+        try stored(lock.check())
         let isEnded = try await blocking { () throws(AccountError) in
             let reason: LogoutReason = rejection.isEndedByServer ? .endedByServer : .rejected
             return try self.logOut(session.accountID, reason, if: session.tokens)
@@ -149,8 +167,8 @@ extension AccountManager {
 
     /// Logs out after a rejection, unless another manager has renewed the session meanwhile or is about to.
     func ended(_ session: Session, _ rejection: AccountServiceError) async throws(AccountError) -> Session {
-        try await storage.exclusively(session.accountID) { () async throws(AccountError) in
-            try await end(session, rejection)
+        try await storage.exclusively(session.accountID) { (lock: borrowing NameLock) async throws(AccountError) in
+            try await end(session, rejection, under: lock)
         }
         return try await loadedSession(of: session.accountID)
     }

@@ -56,9 +56,10 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
     /// Reports an error that does not change who is logged in.
     func report(_ error: VaultError) { (try? plain.store().failures)?.report(error, key: "account") }
 
-    /// Runs `body` while no other manager has the lock of the account, here or in another process.
+    /// Runs `body` while no other manager has the lock of the account, here or in another process. The lock of a server
+    /// can be lost meanwhile: whatever it guards checks it first.
     func exclusively<Result>(
-        _ id: String, _ body: () async throws(AccountError) -> Result
+        _ id: String, _ body: (borrowing NameLock) async throws(AccountError) -> Result
     ) async throws(AccountError) -> Result {
         let lock: NameLock
         do throws(VaultError) {
@@ -66,7 +67,7 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
             lock = try await vault.acquireLock(id)
         } catch { throw .store(error) }
         do {
-            let result = try await body()
+            let result = try await body(lock)
             lock.release()
             return result
         } catch {

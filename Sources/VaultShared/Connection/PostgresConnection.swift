@@ -134,6 +134,13 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
+    /// Whether it leads to a server, and a transaction that goes on is open on it.
+    var isInTransaction: Bool {
+        guard process == getpid() else { return false }
+        return turn.withLock { _ in PQstatus(handle) == CONNECTION_OK && PQtransactionStatus(handle) == PQTRANS_INTRANS
+        }
+    }
+
     /// The host and port that it leads to.
     var host: String { "\(text(PQhost(handle))):\(text(PQport(handle)))" }
 

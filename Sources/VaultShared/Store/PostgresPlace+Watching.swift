@@ -11,12 +11,12 @@ extension PostgresPlace {
     }
 
     package func namedLock(_ number: Int64) throws(LogError) -> any NamedPlaceLock {
-        AdvisoryLock(self, number: UInt64(number) ^ lockKey)
+        RowLock(self, number: UInt64(number) ^ lockKey)
     }
 }
 
-/// An advisory lock of a transaction that does nothing else.
-private final class AdvisoryLock: NamedPlaceLock {
+/// A row that a transaction has inserted, which does nothing else: the database shows it to nobody.
+private final class RowLock: NamedPlaceLock {
     private let place: PostgresPlace
     private let number: UInt64
     private let connection = Mutex<PostgresConnection?>(nil)
@@ -27,14 +27,33 @@ private final class AdvisoryLock: NamedPlaceLock {
         try place.translated { () throws(PostgresError) in
             let deadline = Deadline(after: place.timeout)
             let connection = try place.pool.take(until: deadline)
-            let rows = try connection.flight([.begin, .mayWait, .tryLock(number)], until: deadline).rows
-            if try rows[2].flag(0, 0) {
-                self.connection.withLock { $0 = connection }
-                return true
+            do throws(PostgresError) {
+                let rows = try connection.flight(
+                    [.begin, .mayWait] + Statement.exclude(number, in: place.name), until: deadline
+                ).rows
+                if rows[3].changed == 1 {
+                    self.connection.withLock { $0 = connection }
+                    return true
+                }
+            } catch {
+                guard error.isLockTimeout else { throw error }
             }
             _ = try connection.flight([.rollback], until: deadline)
             place.pool.give(back: connection)
             return false
+        }
+    }
+
+    func check() throws(LogError) {
+        let connection = connection.withLock { $0 }
+        // The transaction has the lock for as long as it goes on.
+        guard let connection, (try? connection.flight([.mayWait], until: Deadline(after: place.timeout))) != nil,
+            connection.isInTransaction
+        else {
+            throw LogError(
+                .unreachable,
+                "The connection to \(place.location) was lost, and a lock with it, which another program may have now. "
+                    + "Try again.")
         }
     }
 
@@ -79,9 +98,7 @@ private final class DatabaseWatch: Sendable {
             let connection = try place.pool.take(until: deadline)
             var listens = try !connection.isPooled(until: deadline)
             do throws(PostgresError) {
-                if listens {
-                    _ = try connection.flight([.listen(place.channel), .shareLock(place.listenerKey)], until: deadline)
-                }
+                if listens { _ = try connection.flight([.listen(place.channel)], until: deadline) }
             } catch {
                 guard case .refused = error.reason else { throw error }
                 listens = false
@@ -89,8 +106,17 @@ private final class DatabaseWatch: Sendable {
             // Changes before this were not told.
             onChange()
             var former: StoreHead?
+            // Whether writers know of this. A lock that is waited for would stay queued after this process is gone.
+            var isKnown = false
             while !stopEvent.isSignalled {
-                let pause = listens ? Loop.longPause : Loop.shortPause
+                if listens, !isKnown {
+                    isKnown = try connection.flight(
+                        [.tryShareLock(place.listenerKey)], until: Deadline(after: place.timeout)
+                    ).rows[0].flag(0, 0)
+                    // A writer may have looked for listeners before.
+                    if isKnown { onChange() }
+                }
+                let pause = isKnown ? Loop.longPause : Loop.shortPause
                 let isTold = try connection.waitForNotification(or: stopEvent.descriptor, milliseconds: pause)
                 let answer = try connection.flight([.head(of: place.name)], until: Deadline(after: place.timeout))
                 let head = try StoreHead(answer.rows[0])
@@ -103,7 +129,7 @@ private final class DatabaseWatch: Sendable {
 
 extension Statement {
     fileprivate static func listen(_ channel: String) -> Statement { Statement("LISTEN \(channel)") }
-    fileprivate static func shareLock(_ key: UInt64) -> Statement {
-        Statement("SELECT pg_advisory_lock_shared($1)", .number(key))
+    fileprivate static func tryShareLock(_ key: UInt64) -> Statement {
+        Statement("SELECT pg_try_advisory_lock_shared($1)", .number(key))
     }
 }

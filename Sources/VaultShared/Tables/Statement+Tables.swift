@@ -203,6 +203,18 @@ extension Statement {
         ]
     }
 
+    /// Takes a lock that only those can take who may write: what is inserted and not committed is seen by nobody, and
+    /// keeps others from inserting the same. Refused if somebody has it, after a moment.
+    static func exclude(_ number: UInt64, in name: [UInt8]) -> [Statement] {
+        [
+            Statement("SELECT set_config('lock_timeout', '1ms', true)"),
+            Statement(
+                "INSERT INTO vault.generation (generation, name) VALUES ($1, $2) ON CONFLICT (generation) DO NOTHING",
+                // No generation has a negative number.
+                .number(number | 1 << 63), .bytes(name)),
+        ]
+    }
+
     /// A lock of the transaction. One of the session would stay with a pooler's connection, which others get next.
     static func tryLock(_ key: UInt64) -> Statement { Statement("SELECT pg_try_advisory_xact_lock($1)", .number(key)) }
 

@@ -63,6 +63,8 @@ public struct VaultError: Error, Hashable, Sendable {
         /// A field that needs the policy of the login that would leave it.
         case fieldLeft(String, policy: String)
         case goneFromDatabase(url: String)
+        /// The vault at a URL is damaged.
+        case damagedInDatabase(url: String)
         /// What is beside a vault that is damaged or not there.
         case copyInstead(CopiesBeside, isDamaged: Bool)
         /// The vault at a path is damaged.

@@ -41,6 +41,7 @@ struct KnownHistory {
         let manifest = try view.manifest()
         positions = manifest.positions(before: view.origin)
         lineStart = view.origin.sequence - UInt64(manifest.chain.count)
+        newest = view.head
         positions.append(view.origin)
         try view.forEachRecord(nil) { positions.append($0.position) }
     }
@@ -50,6 +51,9 @@ struct KnownHistory {
         if positions.positions.contains(position) { return .included }
         return position.sequence >= positions.first ? .excluded : .unknown
     }
+
+    /// The newest one.
+    let newest: LogPosition
 
     fileprivate var line: some BidirectionalCollection<LogPosition> {
         positions.positions.drop { $0.sequence < lineStart }

@@ -10,14 +10,14 @@ extension Replaceable {
     ///   - history: that of the copy.
     ///   - unlocker: is asked if the copy's keys do not open the store.
     /// - Throws: `notContained` if it has changes that the copy lacks; `notCompared` if nothing tells that; `notACopy`
-    ///   if it is another vault, or cannot be opened.
+    ///   if it is another vault, or cannot be opened; `rolledBack` if it may have had changes that the copy lacks.
     init(
         _ store: any RecordStore, copiedWith history: CopiedHistory,
         _ unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) {
         self.init(contained: store)
         // A program may have created an empty file to reserve the name.
-        if try store.size() == 0 { return }
+        if store.statedEnd == nil, try store.size() == 0 { return }
         switch try history.inclusion(of: store, &unlocker) {
         case .included: return
         case .excluded: throw LogError(.notContained, store.location)
@@ -33,9 +33,12 @@ struct CopiedHistory {
     /// The memory subkeys of the data keys that the copy has, or once had.
     private let memoryKeys: Set<[UInt8]>
     private let positions: KnownHistory
+    /// Whether what it replaces may say that there were changes which neither has.
+    private let isOlderAccepted: Bool
 
     /// Reads and authenticates all records.
-    init(of view: LogView) throws(LogError) {
+    init(of view: LogView, isOlderAccepted: Bool) throws(LogError) {
+        self.isOlderAccepted = isOlderAccepted
         (vaultID, keys) = (view.header.vaultID, view.keys)
         memoryKeys = try Set(view.manifest().formerMemoryKeys + [view.keys.memoryKey])
         positions = try KnownHistory(of: view)
@@ -45,14 +48,57 @@ struct CopiedHistory {
     fileprivate func inclusion(
         of store: any RecordStore, _ unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> Inclusion {
-        do throws(LogError) {
-            // Nobody is asked for the passphrase of another vault.
-            guard try HeaderImage(of: store).header.get().vaultID == vaultID else { throw LogError(.notACopy) }
-            let view = try LogView.settled(store, keys, orUnlockedBy: &unlocker)
-            // Positions are no secret. A copy from before a rotation can claim those that came after it.
-            return memoryKeys.contains(view.keys.memoryKey) ? positions.includes(view.head) : .excluded
-        } catch {
-            throw error.isPassing ? error : LogError(.notACopy, store.location)
+        let stated = store.statedEnd
+        do throws(LogError) { return try inclusion(ofIntact: store, &unlocker) } catch {
+            guard error.code == .damaged, let stated else {
+                throw error.isPassing ? error : LogError(.notACopy, store.location)
+            }
+            try store.ignoreStatedEnd()
+            return try inclusion(ofDamaged: store, stating: stated)
         }
+    }
+
+    /// Does the same for a database whose row does not fit the log, or lacks some of it. All that is authentic of the
+    /// log has to be in the copy, and what the row says that it ended with, too.
+    private func inclusion(
+        ofDamaged store: any RecordStore, stating stated: StatedEnd
+    ) throws(LogError) -> Inclusion {
+        var end: LogPosition?
+        var isWhole = false
+        do throws(LogError) {
+            // The row may lead to nothing at all.
+            if try store.size() > 0 {
+                var view = try HeaderImage(of: store).view(following: keys)
+                guard view.header.vaultID == vaultID else { throw LogError(.notACopy) }
+                var reader = view.reader
+                if case .nothing = try view.catchUp(&reader) { isWhole = try view.end == store.size() }
+                end = view.head
+                let inclusion = inclusion(of: view)
+                guard inclusion == .included else { return inclusion }
+            }
+        } catch { throw error.isPassing ? error : LogError(.notACopy, store.location) }
+        if positions.includes(stated.position) == .included { return .included }
+        if isWhole, let end, stated.offset > 0, stated.position.sequence <= end.sequence { return .included }
+        guard isOlderAccepted else {
+            throw LogError(
+                .rolledBack,
+                "change \(positions.newest.sequence), and \(store.location) may have had later ones: "
+                    + (stated.offset == 0 ? "its row is malformed" : "its row names change \(stated.position.sequence)")
+            )
+        }
+        return .included
+    }
+
+    private func inclusion(
+        ofIntact store: any RecordStore, _ unlocker: inout some Unlocker & ~Copyable
+    ) throws(LogError) -> Inclusion {
+        // Nobody is asked for the passphrase of another vault.
+        guard try HeaderImage(of: store).header.get().vaultID == vaultID else { throw LogError(.notACopy) }
+        return try inclusion(of: LogView.settled(store, keys, orUnlockedBy: &unlocker))
+    }
+
+    private func inclusion(of view: LogView) -> Inclusion {
+        // Positions are no secret. A copy from before a rotation can claim those that came after it.
+        memoryKeys.contains(view.keys.memoryKey) ? positions.includes(view.head) : .excluded
     }
 }

@@ -7,17 +7,18 @@ extension SealedLog {
     /// - Parameters:
     ///   - isReplacing: whether what is at the target is replaced if the copy has all that is in it; otherwise it is an
     ///     error.
+    ///   - isOlderAccepted: whether what is replaced may have had later changes, which are lost.
     ///   - unlocker: is asked if this vault's keys do not open what is at the target.
     /// - Throws: `exists`; what ``Replaceable`` throws; `damaged` if the vault is, or if the copy is not as it was
     ///   written; `busy` if another process writes a file for the target; `unavailable`: there is no copy then, and the
     ///   file at the target is as it was. `outcomeUnknown` if the copy is there, and may not outlast a power loss.
     package func backUp(
-        to target: any RecordPlace, replacing isReplacing: Bool, with unlocker: inout some Unlocker & ~Copyable,
-        _ counter: UpkeepProgress? = nil
+        to target: any RecordPlace, replacing isReplacing: Bool, isOlderAccepted: Bool = false,
+        with unlocker: inout some Unlocker & ~Copyable, _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> VerificationReport {
         // The log only grows, and its file only changes by a rename: what is before the head stays.
         try withSnapshot(isSure: true) { (view) throws(LogError) in
-            let history = isReplacing ? try CopiedHistory(of: view) : nil
+            let history = isReplacing ? try CopiedHistory(of: view, isOlderAccepted: isOlderAccepted) : nil
             // A refusal is told before anything is copied.
             try withReplaceable(at: target, .shared, history, &unlocker) { _ in }
             return try copy(view, to: target, counter) { (copy, head) throws(LogError) in

@@ -48,7 +48,7 @@ extension SealedLog {
 
     /// Does the same, unless another compaction is under way.
     func compactOnce() throws(LogError) {
-        _ = try compact(nil, until: Deadline(after: lockTimeout), nil)
+        _ = try compact(nil, until: Deadline(after: lockTimeout), isImpatient: false, nil)
     }
 
     /// Rewrites the vault with other key slots, or with other limits of its history. If the data key is a new one,
@@ -91,19 +91,27 @@ extension SealedLog {
         try read { (view) throws(LogError) in try view.slotTable() }
     }
 
+    /// How long a compaction on request waits for another one, where that is no more than a courtesy.
+    private static let patience: Duration = .seconds(2)
+
     /// Compacts on request, after another compaction that is under way. The next process knows of damage that is found.
     private func compactRemembering(
         _ change: HeaderChange?, timeout: Duration, _ counter: UpkeepProgress?
     ) throws(LogError) -> CompactionReport {
         let deadline = Deadline(after: timeout)
+        let patience = Deadline(after: min(timeout / 2, SealedLog.patience))
+        var pause: UInt32 = 5_000
         while true {
-            do throws(LogError) { return try compact(change, until: deadline, counter) } catch {
+            do throws(LogError) {
+                return try compact(change, until: deadline, isImpatient: patience.hasPassed, counter)
+            } catch {
                 if error.code == .damaged { rememberFailure(error) }
                 let isOvertaken = change?.applies(to: view.withLock { $0.header }) ?? true
                 guard [.busy, .conflict].contains(error.code), isOvertaken, !deadline.hasPassed else {
                     throw error
                 }
-                Clock.sleep(microseconds: 5_000)
+                Clock.sleep(microseconds: pause)
+                pause = min(pause * 2, 100_000)
             }
         }
     }
@@ -125,10 +133,10 @@ extension SealedLog {
     /// - Throws: `conflict` if the file was replaced meanwhile, or a change was taken back; `busy` if another
     ///   compaction is under way.
     private func compact(
-        _ change: HeaderChange?, until deadline: Deadline, _ counter: UpkeepProgress?
+        _ change: HeaderChange?, until deadline: Deadline, isImpatient: Bool, _ counter: UpkeepProgress?
     ) throws(LogError) -> CompactionReport {
         var lock: StoreLock?
-        let (old, store) = try beginCompaction(change, until: deadline, &lock)
+        let (old, store) = try beginCompaction(change, until: deadline, isImpatient: isImpatient, &lock)
         var isPublished = false
         defer { if !isPublished { store.discard() } }
         var compactor = try Compactor(old, into: store, change, counter)
@@ -186,7 +194,7 @@ extension SealedLog {
 
     /// Returns the log as it is now, and the store for the compacted one, whose lock is taken.
     private func beginCompaction(
-        _ change: HeaderChange?, until deadline: Deadline, _ newLock: inout StoreLock?
+        _ change: HeaderChange?, until deadline: Deadline, isImpatient: Bool, _ newLock: inout StoreLock?
     ) throws(LogError) -> (LogView, any RecordStore) {
         try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: deadline)
@@ -201,7 +209,7 @@ extension SealedLog {
                         + "server.")
             }
             guard change?.applies(to: old.header) ?? true else { throw LogError(.conflict) }
-            let new = try old.store.makeReplacement()
+            let new = try old.store.makeReplacement(isImpatient: isImpatient)
             let store = new.store
             newLock = consume new
             lock.release()

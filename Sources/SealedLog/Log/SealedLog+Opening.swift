@@ -198,9 +198,9 @@ struct Opening {
                 unlocker.restart()
                 let lock = try StoreLock.toRead(until: deadline) { () throws(LogError) in try place.open(.fresh) }
                 do throws(LogError) { return try open(lock.store, &keys, &unlocker, isSettled: true) } catch {
-                    // A database's lock keeps nobody from replacing the store before the memory is read. Without an
-                    // answer, the alarm stands. The time alone does not count: this process may have stood still.
-                    guard LogError.Code.alarms.contains(error.code),
+                    // A database's lock keeps nobody from replacing the store while it is read. Without an answer, the
+                    // error stands. The time alone does not count: this process may have stood still.
+                    guard error.code == .damaged || LogError.Code.alarms.contains(error.code),
                         attempts < Opening.leastAttempts || !deadline.hasPassed,
                         (try? lock.store.isStillCurrent()) == false
                     else { throw error }

@@ -20,6 +20,7 @@ extension SealedLog {
         try queue.commit(PendingCommit(changes, deadline: Deadline(after: timeout))) { batch throws(LogError) in
             // No transaction of the batch gives up before its own deadline.
             let deadline = batch.map(\.deadline).max() ?? Deadline(after: timeout)
+            var pause: UInt32 = 1_000
             while true {
                 // Those that are finished have failed by themselves.
                 let pending = batch.filter { $0.result == nil }
@@ -35,6 +36,8 @@ extension SealedLog {
                     guard !deadline.hasPassed else {
                         throw LogError(.busy, view.withLock { $0.store.location })
                     }
+                    Clock.sleep(microseconds: pause)
+                    pause = min(pause * 2, 50_000)
                 }
             }
         }

@@ -36,7 +36,11 @@ extension SealedLog {
     package func finishUpkeep() {
         upkeep.wait()
         if !upkeep.isAutomatic { compactIfDue() }
+        completeCopy()
     }
+
+    /// Reads some of what is missing in the copy that this machine keeps of a database.
+    package func completeCopy() { view.withLock { $0.store }.completeCopy() }
 }
 
 /// Runs what is due after a change on a thread of its own, one at a time. The process does not end before it has: with

@@ -29,7 +29,7 @@ extension FileRecordStore {
         return StoreLock(store: new)
     }
 
-    func makeReplacement() throws(LogError) -> StoreLock {
+    func makeReplacement(isImpatient: Bool) throws(LogError) -> StoreLock {
         let new = try FileRecordStore.createLocked(
             for: location, besides: fileIdentity, mergedInto: target, in: fileSystem)
         do throws(SystemError) {

@@ -14,12 +14,15 @@ package struct PlaceFinding: Sendable {
 /// What this machine has kept of a vault that is elsewhere.
 package struct KeptCopy: Sendable {
     package let path: String
-    /// Whether it is a whole vault file.
-    package let isComplete: Bool
+    /// How many bytes of the vault are missing.
+    package let missing: UInt64
     /// As of when: milliseconds since 1970.
     package let time: UInt64
 
-    package init(path: String, isComplete: Bool, time: UInt64) {
-        (self.path, self.isComplete, self.time) = (path, isComplete, time)
+    package init(path: String, missing: UInt64, time: UInt64) {
+        (self.path, self.missing, self.time) = (path, missing, time)
     }
+
+    /// Whether it is a whole vault file.
+    package var isComplete: Bool { missing == 0 }
 }

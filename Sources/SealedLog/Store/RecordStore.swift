@@ -23,6 +23,11 @@ package protocol RecordStore: AnyObject, Sendable {
     /// Whether a parent process opened the store: its lock would be this process's too.
     var isInherited: Bool { get }
 
+    /// What the store itself says of the log's end, apart from the log; nil if it says nothing, as a file does.
+    var statedEnd: StatedEnd? { get }
+    /// Shows all bytes that are there from now on, whatever the ``statedEnd`` is, which is nil then.
+    func ignoreStatedEnd() throws(LogError)
+
     func size() throws(LogError) -> UInt64
     /// Reads up to the buffer's size; fewer bytes only at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(LogError) -> Int
@@ -41,8 +46,10 @@ package protocol RecordStore: AnyObject, Sendable {
     /// - Parameter kept: the ``keptHead`` with which nothing is lost, since the log includes it: another process may
     ///   have kept more since.
     func accepted(over kept: LogPosition?)
-    /// Learns that the log goes on with what the last ``growth(after:_:)`` has brought, and includes what is kept.
-    func followed(over kept: LogPosition?)
+    /// Learns that the log was followed up to `head`, and includes what is kept.
+    func followed(to head: LogPosition, over kept: LogPosition?)
+    /// Reads some of what is missing in that copy. A failure only leaves it as it is.
+    func completeCopy()
     /// Makes durable what can be read.
     func synchronize() throws(LogError)
     /// Makes the location durable that leads to the store.
@@ -94,7 +101,10 @@ package protocol RecordStore: AnyObject, Sendable {
 
     /// Creates an empty store, of the same owner and mode, that takes the place of this one once it is published, and
     /// takes its lock. The caller holds the lock of this one. Throws `busy` while another replacement is being written.
-    func makeReplacement() throws(LogError) -> StoreLock
+    ///
+    /// - Parameter isImpatient: whether not to wait for others where they are no hindrance: of two replacements, the
+    ///   second one throws `conflict` then.
+    func makeReplacement(isImpatient: Bool) throws(LogError) -> StoreLock
     /// Prepares a new store, whose log ends at `end`, for the first append.
     ///
     /// - Parameter hint: where readers may begin.
@@ -117,6 +127,19 @@ package struct RecordStoreIdentity: Hashable, Sendable {
     package let bytes: [UInt8]
 
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
+}
+
+/// Where a store says that the log ends. The next record is appended by that, so it has to be what the log, which is
+/// authentic, ends with.
+package struct StatedEnd: Sendable {
+    package let position: LogPosition
+    package let offset: UInt64
+    /// Whether the store has bytes behind it.
+    package let hasMore: Bool
+
+    package init(_ position: LogPosition, at offset: UInt64, hasMore: Bool) {
+        (self.position, self.offset, self.hasMore) = (position, offset, hasMore)
+    }
 }
 
 /// What follows the end of a log.
@@ -156,10 +179,13 @@ extension RecordStore {
     package var server: String? { nil }
     package var isAsKept: Bool { false }
     package var isProvisional: Bool { false }
+    package var statedEnd: StatedEnd? { nil }
+    package func ignoreStatedEnd() throws(LogError) {}
     package var keptHead: LogPosition? { nil }
     package func keepCopy(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError) {}
     package func accepted(over kept: LogPosition?) {}
-    package func followed(over kept: LogPosition?) {}
+    package func followed(to head: LogPosition, over kept: LogPosition?) {}
+    package func completeCopy() {}
     package func isStillCurrent() throws(LogError) -> Bool { try isCurrent() }
     package var hostCount: Int { 1 }
     package func turnToNextHost() {}

@@ -204,6 +204,7 @@ extension LogView {
             guard case .nothing = ending else { throw LogError.damaged("the log's end", at: end) }
         }
         try classifyTail(ending, &reader)
+        try checkStatedEnd()
         for position in known where position.sequence <= head.sequence {
             guard try includes(position) == .unknown else { continue }
             self = unfollowed

@@ -17,6 +17,25 @@ extension LogView {
         needsClearing = !isZero
     }
 
+    /// Compares what the store says of the log's end with the log, which was followed to there.
+    func checkStatedEnd() throws(LogError) {
+        guard let stated = store.statedEnd else { return }
+        guard stated.position == head, stated.offset == end else {
+            let isAnother = stated.position.sequence == head.sequence && stated.offset == end
+            throw LogError.damaged(
+                "the store says that the log ends with \(isAnother ? "another " : "")change "
+                    + "\(stated.position.sequence) at byte \(stated.offset), and it ends with change "
+                    + "\(head.sequence) at byte \(end)")
+        }
+        guard !stated.hasMore else { throw LogError.damaged("something is behind the log's end", at: end) }
+    }
+
+    /// Whether the log was followed to an end that the store has stated. Another thread may have heard of what follows.
+    func reaches(_ stated: StatedEnd) -> Bool {
+        stated.offset == end
+            ? stated.position == head : stated.offset < end && stated.position.sequence < head.sequence
+    }
+
     /// Searches everything behind the end for records, except for one at the end itself: they, or more of their magics
     /// than there are by chance, are damage. Holes are skipped.
     ///

@@ -119,8 +119,9 @@ extension LogView {
     }
 
     private mutating func follow() throws(LogError) -> Bool {
+        let stated = store.statedEnd
         var reader = reader
-        guard case .nothing = try catchUp(&reader) else { return false }
+        guard case .nothing = try catchUp(&reader), stated.map(reaches) ?? true else { return false }
         return try alarmOfCopy().map { $0.code == .rolledBack } ?? true
     }
 
@@ -129,7 +130,7 @@ extension LogView {
     func alarmOfCopy() throws(LogError) -> LogError? {
         let kept = store.keptHead
         if let alarm = try alarm(against: kept) { return alarm }
-        store.followed(over: kept)
+        store.followed(to: head, over: kept)
         return nil
     }
 

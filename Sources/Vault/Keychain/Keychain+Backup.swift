@@ -33,7 +33,9 @@ extension Keychain {
         defer { progress?.finish() }
         do throws(LogError) {
             var unlocker = KeychainUnlocker(places, options.unlocking, in: place.files)
-            let report = try log.backUp(to: target, replacing: isReplacing, with: &unlocker, progress)
+            let report = try log.backUp(
+                to: target, replacing: isReplacing, isOlderAccepted: options.acceptedAlarms.contains(.rolledBack),
+                with: &unlocker, progress)
             reportNotices()
             return report
         } catch  where error.code == .outcomeUnknown {

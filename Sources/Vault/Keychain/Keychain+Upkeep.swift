@@ -46,6 +46,10 @@ extension Keychain {
         reportNotices()
     }
 
+    /// Reads some of what is missing in the copy that this machine keeps: what a command does after its answer that
+    /// changes nothing.
+    package func completeCopy() { log.completeCopy() }
+
     /// Rewrites the vault as ``eraseRemoved()`` does.
     @discardableResult
     package func compact(progress: UpkeepProgress? = nil) throws(VaultError) -> CompactionReport {

@@ -27,6 +27,7 @@ extension VaultError {
         let cause: Cause? =
             switch error.code {
             case .gone where places.isInDatabase: .goneFromDatabase(url: places.vault)
+            case .damaged where places.isInDatabase: .damagedInDatabase(url: places.vault)
             case .damaged: .damagedVault(places.vault)
             case .usedUp: .usedUpVault(places.vault)
             default: VaultError.causes[error.code]
@@ -221,8 +222,9 @@ extension VaultError {
                 + "\(Fingerprint.text(detail)). Either its data key was rotated, or somebody has made another vault "
                 + "for you. Ask its owner for the fingerprint."
         case .damaged:
+            let sources = places.isInDatabase ? "a backup or what a machine has kept of it" : "a backup"
             return "The vault \(vault) is damaged or was tampered with: \(detail). The damage is left as it is."
-                + "\(mention(copies)) Restore the vault from a backup, or salvage what is intact."
+                + "\(mention(copies)) Restore the vault from \(sources), or salvage what is intact."
         case .copyDamaged: return "The other copy is damaged or was tampered with: \(detail)."
         case .newerFormat:
             return "The vault \(vault) has a later format (\(detail)). A later version of this program can read it."

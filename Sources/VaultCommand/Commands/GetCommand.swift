@@ -59,6 +59,7 @@ enum GetCommand: Command {
         } else {
             for value in values { try form.write(value.bytes) }
         }
+        keychain.completeCopy()
         return .success
     }
 

@@ -147,6 +147,10 @@ extension CommandError {
             + "If it is intact and raises no alarm, put it in the vault's place: `\(moves)`."
     }
 
+    private static func puttingBack(_ url: String) -> String {
+        "vault clone --offline \(ShellQuoting.quoted(url)) \(ShellQuoting.quoted(url))"
+    }
+
     private static let newVault = "To start a new one, run `vault init --force`."
 
     /// The hints that need to know more than the code.
@@ -191,8 +195,11 @@ extension CommandError {
         case .copyKept(let path, isComplete: false):
             "It is not complete: `\(advised.line("salvage OUT", of: path))` copies what is there."
         case .goneFromDatabase(let url):
-            "If this machine has kept all of it, `vault clone --offline \(ShellQuoting.quoted(url)) "
-                + "\(ShellQuoting.quoted(url))` puts it back. \(newVault)"
+            "If this machine has kept all of it, `\(puttingBack(url))` puts it back. \(newVault)"
+        case .damagedInDatabase(let url):
+            "A machine that has kept all of it (`vault --offline info` tells) puts it back with "
+                + "`\(puttingBack(url)) --force`, unless something would be lost. "
+                + hint(.damagedVault(url), advised)
         }
     }
 }

@@ -18,7 +18,15 @@ enum VaultChecks {
         let found = try keychain.placeFindings().map { finding -> HealthCheck in
             finding.fix.map { .warning(finding.name, finding.message, fix: $0) } ?? .ok(finding.name, finding.message)
         }
-        return found + (keychain.keptCopy.map { [HealthCheck.ok("copy", $0.words)] } ?? [])
+        return found + (keychain.keptCopy.map { [copy($0)] } ?? [])
+    }
+
+    private static func copy(_ copy: KeptCopy) -> HealthCheck {
+        guard !copy.isComplete else { return .ok("copy", copy.words) }
+        return .warning(
+            "copy",
+            "\(copy.words): without the server, what was never read here is missing, nothing can be stored, and the "
+                + "server cannot be restored from here.", fix: "`vault verify` completes it.")
     }
 
     private static func memory(_ state: Keychain.MemoryState, isKept: Bool) -> HealthCheck {
@@ -76,6 +84,7 @@ extension KeptCopy {
     /// What this machine has kept of a vault in a database.
     var words: String {
         let time = Timestamp.text(Date(timeIntervalSince1970: Double(time) / 1000))
-        return "\(StandardOutput.shown(path)), \(isComplete ? "complete" : "in part"), as of \(time)"
+        let part = isComplete ? "complete" : "in part (\(Quantity.size(Int(clamping: missing))) missing)"
+        return "\(StandardOutput.shown(path)), \(part), as of \(time)"
     }
 }

@@ -131,6 +131,17 @@ final class Mirror: Sendable {
         withState { state in state.found.flatMap { $0.head.generation == generation ? $0.ranges.sorted : nil } }
     }
 
+    /// Returns which bytes of the vault are missing; none if what is kept does not end so.
+    func gaps(of head: StoreHead) -> [Range<UInt64>] {
+        withState { state in
+            guard let found = state.found, found.head.isAlike(head) else { return [] }
+            return found.ranges.gaps(in: 0..<head.size, upTo: head.size)
+        }
+    }
+
+    /// How many bytes of the vault are missing.
+    var missingCount: UInt64 { head.map { gaps(of: $0).reduce(0) { $0 + UInt64($1.count) } } ?? 0 }
+
     // MARK: Reading
 
     /// Returns whether it has all of a range; then copies it.

@@ -132,11 +132,21 @@ final class Rows: @unchecked Sendable {
     }
 
     func optionalNumber(_ row: Int, _ column: Int32) throws(PostgresError) -> UInt64? {
-        guard let value = value(row, column) else { return nil }
-        guard value.count == 8 else { throw .malformed("a number") }
-        let number = UInt64(bigEndian: value.loadUnaligned(as: UInt64.self))
+        guard let number = try optionalBits(row, column) else { return nil }
         guard number < 1 << 63 else { throw .malformed("a number that is not negative") }
         return number
+    }
+
+    /// Returns the bits of a number, which may be negative.
+    func bits(_ row: Int, _ column: Int32) throws(PostgresError) -> UInt64 {
+        guard let bits = try optionalBits(row, column) else { throw .malformed("a number") }
+        return bits
+    }
+
+    func optionalBits(_ row: Int, _ column: Int32) throws(PostgresError) -> UInt64? {
+        guard let value = value(row, column) else { return nil }
+        guard value.count == 8 else { throw .malformed("a number") }
+        return UInt64(bigEndian: value.loadUnaligned(as: UInt64.self))
     }
 
     func flag(_ row: Int, _ column: Int32) throws(PostgresError) -> Bool { try bytes(row, column) == [1] }

@@ -50,7 +50,7 @@ extension PostgresPlace {
 
     package var keptCopy: KeptCopy? {
         guard let mirror, let path = mirror.path, let time = mirror.contact else { return nil }
-        return KeptCopy(path: path, isComplete: mirror.completePath != nil, time: time)
+        return KeptCopy(path: path, missing: mirror.missingCount, time: time)
     }
 }
 

@@ -43,6 +43,10 @@ package final class PostgresPlace: RecordPlace {
     let timeout: Duration
     /// The same for many megabytes.
     let longTimeout: Duration
+    /// How long to wait in line before it is doubted that those in front write, and how long not to do it again.
+    static let (patience, impatience): (Duration, Duration) = (.seconds(2), .seconds(10))
+    /// Until when nobody waits in line.
+    private let impatientUntil = Mutex<Deadline?>(nil)
     /// How much of the log's end is asked for at once, in bytes.
     static let tailSize: UInt64 = 256 << 10
 
@@ -100,18 +104,21 @@ package final class PostgresPlace: RecordPlace {
         let rows = try flight([
             .head(of: name), .header(of: name), .tail(of: name, upTo: PostgresPlace.tailSize),
             .base(of: name, count: PostgresRecordStore.blockSize, unlessSmallerThan: PostgresPlace.tailSize),
+            .hasMore(name),
         ])
         let store: PostgresRecordStore? = try translated { () throws(PostgresError) in
             guard let head = try StoreHead(rows[0]) else { return nil }
-            let pieces = try rows[1...].map { (rows) throws(PostgresError) in
+            let pieces = try rows[1...3].map { (rows) throws(PostgresError) in
                 try StoreBytes(rows, from: rows.count > 0 ? rows.number(0, 0) : head.size)
             }
             return PostgresRecordStore(
                 self,
                 PostgresRecordStore.State(
-                    head: head, pieces: [pieces[0], pieces[2]], tail: pieces[1], isMirrored: false, isRead: true))
+                    head: head, pieces: [pieces[0], pieces[2]], hasMore: try rows[4].flag(0, 0), tail: pieces[1],
+                    isMirrored: false, isRead: true))
         }
         guard let store else { throw absence }
+        if way == .damaged { try store.ignoreStatedEnd() }
         return store
     }
 
@@ -131,17 +138,36 @@ package final class PostgresPlace: RecordPlace {
         return try PostgresRecordStore.beginLocked(at: self)
     }
 
+    // MARK: Waiting in line
+
+    /// Whether those who wait in line wait in vain: the vault's row was free a short while ago.
+    var isImpatient: Bool { impatientUntil.withLock { $0.map { $0 > .now } ?? false } }
+
+    func noteImpatience() { impatientUntil.withLock { $0 = Deadline(after: PostgresPlace.impatience) } }
+
     /// Creates the tables if there are none. An administrator may have made them for those who cannot.
     private func createSchema() throws(LogError) {
         do throws(LogError) { _ = try flight([.tables]) } catch {
             guard [.missing, .gone].contains(error.code) else { throw error }
             // In one transaction, behind others that create them at the same time.
-            let queue = Statement.queue(RunningHash.number(of: "schema"), upTo: UInt64(timeout / .milliseconds(1)))
-            _ = try flight([queue] + Schema.creation.map { Statement($0) })
+            let key = RunningHash.number(of: "schema")
+            do throws(LogError) { try createTables(behind: key, for: PostgresPlace.patience) } catch {
+                guard error.code == .busy else { throw error }
+                // Those who hold the lock need not be creating anything.
+                do throws(LogError) { try createTables(behind: nil, for: timeout) } catch {
+                    // Others may have created the same in this moment.
+                    guard (try? flight([.tables])) != nil else { throw error }
+                }
+            }
             // CockroachDB has no such setting, and creating roles is for those who may.
             _ = try? flight([Statement(Schema.storage)])
             _ = try? flight(Schema.roles.map { Statement($0) })
         }
+    }
+
+    private func createTables(behind key: UInt64?, for patience: Duration) throws(LogError) {
+        let queue = Statement.queue(key, upTo: UInt64(patience / .milliseconds(1)))
+        _ = try flight([queue] + Schema.creation.map { Statement($0) })
     }
 
     package var preparation: String? {
@@ -165,7 +191,7 @@ package final class PostgresPlace: RecordPlace {
     /// Sends statements that change nothing, or all or nothing, in one flight.
     func flight(_ statements: [Statement], until deadline: Deadline? = nil) throws(LogError) -> [Rows] {
         let deadline = deadline ?? Deadline(after: timeout)
-        return try attempt(until: deadline, patience: hasStandIn ? .zero : PostgresPlace.patience) {
+        return try attempt(until: deadline, patience: hasStandIn ? .zero : PostgresPlace.restartPatience) {
             () throws(PostgresError) in
             try pool.withConnection(until: deadline) { (connection) throws(PostgresError) in
                 try connection.flight(statements, until: deadline).rows
@@ -174,13 +200,13 @@ package final class PostgresPlace: RecordPlace {
     }
 
     /// How long an absent server is waited for: one that is started again, above all.
-    static let patience: Duration = .seconds(3)
+    static let restartPatience: Duration = .seconds(3)
 
     /// Tries a call again after a connection was lost, or the server asks for it.
     ///
     /// - Parameter patience: how long to try also if no server can be reached; nil for as long as anything.
     func attempt<Result>(
-        until deadline: Deadline, patience: Duration? = PostgresPlace.patience,
+        until deadline: Deadline, patience: Duration? = PostgresPlace.restartPatience,
         _ call: () throws(PostgresError) -> Result
     ) throws(LogError) -> Result {
         var pause: UInt32 = 1_000

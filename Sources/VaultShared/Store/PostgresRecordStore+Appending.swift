@@ -12,7 +12,7 @@ extension PostgresRecordStore {
         guard kind == .exclusive else { return StoreLock(store: self) }
         do throws(LogError) {
             if place.offline == .always { throw LogError(.unreachable) }
-            let patience: Duration = place.hasStandIn && place.isInOutage ? .zero : PostgresPlace.patience
+            let patience: Duration = place.hasStandIn && place.isInOutage ? .zero : PostgresPlace.restartPatience
             for attempt in 1...max(1, place.pool.hostCount) {
                 let before = state.withLock { $0.head.position.sequence }
                 try place.attempt(until: deadline, patience: patience) { () throws(PostgresError) in
@@ -45,7 +45,31 @@ extension PostgresRecordStore {
     }
 
     /// Waits for the vault's lock, and learns what was appended: one flight.
+    ///
+    /// Others can hold the place in line who cannot write. So if the row is free after a while, those in front do not
+    /// write; and at last, everybody waits for the row, which decides.
     private func beginTransaction(until deadline: Deadline) throws(PostgresError) {
+        if !place.isImpatient {
+            let (line, left) = (place.lockKey, max(0, deadline.millisecondsLeft))
+            let patience = min(PostgresPlace.patience, .milliseconds(left / 4))
+            if try hasBegun(behind: line, until: Deadline(after: patience)) { return }
+            if try hasBegun(behind: nil, until: .now) { return place.noteImpatience() }
+            if left > 0, try hasBegun(behind: line, until: Deadline(after: .milliseconds(left / 2))) { return }
+        }
+        try beginTransaction(behind: nil, until: deadline)
+    }
+
+    /// Returns false if the lock was not free in time.
+    private func hasBegun(behind key: UInt64?, until deadline: Deadline) throws(PostgresError) -> Bool {
+        do throws(PostgresError) { try beginTransaction(behind: key, until: deadline) } catch {
+            guard error.isLockTimeout else { throw error }
+            return false
+        }
+        return true
+    }
+
+    /// - Parameter key: of the place in line; nil waits for the row alone.
+    private func beginTransaction(behind key: UInt64?, until deadline: Deadline) throws(PostgresError) {
         let end = state.withLock { $0.tail.end }
         // A lock that is free is taken also after the deadline. The server itself ends the waiting for one that is not.
         let answerDeadline = max(deadline, .now) + place.timeout
@@ -55,7 +79,7 @@ extension PostgresRecordStore {
         do throws(PostgresError) {
             rows = try connection.flight(
                 [
-                    .begin, .queue(place.lockKey, upTo: UInt64(clamping: deadline.millisecondsLeft)),
+                    .begin, .queue(key, upTo: UInt64(clamping: deadline.millisecondsLeft)),
                     .lockedHead(of: place.name, listeners: place.listenerKey),
                     .extents(generation, from: end, upTo: PostgresPlace.tailSize),
                 ], until: answerDeadline
@@ -69,7 +93,8 @@ extension PostgresRecordStore {
         let hasListener = try rows[2].flag(0, 6)
         state.withLock { state in
             state.learn(found, tail, of: generation)
-            if found.generation == generation, !tail.bytes.isEmpty { state.unfollowed = tail }
+            state.hasMore = found.generation == generation && tail.end > found.size
+            if found.generation == generation, !tail.bytes.isEmpty { state.wait(toFollow: tail, with: found) }
             state.transaction = Transaction(connection: connection, hasListener: hasListener)
         }
     }
@@ -94,9 +119,9 @@ extension PostgresRecordStore {
             return (transaction.connection, state.transaction?.queue.take() ?? [])
         }
         guard let full else { return }
-        try place.translated { () throws(PostgresError) in
+        do throws(PostgresError) {
             _ = try full.connection.flight(full.statements, until: Deadline(after: place.timeout))
-        }
+        } catch { throw refusal(error, of: state.withLock { $0.head }) }
     }
 
     func append(_ record: StoredRecord) throws(LogError) {
@@ -112,8 +137,8 @@ extension PostgresRecordStore {
         statements.append(
             .append(first, at: record.offset, to: place.name, head, replacing: record.previous))
         let append = PendingAppend(
-            record: record, statements: statements, isRepeatable: isRepeatable, deadline: Deadline(after: place.timeout)
-        )
+            record: record, head: previous, statements: statements, isRepeatable: isRepeatable,
+            deadline: Deadline(after: place.timeout))
         let bytes = record.isWhole ? StoreBytes(offset: record.offset, bytes: record.bytes) : nil
         try commit(append)
         finishTransaction()
@@ -124,7 +149,7 @@ extension PostgresRecordStore {
             // To append it to the bytes that came with the lock would copy all of them.
             state.tail = bytes ?? StoreBytes(offset: record.end)
         }
-        mirror(bytes)
+        mirror(bytes.map { [$0] } ?? [], as: head)
     }
 
     /// The transaction has ended.
@@ -137,6 +162,8 @@ extension PostgresRecordStore {
 
     private struct PendingAppend {
         let record: StoredRecord
+        /// What the database has said of the log that it follows.
+        let head: StoreHead
         let statements: [Statement]
         /// Whether all that the record needs is among the statements.
         let isRepeatable: Bool
@@ -154,15 +181,26 @@ extension PostgresRecordStore {
                 if answer.hasWarning { try prove(on: transaction.connection, until: append.deadline) }
                 return
             } catch {
-                guard error.isOfConnection else {
-                    // The lock did not hold.
-                    if error.isOvertaken || error.isTransient { throw LogError(.overtaken) }
-                    throw place.translation(of: error)
-                }
+                guard error.isOfConnection else { throw refusal(error, of: append.head) }
                 finishTransaction()
                 if try isAppended(append, after: error) { return }
             }
         }
+    }
+
+    /// Returns why the tables have refused what was to follow the log. Usually the lock did not hold. But if the row of
+    /// the vault is as it was, nobody was faster: there is something in the place of what follows.
+    ///
+    /// - Parameter known: what the row was when the lock was taken.
+    func refusal(_ error: PostgresError, of known: StoreHead) -> LogError {
+        if error.isTransient { return LogError(.overtaken) }
+        guard error.isOvertaken else { return place.translation(of: error) }
+        let connection = state.withLock { $0.transaction?.connection }
+        let answer = try? connection?.flight(
+            [.rollback, .head(of: place.name)], until: Deadline(after: place.timeout))
+        let found = answer.flatMap { try? StoreHead($0.rows[1]) }
+        guard found?.isAlike(known) == true else { return LogError(.overtaken) }
+        return LogError(.damaged, "the database refuses what follows the log, at byte \(known.size)")
     }
 
     /// Decides whether a record was appended that was offered on a connection that is lost.

@@ -18,11 +18,12 @@ extension PostgresRecordStore {
 
     func accepted(over kept: LogPosition?) {
         if let kept { place.mirror?.learnIncluded(kept) }
-        let isRead = state.withLock { state in
+        // The log was compared with it.
+        let head = state.withLock { state in
             (state.isNew, state.isAccepted) = (state.isRead, true)
-            return state.isRead
+            return state.isRead ? state.head : nil
         }
-        if isRead { mirror() }
+        if let head { mirror(as: head) }
     }
 
     func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
@@ -50,37 +51,66 @@ extension PostgresRecordStore {
             guard isTaken else { continue }
             // Of a server that was put back to another state, the copy is what it can be restored from: what is read
             // counts once the log was opened on it, and has followed it.
-            switch state.withLock({ $0.growth(after: end, head, of: generation) }) {
-            case .none: if state.withLock(\.isAccepted) { mirror() }
+            let (growth, known, isAccepted) = state.withLock { state in
+                (state.growth(after: end, head, of: generation), state.head, state.isAccepted)
+            }
+            switch growth {
+            case .none: if isAccepted { mirror(as: known) }
             case .doubtful: break
-            case .some: state.withLock { $0.unfollowed = found.newBytes }
+            case .some: state.withLock { $0.wait(toFollow: found.newBytes, with: found.head) }
             }
             break
         }
         return state.withLock { $0.growth(after: end, head, of: generation) }
     }
 
-    func followed(over kept: LogPosition?) {
+    func followed(to head: LogPosition, over kept: LogPosition?) {
         if let kept { place.mirror?.learnIncluded(kept) }
-        let (newBytes, isAccepted) = state.withLock { (exchange(&$0.unfollowed, with: nil), $0.isAccepted) }
-        if isAccepted, let newBytes { mirror(newBytes) }
+        let (followed, isAccepted) = state.withLock { ($0.takeFollowed(to: head), $0.isAccepted) }
+        if isAccepted, let followed { mirror(followed.bytes, as: followed.head) }
     }
 
     /// Keeps what was learnt, on this machine.
-    func mirror(_ newBytes: StoreBytes? = nil) {
-        guard let mirror = place.mirror else { return }
-        var (pieces, isNew): ([StoreBytes], Bool) = ([], false)
-        let head = state.withLock { state in
-            guard state.head.generation == generation else { return StoreHead?.none }
-            isNew = !state.isMirrored
+    ///
+    /// - Parameter head: what the log was compared with: nothing else that the database says of its end is kept.
+    func mirror(_ newBytes: [StoreBytes] = [], as head: StoreHead) {
+        guard let mirror = place.mirror, head.generation == generation else { return }
+        let (pieces, isNew) = state.withLock { state in
             let unconfirmed = exchange(&state.unconfirmed, with: [])
-            pieces = isNew ? state.pieces + [state.tail, state.block] : unconfirmed
-            return state.head
+            return (state.isMirrored ? unconfirmed : state.pieces + [state.tail, state.block], !state.isMirrored)
         }
-        guard let head else { return }
-        if let newBytes { pieces.append(newBytes) }
         // Until the copy has forgotten its former bytes, nothing is read from it.
-        if mirror.keep(head, pieces, isNew: isNew), isNew { state.withLock { $0.isMirrored = true } }
+        if mirror.keep(head, pieces + newBytes, isNew: isNew), isNew { state.withLock { $0.isMirrored = true } }
+    }
+
+    /// How many bytes a command reads for the copy beyond what it needs, and how many may be missing for that.
+    static let (completedAtOnce, mostCompleted): (UInt64, UInt64) = (256 << 10, 8 << 20)
+
+    func completeCopy() {
+        let head = state.withLock { state in
+            let isKept = state.isMirrored && state.isAccepted && !state.isAsKept && !state.isLeftForPending
+            return isKept && state.transaction == nil && state.construction == nil ? state.own : nil
+        }
+        guard let mirror = place.mirror, let head, mirror.completePath == nil, (try? place.isOffline()) == false else {
+            return
+        }
+        // Another process may have kept more.
+        mirror.reread()
+        let gaps = mirror.gaps(of: head)
+        // To read all of a large vault is left to those who ask for it.
+        guard (1...Self.mostCompleted).contains(gaps.reduce(0) { $0 + UInt64($1.count) }) else { return }
+        var (wanted, room) = ([Range<UInt64>](), Self.completedAtOnce)
+        for gap in gaps.reversed() where room > 0 {
+            let range = gap.upperBound - min(UInt64(gap.count), room)..<gap.upperBound
+            wanted.append(range)
+            room -= UInt64(range.count)
+        }
+        guard let rows = try? place.flight(wanted.map { .bytes(generation, $0) }) else { return }
+        for (range, rows) in zip(wanted, rows) {
+            if let bytes = try? StoreBytes(rows, from: range.lowerBound), bytes.end <= range.upperBound {
+                _ = mirror.keep(bytes, of: head)
+            }
+        }
     }
 
     func distrust() throws(LogError) -> Bool {
@@ -93,7 +123,7 @@ extension PostgresRecordStore {
         guard let head = if let known { known } else { try place.currentHead() } else { throw place.absence }
         guard state.withLock({ $0.construction == nil && $0.forgetBytes() }), let kept = place.mirror?.head
         else { return true }
-        if kept.position == head.position { mirror() }
+        if kept.isAlike(head) { mirror(as: head) }
         return true
     }
 

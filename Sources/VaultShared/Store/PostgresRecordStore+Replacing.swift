@@ -47,17 +47,28 @@ extension PostgresRecordStore {
                 construction: construction))
     }
 
-    /// Begins a generation while no other is being written for the vault.
+    /// How long an explicit call waits for another one that writes a generation. Anybody who may connect to the
+    /// database can hold the lock of those; the vault's row decides which generation counts.
+    private static let patience: Duration = .seconds(2)
+
+    /// Begins a generation while no other is being written for the vault, or after a while.
     static func beginLocked(at place: PostgresPlace) throws(LogError) -> StoreLock {
-        let new = try begin(at: place, locked: true)
-        do throws(LogError) { try new.flushConstruction() } catch {
-            new.discard()
-            throw error
+        let patience = Deadline(after: PostgresRecordStore.patience)
+        while true {
+            let new = try begin(at: place, locked: !patience.hasPassed)
+            do throws(LogError) {
+                try new.flushConstruction()
+                return StoreLock(store: new)
+            } catch {
+                new.discard()
+                guard error.code == .busy, !patience.hasPassed else { throw error }
+            }
+            Clock.sleep(microseconds: 20_000)
         }
-        return StoreLock(store: new)
     }
 
-    func makeReplacement() throws(LogError) -> StoreLock {
+    func makeReplacement(isImpatient: Bool) throws(LogError) -> StoreLock {
+        guard !isImpatient else { return StoreLock(store: try PostgresRecordStore.begin(at: place)) }
         // Asked on the connection that has the lock: each of many processes would connect once more, only to find
         // another one at work. The first bytes take the lock.
         let connection = state.withLock { $0.transaction?.connection }
@@ -183,6 +194,7 @@ extension PostgresRecordStore {
             if hasWarning { try old.prove(on: transaction.connection, until: deadline) }
         } catch {
             let isUndecided = state.withLock { $0.construction?.isUndecided ?? false }
+            if error.isOvertaken, !isUndecided { throw old.refusal(error, of: oldHead) }
             guard error.isOfConnection, isUndecided else {
                 throw error.isTransient ? LogError(.conflict) : place.translation(of: error)
             }

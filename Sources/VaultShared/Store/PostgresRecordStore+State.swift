@@ -18,10 +18,14 @@ extension PostgresRecordStore {
         var own: StoreHead { last ?? head }
         /// Bytes that came with the head: the header's extent, the end of what the generation began with.
         private(set) var pieces: [StoreBytes]
+        /// Whether the database has bytes behind the end that it names.
+        var hasMore = false
+        /// Where the bytes end, if what the database says of that is ignored.
+        var sizeFound: UInt64?
         /// The newest bytes.
         var tail: StoreBytes
-        /// New bytes that the log has not followed yet.
-        var unfollowed: StoreBytes?
+        /// New bytes that the log has not followed yet, and what the database said with them.
+        var unfollowed: [(head: StoreHead, bytes: StoreBytes)] = []
         /// What was read last and could not be kept: there is no copy, or its disk is full.
         private(set) var block = StoreBytes(offset: 0)
         /// What was read for the copy, before it was known that the server has the history of the copy.
@@ -72,9 +76,22 @@ extension PostgresRecordStore.State {
     /// How many blocks wait at most until it is known that the copy may have them.
     private static let mostUnconfirmed = 16
 
+    mutating func wait(toFollow bytes: StoreBytes, with head: StoreHead) {
+        if unfollowed.count == Self.mostUnconfirmed { unfollowed.removeFirst() }
+        unfollowed.append((head, bytes))
+    }
+
     mutating func keep(_ block: StoreBytes) {
         self.block = block
         if isMirrored, unconfirmed.count < Self.mostUnconfirmed { unconfirmed.append(block) }
+    }
+
+    /// Takes what the log has followed. Returns nil if that is not where the database has said that the log ends.
+    mutating func takeFollowed(to position: LogPosition) -> (head: StoreHead, bytes: [StoreBytes])? {
+        let due = unfollowed.filter { $0.head.position.sequence <= position.sequence }
+        guard let head = due.last(where: { $0.head.position == position })?.head else { return nil }
+        unfollowed.removeAll { $0.head.position.sequence <= position.sequence }
+        return (head, due.map(\.bytes))
     }
 
     /// Forgets all bytes. Returns whether they are those of the machine's copy, too.

@@ -56,7 +56,28 @@ final class PostgresRecordStore: RecordStore {
 
     // MARK: Reading
 
-    func size() throws(LogError) -> UInt64 { state.withLock { $0.construction?.size ?? $0.own.size } }
+    func size() throws(LogError) -> UInt64 {
+        state.withLock { $0.construction?.size ?? $0.sizeFound ?? $0.own.size }
+    }
+
+    var statedEnd: StatedEnd? {
+        state.withLock { state in
+            guard state.construction == nil, state.sizeFound == nil else { return nil }
+            return StatedEnd(state.own.position, at: state.own.size, hasMore: state.hasMore)
+        }
+    }
+
+    func ignoreStatedEnd() throws(LogError) {
+        guard !isAsKept else { return }
+        // A holder of the lock must not wait for another connection.
+        let answer = try place.translated { () throws(PostgresError) in
+            try state.withLock { $0.transaction?.connection }?
+                .flight([.end(generation)], until: Deadline(after: place.timeout)).rows
+        }
+        let rows = if let answer { answer[0] } else { try place.flight([.end(generation)])[0] }
+        let end = try place.translated { () throws(PostgresError) in rows.count > 0 ? try rows.number(0, 0) : 0 }
+        state.withLock { $0.sizeFound = end }
+    }
 
     func nextData(from offset: UInt64) throws(LogError) -> UInt64? { try offset < size() ? offset : nil }
 

@@ -39,11 +39,30 @@ extension Statement {
             """
             SELECT greatest(place, base - $2), substring(bytes, (greatest(base - $2 - place, 0) + 1)::int4,
                 (least(place + length(bytes), base) - greatest(place, base - $2))::int4)
-            FROM vault.extent JOIN vault.head USING (generation)
-            WHERE name = $1 AND size > $3 AND place > base - $2 - \(Schema.extentSize) AND place < base
+            FROM vault.extent
+                JOIN (SELECT generation, size, greatest(base, 0) AS base FROM vault.head WHERE name = $1) AS head
+                USING (generation)
+            WHERE size > $3 AND place > base - $2 - \(Schema.extentSize) AND place < base
                 AND place + length(bytes) > base - $2
             ORDER BY place
             """, .bytes(name), .number(count), .number(size), limit: count)
+    }
+
+    /// Returns whether there are extents behind the end that the vault's row names. One statement sees both as of the
+    /// same time.
+    static func hasMore(_ name: [UInt8]) -> Statement {
+        Statement(
+            """
+            SELECT EXISTS (SELECT 1 FROM vault.extent JOIN vault.head USING (generation)
+                WHERE name = $1 AND place >= size)
+            """, .bytes(name))
+    }
+
+    /// Returns where the last extent of a generation ends; null if there is none.
+    static func end(_ generation: UInt64) -> Statement {
+        Statement(
+            "SELECT place + length(bytes) FROM vault.extent WHERE generation = $1 ORDER BY place DESC LIMIT 1",
+            .number(generation))
     }
 
     /// The extents from an offset on, but no more than `count` bytes.
@@ -85,15 +104,18 @@ extension Statement {
     /// The same for a transaction that waits for no lock.
     static let promised = Statement("SELECT \(promises)")
 
-    /// Waits in line, since a queue for a row is not in order. CockroachDB's returned at once for years, so that
-    /// nothing but fairness may depend on it.
+    /// Waits in line, since a queue for a row is not in order. Nothing but fairness depends on it: anybody who may
+    /// connect to the database can hold the lock, and CockroachDB's returned at once for years.
     ///
     /// The server gives up by itself, also if this process is gone.
-    static func queue(_ key: UInt64, upTo milliseconds: UInt64) -> Statement {
+    ///
+    /// - Parameter key: nil waits for what follows alone.
+    static func queue(_ key: UInt64?, upTo milliseconds: UInt64) -> Statement {
         Statement(
             """
-            SELECT set_config('lock_timeout', $1, true), \(promises), pg_advisory_xact_lock($2)
-            """, .text("\(max(1, milliseconds))ms"), .number(key))
+            SELECT set_config('lock_timeout', $1, true), \(promises),
+                CASE WHEN $3 = 1 THEN pg_advisory_xact_lock($2) END
+            """, .text("\(max(1, milliseconds))ms"), .number(key ?? 0), .number(key == nil ? 0 : 1))
     }
 
     /// Locks the vault's row. Returns also whether anyone listens, in the last column: listeners share a lock. NOTIFY
@@ -151,11 +173,15 @@ extension Statement {
 
     /// Lets the vault's row lead to another generation. Changes none if the log does not end with `previous`.
     static func replace(_ name: [UInt8], _ head: StoreHead, _ previous: StoreHead) -> Statement {
-        Statement(
+        // Nobody appends to a log by a row that is malformed.
+        let comparison =
+            previous.isMalformed
+            ? "(sequence = $9 AND authenticator = $10) IS NOT NULL" : "sequence = $9 AND authenticator = $10"
+        return Statement(
             """
             UPDATE vault.head SET generation = $2, sequence = $3, authenticator = $4, size = $5, base = $5,
                 hint_place = $6, hint_sequence = $7
-            WHERE name = $1 AND generation = $8 AND sequence = $9 AND authenticator = $10
+            WHERE name = $1 AND generation = $8 AND \(comparison)
             """,
             .bytes(name), .number(head.generation), .number(head.position.sequence),
             .bytes(head.position.authenticator.bytes), .number(head.size), .optional(head.hint?.offset),

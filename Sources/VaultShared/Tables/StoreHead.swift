@@ -2,33 +2,48 @@ import SealedLog
 import Sealing
 
 /// What the database says of a vault: which generation of its bytes counts, and what its log ends with.
+///
+/// Nothing of it is authentic: what is said of the end is compared with the log (``PostgresRecordStore/statedEnd``),
+/// and a wrong hint only costs time.
 struct StoreHead: Hashable {
+    /// Of a malformed row, its bits: no other row may be taken for it.
     let generation: UInt64
     let position: LogPosition
     /// Of the log, in bytes.
     let size: UInt64
     let hint: Hint?
+    /// Whether no program has written the row so. Then it says that the log has no bytes.
+    let isMalformed: Bool
 
     /// nil if there is no such vault.
     init?(_ rows: Rows) throws(PostgresError) {
         guard rows.count > 0 else { return nil }
-        generation = try rows.number(0, 0)
+        generation = try rows.bits(0, 0)
         let authenticator = try rows.bytes(0, 2)
-        guard authenticator.count == Authenticator.size else { throw .malformed("an authenticator") }
-        position = LogPosition(
-            sequence: try rows.number(0, 1), authenticator: authenticator.withUnsafeBytes { Authenticator($0) })
-        size = try rows.number(0, 3)
-        let hintOffset = try rows.optionalNumber(0, 4)
-        let hintSequence = try rows.optionalNumber(0, 5)
-        if let hintOffset, let hintSequence {
-            hint = Hint(offset: hintOffset, sequence: hintSequence)
-        } else {
-            hint = nil
-        }
+        let (sequence, size) = (try rows.bits(0, 1), try rows.bits(0, 3))
+        let isValid =
+            [generation, sequence, size].allSatisfy { $0 < 1 << 62 } && authenticator.count == Authenticator.size
+        isMalformed = !isValid
+        position =
+            isValid
+            ? LogPosition(sequence: sequence, authenticator: authenticator.withUnsafeBytes { Authenticator($0) })
+            : LogPosition(sequence: 0, authenticator: .zero)
+        self.size = isValid ? size : 0
+        let hintBits = try [rows.optionalBits(0, 4), rows.optionalBits(0, 5)].compactMap(\.self)
+        hint =
+            hintBits.count == 2 && hintBits.allSatisfy { $0 < 1 << 63 }
+            ? Hint(offset: hintBits[0], sequence: hintBits[1]) : nil
     }
 
     init(generation: UInt64, position: LogPosition, size: UInt64, hint: Hint?) {
         (self.generation, self.position, self.size, self.hint) = (generation, position, size, hint)
+        isMalformed = false
+    }
+
+    /// Whether the vault is the same by both, wherever readers may begin.
+    func isAlike(_ other: StoreHead) -> Bool {
+        generation == other.generation && position == other.position && size == other.size
+            && isMalformed == other.isMalformed
     }
 }
 

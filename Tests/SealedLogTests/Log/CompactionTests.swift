@@ -51,7 +51,7 @@ struct CompactionTests {
         short.length = 20
         for opened in [nil, []] as [[StoredVersion]?] {
             let lock = try view.store.lock(.exclusive, until: Deadline(after: .seconds(10)))
-            let replacement = try view.store.makeReplacement()
+            let replacement = try view.store.makeReplacement(isImpatient: false)
             defer { replacement.store.discard() }
             var checkpoint = CheckpointWriter(into: replacement.store, keys: view.keys)
             var repair: BoxRepair?

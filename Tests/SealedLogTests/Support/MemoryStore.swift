@@ -40,7 +40,7 @@ final class MemoryStore: RecordStore {
     func unlock() {}
     func isCurrent() throws(LogError) -> Bool { true }
     func reopened() throws(LogError) -> any RecordStore { self }
-    func makeReplacement() throws(LogError) -> StoreLock { throw LogError(.invalid) }
+    func makeReplacement(isImpatient: Bool) throws(LogError) -> StoreLock { throw LogError(.invalid) }
     func settle(rewriting newest: Range<UInt64>?, clearingFrom end: UInt64?) throws(LogError) {}
     func clear(from end: UInt64) throws(LogError) {}
     func append(_ record: StoredRecord) throws(LogError) {}

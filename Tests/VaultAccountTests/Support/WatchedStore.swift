@@ -34,5 +34,27 @@ final class WatchedStore: ValueStore {
     func keys(prefix: String) throws(VaultError) -> [String] { try base.keys(prefix: prefix) }
     func commit(_ batch: StoreBatch) throws(VaultError) -> Bool { try base.commit(batch) }
     func eraseRemoved() throws(VaultError) { try base.eraseRemoved() }
-    func acquireLock(_ name: String) async throws(VaultError) -> NameLock { try await base.acquireLock(name) }
+
+    private let locksAreLost = Mutex(false)
+
+    /// Loses all locks, as if a server had ended their connections, or stops doing so.
+    func loseLocks(_ areLost: Bool = true) { locksAreLost.withLock { $0 = areLost } }
+
+    func acquireLock(_ name: String) async throws(VaultError) -> NameLock {
+        let lock = HeldLock(try await base.acquireLock(name))
+        return NameLock { [self] () throws(VaultError) in
+            if locksAreLost.withLock({ $0 }) { throw VaultError(.unavailable, "The lock is lost.") }
+        } onRelease: {
+            lock.release()
+        }
+    }
+}
+
+/// A lock that is released once.
+private final class HeldLock: Sendable {
+    private let lock: Mutex<NameLock?>
+
+    init(_ lock: consuming NameLock) { self.lock = Mutex(lock) }
+
+    func release() { lock.withLock { $0 = nil } }
 }

@@ -128,6 +128,10 @@ def test_what_is_advised_puts_it_back(shared: Home, own_cluster: Cluster, loss: 
 
 
 def test_a_machine_that_has_not_kept_all_says_so(shared: Home, own_cluster: Cluster, tmp_path: Path) -> None:
+    # More than a `get` completes.
+    shared.set("large", b"x" * (9 << 20))
+    shared.output("compact")
+    shared.output("verify")
     other = machine(shared, tmp_path / "other")
     assert other.get("a") == b"2"
     own_cluster.sql("DELETE FROM vault.head")

@@ -24,7 +24,7 @@ struct HeldLockTests {
             Statement("CREATE ROLE \(name) LOGIN"),
             Statement(role == "reader" ? "GRANT vault_reader TO \(name)" : "SELECT 1"),
         ])
-        let pool = ConnectionPool(try DatabaseURL(fixture.url.replacing("://vault@", with: "://\(name)@")).hosts)
+        let pool = ConnectionPool(try DatabaseURL(fixture.url.replacing("://vault@", with: "://\(name)@")).parameters)
         let connection = try pool.take(until: Deadline(after: .seconds(10)))
         _ = try connection.flight(statements, until: Deadline(after: .seconds(10)))
         return connection
@@ -73,7 +73,7 @@ struct HeldLockTests {
     @Test func stopNoCreationOfTables() throws {
         let cluster = try Cluster()
         let own = try DatabaseFixture(in: cluster)
-        let connection = try ConnectionPool(try DatabaseURL(own.url).hosts).take(until: Deadline(after: .seconds(10)))
+        let connection = try ConnectionPool(try DatabaseURL(own.url).parameters).take(until: Deadline(after: .seconds(10)))
         _ = try connection.flight(
             [Statement("SELECT pg_advisory_lock(\(RunningHash.number(of: "schema")))")],
             until: Deadline(after: .seconds(10)))

@@ -50,7 +50,7 @@ final class Relay {
         if count < 0, errno == EINTR || errno == EAGAIN { return }
         // A terminal that no program has open any more fails with EIO.
         guard count > 0 else {
-            flush()
+            redactor.finish(into: &pending)
             hasEnded = true
             return
         }
@@ -58,7 +58,7 @@ final class Relay {
         if failure != nil { pending = [] }
     }
 
-    /// Passes on what is held back.
+    /// Passes on what is held back, though more may come.
     func flush() { redactor.flush(into: &pending) }
 
     private func send() {
@@ -79,7 +79,7 @@ final class Relay {
 
     /// Writes all that is left, and waits for that.
     func finish() {
-        flush()
+        redactor.finish(into: &pending)
         while !pending.isEmpty {
             var wait = interest
             if poll(&wait, 1, -1) >= 0 { send() }

@@ -50,6 +50,8 @@ struct Redactor {
     }
 
     private static let mask = Array("********".utf8)
+    /// How many bytes of a secret may be shown: so many of its first ones are in other texts too.
+    private static let longestLittle = 3
 
     private let patterns: [Pattern]
     /// The patterns by their first bytes.
@@ -76,7 +78,8 @@ struct Redactor {
     /// for the answer to it.
     var holdsLittle: Bool {
         guard let longest else { return false }
-        return written < position && longest.count <= 3 && longest.count * 3 <= patterns[longest.pattern].count
+        return written < position && longest.count <= Redactor.longestLittle
+            && longest.count * 3 <= patterns[longest.pattern].count
     }
 
     /// Takes the next bytes, and appends what can be written.
@@ -97,6 +100,16 @@ struct Redactor {
         write(upTo: position, &output) { [patterns, position] in
             patterns[longest.pattern].byte(at: $0 - (position - longest.count))
         }
+    }
+
+    /// Appends what was held back, at the end of the stream. If that is more than a few bytes of a secret, it is the
+    /// beginning of one, by a program that was ended while it printed.
+    mutating func finish(into output: inout [UInt8]) {
+        if let longest, longest.count > Redactor.longestLittle {
+            hide(position - longest.count..<position)
+        }
+        flush(into: &output)
+        matches = []
     }
 
     private var longest: Match? { matches.max { $0.count < $1.count } }
@@ -151,32 +164,6 @@ struct Redactor {
             written = min(max(written, secret.upperBound), end)
             isMasked = written < secret.upperBound
             if !isMasked { secrets.removeFirst() }
-        }
-    }
-}
-
-extension Redactor {
-    /// Returns what to replace for a value: the whole of it, also with the line ends that a terminal makes, and each
-    /// line of 8 bytes or more, since programs print values of several lines in pieces.
-    static func patterns(for value: borrowing SecretBytes) throws -> [Pattern] {
-        let newline = UInt8(ascii: "\n")
-        return try value.withUnsafeBytes { bytes in
-            var whole = bytes[...]
-            while whole.last == newline { whole = whole.dropLast() }
-            guard !whole.isEmpty else { return [] }
-            var patterns = [Pattern(try SecretBytes(composing: { whole.forEach($0) }))]
-            guard whole.contains(newline) else { return patterns }
-            let onTerminal = try SecretBytes(composing: { put in
-                for byte in whole {
-                    if byte == newline { put(UInt8(ascii: "\r")) }
-                    put(byte)
-                }
-            })
-            patterns.append(Pattern(onTerminal))
-            for line in whole.split(separator: newline) where line.count >= 8 {
-                patterns.append(Pattern(try SecretBytes(composing: { line.forEach($0) })))
-            }
-            return patterns
         }
     }
 }

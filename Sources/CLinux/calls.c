@@ -2,14 +2,12 @@
 #include "CLinux.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -85,27 +83,6 @@ int vault_set_dumpable(int dumpable) {
     int former = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
     prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0);
     return former;
-}
-
-int vault_signal_descriptor(const void *signals) {
-    return signalfd(-1, signals, SFD_CLOEXEC);
-}
-
-int vault_next_signal(int descriptor, int *isFromKernel) {
-    struct signalfd_siginfo signal;
-    if (read(descriptor, &signal, sizeof signal) != sizeof signal) return -1;
-    *isFromKernel = signal.ssi_code == SI_KERNEL;
-    return (int)signal.ssi_signo;
-}
-
-int vault_open_terminal(char *path, uint64_t size) {
-    int outer = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-    if (outer < 0) return -1;
-    int error = grantpt(outer) != 0 || unlockpt(outer) != 0 ? errno : ptsname_r(outer, path, size);
-    if (error == 0) return outer;
-    close(outer);
-    errno = error;
-    return -1;
 }
 
 #ifndef MFD_NOEXEC_SEAL

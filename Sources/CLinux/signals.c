@@ -5,7 +5,36 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+uint64_t vault_change_blocked_signals(int how, uint64_t signals) {
+    uint64_t former = 0;
+    syscall(SYS_rt_sigprocmask, (long)how, &signals, &former, sizeof signals);
+    return former;
+}
+
+int vault_signal_descriptor(uint64_t signals) {
+    sigset_t set;
+    memset(&set, 0, sizeof set);
+    memcpy(&set, &signals, sizeof signals);
+    return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+int vault_next_signal(int descriptor, struct vault_signal *signal) {
+    struct signalfd_siginfo found;
+    if (read(descriptor, &found, sizeof found) != sizeof found) return -1;
+    int is_of_child = found.ssi_signo == SIGCHLD && found.ssi_code > 0;
+    *signal = (struct vault_signal){
+        .number = (int)found.ssi_signo,
+        .is_from_kernel = found.ssi_code > 0,
+        .is_of_child = is_of_child,
+        // Codes of processes are 0 or less. That of a timer has another meaning here.
+        .sender = found.ssi_code <= 0 && found.ssi_code != SI_TIMER ? (int)found.ssi_pid : 0,
+    };
+    return 0;
+}
 
 static int is_enabled;
 static char temporary[PATH_MAX];

@@ -126,19 +126,32 @@ package struct ChildProcess: ~Copyable {
         return wait(process, 0) ?? .unseen
     }
 
-    /// Returns how a child that was started in another way has ended; nil for one that still runs.
-    package static func exit(of process: Int32) -> Exit? { wait(process, WNOHANG) }
+    /// What a child has done.
+    package enum Change: Hashable, Sendable {
+        case ended(Exit)
+        /// A signal has stopped it.
+        case stopped
+    }
+
+    /// Returns what a child that was started in another way has done since this was asked; nil if it runs on.
+    package static func change(of process: Int32) -> Change? { change(process, WNOHANG | WUNTRACED) }
 
     /// Returns nil for a process that still runs.
     private static func wait(_ process: pid_t, _ options: Int32) -> Exit? {
+        guard case .ended(let exit) = change(process, options) else { return nil }
+        return exit
+    }
+
+    private static func change(_ process: pid_t, _ options: Int32) -> Change? {
         var status: Int32 = 0
         while true {
             let found = waitpid(process, &status, options)
             if found < 0, errno == EINTR { continue }
             guard found != 0 else { return nil }
-            guard found == process else { return .unseen }
+            guard found == process else { return .ended(.unseen) }
             let signal = status & 0x7F
-            return signal == 0 ? .status(status >> 8 & 0xFF) : .signal(signal)
+            if signal == 0x7F { return .stopped }
+            return .ended(signal == 0 ? .status(status >> 8 & 0xFF) : .signal(signal))
         }
     }
 }

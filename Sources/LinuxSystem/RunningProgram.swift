@@ -4,13 +4,27 @@ private import Glibc
 /// neither.
 package func program(ofProcess process: Int32) -> String? {
     if let path = target(ofLink: "/proc/\(process)/exe") { return path }
-    let files = PosixFileSystem()
     // The kernel's limit is 16 bytes.
-    var bytes = [UInt8](repeating: 0, count: 64)
-    guard let file = try? files.open("/proc/\(process)/comm", .read),
+    return text(ofProcess: process, "comm", upTo: 64).map { String($0.prefix { $0 != "\n" }) }
+}
+
+/// Whether a process handles a signal or ignores it, so that the signal does not have its default effect; nil if /proc
+/// does not show that.
+package func handlesOrIgnores(_ signal: Int32, process: Int32) -> Bool? {
+    guard let status = text(ofProcess: process, "status", upTo: 8_192) else { return nil }
+    let sets = status.split(separator: "\n").filter { $0.hasPrefix("SigIgn:") || $0.hasPrefix("SigCgt:") }
+        .compactMap { line in line.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) } }
+    guard sets.count == 2 else { return nil }
+    return sets.contains { $0 >> UInt64(signal - 1) & 1 == 1 }
+}
+
+private func text(ofProcess process: Int32, _ name: String, upTo size: Int) -> String? {
+    let files = PosixFileSystem()
+    var bytes = [UInt8](repeating: 0, count: size)
+    guard let file = try? files.open("/proc/\(process)/\(name)", .read),
         let count = try? bytes.withMutableRawBytes({ (bytes) throws(SystemError) in
             try files.read(file, into: bytes, at: 0)
         })
     else { return nil }
-    return String(decoding: bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    return String(decoding: bytes[..<count], as: UTF8.self)
 }

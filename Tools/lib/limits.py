@@ -61,6 +61,7 @@ VIEWS = {
     "VaultCommand/Commands/RunCommand.swift": "joins names and values in guarded memory",
     "VaultCommand/Entries/HeldValue.swift": "looks for a zero byte in a value, without a copy of it",
     "VaultCommand/Text/Redactor.swift": "compares output with values in guarded memory",
+    "VaultCommand/Text/Redactor+Patterns.swift": "reads a value where it was opened, without a copy of it",
     "VaultCommand/Process": "descriptors and environments: the kernel's side of buffers with values",
     "VaultCommand/Text/Escaping.swift": "escapes a value from guarded memory, without a copy of it",
     "VaultShared/Connection": "libpq's side of every buffer",
@@ -86,7 +87,7 @@ ADDRESSES = {
     "Sealing": "libsodium",
     "SealedLog/Format/Entry.swift": "memcmp(3), which compares names in every lookup",
     "Vault/Values/SecretBytes+Creating.swift": "the standard library's check of UTF-8 takes bytes of a type",
-    "VaultCommand/Input/HiddenTerminal.swift": "read(2)",
+    "VaultCommand/Input/PromptTerminal.swift": "read(2)",
     "VaultCommand/Input/ValueInput.swift": "read(2)",
     "VaultCommand/Process/ProgramStart.swift": "putenv(3), which takes strings where they are",
     "VaultCommand/Process/Relay.swift": "read(2) and write(2)",
@@ -110,6 +111,7 @@ OWNERS = {
     "VaultShared/Store/DatabaseURL.swift": "chooses a file of certificates, which libpq reads",
     "VaultCommand/Commands/LogCommand.swift": "shows who has read",
     "VaultCommand/Commands/SystemdCredentialCommand.swift": "knows who asks at a socket",
+    "VaultCommand/Process/ScratchFolder.swift": "wipes only what this user has left",
     "VaultCommand/Health/FileChecks.swift": "tells a person about the vault file, which is only read",
 }
 

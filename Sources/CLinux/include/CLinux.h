@@ -4,7 +4,9 @@
 #include <stdint.h>
 
 #include "keyring.h"
+#include "signals.h"
 #include "sockets.h"
+#include "terminals.h"
 
 /// Renames like rename(2), but fails with EEXIST instead of replacing a file. On file systems that cannot do that in
 /// one step, the caller's lock on the folder must keep others away.
@@ -58,23 +60,8 @@ void vault_permit_core_dumps(int32_t process);
 ///   - flags: those of its attributes, to which one is added.
 int vault_spawn_apart(void *_Nonnull actions, int16_t *_Nonnull flags);
 
-/// Returns a descriptor that is readable while one of the signals is pending, by signalfd(2); -1, with errno, if that
+/// Creates a file in memory that has no path, by memfd_create(2), for this process alone; -1, with errno, if that
 /// fails.
-///
-/// - Parameter signals: a sigset_t.
-int vault_signal_descriptor(const void *_Nonnull signals);
-
-/// Takes a pending signal from such a descriptor, and returns its number; -1, with errno, if that fails.
-///
-/// - Parameter isFromKernel: whether no process has sent it: the terminal sends Ctrl-C to a whole process group.
-int vault_next_signal(int descriptor, int *_Nonnull isFromKernel);
-
-/// Opens a new pseudo-terminal, and returns the descriptor of its outer side; -1, with errno, if that fails.
-///
-/// - Parameter path: memory for the path of its inner side.
-int vault_open_terminal(char *_Nonnull path, uint64_t size);
-
-/// Creates a file in memory that has no path, by memfd_create(2), for this process alone; -1, with errno, if that fails.
 int vault_memory_file(void);
 
 /// Makes a file in memory unchangeable, by fcntl(2) with F_ADD_SEALS; -1, with errno, if that fails.
@@ -87,14 +74,6 @@ int vault_event_descriptor(void);
 /// Opens a pipe: its reading end, then its writing end, neither inherited by other programs; -1, with errno, if that
 /// fails.
 int vault_pipe(int *_Nonnull ends);
-
-/// Removes the file named by ``vault_guard_temporary`` before SIGHUP, SIGINT, SIGQUIT or SIGTERM ends the process.
-/// Ignored signals stay ignored. For programs with one thread that receives signals.
-void vault_remove_temporary_on_signals(void);
-
-/// Names the file that is removed when a signal ends the process, or none. Has no effect before
-/// ``vault_remove_temporary_on_signals``.
-void vault_guard_temporary(const char *_Nullable path);
 
 /// Overwrites an open file with zeros, in place; -1, with errno, if that fails.
 int vault_wipe_file(int descriptor);

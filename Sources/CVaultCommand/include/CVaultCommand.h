@@ -1,6 +1,7 @@
 // What the command must do before any Swift code runs, and starting another program with this one's own arguments.
 #pragma once
 #include <stddef.h>
+#include <stdint.h>
 
 /// Restores `SWIFT_BACKTRACE` as it was when the process started, so that programs which the command starts do not
 /// inherit the command's own setting.
@@ -27,10 +28,25 @@ int vault_execute(int first);
 /// Replaces this program by the one at a path, with all of its arguments, by execv(3). Returns why it failed.
 int vault_execute_instead(const char *_Nonnull path);
 
-/// Starts the program that the arguments name from `first` on, by posix_spawnp(3). Returns 0, or why it failed.
-///
-/// - Parameters:
-///   - actions: a posix_spawn_file_actions_t.
-///   - attributes: a posix_spawnattr_t.
-int vault_spawn(
-    int first, const void *_Nonnull actions, const void *_Nonnull attributes, int *_Nonnull process);
+/// Streams of a child that are no descriptors.
+enum {
+    VAULT_STREAM_SAME = -1,
+    VAULT_STREAM_CLOSED = -2,
+    /// The terminal that the child opens.
+    VAULT_STREAM_TERMINAL = -3,
+};
+
+/// How a child begins. Signals are sets whose bit N - 1 is signal N.
+struct vault_child {
+    /// The first of the arguments that are its words.
+    int first;
+    /// A terminal, for a new session of which it becomes the controlling one.
+    const char *_Nullable terminal;
+    /// What become its standard streams.
+    int input, output, error;
+    uint64_t blocked, defaults, ignored;
+};
+
+/// Starts a program, which the kernel kills if this process ends before it. Returns 0, or why it failed. To be called
+/// while no signal is handled.
+int vault_spawn(const struct vault_child *_Nonnull child, int *_Nonnull process);

@@ -15,6 +15,8 @@ extension Keychain {
         /// the attempt, from 1 on, and is called again, without a lock held, until a passphrase opens the vault. An
         /// error that it throws ends the opening. Without it, a vault that needs a passphrase is `locked`.
         public var passphrase: (@Sendable (_ attempt: Int) throws(VaultError) -> SecretBytes?)?
+        /// Asks as ``passphrase`` does, and is called instead of it.
+        package var passphrasePrompter: (any PassphrasePrompter)?
         /// The fingerprint that a person has compared, for a vault that an age identity opens: the vault is opened only
         /// if it has this one, and this machine remembers it.
         public var fingerprint: String?
@@ -73,8 +75,9 @@ extension Keychain {
         package var offline: Offline { staysOffline ? .always : allowsOffline ? .ifUnreachable : .never }
 
         var unlocking: UnlockingOptions {
-            UnlockingOptions(
-                passphrase: asksNobody ? nil : passphrase, fingerprint: fingerprint,
+            let prompter: (any PassphrasePrompter)? = passphrasePrompter ?? passphrase.map(PlainPrompter.init)
+            return UnlockingOptions(
+                passphrase: asksNobody ? nil : prompter, fingerprint: fingerprint,
                 checksFingerprint: checksFingerprint, usesKernelKeyring: usesKernelKeyring, asksNobody: asksNobody,
                 triesKeyFileAlone: triesKeyFileAlone,
                 acceptsSharedKeyFile: acceptsSharedKeyFile, pluginPrompter: pluginPrompter,

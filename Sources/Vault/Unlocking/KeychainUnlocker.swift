@@ -26,6 +26,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     /// How many slots the way has tried.
     private var tried = 0
     private var attempts = 0
+    private var hasLookedAgain = false
     private var keyFile: KeyFile?
     private var identities: SlotIdentities?
     private var passphrase: SecretBytes?
@@ -133,6 +134,13 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         return .wrappingKey(key, ofSlotWith: slot.salt)
     }
 
+    /// Returns what tells whether the kernel has a key by now.
+    private func lookForKernelKey(of vault: LockedVault) -> () -> Bool {
+        guard options.usesKernelKeyring else { return { false } }
+        let slots = vault.slots.map { UnlockedSlot(vault.vaultID, $0.salt) }
+        return { slots.contains(where: \.isKept) }
+    }
+
     // MARK: Commands of key slots
 
     private mutating func slotCommandCredential(for vault: LockedVault) throws(LogError) -> Credential? {
@@ -209,11 +217,22 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         }
         if attempts > 0 { failures.add(LogError(.passphraseWrong)) }
         attempts += 1
-        do throws(VaultError) { passphrase = try options.passphrase?(attempts) } catch {
+        let isUnlocked = lookForKernelKey(of: vault)
+        do throws(VaultError) {
+            passphrase = try options.passphrase?.ask(attempt: attempts, unless: isUnlocked)
+        } catch {
             failures.refusal = error
             throw LogError(.passphraseNeeded)
         }
         guard let text = try passphrase?.copy() else {
+            // Another process may have unlocked the vault while this one waited for its turn to ask. Once: what was
+            // left may open nothing.
+            if !hasLookedAgain, isUnlocked() {
+                hasLookedAgain = true
+                attempts -= 1
+                advance(to: .kernel)
+                return nil
+            }
             if attempts == 1 { failures.add(LogError(.passphraseNeeded)) }
             advance(to: .nothing)
             return nil

@@ -1,10 +1,10 @@
 import Age
-import Sealing
+package import Sealing
 
 /// What finding the key of a vault depends on, besides the places: a part of ``Keychain/Options``.
 struct UnlockingOptions: Sendable {
     /// Asks a person for a passphrase; nil if nobody can be asked.
-    var passphrase: (@Sendable (_ attempt: Int) throws(VaultError) -> SecretBytes?)?
+    var passphrase: (any PassphrasePrompter)?
     /// The fingerprint that a person has compared.
     var fingerprint: String?
     /// Whether a vault that a recipient's key opens has to be known.
@@ -17,4 +17,24 @@ struct UnlockingOptions: Sendable {
     var acceptsSharedKeyFile: Bool
     var pluginPrompter: any PluginPrompter
     var keyFileContents: KeyFileContents?
+}
+
+/// Asks a person for the passphrase of a vault.
+package protocol PassphrasePrompter: Sendable {
+    /// Returns nil to give up.
+    ///
+    /// - Parameters:
+    ///   - attempt: from 1 on.
+    ///   - isUnlocked: looks, after another program has asked before, whether the vault was unlocked meanwhile. Then
+    ///     nothing is to be asked.
+    func ask(attempt: Int, unless isUnlocked: () -> Bool) throws(VaultError) -> SecretBytes?
+}
+
+/// Asks as a program says that knows of no other.
+struct PlainPrompter: PassphrasePrompter {
+    let passphrase: @Sendable (_ attempt: Int) throws(VaultError) -> SecretBytes?
+
+    func ask(attempt: Int, unless isUnlocked: () -> Bool) throws(VaultError) -> SecretBytes? {
+        try passphrase(attempt)
+    }
 }

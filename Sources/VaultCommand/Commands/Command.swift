@@ -200,10 +200,7 @@ extension Invocation {
 
     func vaultOptions() throws -> Keychain.Options {
         var options = Keychain.Options()
-        options.passphrase = { [self] attempt throws(VaultError) in
-            let vault = (try? places())?.vault ?? "the vault"
-            return try PassphrasePrompt.ask(for: vault, attempt: attempt)
-        }
+        options.passphrasePrompter = TerminalPassphrasePrompter(vault: (try? places())?.vault ?? "the vault")
         options.usesRollbackMemory = !has(.detached)
         options.staysOffline = has(.offline)
         options.allowsOffline = try places().allowsOffline

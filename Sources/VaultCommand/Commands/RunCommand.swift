@@ -38,8 +38,12 @@ enum RunCommand: Command {
             """
             With --redact, vault stays between the program and its output, which goes through pipes, or through a \
             terminal of its own if it goes to one. Values of several lines are replaced line by line, lines of fewer \
-            than 8 bytes only as part of the whole. Other forms of a value, such as base64, are not replaced. \
-            vault ends when the program does; what the program has left running has no output any more.
+            than 8 bytes only as part of the whole; white space around a value or a line makes no difference. Other \
+            forms of a value, such as base64, are not replaced.
+            """,
+            """
+            Signals reach the program all the same, and if vault is killed, so is the program. vault ends when the \
+            program does; what the program has left running has no output any more.
             """,
         ],
         examples: [

@@ -23,8 +23,11 @@ enum UnlockCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let time = try invocation.duration(of: .timeout) ?? .seconds(900)
-        let keychain = try invocation.openVault()
-        try keychain.unlock(for: time, onlyInThisSession: invocation.has(.session))
+        let keychain = try TerminalTurn.untilEnd {
+            let keychain = try invocation.openVault()
+            try keychain.unlock(for: time, onlyInThisSession: invocation.has(.session))
+            return keychain
+        }
         let seconds = Int(clamping: time.components.seconds)
         return try invocation.finish(json: ["vault": keychain.places.vault, "seconds": seconds])
     }

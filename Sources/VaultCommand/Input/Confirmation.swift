@@ -20,17 +20,24 @@ enum TerminalLine {
         return true
     }
 
-    /// nil without a terminal, or at its end.
+    /// nil without a terminal, or at its end. What was typed before the question is no answer to it, and the rest of a
+    /// long line is none for the shell.
     static func ask(_ question: String) -> String? {
-        let device = FileDescriptor(owning: open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY))
-        guard device.number >= 0 else { return nil }
-        // What was typed before the question is no answer to it, and the rest of a long line is none for the shell.
-        tcflush(device.number, TCIFLUSH)
-        defer { tcflush(device.number, TCIFLUSH) }
-        SystemCall.writeAll(question, to: device.number)
-        var line = [UInt8](repeating: 0, count: 1_024)
-        let count = read(device.number, &line, line.count)
-        guard count > 0 else { return nil }
-        return String(decoding: line[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        guard let terminal = try? PromptTerminal.open(for: .question) else { return nil }
+        SystemCall.writeAll(question, to: terminal.descriptor)
+        var line: [UInt8] = []
+        var byte: UInt8 = 0
+        while line.count < 1_024 {
+            switch try? withUnsafeMutableBytes(of: &byte, { try terminal.next(into: $0, within: -1) }) {
+            case .byte where byte == UInt8(ascii: "\n"): return String(decoding: line, as: UTF8.self)
+            case .byte: line.append(byte)
+            case .interruption:
+                line = []
+                SystemCall.writeAll(question, to: terminal.descriptor)
+            case .pause: break
+            case nil: return nil
+            }
+        }
+        return String(decoding: line, as: UTF8.self)
     }
 }

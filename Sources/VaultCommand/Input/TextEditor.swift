@@ -11,7 +11,7 @@ enum TextEditor {
         let line = try chosen()
         var editor: ChildProcess
         do throws(SystemError) {
-            editor = try start(line, path)
+            editor = try start(line, path, signals.descriptor)
         } catch { throw error.isMissing ? missing(line) : .system("`\(line)` could not be started", error.number) }
         switch try wait(for: &editor, signals) {
         case .status(0): return
@@ -40,11 +40,16 @@ enum TextEditor {
 
     /// The editor has the terminal, also if a standard stream is a pipe: its screen would become a part of this
     /// command's output.
-    private static func start(_ line: String, _ path: String) throws(SystemError) -> ChildProcess {
+    private static func start(
+        _ line: String, _ path: String, _ signals: Int32
+    ) throws(SystemError) -> ChildProcess {
         let terminal = FileDescriptor(owning: open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY))
         let hasTerminal = terminal.number >= 0
         let readsTerminal = isatty(STDIN_FILENO) != 1 && hasTerminal
         let words = words(line, path)
+        // The editor has the terminal once nobody asks there. It does not keep its turn: a person who stops the editor
+        // may want to ask the vault for something.
+        if hasTerminal { TerminalTurn.pass(at: terminal.number, interruptedBy: signals) }
         return try ChildProcess(
             words[0], words, input: readsTerminal ? .descriptor(terminal.number) : .inherited,
             output: isatty(STDOUT_FILENO) == 1 ? STDOUT_FILENO : hasTerminal ? terminal.number : STDERR_FILENO)

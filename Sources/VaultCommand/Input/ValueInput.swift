@@ -99,7 +99,7 @@ enum ValueInput {
         _ prompt: String, _ secondPrompt: String, consequence: String,
         _ check: (borrowing SecretBytes) throws -> Void = { _ in }
     ) throws -> SecretBytes {
-        let terminal = try HiddenTerminal.open()
+        let terminal = try PromptTerminal.open()
         let first = try readLine(prompt, terminal, consequence)
         try check(first)
         let second = try readLine(secondPrompt, terminal, consequence)
@@ -110,7 +110,7 @@ enum ValueInput {
     }
 
     static func readLine(
-        _ prompt: String, _ terminal: borrowing HiddenTerminal, _ consequence: String = "nothing was stored"
+        _ prompt: String, _ terminal: borrowing PromptTerminal, _ consequence: String = "nothing was stored"
     ) throws -> SecretBytes {
         let descriptor = terminal.descriptor
         SystemCall.writeAll(prompt, to: descriptor)

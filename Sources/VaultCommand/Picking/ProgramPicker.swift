@@ -11,6 +11,8 @@ enum ProgramPicker {
     static func choose(from names: [String], with line: String) throws -> String {
         // Its other modes do not read names.
         let line = line == "rofi" ? "rofi -dmenu -i -p vault" : line
+        let terminal = FileDescriptor(owning: open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY))
+        if terminal.number >= 0 { TerminalTurn.pass(at: terminal.number) }
         let input = try Pipe()
         let output = try Pipe()
         var process: ChildProcess

@@ -5,7 +5,7 @@ import Vault
 enum TerminalPicker {
     /// - Throws: ``CommandError``: refused without a terminal, or if the person chooses none.
     static func choose(from candidates: [PickList.Candidate]) throws -> String {
-        guard let terminal = try? HiddenTerminal.open(for: .list) else {
+        guard let terminal = try? PromptTerminal.open(for: .list) else {
             throw CommandError.refused("There is no terminal to choose at. Name a program by --with.")
         }
         var (list, decoder) = (PickList(candidates), KeyDecoder())

@@ -74,6 +74,12 @@ enum ProcessState {
                 == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
+    /// Whether this process may use a terminal: it is not in the background there, or the terminal is not its own.
+    static func isInFront(at terminal: Int32) -> Bool {
+        let group = tcgetpgrp(terminal)
+        return group < 0 || group == getpgrp()
+    }
+
     /// Returns whether the signal was not ignored before.
     private static func ignore(_ number: Int32) -> Bool {
         if isIgnored(number) { return false }

@@ -46,60 +46,39 @@ struct ProgramStart: ~Copyable {
         case same
     }
 
-    /// Starts the program as a child.
+    /// Starts the program as a child, which does not outlive this process: killed by SIGKILL, this one would leave it
+    /// behind with the secrets, and nobody would see what it prints.
     ///
     /// - Parameters:
     ///   - terminal: the path of a terminal, for a new session of which it becomes the controlling one.
-    ///   - signals: those that are blocked in the child.
+    ///   - signals: those that are blocked in the child. Here all must be held back.
     func startChild(
-        input: Stream, output: Stream, error: Stream, terminal: String?, signals: sigset_t
+        input: Stream, output: Stream, error: Stream, terminal: String?, signals: SignalSet
     ) throws(CommandError) -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
-        guard posix_spawn_file_actions_init(&actions) == 0 else { throw failure(ENOMEM) }
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        guard posix_spawnattr_init(&attributes) == 0 else { throw failure(ENOMEM) }
-        defer { posix_spawnattr_destroy(&attributes) }
-        let streams = [self.input.map { .descriptor($0) } ?? input, output, error]
-        var failed = ProgramStart.redirect(streams, terminal, &actions)
-        guard failed == 0 else { throw failure(failed) }
-        var (mask, defaults) = (signals, sigset_t())
-        sigemptyset(&defaults)
-        for number in ProcessState.former.endingSignals { sigaddset(&defaults, number) }
-        posix_spawnattr_setsigmask(&attributes, &mask)
-        posix_spawnattr_setsigdefault(&attributes, &defaults)
-        // POSIX_SPAWN_SETSID, which Swift does not see.
-        let newSession: Int32 = terminal == nil ? 0 : 0x80
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | newSession))
+        let former = ProcessState.former
+        let streams = [self.input.map { .descriptor($0) } ?? input, output, error].enumerated().map(ProgramStart.number)
         var process: pid_t = 0
-        failed = withVariables {
-            ProcessState.withFormerLimits { vault_spawn(firstWord, &actions, &attributes, &process) }
+        let failed = withVariables {
+            (terminal ?? "").withCString { path in
+                var child = vault_child(
+                    first: firstWord, terminal: terminal == nil ? nil : path, input: streams[0], output: streams[1],
+                    error: streams[2], blocked: signals.bits, defaults: SignalSet(former.endingSignals).bits,
+                    ignored: SignalSet(former.ignoresChildren ? [SIGCHLD] : []).bits)
+                return ProcessState.withFormerLimits { vault_spawn(&child, &process) }
+            }
         }
         guard failed == 0 else { throw failure(failed) }
         return process
     }
 
-    /// Returns 0, or why it failed.
-    private static func redirect(
-        _ streams: [Stream], _ terminal: String?, _ actions: inout posix_spawn_file_actions_t
-    ) -> Int32 {
-        var results: [Int32] = []
-        // Opened in the child, whose new session has begun then, it becomes the controlling terminal. It is opened as
-        // standard error, the stream that is redirected last.
-        if let terminal {
-            results.append(posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, terminal, O_RDWR, 0))
+    /// Returns what C knows a stream by.
+    private static func number(_ index: Int, _ stream: Stream) -> Int32 {
+        switch stream {
+        case .descriptor(let descriptor): descriptor
+        case .terminal: Int32(VAULT_STREAM_TERMINAL)
+        case .same where ProcessState.former.closedStreams.contains(Int32(index)): Int32(VAULT_STREAM_CLOSED)
+        case .same: Int32(VAULT_STREAM_SAME)
         }
-        for (number, stream) in zip(STDIN_FILENO..., streams) {
-            switch stream {
-            case .descriptor(let descriptor):
-                results.append(posix_spawn_file_actions_adddup2(&actions, descriptor, number))
-            case .terminal: results.append(posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, number))
-            case .same where ProcessState.former.closedStreams.contains(number):
-                results.append(posix_spawn_file_actions_addclose(&actions, number))
-            case .same: break
-            }
-        }
-        return results.first { $0 != 0 } ?? 0
     }
 
     private func withVariables<Result>(_ body: () -> Result) -> Result {

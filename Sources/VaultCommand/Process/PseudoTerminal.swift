@@ -55,6 +55,8 @@ final class RawTerminal {
     }
 
     func end() {
+        // Another program's terminal is left to it.
+        guard ProcessState.isInFront(at: descriptor) else { return }
         var modes = former
         tcsetattr(descriptor, TCSADRAIN, &modes)
     }

@@ -4,7 +4,7 @@ import LinuxSystem
 import Sealing
 
 /// Runs a program as a child, hides secrets in what it prints, and stands in for it towards everybody else: signals are
-/// passed on, and the end is the child's.
+/// passed on, and the end is the child's. If this process is killed, the child is too.
 ///
 /// If standard output or standard error is a terminal, the child has a terminal of its own in its place, in a session
 /// of its own. Otherwise it stays in this process's group, and the terminal's signals reach both.
@@ -51,7 +51,9 @@ struct RedactedRun: ~Copyable {
         self.terminal = terminal
         self.screen = screen
         input = isTyped ? terminal.map { Relay(sharing: STDIN_FILENO, to: $0.outer.number) } : nil
-        keyboard = isTyped ? RawTerminal(STDIN_FILENO) : nil
+        // A prompt that is shown has other modes than those that are to be restored.
+        if isTyped { TerminalTurn.pass(at: STDIN_FILENO, interruptedBy: self.signals.descriptor) }
+        keyboard = isTyped ? self.signals.withJobControl(at: STDIN_FILENO) { RawTerminal(STDIN_FILENO) } : nil
     }
 
     /// Opens a pipe for one of the child's streams. Adds the end that becomes the child's to `ends`.
@@ -86,7 +88,9 @@ struct RedactedRun: ~Copyable {
                 for output in outputs where output.holdsLittle { output.flush() }
             }
             if polled[0].revents != 0, let end = takeSignal() { exit = end }
-            for (relay, state) in zip(relays, polled.dropFirst()) where state.revents != 0 { relay.proceed(&buffer) }
+            for (relay, state) in zip(relays, polled.dropFirst()) where state.revents != 0 {
+                signals.withJobControl(at: terminal == nil ? nil : screen) { relay.proceed(&buffer) }
+            }
         }
         for output in outputs { output.finish() }
         // A reader or a terminal that is gone has ended the program, as without this process between them.
@@ -95,64 +99,79 @@ struct RedactedRun: ~Copyable {
         return exit ?? .unseen
     }
 
-    /// Returns the child's end, if that is what the signal tells.
+    /// Passes on a signal, or learns from it what the child has done. Returns the child's end, if it is that.
     private func takeSignal() -> ChildProcess.Exit? {
-        let (number, isFromKernel) = signals.next()
-        switch number {
-        case ...0: return nil
-        case SIGCHLD: return ChildProcess.exit(of: child)
-        case SIGWINCH: terminal?.takeSize(of: screen)
-        default:
-            // A signal of the terminal's has reached the child, unless it is in a session of its own. That the terminal
-            // is gone may be told to this process alone.
-            if !isFromKernel || number == SIGHUP && terminal == nil {
-                kill(child, number)
-            } else if terminal != nil {
-                kill(-child, number)
+        guard let signal = signals.next() else { return nil }
+        if signal.number == SIGCHLD {
+            while let change = ChildProcess.change(of: child) {
+                if case .ended(let exit) = change { return exit }
+                // Whoever waits for this process waits for what it stands in for.
+                stop()
             }
-            if number == SIGTSTP { stop() }
         }
+        pass(on: signal)
         return nil
+    }
+
+    private func pass(on signal: vault_signal) {
+        // Writing where nobody reads is told by a signal too, which this process sends to itself.
+        guard signal.is_of_child == 0, signal.sender != getpid() else { return }
+        var number = signal.number
+        let isTerminals = signal.is_from_kernel != 0 && SignalSet.ofTerminal.contains(number)
+        guard let terminal else {
+            // The kernel has sent it to the child as well, which is in the same group.
+            if !isTerminals { kill(child, number) }
+            return
+        }
+        if number == SIGWINCH {
+            terminal.takeSize(of: screen)
+            // By that, the kernel tells the child itself.
+            if isTerminals { return }
+        }
+        // Nothing in the child's session could continue it, so that the kernel lets no such signal stop it.
+        if SignalSet.stopping.contains(number), handlesOrIgnores(number, process: child) != true { number = SIGSTOP }
+        kill(signal.is_from_kernel != 0 || [SIGSTOP, SIGCONT].contains(number) ? -child : child, number)
     }
 
     private func stop() {
         keyboard?.end()
         raise(SIGSTOP)
-        keyboard?.begin()
+        signals.withJobControl(at: STDIN_FILENO) { keyboard?.begin() }
+        terminal?.takeSize(of: screen)
     }
 }
 
-/// Signals that are not delivered, but read: those that are passed on to a child, and those that tell something.
+/// Signals that are not delivered, but read: all that can be, to be passed on to a child or to learn from them. A
+/// signal that this process ignores may be one that the child does not.
 private struct AwaitedSignals: ~Copyable {
-    private static let numbers = [
-        SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD, SIGWINCH,
-    ]
-
     private let pending: FileDescriptor
     /// The signals that were blocked before.
-    let former: sigset_t
+    let former: SignalSet
 
-    /// Leaves out those that the process was told to ignore.
     init() throws(CommandError) {
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        for number in Self.numbers where !ProcessState.isIgnored(number) { sigaddset(&signals, number) }
-        var former = sigset_t()
-        sigprocmask(SIG_BLOCK, &signals, &former)
+        former = SignalSet.catchable.block()
         let problem = "Signals cannot be received"
-        let number = try SystemCall.retrying(problem) { vault_signal_descriptor(&signals) }
+        let number = try SystemCall.retrying(problem) { vault_signal_descriptor(SignalSet.catchable.bits) }
         pending = FileDescriptor(owning: number)
-        self.former = former
     }
 
     /// Readable when one is pending.
     var descriptor: Int32 { pending.number }
 
-    /// Takes one that is pending; -1 if none is.
-    func next() -> (number: Int32, isFromKernel: Bool) {
-        var isFromKernel: Int32 = 0
-        let number = vault_next_signal(pending.number, &isFromKernel)
-        return (number, isFromKernel != 0)
+    /// Takes one that is pending; nil if none is.
+    func next() -> vault_signal? {
+        var signal = vault_signal()
+        return vault_next_signal(pending.number, &signal) == 0 ? signal : nil
+    }
+
+    /// Lets a terminal that other programs have stop this process when `body` uses it. With the signals for that held
+    /// back, `body` would get an error, or change the terminal under the other programs.
+    func withJobControl<Result>(at terminal: Int32?, _ body: () -> Result) -> Result {
+        guard let terminal, !ProcessState.isInFront(at: terminal) else { return body() }
+        let signals = SignalSet([SIGTTIN, SIGTTOU])
+        signals.unblock()
+        defer { signals.block() }
+        return body()
     }
 }
 
@@ -164,10 +183,7 @@ extension ChildProcess.Exit {
         case .unseen: exit(ExitCode.notStarted.rawValue)
         case .signal(let number):
             Glibc.signal(number, SIG_DFL)
-            var signals = sigset_t()
-            sigemptyset(&signals)
-            sigaddset(&signals, number)
-            sigprocmask(SIG_UNBLOCK, &signals, nil)
+            SignalSet([number]).unblock()
             raise(number)
             // The first process of a container outlives a signal's default action.
             exit(128 + number)

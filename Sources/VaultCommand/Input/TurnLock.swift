@@ -1,0 +1,45 @@
+import CLinux
+import Glibc
+import LinuxSystem
+
+/// The lock of a terminal's device: one byte for the turn, and one that all share who wait for it.
+final class TurnLock: Sendable {
+    private static let (turn, waiting): (Int64, Int64) = (0, 1)
+
+    private let device: FileDescriptor?
+    private let descriptor: Int32
+    private let isOfProcess: Int32
+
+    /// nil if no descriptor of the terminal can be locked.
+    init?(of terminal: Int32) {
+        let opened = vault_open_terminal_device(terminal)
+        if opened >= 0 {
+            device = FileDescriptor(owning: opened)
+            descriptor = opened
+            isOfProcess = 0
+            return
+        }
+        // After su(1), the device is another user's. A standard stream is shared with other processes, so that the lock
+        // has to be this process's.
+        guard let shared = (STDIN_FILENO...STDERR_FILENO).first(where: { vault_is_same_terminal($0, terminal) != 0 })
+        else { return nil }
+        device = nil
+        descriptor = shared
+        isOfProcess = 1
+    }
+
+    /// Whether others wait.
+    var isAwaited: Bool { vault_is_terminal_locked(descriptor, TurnLock.waiting, isOfProcess) != 0 }
+
+    func tryTake() -> Bool { set(TurnLock.turn, F_WRLCK) }
+    func release() { _ = set(TurnLock.turn, F_UNLCK) }
+    func announce() { _ = set(TurnLock.waiting, F_RDLCK) }
+    func withdraw() { _ = set(TurnLock.waiting, F_UNLCK) }
+
+    private func set(_ byte: Int64, _ kind: Int32) -> Bool {
+        while vault_lock_terminal(descriptor, byte, kind, isOfProcess) != 0 {
+            if errno != EINTR { return false }
+        }
+        return true
+    }
+}
